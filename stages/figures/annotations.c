@@ -96,14 +96,16 @@ static const struct tm_row_field sum_fields[] = {
 tm_status tm_annotations_save(struct annotations *a, struct tm_partial_writer *w)
 {
     tm_fields_save(w, sum_fields, a);
-    return tm_fields_save_groups(w, annotation_fields, a->rows);
+    tm_fields_save_groups(w, annotation_fields, a->rows);
+    return a->run->error.status;
 }
 
 tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r)
 {
     a->names = tm_partial_names(r);
     tm_fields_load_more(r, sum_fields, a);
-    return tm_fields_load_groups(r, annotation_fields, a->rows, NULL, NULL);
+    tm_fields_load_groups(r, annotation_fields, a->rows, NULL, NULL);
+    return a->run->error.status;
 }
 
 /* To which annotations an activity belongs: those that were open on the launching thread at its launch.  Found from the
@@ -647,11 +649,10 @@ static uint32_t add_rows(struct writer *w, struct tm_top_rows *top)
 
     if (!order)
         return 0;
-    if (tm_tree_order(run, TM_ACCOUNT_TABLES, tm_top_rows_at(top, 0), count, sizeof(struct annotation_row), is_root,
-                      order, &listed) == TM_OK) {
-        for (uint32_t i = 0; i < listed; i++)
-            put_annotation(w, tm_top_rows_at(top, order[i]));
-    }
+    tm_tree_order(run, TM_ACCOUNT_TABLES, tm_top_rows_at(top, 0), count, sizeof(struct annotation_row), is_root, order,
+                  &listed);
+    for (uint32_t i = 0; i < listed; i++)
+        put_annotation(w, tm_top_rows_at(top, order[i]));
     tm_give(&run->budget, TM_ACCOUNT_TABLES, order, count * sizeof(*order));
     return listed;
 }
@@ -663,8 +664,8 @@ static uint64_t choose(struct annotations *a, struct tm_top_rows *top)
     uint64_t distinct = 0;
 
     tm_groups_finish(a->rows);
-    while ((row = tm_groups_next(a->rows)) && tm_top_rows_add(top, row) == TM_OK)
-        distinct++;
+    for (; (row = tm_groups_next(a->rows)); distinct++)
+        tm_top_rows_add(top, row);
     tm_top_rows_sort(top);
     return distinct;
 }

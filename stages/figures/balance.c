@@ -93,13 +93,11 @@ static const struct tm_row_field step_fields[] = {
 static tm_status save_balance(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct balance *b = s->state;
-    tm_status st;
 
     tm_members_save(&b->members, w);
-    st = tm_fields_save_groups(w, op_fields, b->ops);
-    if (st != TM_OK)
-        return st;
-    return tm_fields_save_groups(w, step_fields, b->steps);
+    tm_fields_save_groups(w, op_fields, b->ops);
+    tm_fields_save_groups(w, step_fields, b->steps);
+    return b->run->error.status;
 }
 
 static tm_status complete_op(void *of, struct tm_partial_reader *r, void *row)
@@ -125,17 +123,13 @@ static tm_status complete_step(void *of, struct tm_partial_reader *r, void *row)
 static tm_status load_balance(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct balance *b = s->state;
-    uint32_t first = 0;
-    tm_status st = tm_members_load(&b->members, b->run, r, &first);
+    const uint32_t first = tm_members_load(&b->members, b->run, r);
 
-    if (st != TM_OK)
-        return st;
     b->names = tm_partial_names(r);
     tm_partial_bind_devices(r, first, b->members.count - first);
-    st = tm_fields_load_groups(r, op_fields, b->ops, complete_op, b);
-    if (st != TM_OK)
-        return st;
-    return tm_fields_load_groups(r, step_fields, b->steps, complete_step, NULL);
+    tm_fields_load_groups(r, op_fields, b->ops, complete_op, b);
+    tm_fields_load_groups(r, step_fields, b->steps, complete_step, NULL);
+    return b->run->error.status;
 }
 
 /* What the section balance has beyond the devices' sums: spread by step, and ops that several devices run. */
@@ -217,7 +211,7 @@ static void add_device(struct shared_ops *s, struct shared_op *op, const struct 
     s->op_ps[member] = row->total_ps;
 }
 
-static tm_status end_op(struct shared_ops *s, struct shared_op *op)
+static void end_op(struct shared_ops *s, struct shared_op *op)
 {
     const uint32_t members = s->b->members.count;
 
@@ -230,61 +224,55 @@ static tm_status end_op(struct shared_ops *s, struct shared_op *op)
         s->op_ps[i] = 0;
     }
     if (op->devices < 2)
-        return TM_OK;
+        return;
     if (__builtin_mul_overflow(op->max_ps, (int64_t)op->devices, &op->excess_ps))
         op->excess_ps = INT64_MAX;
     op->excess_ps = op->excess_ps > op->sum_ps ? op->excess_ps - op->sum_ps : 0;
-    return tm_top_rows_add(s->top, op);
+    tm_top_rows_add(s->top, op);
 }
 
-static tm_status read_ops(struct shared_ops *s)
+static void read_ops(struct shared_ops *s)
 {
     struct shared_op op = { .devices = 0 };
-    const void *next = NULL;
-    tm_status st = tm_groups_rewind_st(s->b->ops);
+    const struct op_row *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(s->b->ops, &next)) == TM_OK && next) {
-        const struct op_row *row = next;
+    tm_groups_rewind(s->b->ops);
+    while ((row = tm_groups_next(s->b->ops))) {
         const struct op_row last = { .key = op.key };
 
         if (op.devices && !is_same_op(row, &last))
-            st = end_op(s, &op);
+            end_op(s, &op);
         if (!op.devices || !is_same_op(row, &last))
             begin_op(&op, row);
         add_device(s, &op, row);
     }
-    if (st == TM_OK && op.devices)
-        st = end_op(s, &op);
+    if (op.devices)
+        end_op(s, &op);
     tm_top_rows_sort(s->top);
-    return st;
 }
 
-static tm_status count_devices(struct shared_ops *s)
+static void count_devices(struct shared_ops *s)
 {
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(s->b->ops);
+    const struct op_row *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(s->b->ops, &next)) == TM_OK && next) {
-        uint8_t *has_ops = &s->has_ops[member_of_op(next)];
+    tm_groups_finish(s->b->ops);
+    while ((row = tm_groups_next(s->b->ops))) {
+        uint8_t *has_ops = &s->has_ops[member_of_op(row)];
 
         s->devices += !*has_ops;
         *has_ops = 1;
     }
-    return st;
 }
 
-static tm_status add_op(const struct shared_ops *s, const struct shared_op *op, struct tm_value *list)
+static void add_op(const struct shared_ops *s, const struct shared_op *op, struct tm_value *list)
 {
     const double spread = spread_pct(op->max_ps, op->sum_ps, op->devices);
     struct tm_value *to = tm_add_object(list, NULL);
-    const char *text;
     size_t length;
-    tm_status st = tm_names_text_st(s->b->names, op->name, 0, &text, &length);
+    const char *text = tm_names_text(s->b->names, op->name, 0, &length);
 
-    if (st != TM_OK)
-        return st;
     tm_add_text(to, "name", text, length);
-    st = tm_add_name_cut(to, "module", s->b->names, op->module, 0, "not recorded");
+    tm_add_name_cut(to, "module", s->b->names, op->module, 0, "not recorded");
     tm_add_uint(to, "devices", op->devices);
     tm_add_uint(to, "count", op->count);
     tm_add_int(to, "min_ps", op->min_ps);
@@ -295,7 +283,6 @@ static tm_status add_op(const struct shared_ops *s, const struct shared_op *op, 
     tm_add_string(to, "kind", op_kind_name[op->kind]);
     tm_add_bool(to, "equal", spread < EQUAL_PCT);
     tm_add_int(to, "excess_ps", op->excess_ps);
-    return st;
 }
 
 /* Ops that all devices run equally often: who needs longer for them? */
@@ -330,19 +317,18 @@ static void add_same_work(const struct shared_ops *s, struct tm_value *balance)
     tm_add_string(to, "slowest", s->b->members.rows[slowest].device);
 }
 
-static tm_status add_shared_ops(struct shared_ops *s, struct tm_value *balance)
+static void add_shared_ops(struct shared_ops *s, struct tm_value *balance)
 {
     struct tm_value *list, *kinds;
-    tm_status st = read_ops(s);
 
+    read_ops(s);
     list = tm_add_array(balance, "ops");
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(s->top); i++)
-        st = add_op(s, tm_top_rows_at(s->top, i), list);
+    for (uint64_t i = 0; i < tm_top_rows_count(s->top); i++)
+        add_op(s, tm_top_rows_at(s->top, i), list);
     kinds = tm_add_object(balance, "op_kinds");
     for (int i = 0; i < OP_KINDS; i++)
         tm_add_uint(kinds, op_kind_name[i], s->kinds[i]);
     add_same_work(s, balance);
-    return st;
 }
 
 /* --- steps --- */
@@ -368,24 +354,23 @@ struct step_sum {
     uint32_t devices;
 };
 
-static tm_status end_step(const struct step_sum *sum, struct tm_sorter *spreads)
+static void end_step(const struct step_sum *sum, struct tm_sorter *spreads)
 {
     const struct step_spread row = { spread_pct(sum->max_ps, sum->sum_ps, sum->devices), sum->number };
 
-    return sum->devices > 1 ? tm_sorter_push_st(spreads, &row) : TM_OK;
+    if (sum->devices > 1)
+        tm_sorter_push(spreads, &row);
 }
 
-static tm_status read_steps(struct balance *b, struct tm_sorter *spreads)
+static void read_steps(struct balance *b, struct tm_sorter *spreads)
 {
     struct step_sum sum = { .devices = 0 };
-    const void *next = NULL;
-    tm_status st = tm_groups_finish_st(b->steps);
+    const struct step_row *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(b->steps, &next)) == TM_OK && next) {
-        const struct step_row *row = next;
-
+    tm_groups_finish(b->steps);
+    while ((row = tm_groups_next(b->steps))) {
         if (sum.devices && row->number != sum.number) {
-            st = end_step(&sum, spreads);
+            end_step(&sum, spreads);
             sum = (struct step_sum){ .devices = 0 };
         }
         sum.number = row->number;
@@ -393,29 +378,24 @@ static tm_status read_steps(struct balance *b, struct tm_sorter *spreads)
         sum.sum_ps = tm_sum_times(sum.sum_ps, row->compute_ps);
         sum.devices++;
     }
-    if (st == TM_OK)
-        st = end_step(&sum, spreads);
-    return st == TM_OK ? tm_sorter_finish_st(spreads) : st;
+    end_step(&sum, spreads);
+    tm_sorter_finish(spreads);
 }
 
-static tm_status add_spreads(struct tm_sorter *spreads, struct tm_value *balance)
+static void add_spreads(struct tm_sorter *spreads, struct tm_value *balance)
 {
     const uint64_t count = tm_sorter_count(spreads), median = count - count / 2; /* nearest rank */
     struct step_spread last = { .pct = 0 };
+    const struct step_spread *row;
     struct tm_value *to;
     double median_pct = 0;
 
     if (!count) {
         tm_add_null(balance, "steps", "no step in which several devices compute");
-        return TM_OK;
+        return;
     }
-    for (uint64_t i = 1; i <= count; i++) {
-        const void *row = NULL;
-        const tm_status st = tm_sorter_next_st(spreads, &row);
-
-        if (st != TM_OK)
-            return st;
-        last = *(const struct step_spread *)row;
+    for (uint64_t i = 1; (row = tm_sorter_next(spreads)); i++) {
+        last = *row;
         if (i == median)
             median_pct = last.pct;
     }
@@ -424,24 +404,23 @@ static tm_status add_spreads(struct tm_sorter *spreads, struct tm_value *balance
     tm_add_double(to, "spread_median_pct", median_pct);
     tm_add_double(to, "spread_max_pct", last.pct);
     tm_add_int(to, "worst_step", last.number);
-    return TM_OK;
 }
 
-static tm_status add_steps(struct balance *b, struct tm_value *balance)
+static void add_steps(struct balance *b, struct tm_value *balance)
 {
     struct tm_sorter *spreads = tm_sorter_new(b->run, TM_ACCOUNT_TABLES, sizeof(struct step_spread),
                                               balance_memory(b->run, BALANCE_SPREADS), by_spread);
-    tm_status st = spreads ? read_steps(b, spreads) : b->run->error.status;
 
-    if (st == TM_OK)
-        st = add_spreads(spreads, balance);
+    if (!spreads)
+        return;
+    read_steps(b, spreads);
+    add_spreads(spreads, balance);
     tm_sorter_free(spreads);
-    return st;
 }
 
 /* --- all of it --- */
 
-static tm_status add_ops(struct balance *b, struct tm_value *balance)
+static void add_ops(struct balance *b, struct tm_value *balance)
 {
     struct tm_run *run = b->run;
     const size_t n = b->members.count, bytes = n * (2 * sizeof(int64_t) + 1);
@@ -450,16 +429,15 @@ static tm_status add_ops(struct balance *b, struct tm_value *balance)
                             .op_ps = arrays,
                             .same_ps = arrays ? arrays + n : NULL,
                             .has_ops = arrays ? (uint8_t *)(arrays + 2 * n) : NULL };
-    tm_status st;
 
     s.top = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct shared_op), BALANCE_LISTED,
                             balance_memory(run, BALANCE_TOP), most_excess_first);
-    st = arrays && s.top ? count_devices(&s) : run->error.status;
-    if (st == TM_OK)
-        st = add_shared_ops(&s, balance);
+    if (arrays && s.top) {
+        count_devices(&s);
+        add_shared_ops(&s, balance);
+    }
     tm_top_rows_free(s.top);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, arrays, arrays ? bytes : 0);
-    return st;
 }
 
 /* balance.c, balance.c */
@@ -468,7 +446,6 @@ static tm_status report_balance(struct tm_stage *s, struct tm_value *summary)
     static const char *const keys[] = { "steps", "ops", "op_kinds", "same_work" };
     struct balance *b = s->state;
     struct tm_value *balance = tm_member(summary, "balance");
-    tm_status st;
 
     if (tm_type_of(balance) != TM_OBJECT)
         return TM_OK;
@@ -477,8 +454,9 @@ static tm_status report_balance(struct tm_stage *s, struct tm_value *summary)
             tm_add_null(balance, keys[i], b->members.count ? "one device" : "no device computed");
         return TM_OK;
     }
-    st = add_steps(b, balance);
-    return st == TM_OK ? add_ops(b, balance) : st;
+    add_steps(b, balance);
+    add_ops(b, balance);
+    return s->run->error.status;
 }
 
 static void merge_ops(void *into, const void *from)
@@ -513,79 +491,74 @@ static tm_status open_stage(struct tm_stage *s)
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct balance *b = s->state;
-    const tm_status st = tm_members_begin_host(&b->members, b->run, trace);
 
+    tm_members_begin_host(&b->members, b->run, trace);
     b->trace = trace;
     b->names = trace->names;
-    if (st != TM_OK || !trace->device_count)
-        return st;
+    if (!trace->device_count)
+        return b->run->error.status;
     b->loads = tm_take(&b->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*b->loads), &b->run->error);
     if (!b->loads)
         return b->run->error.status;
     b->load_count = trace->device_count;
     for (uint32_t i = 0; i < b->load_count; i++)
         b->loads[i] = (struct load){ .until_ps = INT64_MIN, .number = TM_NO_STEP, .step = TM_NONE };
-    return TM_OK;
+    return b->run->error.status;
 }
 
 /* --- ops --- */
 
 /* What the events of a site count for: an HLO op of its program where that is told, else what the kernel is called. */
-static tm_status find_op(struct balance *b, const struct tm_event *event, uint32_t member, struct op_row *row)
+static void find_op(struct balance *b, const struct tm_event *event, uint32_t member, struct op_row *row)
 {
     const struct tm_config *config = event->config;
     const tm_strid name = config->hlo_op ? config->hlo_op : event->record.name;
     const tm_strid module = config->hlo_op ? config->module : 0;
     struct tm_key text[2], key;
-    const tm_status st = tm_names_hashes_st(b->names, (const tm_strid[]){ name, module }, 2, text);
 
-    if (st != TM_OK)
-        return st;
+    tm_names_hashes(b->names, (const tm_strid[]){ name, module }, 2, text);
     key = tm_hash_key(text, sizeof(text));
     row->key = (struct tm_key){ key.high, (key.low & ~(uint64_t)UINT32_MAX) | member };
     row->name = name;
     row->module = module;
-    return TM_OK;
 }
 
-static tm_status count_op(struct balance *b, const struct tm_event *event, uint32_t member)
+static void count_op(struct balance *b, const struct tm_event *event, uint32_t member)
 {
     bool is_new;
     struct op_row *row = tm_front_at(&b->front, event->site, &is_new);
-    const tm_status st = !row ? b->run->error.status : is_new ? find_op(b, event, member, row) : TM_OK;
 
-    if (st != TM_OK)
-        return st;
+    if (!row)
+        return;
+    if (is_new)
+        find_op(b, event, member, row);
     row->count++;
     row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
-    return TM_OK;
 }
 
 /* --- steps --- */
 
-static tm_status put_load(struct balance *b, struct load *load, uint32_t member)
+static void put_load(struct balance *b, struct load *load, uint32_t member)
 {
     struct step_row row = { .number = load->number, .compute_ps = load->compute_ps, .member = member };
 
     if (!load->compute_ps || load->number == TM_NO_STEP)
-        return TM_OK;
+        return;
     load->compute_ps = 0;
     set_step_key(&row);
-    return tm_groups_add_st(b->steps, &row);
+    tm_groups_add(b->steps, &row);
 }
 
-static tm_status add_load(struct balance *b, const struct tm_event *event, uint32_t member)
+static void add_load(struct balance *b, const struct tm_event *event, uint32_t member)
 {
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
     struct load *load = &b->loads[event->device];
-    tm_status st = TM_OK;
 
     if (event->step != load->step) {
-        st = put_load(b, load, member);
+        put_load(b, load, member);
         load->step = event->step;
         load->compute_ps = 0;
-        if (st == TM_OK)
-            st = tm_step_number(b->trace, event->step, &load->number);
+        load->number = tm_step_number(b->trace, event->step);
     }
     if (end_ps > load->until_ps) {
         const int64_t from_ps = event->record.start_ps > load->until_ps ? event->record.start_ps : load->until_ps;
@@ -593,7 +566,6 @@ static tm_status add_load(struct balance *b, const struct tm_event *event, uint3
         load->compute_ps = tm_sum_times(load->compute_ps, end_ps - from_ps);
         load->until_ps = end_ps;
     }
-    return st;
 }
 
 /* --- events --- */
@@ -602,7 +574,6 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct balance *b = s->state;
     uint32_t member;
-    tm_status st;
 
     if (!event->chosen || event->device >= b->load_count ||
         (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_CONTAINER))
@@ -610,17 +581,18 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     member = b->members.by_device[event->device];
     if (member == TM_NONE)
         return TM_OK;
-    st = add_load(b, event, member);
-    if (st != TM_OK || event->level == TM_LEVEL_CONTAINER)
-        return st;
+    add_load(b, event, member);
     switch ((enum tm_class)event->record.class) {
     case TM_CLASS_KERNEL:
     case TM_CLASS_TPU_OP:
     case TM_CLASS_CPU_OP:
-        return count_op(b, event, member);
+        if (event->level == TM_LEVEL_COMPUTE)
+            count_op(b, event, member);
+        break;
     default:
-        return TM_OK;
+        break;
     }
+    return b->run->error.status;
 }
 
 static void free_loads(struct balance *b)
@@ -633,13 +605,13 @@ static void free_loads(struct balance *b)
 static tm_status end_host(struct tm_stage *s)
 {
     struct balance *b = s->state;
-    tm_status st = tm_front_flush(&b->front);
 
-    for (uint32_t i = 0; i < b->load_count && st == TM_OK; i++)
-        st = put_load(b, &b->loads[i], b->members.by_device[i]);
+    tm_front_flush(&b->front);
+    for (uint32_t i = 0; i < b->load_count; i++)
+        put_load(b, &b->loads[i], b->members.by_device[i]);
     free_loads(b);
     b->trace = NULL;
-    return st;
+    return b->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

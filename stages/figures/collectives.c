@@ -241,15 +241,17 @@ static void merge_collective_rows(void *into, const void *from)
 
 /* --- saving --- */
 
-static tm_status save_stretches(struct collectives *c, struct tm_partial_writer *w)
+static tm_status collectives_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
-    const void *row = NULL;
-    tm_status st = tm_sorter_finish_st(c->stretches);
+    struct collectives *c = s->state;
+    const struct stretch *stretch;
 
+    tm_fields_save(w, stage_fields, c);
+    tm_fields_save_groups(w, row_fields, c->groups);
+    tm_skew_save(&c->skew, w);
+    tm_sorter_finish(c->stretches);
     tm_partial_put_u64(w, tm_sorter_count(c->stretches));
-    while (st == TM_OK && (st = tm_sorter_next_st(c->stretches, &row)) == TM_OK && row) {
-        const struct stretch *stretch = row;
-
+    while ((stretch = tm_sorter_next(c->stretches))) {
         tm_partial_put_words(w, &stretch->row, 2);
         tm_partial_put_u64(w, stretch->serial);
         tm_partial_put_i64(w, stretch->start_ps);
@@ -257,22 +259,7 @@ static tm_status save_stretches(struct collectives *c, struct tm_partial_writer 
         tm_partial_put_u32(w, stretch->member);
         tm_partial_put_u8(w, stretch->is_chosen);
     }
-    return st;
-}
-
-static tm_status collectives_save(struct tm_stage *s, struct tm_partial_writer *w)
-{
-    struct collectives *c = s->state;
-    tm_status st;
-
-    tm_fields_save(w, stage_fields, c);
-    st = tm_fields_save_groups(w, row_fields, c->groups);
-    if (st != TM_OK)
-        return st;
-    st = tm_skew_save(&c->skew, w);
-    if (st != TM_OK)
-        return st;
-    return save_stretches(c, w);
+    return s->run->error.status;
 }
 
 /* --- loading --- */
@@ -285,14 +272,13 @@ static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
     return TM_OK;
 }
 
-static tm_status load_stretches(struct collectives *c, struct tm_partial_reader *r)
+static void load_stretches(struct collectives *c, struct tm_partial_reader *r)
 {
     const uint64_t count = tm_partial_u64(r);
 
-    for (uint64_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(c->run); i++) {
         struct stretch stretch = { .serial = 0 };
         int64_t dur_ps;
-        tm_status st;
 
         tm_partial_words(r, &stretch.row, 2);
         stretch.serial = tm_partial_u64(r);
@@ -305,29 +291,22 @@ static tm_status load_stretches(struct collectives *c, struct tm_partial_reader 
         if (!tm_partial_is_ok(r))
             break;
         stretch.end_ps = stretch.start_ps + dur_ps;
-        st = tm_sorter_push_st(c->stretches, &stretch);
-        if (st != TM_OK)
-            return st;
+        tm_sorter_push(c->stretches, &stretch);
     }
-    return tm_partial_status(r);
 }
 
 static tm_status collectives_load(struct tm_stage *s, struct tm_partial_reader *r)
 {
     struct collectives *c = s->state;
-    tm_status st;
 
     c->names = tm_partial_names(r);
     tm_fields_load_more(r, stage_fields, c);
     if (tm_partial_is_ok(r) && c->sized_count > c->count)
         return tm_partial_damaged(r, "a number is out of its range");
-    st = tm_fields_load_groups(r, row_fields, c->groups, complete_row, NULL);
-    if (st != TM_OK)
-        return st;
-    st = tm_skew_load(&c->skew, r);
-    if (st != TM_OK)
-        return st;
-    return load_stretches(c, r);
+    tm_fields_load_groups(r, row_fields, c->groups, complete_row, NULL);
+    tm_skew_load(&c->skew, r);
+    load_stretches(c, r);
+    return s->run->error.status;
 }
 
 /* Exposed time of collectives, split where the last device came: until then the device waits, from
@@ -343,7 +322,7 @@ struct splitting {
 };
 
 /* What a matched collective tells beside its exposed time. */
-static tm_status count_matched(struct splitting *s)
+static void count_matched(struct splitting *s)
 {
     const struct matched *m = &s->at;
     struct collective_row row = { .key = m->row, .exposed = { .matched = 1 } };
@@ -351,25 +330,24 @@ static tm_status count_matched(struct splitting *s)
     s->sums->members[m->member].matched++;
     s->sums->total.matched++;
     if (!m->is_chosen)
-        return TM_OK;
+        return;
     s->sums->chosen.matched++;
     if (!m->is_start) {
         row.moved_count = 1;
         row.moved_ps = m->end_ps > m->last_ps ? m->end_ps - m->last_ps : 0;
     }
-    return tm_groups_add_st(s->sums->rows, &row);
+    tm_groups_add(s->sums->rows, &row);
 }
 
-static tm_status next_matched(struct splitting *s)
+static void next_matched(struct splitting *s)
 {
-    const void *row = NULL;
-    tm_status st = s->matched ? tm_sorter_next_st(s->matched, &row) : TM_OK;
+    const struct matched *row = s->matched ? tm_sorter_next(s->matched) : NULL;
 
     s->has_at = row != NULL;
-    if (st != TM_OK || !row)
-        return st;
-    s->at = *(const struct matched *)row;
-    return count_matched(s);
+    if (!row)
+        return;
+    s->at = *row;
+    count_matched(s);
 }
 
 static bool is_before(const struct matched *m, const struct stretch *stretch)
@@ -377,7 +355,7 @@ static bool is_before(const struct matched *m, const struct stretch *stretch)
     return m->member != stretch->member ? m->member < stretch->member : m->serial < stretch->serial;
 }
 
-static tm_status add_stretch(struct splitting *s, const struct stretch *stretch)
+static void add_stretch(struct splitting *s, const struct stretch *stretch)
 {
     const int64_t exposed_ps = stretch->end_ps - stretch->start_ps;
     struct collective_row row = { .key = stretch->row };
@@ -394,40 +372,35 @@ static tm_status add_stretch(struct splitting *s, const struct stretch *stretch)
     add_exposed_parts(&s->sums->members[stretch->member], parts);
     add_exposed_parts(&s->sums->total, parts);
     if (!stretch->is_chosen)
-        return TM_OK;
+        return;
     add_exposed_parts(&s->sums->chosen, parts);
-    return tm_groups_add_st(s->sums->rows, &row);
+    tm_groups_add(s->sums->rows, &row);
 }
 
-static tm_status split(struct splitting *s)
+static void split(struct splitting *s)
 {
     struct collectives *c = s->c;
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(c->groups);
+    const struct stretch *stretch;
+    const void *row;
 
-    while (st == TM_OK && (st = tm_groups_next_st(c->groups, &row)) == TM_OK && row)
-        st = tm_groups_add_st(s->sums->rows, row);
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(c->stretches);
-    if (st == TM_OK)
-        st = next_matched(s);
-    while (st == TM_OK && (st = tm_sorter_next_st(c->stretches, &row)) == TM_OK && row) {
-        const struct stretch stretch = *(const struct stretch *)row;
-
-        while (st == TM_OK && s->has_at && is_before(&s->at, &stretch))
-            st = next_matched(s);
-        if (st == TM_OK)
-            st = add_stretch(s, &stretch);
+    tm_groups_finish(c->groups);
+    while ((row = tm_groups_next(c->groups)))
+        tm_groups_add(s->sums->rows, row);
+    tm_sorter_finish(c->stretches);
+    next_matched(s);
+    while ((stretch = tm_sorter_next(c->stretches))) {
+        while (s->has_at && is_before(&s->at, stretch))
+            next_matched(s);
+        add_stretch(s, stretch);
     }
-    while (st == TM_OK && s->has_at)
-        st = next_matched(s);
-    return st;
+    while (s->has_at)
+        next_matched(s);
 }
 
 /* Split the exposed time of all devices.
  * in:     matched  struct matched in the order (member, serial); NULL = nothing is matched
  * owns:   the caller owns what is in *sums, also after a failure: free_exposed_sums */
-static tm_status split_exposed(struct collectives *c, struct tm_sorter *matched, struct exposed_sums *sums)
+static void split_exposed(struct collectives *c, struct tm_sorter *matched, struct exposed_sums *sums)
 {
     struct tm_run *run = c->run;
     struct splitting s = { .c = c, .matched = matched, .sums = sums };
@@ -437,7 +410,8 @@ static tm_status split_exposed(struct collectives *c, struct tm_sorter *matched,
     sums->rows = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct collective_row),
                                collectives_memory(run, COLLECTIVES_SUMS), merge_collective_rows);
     sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, members * sizeof(*sums->members), &run->error);
-    return sums->rows && sums->members ? split(&s) : run->error.status;
+    if (sums->rows && sums->members)
+        split(&s);
 }
 
 static void free_exposed_sums(struct collectives *c, struct exposed_sums *sums)
@@ -580,12 +554,10 @@ struct reporting {
     const char *why; /* nothing is matched; NULL = something is */
 };
 
-static tm_status add_row(const struct reporting *r, const struct collective_row *row, struct tm_value *list)
+static void add_row(const struct reporting *r, const struct collective_row *row, struct tm_value *list)
 {
     struct collectives *c = r->c;
     struct tm_value *to = tm_add_object(list, NULL);
-    const char *type = NULL;
-    size_t length;
 
     tm_add_string(to, "kind", tm_collective_kind_name[row->kind]);
     add_number(to, "message_bytes", row->message_bytes);
@@ -601,48 +573,41 @@ static tm_status add_row(const struct reporting *r, const struct collective_row 
         tm_add_null(to, "reach", "the profile does not tell which devices are in one node");
     else
         tm_add_string(to, "reach", row->reach == TM_REACH_NODE ? "node" : "nodes");
-    if (row->data_type) {
-        const tm_status st = tm_names_text_st(c->names, row->data_type, 0, &type, &length);
-
-        if (st != TM_OK)
-            return st;
-        tm_add_string(to, "data_type", type);
-    } else {
+    if (row->data_type)
+        tm_add_string(to, "data_type", tm_names_text(c->names, row->data_type, 0, NULL));
+    else
         tm_add_null(to, "data_type", not_recorded);
-    }
     add_exposed(to, &row->exposed, row->total_ps, r->why ? r->why : no_counterpart);
     add_bandwidths(row, to);
-    return TM_OK;
 }
 
-/* Put the rows that take longest in order.  out: *distinct rows there are */
-static tm_status choose_rows(struct reporting *r, struct tm_top_rows *top, uint64_t *distinct)
+/* Put the rows that take longest in order.  out: how many rows there are */
+static uint64_t choose_rows(struct reporting *r, struct tm_top_rows *top)
 {
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(r->exposed.rows);
+    const void *row;
+    uint64_t distinct = 0;
 
-    *distinct = 0;
-    while (st == TM_OK && (st = tm_groups_next_st(r->exposed.rows, &row)) == TM_OK && row) {
-        ++*distinct;
-        st = tm_top_rows_add(top, row);
-    }
-    if (st == TM_OK)
-        tm_top_rows_sort(top);
-    return st;
+    tm_groups_finish(r->exposed.rows);
+    for (; (row = tm_groups_next(r->exposed.rows)); distinct++)
+        tm_top_rows_add(top, row);
+    tm_top_rows_sort(top);
+    return distinct;
 }
 
-static tm_status add_rows(struct reporting *r, struct tm_value *section)
+static void add_rows(struct reporting *r, struct tm_value *section)
 {
     struct collectives *c = r->c;
     struct tm_top_rows *top =
         tm_listed_rows_new(c->run, sizeof(struct collective_row), c->settings->table_rows, longest_first);
     struct tm_value *list = tm_add_array(section, "rows"), *rest;
     struct exposed_parts left = r->exposed.chosen;
-    uint64_t distinct = 0, listed = 0;
+    uint64_t distinct, listed = 0;
     int64_t listed_ps = 0;
-    tm_status st = top ? choose_rows(r, top, &distinct) : c->run->error.status;
 
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(top); i++) {
+    if (!top)
+        return;
+    distinct = choose_rows(r, top);
+    for (uint64_t i = 0; i < tm_top_rows_count(top) && !tm_failed(c->run); i++) {
         const struct collective_row *row = tm_top_rows_at(top, i);
 
         listed = tm_sum_counts(listed, row->count);
@@ -651,16 +616,15 @@ static tm_status add_rows(struct reporting *r, struct tm_value *section)
         left.move_ps -= row->exposed.move_ps;
         left.unmatched_ps -= row->exposed.unmatched_ps;
         left.matched -= row->exposed.matched;
-        st = add_row(r, row, list);
+        add_row(r, row, list);
     }
     rest = tm_add_object(section, "rest");
-    tm_add_uint(rest, "rows", st == TM_OK ? distinct - tm_top_rows_count(top) : 0);
+    tm_add_uint(rest, "rows", distinct - tm_top_rows_count(top));
     tm_add_uint(rest, "count", c->count > listed ? c->count - listed : 0);
     tm_add_int(rest, "total_ps", c->total_ps > listed_ps ? c->total_ps - listed_ps : 0);
     tm_add_int(rest, "exposed_ps", exposed_of(&left));
     add_split(rest, &left, r->why ? r->why : no_counterpart);
     tm_top_rows_free(top);
-    return st;
 }
 
 /* What other steps' collectives take of the window: with the rows it adds up to what the devices
@@ -714,13 +678,11 @@ static void add_to_devices(const struct reporting *r, struct tm_value *summary)
         add_split_of(total, &r->exposed.total, why);
 }
 
-static tm_status add_section(struct reporting *r, struct tm_value *summary, struct tm_value **section)
+static struct tm_value *add_section(struct reporting *r, struct tm_value *summary)
 {
     struct collectives *c = r->c;
-    struct tm_value *total;
+    struct tm_value *section = tm_add_object(summary, "collectives"), *total = tm_add_object(section, "total");
 
-    *section = tm_add_object(summary, "collectives");
-    total = tm_add_object(*section, "total");
     tm_add_uint(total, "count", c->count);
     tm_add_int(total, "total_ps", c->total_ps);
     if (c->sized_count || !c->count)
@@ -729,39 +691,39 @@ static tm_status add_section(struct reporting *r, struct tm_value *summary, stru
         tm_add_null(total, "bytes", not_recorded);
     tm_add_uint(total, "unknown_bytes_count", c->count - c->sized_count);
     add_exposed(total, &r->exposed.chosen, c->total_ps, r->why ? r->why : no_counterpart);
-    add_outside(r, *section);
+    add_outside(r, section);
     add_to_devices(r, summary);
-    return add_rows(r, *section);
+    add_rows(r, section);
+    return section;
 }
 
 /* Who belongs together comes first: without it nobody knows what the devices wait for. */
-static tm_status report_all(struct reporting *r, struct tm_value *summary)
+static void report_all(struct reporting *r, struct tm_value *summary)
 {
     struct skew *k = &r->c->skew;
     const char *why = tm_skew_why_none(k);
     struct skew_sums sums = { .members = NULL };
     struct matches m = { .joined = NULL };
-    struct tm_value *section;
-    tm_status st = TM_OK;
 
     if (!why) {
-        st = tm_skew_match_arrivals(k, &m);
-        if (st == TM_OK)
-            st = tm_skew_add_up(k, &m, &sums);
+        tm_skew_match_arrivals(k, &m);
+        tm_skew_add_up(k, &m, &sums);
     }
-    if (st == TM_OK)
-        st = split_exposed(r->c, sums.rows, &r->exposed);
-    r->why = st != TM_OK || r->exposed.total.matched ? NULL : why ? why : tm_skew_why_not_matched(k, &sums);
-    if (st == TM_OK)
-        st = add_section(r, summary, &section);
-    if (st == TM_OK && why)
-        tm_add_null(section, "skew", why);
-    else if (st == TM_OK)
-        st = tm_skew_report(k, &m, &sums, section);
+    if (!tm_failed(k->run))
+        split_exposed(r->c, sums.rows, &r->exposed);
+    if (!tm_failed(k->run)) {
+        struct tm_value *section;
+
+        r->why = r->exposed.total.matched ? NULL : why ? why : tm_skew_why_not_matched(k, &sums);
+        section = add_section(r, summary);
+        if (why)
+            tm_add_null(section, "skew", why);
+        else
+            tm_skew_report(k, &m, &sums, section);
+    }
     tm_skew_free_sums(k, &sums);
     tm_skew_free_matches(&m);
     free_exposed_sums(r->c, &r->exposed);
-    return st;
 }
 
 static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary)
@@ -770,9 +732,10 @@ static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary
     struct reporting r = { .c = c };
 
     if (c->has_device)
-        return report_all(&r, summary);
-    tm_add_null(summary, "collectives", "no device activity was recorded");
-    return TM_OK;
+        report_all(&r, summary);
+    else
+        tm_add_null(summary, "collectives", "no device activity was recorded");
+    return s->run->error.status;
 }
 
 /* Which of a device's collectives the time belongs to in which collectives run and nothing
@@ -788,62 +751,59 @@ static void init_exposure(struct exposure *e, int64_t start_ps, int64_t end_ps)
         (struct exposure){ .start_ps = start_ps, .end_ps = end_ps, .at_ps = INT64_MIN, .computes_until_ps = INT64_MIN };
 }
 
-TM_NOT_INLINE tm_status tell(struct exposure *e, struct tm_sorter *stretches)
+TM_NOT_INLINE void tell(struct exposure *e, struct tm_sorter *stretches)
 {
     const struct stretch stretch = e->open;
 
     e->open.start_ps = e->open.end_ps;
-    return stretch.end_ps > stretch.start_ps ? tm_sorter_push_st(stretches, &stretch) : TM_OK;
+    if (stretch.end_ps > stretch.start_ps)
+        tm_sorter_push(stretches, &stretch);
 }
 
 /* The owner runs in [at, until). */
-static tm_status add_exposed_stretch(struct exposure *e, int64_t until_ps, struct tm_sorter *stretches)
+static void add_exposed_stretch(struct exposure *e, int64_t until_ps, struct tm_sorter *stretches)
 {
     int64_t from_ps = e->at_ps > e->computes_until_ps ? e->at_ps : e->computes_until_ps;
-    tm_status st;
 
     from_ps = from_ps > e->start_ps ? from_ps : e->start_ps;
     until_ps = until_ps < e->end_ps ? until_ps : e->end_ps;
     if (until_ps <= from_ps)
-        return TM_OK;
+        return;
     if (e->open.end_ps > e->open.start_ps && e->open.end_ps == from_ps && e->open.serial == e->owner.stretch.serial &&
         e->open.is_chosen == e->owner.stretch.is_chosen && tm_is_same_key(e->open.row, e->owner.stretch.row)) {
         e->open.end_ps = until_ps;
-        return TM_OK;
+        return;
     }
-    st = tell(e, stretches);
+    tell(e, stretches);
     e->open = e->owner.stretch;
     e->open.start_ps = from_ps;
     e->open.end_ps = until_ps;
-    return st;
 }
 
-TM_NOT_INLINE tm_status expose_owner_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
+TM_NOT_INLINE void expose_owner_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
 {
-    tm_status st = TM_OK;
-
-    while (e->owner.is_there && e->at_ps < to_ps && st == TM_OK) {
+    while (e->owner.is_there && e->at_ps < to_ps) {
         const int64_t end_ps = e->owner.end_ps, until_ps = end_ps < to_ps ? end_ps : to_ps;
 
-        st = add_exposed_stretch(e, until_ps, stretches);
+        add_exposed_stretch(e, until_ps, stretches);
         e->at_ps = until_ps;
         if (end_ps > to_ps)
             break;
         e->owner = e->next;
         e->next.is_there = false;
     }
-    return st;
 }
 
 /* Bring it up to a time: the start of the next activity, or INT64_MAX at the end.  Stretches that
  * end until then are told. */
-static tm_status expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
+static void expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
 {
-    const tm_status st = e->owner.is_there ? expose_owner_to(e, to_ps, stretches) : TM_OK;
-
+    if (e->owner.is_there)
+        expose_owner_to(e, to_ps, stretches);
     if (to_ps > e->at_ps)
         e->at_ps = to_ps;
-    return st == TM_OK && to_ps == INT64_MAX ? tell(e, stretches) : st;
+    if (to_ps == INT64_MAX)
+        tell(e, stretches);
 }
 
 /* Activities in the order of their starts, each after expose_to(start). */
@@ -871,38 +831,31 @@ static void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_
 enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
 
 /* What a text of the names tells; *kind changes only where it tells something. */
-static tm_status ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
+static void ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
 {
-    const char *text;
     size_t length;
-    tm_status st;
+    const char *text;
 
     if (!id || *kind != TM_OTHER_COLLECTIVE)
-        return TM_OK;
-    st = tm_names_text_st(names, id, TEXT_MOST, &text, &length);
-    if (st == TM_OK)
-        *kind = tm_collective_kind_in(text, length);
-    return st;
+        return;
+    text = tm_names_text(names, id, TEXT_MOST, &length);
+    *kind = tm_collective_kind_in(text, length);
 }
 
 /* The same of an op's HLO text: the opcode, else what an async op calls.  Operands tell nothing of it. */
-static tm_status ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
+static void ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
 {
     const char *text, *opcode, *calls;
     size_t length, opcode_length;
-    tm_status st;
 
     if (!id || *kind != TM_OTHER_COLLECTIVE)
-        return TM_OK;
-    st = tm_names_text_st(names, id, TEXT_MOST, &text, &length);
-    if (st != TM_OK)
-        return st;
+        return;
+    text = tm_names_text(names, id, TEXT_MOST, &length);
     tm_hlo_opcode(text, length, &opcode, &opcode_length);
     *kind = tm_collective_kind_in(opcode, opcode_length);
     calls = length ? memmem(text, length, "calls=", 6) : NULL;
     if (*kind == TM_OTHER_COLLECTIVE && calls)
         *kind = tm_collective_kind_in(calls, strcspn(calls, ", "));
-    return TM_OK;
 }
 
 static uint64_t message_bytes(const struct tm_message *message)
@@ -914,18 +867,15 @@ static uint64_t message_bytes(const struct tm_message *message)
     return __builtin_mul_overflow(elements, (uint64_t)message->element_bytes, &bytes) ? 0 : bytes;
 }
 
-static tm_status find_kind(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+static void find_kind(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
 {
     const struct tm_config *config = event->config;
-    tm_status st = ask(names, facts->operation, &facts->kind);
 
-    if (st == TM_OK)
-        st = ask(names, config->hlo_op, &facts->kind);
-    if (st == TM_OK)
-        st = ask_hlo(names, config->details, &facts->kind);
-    if (st == TM_OK)
-        st = ask(names, config->category, &facts->kind);
-    return st == TM_OK ? ask(names, event->record.name, &facts->kind) : st;
+    ask(names, facts->operation, &facts->kind);
+    ask(names, config->hlo_op, &facts->kind);
+    ask_hlo(names, config->details, &facts->kind);
+    ask(names, config->category, &facts->kind);
+    ask(names, event->record.name, &facts->kind);
 }
 
 /* What the program's HLO tells, where the event's message does not. */
@@ -940,24 +890,20 @@ static void add_hlo(const struct tm_hlo_op *op, struct tm_collective_facts *fact
 
 /* What the HLO line that a TPU op is named by tells, where nothing else does.  Not of a start and its wait: only one
  * of the two lines names the group, and they have to be one row. */
-static tm_status add_line(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
+static void add_line(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
 {
     const tm_strid id = event->config->details ? event->config->details : event->record.name;
     struct tm_hlo_line line;
     struct tm_text text;
-    tm_status st;
 
     if (event->config->tpu_part != TM_TPU_PLAIN || (facts->message_bytes && facts->group_size))
-        return TM_OK;
-    st = tm_names_text_st(names, id, TEXT_MOST, &text.at, &text.length);
-    if (st != TM_OK)
-        return st;
+        return;
+    text.at = tm_names_text(names, id, TEXT_MOST, &text.length);
     line = tm_hlo_line_read(text);
     if (!facts->group_size)
         facts->group_size = tm_hlo_line_group_size(&line);
     if (!facts->message_bytes)
         facts->message_bytes = tm_hlo_line_message_bytes(&line, facts->group_size);
-    return TM_OK;
 }
 
 enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices)
@@ -997,52 +943,47 @@ static uint32_t node_devices_of(const struct tm_trace *trace)
 
 /* By the ranks of its group; else a job that fits into a node is inside it, and a group that does
  * not is not. */
-static tm_status find_reach(const struct tm_trace *trace, struct tm_collective_facts *facts)
+static void find_reach(const struct tm_trace *trace, struct tm_collective_facts *facts)
 {
     const uint32_t node_devices = node_devices_of(trace);
     const int64_t world = trace->environment.world_size;
     const tm_strid ranks = facts->group_ranks ? facts->group_ranks : facts->replica_groups;
     const char *text = "";
     size_t length = 0;
-    tm_status st = ranks ? tm_names_text_st(trace->names, ranks, TEXT_MOST, &text, &length) : TM_OK;
 
-    if (st != TM_OK || !node_devices)
-        return st;
+    if (!node_devices)
+        return;
+    if (ranks)
+        text = tm_names_text(trace->names, ranks, TEXT_MOST, &length);
     facts->reach = tm_reach_of_ranks(text, length, node_devices);
     if (facts->reach == TM_REACH_UNKNOWN && facts->group_size > node_devices)
         facts->reach = TM_REACH_NODES;
     else if (facts->reach == TM_REACH_UNKNOWN && world > 0 && world <= node_devices)
         facts->reach = TM_REACH_NODE;
-    return TM_OK;
 }
 
-tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
-                              struct tm_collective_facts *facts)
+struct tm_collective_facts tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event)
 {
+    struct tm_collective_facts facts = { .kind = TM_OTHER_COLLECTIVE };
     const struct tm_hlo_op *op;
-    tm_status st;
 
-    *facts = (struct tm_collective_facts){ .kind = TM_OTHER_COLLECTIVE };
     if (event->config->message) {
         const struct tm_message *message = tm_rows_at(trace->messages, event->config->message);
 
-        if (!message)
-            return trace->run->error.status;
-        facts->message_bytes = message_bytes(message);
-        facts->group_size = message->group_size;
-        facts->data_type = message->data_type;
-        facts->operation = message->operation;
-        facts->group = message->group;
-        facts->group_ranks = message->group_ranks;
+        facts.message_bytes = message_bytes(message);
+        facts.group_size = message->group_size;
+        facts.data_type = message->data_type;
+        facts.operation = message->operation;
+        facts.group = message->group;
+        facts.group_ranks = message->group_ranks;
     }
-    st = tm_trace_hlo(trace, event->config, &op);
-    if (st == TM_OK && op)
-        add_hlo(op, facts);
-    if (st == TM_OK)
-        st = add_line(trace->names, event, facts);
-    if (st == TM_OK)
-        st = find_reach(trace, facts);
-    return st == TM_OK ? find_kind(trace->names, event, facts) : st;
+    tm_trace_hlo(trace, event->config, &op);
+    if (op)
+        add_hlo(op, &facts);
+    add_line(trace->names, event, &facts);
+    find_reach(trace, &facts);
+    find_kind(trace->names, event, &facts);
+    return facts;
 }
 
 enum { START_TEXT_MOST = 4096 }; /* bytes of an op's text that are looked at */
@@ -1079,19 +1020,21 @@ static tm_status open_stage(struct tm_stage *s)
     if (!c->front || !c->groups || !c->stretches)
         return s->run->error.status;
     tm_sorter_set_prefix(c->stretches, serial_prefix);
-    return tm_skew_open(&c->skew, s->run);
+    tm_skew_open(&c->skew, s->run);
+    return s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct collectives *c = s->state;
-    const tm_status st = tm_skew_begin_host(&c->skew, trace);
+
+    tm_skew_begin_host(&c->skew, trace);
 
     c->trace = trace;
     c->names = trace->names;
     memset(c->front, 0, COLLECTIVES_FRONT * sizeof(*c->front));
-    if (st != TM_OK || !trace->device_count)
-        return st;
+    if (!trace->device_count)
+        return s->run->error.status;
     c->exposures =
         tm_take(&c->run->budget, TM_ACCOUNT_MODEL, trace->device_count * sizeof(*c->exposures), &c->run->error);
     if (!c->exposures)
@@ -1103,7 +1046,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
         c->has_device |= device->activities != 0;
         init_exposure(&c->exposures[i], device->chosen_begin_ps, device->chosen_end_ps);
     }
-    return TM_OK;
+    return s->run->error.status;
 }
 
 /* What the key of a row is made of; no gaps in it. */
@@ -1139,37 +1082,25 @@ static struct tm_text op_in(struct tm_text text, bool is_wait)
 
 /* What an asynchronous collective of a TPU is called where it starts, as its start and its wait
  * tell; 0 = not told. */
-static tm_status find_start(struct collectives *c, const struct tm_event *event, uint64_t *name)
+static uint64_t find_start(struct collectives *c, const struct tm_event *event)
 {
     const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
     struct tm_text text, op;
-    tm_status st;
 
-    *name = 0;
     if (part != TM_TPU_START && part != TM_TPU_WAIT)
-        return TM_OK;
-    st = tm_names_text_st(c->names, event->config->details ? event->config->details : event->record.name, START_TEXT_MOST,
-                       &text.at, &text.length);
-    if (st != TM_OK)
-        return st;
+        return 0;
+    text.at = tm_names_text(c->names, event->config->details ? event->config->details : event->record.name,
+                            START_TEXT_MOST, &text.length);
     op = op_in(text, part == TM_TPU_WAIT);
-    *name = op.length ? tm_hash_key(op.at, op.length).high | 1 : 0;
-    return TM_OK;
+    return op.length ? tm_hash_key(op.at, op.length).high | 1 : 0;
 }
 
-static tm_status fill_front(struct collectives *c, const struct tm_event *event, struct collective_front *front)
+static void fill_front(struct collectives *c, const struct tm_event *event, struct collective_front *front)
 {
-    struct tm_collective_facts facts;
-    struct key_text text;
-    struct tm_name type;
-    tm_status st = tm_collective_facts(c->trace, event, &facts);
+    const struct tm_collective_facts facts = tm_collective_facts(c->trace, event);
+    const struct key_text text = { tm_names_info(c->names, facts.data_type).hash, facts.message_bytes, facts.group_size,
+                                   facts.kind | (uint32_t)facts.reach << 16 };
 
-    if (st == TM_OK)
-        st = tm_names_info_st(c->names, facts.data_type, &type);
-    if (st != TM_OK)
-        return st;
-    text =
-        (struct key_text){ type.hash, facts.message_bytes, facts.group_size, facts.kind | (uint32_t)facts.reach << 16 };
     *front = (struct collective_front){
         .row = { .key = tm_hash_key(&text, sizeof(text)),
                  .message_bytes = facts.message_bytes,
@@ -1178,34 +1109,29 @@ static tm_status fill_front(struct collectives *c, const struct tm_event *event,
                  .kind = (uint8_t)facts.kind,
                  .reach = (uint8_t)facts.reach,
                  .is_told = true },
+        .start = find_start(c, event),
         .name = event->record.name,
         .config = event->record.config,
         .is_used = true,
     };
-    return find_start(c, event, &front->start);
 }
 
-/* The row of an event without what it counts.
- * out: *start  as find_start gives it */
-static tm_status find_row(struct collectives *c, const struct tm_event *event, struct collective_row *row,
-                          uint64_t *start)
+/* The row of an event without what it counts, and its start. */
+static const struct collective_front *find_front(struct collectives *c, const struct tm_event *event)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct collective_front *front = &c->front[mixed & (COLLECTIVES_FRONT - 1)];
-    tm_status st = TM_OK;
 
     if (!front->is_used || front->name != event->record.name || front->config != event->record.config)
-        st = fill_front(c, event, front);
-    *row = front->row;
-    *start = front->start;
-    return st;
+        fill_front(c, event, front);
+    return front;
 }
 
 /* --- events --- */
 
 /* A collective in a chosen step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
  * while it is in flight. */
-static tm_status count_collective(struct collectives *c, const struct tm_event *event, struct collective_row row)
+static void count_collective(struct collectives *c, const struct tm_event *event, struct collective_row row)
 {
     const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
 
@@ -1221,7 +1147,7 @@ static tm_status count_collective(struct collectives *c, const struct tm_event *
         c->sized_count = tm_sum_counts(c->sized_count, row.count);
         c->bytes = tm_sum_counts(c->bytes, row.count * row.message_bytes);
     }
-    return tm_groups_add_st(c->groups, &row);
+    tm_groups_add(c->groups, &row);
 }
 
 /* The number of a collective on its device: of a wait that of the collective which it waits for, as
@@ -1248,38 +1174,34 @@ static uint64_t serial_of(struct exposure *e, const struct tm_event *event, uint
     return serial;
 }
 
-static tm_status take_collective(struct collectives *c, struct exposure *e, const struct tm_event *event)
+static void take_collective(struct collectives *c, struct exposure *e, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
-    struct collective_row row;
-    uint64_t start;
-    tm_status st = find_row(c, event, &row, &start);
-    const struct stretch stretch = { .row = row.key,
-                                     .serial = serial_of(e, event, start),
+    const struct collective_front *front = find_front(c, event);
+    const struct stretch stretch = { .row = front->row.key,
+                                     .serial = serial_of(e, event, front->start),
                                      .member = c->skew.members.by_device[event->device],
                                      .is_chosen = event->chosen };
 
-    if (st == TM_OK)
-        st = tm_skew_take_arrival(&c->skew, event, row.key, stretch.serial);
-    if (st == TM_OK && stretch.member != TM_NONE)
+    tm_skew_take_arrival(&c->skew, event, stretch.row, stretch.serial);
+    if (stretch.member != TM_NONE)
         expose_collective(e, r->start_ps, r->start_ps + r->dur_ps, &stretch);
-    return st == TM_OK && event->chosen ? count_collective(c, event, row) : st;
+    if (event->chosen)
+        count_collective(c, event, front->row);
 }
 
 /* A stretch in flight belongs to no step: those count that start while the chosen steps run. */
-static tm_status take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
+static void take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
 {
     struct collective_row row;
-    uint64_t start;
-    tm_status st;
 
     if (event->config->level != TM_LEVEL_COLLECTIVE || event->record.start_ps < e->start_ps ||
         event->record.start_ps >= e->end_ps)
-        return TM_OK;
-    st = find_row(c, event, &row, &start);
+        return;
+    row = find_front(c, event)->row;
     row.flight_count = 1;
     row.flight_ps = event->record.dur_ps;
-    return st == TM_OK ? tm_groups_add_st(c->groups, &row) : st;
+    tm_groups_add(c->groups, &row);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
@@ -1287,20 +1209,20 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct collectives *c = s->state;
     const struct tm_record *r = &event->record;
     struct exposure *e;
-    tm_status st;
 
     if (event->device >= c->exposure_count)
         return TM_OK;
     e = &c->exposures[event->device];
-    if (r->class == TM_CLASS_TPU_ASYNC)
-        return take_flight(c, e, event);
-    if (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_COLLECTIVE)
-        return TM_OK;
-    st = expose_to(e, r->start_ps, c->stretches);
-    if (st == TM_OK && event->level == TM_LEVEL_COLLECTIVE)
-        return take_collective(c, e, event);
-    expose_compute(e, r->start_ps + r->dur_ps);
-    return st;
+    if (r->class == TM_CLASS_TPU_ASYNC) {
+        take_flight(c, e, event);
+    } else if (event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_COLLECTIVE) {
+        expose_to(e, r->start_ps, c->stretches);
+        if (event->level == TM_LEVEL_COLLECTIVE)
+            take_collective(c, e, event);
+        else
+            expose_compute(e, r->start_ps + r->dur_ps);
+    }
+    return c->run->error.status;
 }
 
 static void free_exposures(struct collectives *c)
@@ -1313,13 +1235,12 @@ static void free_exposures(struct collectives *c)
 static tm_status end_host(struct tm_stage *s)
 {
     struct collectives *c = s->state;
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < c->exposure_count && st == TM_OK; i++)
-        st = expose_to(&c->exposures[i], INT64_MAX, c->stretches);
+    for (uint32_t i = 0; i < c->exposure_count; i++)
+        expose_to(&c->exposures[i], INT64_MAX, c->stretches);
     free_exposures(c);
     c->trace = c->skew.trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)

@@ -45,10 +45,8 @@ struct tm_collective_facts {
     tm_strid replica_groups;                /* of its HLO instruction: "{{0,1},{2,3}}" */
 };
 
-/* in:     event  a collective of a device, or a stretch in which one is in flight
- * errors: of the names and the rows of the trace */
-tm_status tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event,
-                              struct tm_collective_facts *facts) TM_MUST_USE;
+/* in:     event  a collective of a device, or a stretch in which one is in flight */
+struct tm_collective_facts tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event);
 
 /* Whether each group of ranks in a text lies in one node: "[0, 1, 2, 3]", "{{0,1},{2,3}}".  Ranks
  * are numbered node by node, as launchers do. */

@@ -97,9 +97,9 @@ static tm_status compile_save(struct tm_stage *s, struct tm_partial_writer *w)
 
     tm_fields_save(w, stage_fields, c);
     tm_partial_put_u64(w, count);
-    if (tm_fields_save_rows(w, compile_fields, c->rows, 0, count) != TM_OK)
-        return c->run->error.status;
-    return tm_compiled_save(c->programs, w);
+    tm_fields_save_rows(w, compile_fields, c->rows, 0, count);
+    tm_compiled_save(c->programs, w);
+    return c->run->error.status;
 }
 
 static tm_status complete_compile(void *of, struct tm_partial_reader *r, void *row)
@@ -125,9 +125,9 @@ static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
         tm_rows_append(c->hosts, &name);
     }
     tm_fields_load_more(r, stage_fields, c);
-    if (tm_fields_load_rows(r, compile_fields, c->rows, tm_partial_u64(r), complete_compile, NULL) != TM_OK)
-        return c->run->error.status;
-    return tm_compiled_load(c->programs, r);
+    tm_fields_load_rows(r, compile_fields, c->rows, tm_partial_u64(r), complete_compile, NULL);
+    tm_compiled_load(c->programs, r);
+    return c->run->error.status;
 }
 
 /* The section compile: the outermost compiles of the best sort of names that the run has. */

@@ -87,17 +87,17 @@ static const struct tm_row_field program_fields[] = {
     TM_FIELDS_END,
 };
 
-tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w)
+void tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w)
 {
     const uint64_t count = tm_rows_count(programs->rows);
 
     tm_partial_put_u64(w, count);
-    return tm_fields_save_rows(w, program_fields, programs->rows, 0, count);
+    tm_fields_save_rows(w, program_fields, programs->rows, 0, count);
 }
 
-tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r)
+void tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r)
 {
-    return tm_fields_load_rows(r, program_fields, programs->rows, tm_partial_u64(r), NULL, NULL);
+    tm_fields_load_rows(r, program_fields, programs->rows, tm_partial_u64(r), NULL, NULL);
 }
 
 /* --- names --- */

@@ -19,8 +19,8 @@ void tm_compiled_free(struct tm_compiled *programs); /* tolerates NULL */
 /* Take the programs of a host.  in: host  its number among those of the stage */
 void tm_compiled_take(struct tm_compiled *programs, const struct tm_trace *trace, uint32_t host);
 
-tm_status tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w) TM_MUST_USE;
-tm_status tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r) TM_MUST_USE;
+void tm_compiled_save(struct tm_compiled *programs, struct tm_partial_writer *w);
+void tm_compiled_load(struct tm_compiled *programs, struct tm_partial_reader *r);
 
 /* A compile whose program is looked for. */
 struct tm_made {

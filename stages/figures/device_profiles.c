@@ -62,8 +62,7 @@ static void save_profile(struct tm_device_profiles *p, struct tm_partial_writer 
     for (int table = 0; table < PROFILE_TABLES; table++) {
         tm_partial_put_words(w, &profile->rest[table], 3);
         tm_partial_put_u64(w, profile->kept[table]);
-        if (tm_fields_save_rows(w, row_fields, p->rows, at, profile->kept[table]) != TM_OK)
-            return;
+        tm_fields_save_rows(w, row_fields, p->rows, at, profile->kept[table]);
         at += profile->kept[table];
     }
 }
@@ -98,8 +97,7 @@ static void load_profile(struct tm_device_profiles *p, struct tm_partial_reader 
     for (uint32_t table = 0; table < PROFILE_TABLES; table++) {
         tm_partial_words(r, &profile->rest[table], 3);
         profile->kept[table] = tm_partial_below_u64(r, PROFILE_ROWS_MOST + 1);
-        if (tm_fields_load_rows(r, row_fields, p->rows, profile->kept[table], complete_row, &table) != TM_OK)
-            return;
+        tm_fields_load_rows(r, row_fields, p->rows, profile->kept[table], complete_row, &table);
     }
 }
 
@@ -363,6 +361,8 @@ tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample 
     static const struct tm_frame nowhere = { .line = 0 };
     const struct tm_frame *site = sample->frame_count ? &sample->frames[sample->site] : &nowhere;
 
+    if (tm_failed(p->run))
+        return p->run->error.status;
     p->now.count = tm_sum_counts(p->now.count, sample->count);
     p->now.bytes = tm_sum_counts(p->now.bytes, sample->bytes);
     add_sample(p, sample, PROFILE_KINDS, sample->kind, NULL);
@@ -403,8 +403,8 @@ static void keep_table(struct tm_device_profiles *p, uint32_t table, struct tm_t
     const struct profile_row *row;
 
     tm_groups_rewind(p->groups);
-    while ((row = next_row(p, table)) && tm_top_rows_add(top, row) == TM_OK)
-        ;
+    while ((row = next_row(p, table)))
+        tm_top_rows_add(top, row);
     tm_top_rows_sort(top);
     p->now.kept[table] = tm_top_rows_count(top);
     for (uint64_t i = 0; i < tm_top_rows_count(top); i++)
@@ -422,7 +422,8 @@ static void keep_table(struct tm_device_profiles *p, uint32_t table, struct tm_t
 
 tm_status tm_device_profiles_end(struct tm_device_profiles *p)
 {
-    tm_groups_finish(p->groups);
+    if (!tm_failed(p->run))
+        tm_groups_finish(p->groups);
     for (uint32_t table = 0; table < PROFILE_TABLES && !tm_failed(p->run); table++) {
         struct tm_top_rows *top =
             tm_top_rows_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct profile_row), PROFILE_ROWS_MOST,

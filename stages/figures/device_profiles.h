@@ -18,17 +18,17 @@ struct tm_device_profiles *tm_device_profiles_new(struct tm_run *run, struct tm_
 void tm_device_profiles_free(struct tm_device_profiles *p);
 
 /* One profile: begin, its samples (a tm_take_memory_sample), end. */
-tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *file) TM_MUST_USE;
+tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *file);
 tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample *sample) TM_MUST_USE;
-tm_status tm_device_profiles_end(struct tm_device_profiles *p) TM_MUST_USE;
+tm_status tm_device_profiles_end(struct tm_device_profiles *p);
 
 uint64_t tm_device_profiles_count(const struct tm_device_profiles *p);
 /* Add the array device_profiles, of the form of schemas/SUMMARY.md, section memory. */
-tm_status tm_device_profiles_report(struct tm_device_profiles *p, struct tm_value *to) TM_MUST_USE;
+tm_status tm_device_profiles_report(struct tm_device_profiles *p, struct tm_value *to);
 
 /* Inside a section of a partial that is open. */
-tm_status tm_device_profiles_save(struct tm_device_profiles *p, struct tm_partial_writer *w) TM_MUST_USE;
-tm_status tm_device_profiles_load(struct tm_device_profiles *p, struct tm_partial_reader *r) TM_MUST_USE;
+tm_status tm_device_profiles_save(struct tm_device_profiles *p, struct tm_partial_writer *w);
+tm_status tm_device_profiles_load(struct tm_device_profiles *p, struct tm_partial_reader *r);
 
 enum profile_table { PROFILE_KINDS, PROFILE_DEVICES, PROFILE_SITES, PROFILE_FUNCTIONS, PROFILE_TABLES };
 

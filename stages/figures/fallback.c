@@ -368,7 +368,8 @@ static bool is_host_op(const struct fallback *f, const struct tm_event *event)
 {
     const struct tm_hlo_op *op;
 
-    return tm_trace_hlo(f->trace, event->config, &op) == TM_OK && op && op->is_host;
+    tm_trace_hlo(f->trace, event->config, &op);
+    return op && op->is_host;
 }
 
 static void take_cut_span(struct fallback *f, const struct tm_event *event, struct tm_callback_name about,
@@ -431,14 +432,13 @@ static void add_row(struct fallback *f, const struct fallback_row *row, const st
 {
     struct tm_value *to = tm_add_object(list, NULL);
 
-    if (!row->name)
+    if (row->name)
+        tm_add_name(to, "name", f->names, row->name);
+    else
         tm_add_string(to, "name", callback_kind_name[row->kind]);
-    else if (tm_add_name(to, "name", f->names, row->name) != TM_OK)
-        return;
     if (row->sort == FALLBACK_CALLBACK)
         tm_add_string(to, "kind", callback_kind_name[row->kind]);
-    if (tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell") != TM_OK)
-        return;
+    tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", tm_text(tm_at(hosts, row->longest.host)));
@@ -457,8 +457,7 @@ static uint64_t choose_rows(struct fallback *f, enum fallback_sort sort, struct 
         if (row->sort != sort)
             continue;
         distinct++;
-        if (tm_top_rows_add(top, row) != TM_OK)
-            break;
+        tm_top_rows_add(top, row);
     }
     tm_top_rows_sort(top);
     return distinct;

@@ -12,18 +12,15 @@ static void include(struct tm_host_window *window, int64_t start_ps, int64_t end
         window->end_ps = end_ps;
 }
 
-static tm_status include_steps(const struct tm_trace *trace, struct tm_host_window *window)
+static void include_steps(const struct tm_trace *trace, struct tm_host_window *window)
 {
     const struct tm_steps *steps = &trace->steps;
 
-    for (uint64_t k = steps->chosen_begin; k < steps->chosen_end && k < steps->count; k++) {
+    for (uint64_t k = steps->chosen_begin; k < steps->chosen_end && k < steps->count && !tm_failed(trace->run); k++) {
         const struct tm_step_mark *mark = tm_rows_at(steps->marks, k);
 
-        if (!mark)
-            return trace->run->error.status;
         include(window, mark->start_ps, mark->start_ps + mark->dur_ps);
     }
-    return TM_OK;
 }
 
 static void include_devices(const struct tm_trace *trace, struct tm_host_window *window)
@@ -40,16 +37,15 @@ tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_sett
                               struct tm_host_window *window)
 {
     const bool is_marked = trace->steps.source == TM_STEPS_HOST;
-    tm_status st = TM_OK;
 
     *window = (struct tm_host_window){ INT64_MAX, INT64_MIN, is_marked ? TM_HOST_STEPS : TM_HOST_DEVICES };
     if (!trace->steps.all && !settings->session_window) {
         if (is_marked)
-            st = include_steps(trace, window);
+            include_steps(trace, window);
         else
             include_devices(trace, window);
     }
     if (window->start_ps > window->end_ps)
         *window = (struct tm_host_window){ INT64_MIN, INT64_MAX, TM_HOST_ALL };
-    return st;
+    return trace->run->error.status;
 }

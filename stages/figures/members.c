@@ -20,22 +20,18 @@ static struct tm_run_member *new_member(struct tm_members *m, struct tm_run *run
     return &m->rows[m->count++];
 }
 
-tm_status tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struct tm_trace *trace)
+void tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struct tm_trace *trace)
 {
     memset(m->by_device, 0xff, sizeof(m->by_device)); /* TM_NONE */
     for (uint32_t i = 0; i < trace->device_count; i++) {
-        struct tm_run_member *member;
+        struct tm_run_member *member = trace->devices[i].activities ? new_member(m, run) : NULL;
 
-        if (!trace->devices[i].activities)
-            continue;
-        m->by_device[i] = m->count;
-        member = new_member(m, run);
         if (!member)
-            return run->error.status;
+            continue;
+        m->by_device[i] = m->count - 1;
         memcpy(member->device, trace->devices[i].id, sizeof(member->device));
     }
     m->host_count++;
-    return TM_OK;
 }
 
 void tm_members_free(struct tm_members *m, struct tm_run *run)
@@ -52,34 +48,26 @@ void tm_members_save(const struct tm_members *m, struct tm_partial_writer *w)
         tm_partial_put_device(w, m->rows[i].host, m->rows[i].device);
 }
 
-tm_status tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r, uint32_t *first)
+uint32_t tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r)
 {
-    const uint32_t count = tm_partial_below_u32(r, TM_NONE - (uint64_t)m->count);
+    const uint32_t first = m->count, count = tm_partial_below_u32(r, TM_NONE - (uint64_t)first);
 
-    *first = m->count;
-    for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+    for (uint32_t i = 0; i < count && !tm_failed(run); i++) {
         const uint32_t host = tm_partial_below_u32(r, tm_partial_host_count(r));
         struct tm_run_member *member = new_member(m, run);
 
         if (!member)
-            return run->error.status;
+            break;
         member->host += host;
         tm_partial_id(r, host, member->device, sizeof(member->device));
     }
     m->host_count += tm_partial_host_count(r);
-    return tm_partial_status(r);
+    return first;
 }
 
-tm_status tm_step_number(const struct tm_trace *trace, uint32_t step, int64_t *number)
+int64_t tm_step_number(const struct tm_trace *trace, uint32_t step)
 {
-    const struct tm_step_mark *mark;
-
-    *number = TM_NO_STEP;
     if (step == TM_NONE || trace->steps.source == TM_STEPS_SESSION)
-        return TM_OK;
-    mark = tm_rows_at(trace->steps.marks, step);
-    if (!mark)
-        return trace->run->error.status;
-    *number = mark->number;
-    return TM_OK;
+        return TM_NO_STEP;
+    return ((const struct tm_step_mark *)tm_rows_at(trace->steps.marks, step))->number;
 }

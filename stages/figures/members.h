@@ -18,20 +18,18 @@ struct tm_members {
     uint32_t by_device[TM_DEVICES_MOST]; /* of the present host; TM_NONE = has no activity */
 };
 
-/* The devices of one more host.  errors: TM_ERR_LIMIT */
-tm_status tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struct tm_trace *trace) TM_MUST_USE;
+/* The devices of one more host.  errors: TM_ERR_LIMIT in run->error, as of loading */
+void tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struct tm_trace *trace);
 void tm_members_free(struct tm_members *m, struct tm_run *run);
 
-/* In a partial.  What was loaded stands behind what was there before: *first is the number of its first device. */
+/* In a partial.  What is loaded stands behind what was there before.  out: the number of its first device */
 void tm_members_save(const struct tm_members *m, struct tm_partial_writer *w);
-tm_status tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r,
-                          uint32_t *first) TM_MUST_USE;
+uint32_t tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r);
 
 /* What the marker of a step says its number is: the same step has the same number on all hosts.
  * in:     step    ordinal of the step on this host, or TM_NONE
- * out:    number  TM_NO_STEP where the event is in no step, or the session is one
- * errors: of the rows of the trace */
+ * out:    TM_NO_STEP where the event is in no step, or the session is one */
 #define TM_NO_STEP INT64_MIN
-tm_status tm_step_number(const struct tm_trace *trace, uint32_t step, int64_t *number) TM_MUST_USE;
+int64_t tm_step_number(const struct tm_trace *trace, uint32_t step);
 
 #endif

@@ -120,7 +120,7 @@ static void merge_communicators(void *into, const void *from)
     }
 }
 
-tm_status tm_skew_open(struct skew *k, struct tm_run *run)
+void tm_skew_open(struct skew *k, struct tm_run *run)
 {
     k->run = run;
     k->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
@@ -128,40 +128,37 @@ tm_status tm_skew_open(struct skew *k, struct tm_run *run)
         tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival), collectives_memory(run, SKEW_ARRIVALS), by_place);
     k->communicators = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct communicator),
                                      collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
-    return k->front && k->arrivals && k->communicators ? TM_OK : run->error.status;
 }
 
 /* --- a host begins --- */
 
 /* as many as there are members */
-static tm_status grow_presences(struct skew *k)
+static void grow_presences(struct skew *k)
 {
     const size_t row = sizeof(*k->presences);
     struct presence *rows;
 
     if (k->members.count == k->presence_most)
-        return TM_OK;
+        return;
     rows = tm_retake(&k->run->budget, TM_ACCOUNT_MODEL, k->presences, k->presence_most * row, k->members.count * row,
                      &k->run->error);
     if (!rows)
-        return k->run->error.status;
+        return;
     memset(rows + k->presence_most, 0, (k->members.count - k->presence_most) * row);
     k->presences = rows;
     k->presence_most = k->members.count;
-    return TM_OK;
 }
 
-static tm_status add_clock(struct skew *k, struct host_clock clock)
+static void add_clock(struct skew *k, struct host_clock clock)
 {
     const size_t row = sizeof(*k->clocks);
     struct host_clock *clocks = tm_retake(&k->run->budget, TM_ACCOUNT_MODEL, k->clocks, k->clock_count * row,
                                           (k->clock_count + 1) * row, &k->run->error);
 
     if (!clocks)
-        return k->run->error.status;
+        return;
     k->clocks = clocks;
     k->clocks[k->clock_count++] = clock;
-    return TM_OK;
 }
 
 /* An XSpace tells when it began; the files of a PyTorch job keep their clock; JAX's JSON counts from a begin that it
@@ -177,16 +174,14 @@ static struct host_clock clock_of(const struct tm_trace *trace)
     return (struct host_clock){ 0, CLOCK_UNKNOWN };
 }
 
-tm_status tm_skew_begin_host(struct skew *k, const struct tm_trace *trace)
+void tm_skew_begin_host(struct skew *k, const struct tm_trace *trace)
 {
-    tm_status st = tm_members_begin_host(&k->members, k->run, trace);
-
+    tm_members_begin_host(&k->members, k->run, trace);
     k->trace = trace;
     k->names = trace->names;
     memset(k->front, 0, SKEW_FRONT * sizeof(*k->front));
-    if (st == TM_OK)
-        st = grow_presences(k);
-    return st == TM_OK ? add_clock(k, clock_of(trace)) : st;
+    grow_presences(k);
+    add_clock(k, clock_of(trace));
 }
 
 /* --- what a collective belongs to --- */
@@ -200,46 +195,33 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
-static tm_status hash_of(const struct skew *k, tm_strid id, struct tm_key *hash)
+static struct tm_key hash_of(const struct skew *k, tm_strid id)
 {
-    struct tm_name info;
-    const tm_status st = tm_names_info_st(k->names, id, &info);
-
-    *hash = info.hash;
-    return st;
+    return tm_names_info(k->names, id).hash;
 }
 
 /* PyTorch tells the group and the operation.  Ranks may send messages of different sizes in an
  * all-to-all, and a sequence number says which belong together whatever their sizes. */
-static tm_status name_by_message(const struct skew *k, const struct tm_collective_facts *facts, struct key_text *text,
-                                 struct communicator *c)
+static void name_by_message(const struct skew *k, const struct tm_collective_facts *facts, struct key_text *text,
+                            struct communicator *c)
 {
-    tm_status st = hash_of(k, facts->operation, &text->name);
-
-    if (st == TM_OK)
-        st = hash_of(k, facts->group, &text->group);
-    if (st == TM_OK)
-        st = hash_of(k, facts->group_ranks, &text->ranks);
+    text->name = hash_of(k, facts->operation);
+    text->group = hash_of(k, facts->group);
+    text->ranks = hash_of(k, facts->group_ranks);
     text->message_bytes = facts->kind == TM_ALL_TO_ALL || text->is_numbered ? 0 : facts->message_bytes;
     c->name = facts->operation;
     c->group = facts->group_ranks ? facts->group_ranks : facts->group;
-    return st;
 }
 
 /* XLA tells the program and its op; else there is the name only. */
-static tm_status name_by_op(const struct skew *k, const struct tm_event *event, const struct tm_collective_facts *facts,
-                            struct key_text *text, struct communicator *c)
+static void name_by_op(const struct skew *k, const struct tm_event *event, const struct tm_collective_facts *facts,
+                       struct key_text *text, struct communicator *c)
 {
-    const tm_strid name = event->config->hlo_op ? event->config->hlo_op : event->record.name;
-    tm_status st = hash_of(k, name, &text->name);
-
-    if (st == TM_OK)
-        st = hash_of(k, event->config->module, &text->group);
-    if (st == TM_OK)
-        st = hash_of(k, facts->replica_groups, &c->replica_hash);
-    c->name = name;
+    c->name = event->config->hlo_op ? event->config->hlo_op : event->record.name;
     c->group = c->replica_groups = facts->replica_groups;
-    return st;
+    c->replica_hash = hash_of(k, facts->replica_groups);
+    text->name = hash_of(k, c->name);
+    text->group = hash_of(k, event->config->module);
 }
 
 /* The sequence number that the event has in its process group. */
@@ -256,58 +238,49 @@ static bool has_sequence(const struct tm_event *event, int64_t *sequence)
 }
 
 /* in: front  its communicator is put among the others */
-static tm_status fill_front(struct skew *k, const struct tm_event *event, bool is_numbered, struct skew_front *front)
+static void fill_front(struct skew *k, const struct tm_event *event, bool is_numbered, struct skew_front *front)
 {
-    struct tm_collective_facts facts;
-    struct key_text text = { .is_numbered = is_numbered };
-    struct communicator c = { .name = 0 };
-    tm_status st = tm_collective_facts(k->trace, event, &facts);
+    const struct tm_collective_facts facts = tm_collective_facts(k->trace, event);
+    struct key_text text = { .kind = facts.kind, .is_numbered = is_numbered };
+    struct communicator c = { .group_size = facts.group_size, .kind = (uint8_t)facts.kind };
 
-    if (st == TM_OK && facts.operation)
-        st = name_by_message(k, &facts, &text, &c);
-    else if (st == TM_OK)
-        st = name_by_op(k, event, &facts, &text, &c);
-    if (st != TM_OK)
-        return st;
-    text.kind = facts.kind;
+    if (facts.operation)
+        name_by_message(k, &facts, &text, &c);
+    else
+        name_by_op(k, event, &facts, &text, &c);
     c.key = tm_hash_key(&text, sizeof(text));
-    c.group_size = facts.group_size;
-    c.kind = (uint8_t)facts.kind;
     *front = (struct skew_front){ .communicator = c.key,
                                   .name = event->record.name,
                                   .config = event->record.config,
                                   .is_used = true,
                                   .is_numbered = is_numbered,
                                   .can_match = facts.kind != TM_SEND_RECV };
-    return tm_groups_add_st(k->communicators, &c);
+    tm_groups_add(k->communicators, &c);
 }
 
 /* --- events --- */
 
-static tm_status keep_arrival(struct skew *k, const struct tm_event *event, struct arrival *arrival)
+static void keep_arrival(struct skew *k, const struct tm_event *event, struct arrival *arrival)
 {
     const uint64_t mixed = tm_hash_mix((uint64_t)event->record.name << 32 | event->record.config, 0);
     struct skew_front *front = &k->front[mixed & (SKEW_FRONT - 1)];
     bool is_numbered;
-    tm_status st = tm_step_number(k->trace, event->step, &arrival->step);
 
-    arrival->place = arrival->step;
+    arrival->place = arrival->step = tm_step_number(k->trace, event->step);
     is_numbered = has_sequence(event, &arrival->place);
-    if (st == TM_OK && (!front->is_used || front->name != event->record.name || front->config != event->record.config ||
-                        front->is_numbered != is_numbered))
-        st = fill_front(k, event, is_numbered, front);
-    if (st != TM_OK)
-        return st;
+    if (!front->is_used || front->name != event->record.name || front->config != event->record.config ||
+        front->is_numbered != is_numbered)
+        fill_front(k, event, is_numbered, front);
     if (!front->can_match) {
         k->unmatchable = tm_sum_counts(k->unmatchable, event->chosen);
-        return TM_OK;
+        return;
     }
     arrival->communicator = front->communicator;
-    return tm_sorter_push_st(k->arrivals, arrival);
+    tm_sorter_push(k->arrivals, arrival);
 }
 
 /* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
-tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
+void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
 {
     const struct tm_record *r = &event->record;
     const uint32_t member = k->members.by_device[event->device];
@@ -320,14 +293,15 @@ tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, str
                                .is_chosen = event->chosen };
 
     if (member == TM_NONE || (r->class != TM_CLASS_COLLECTIVE && r->class != TM_CLASS_TPU_OP))
-        return TM_OK;
+        return;
     if (event->chosen) {
         struct presence *presence = &k->presences[member];
 
         presence->count += event->config->tpu_part != TM_TPU_START;
         presence->collective_ps = tm_sum_times(presence->collective_ps, r->dur_ps);
     }
-    return event->config->tpu_part == TM_TPU_WAIT ? TM_OK : keep_arrival(k, event, &arrival);
+    if (event->config->tpu_part != TM_TPU_WAIT)
+        keep_arrival(k, event, &arrival);
 }
 
 void tm_skew_close(struct skew *k)
@@ -479,89 +453,71 @@ static uint64_t most_frequent(struct matching *g)
     return chosen;
 }
 
-static tm_status end_block(struct matching *g)
+static void end_block(struct matching *g)
 {
     const uint64_t chosen = most_frequent(g);
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < g->devices && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < g->devices; i++) {
         const uint8_t takes_part = g->counts[i] == chosen;
 
-        st = tm_rows_append_st(g->runs, &takes_part);
+        tm_rows_append(g->runs, &takes_part);
     }
     g->devices = 0;
-    return st;
 }
 
-static tm_status find_parts(struct matching *g)
+static void find_parts(struct matching *g)
 {
     struct arrival last = { .member = TM_NONE };
-    const void *row = NULL;
-    tm_status st = TM_OK;
+    const struct arrival *arrival;
 
-    while (st == TM_OK && (st = tm_sorter_next_st(g->k->arrivals, &row)) == TM_OK && row) {
-        const struct arrival arrival = *(const struct arrival *)row;
-        const bool is_new_block = last.member == TM_NONE || !is_same_block(&last, &arrival);
+    while ((arrival = tm_sorter_next(g->k->arrivals))) {
+        const bool is_new_block = last.member == TM_NONE || !is_same_block(&last, arrival);
 
         if (is_new_block && g->devices)
-            st = end_block(g);
-        if (is_new_block || last.member != arrival.member)
+            end_block(g);
+        if (is_new_block || last.member != arrival->member)
             g->counts[g->devices++] = 0;
         g->counts[g->devices - 1]++;
-        last = arrival;
+        last = *arrival;
     }
-    return st == TM_OK && g->devices ? end_block(g) : st;
+    if (g->devices)
+        end_block(g);
 }
 
 /* --- second reading: ordinals --- */
 
 /* The communicator of the arrivals that come now; there is one for each, in the same order. */
-static tm_status next_communicator(struct matching *g, const struct tm_key *key, struct communicator *c)
+static void next_communicator(struct matching *g, const struct tm_key *key, struct communicator *c)
 {
-    const void *row = NULL;
-    const char *text = "";
-    size_t length;
-    tm_status st;
+    const struct communicator *row;
 
     g->is_counted = false;
     do {
-        st = tm_groups_next_st(g->k->communicators, &row);
-        if (st != TM_OK)
-            return st;
-        if (row)
-            *c = *(const struct communicator *)row;
-    } while (row && !tm_is_same_key(c->key, *key));
-    if (!row) /* only in a damaged partial */
-        *c = (struct communicator){ .key = *key, .kind = TM_OTHER_COLLECTIVE };
-    if (c->replica_groups)
-        st = tm_names_text_st(g->k->names, c->replica_groups, 0, &text, &length);
-    if (st == TM_OK)
-        tm_skew_find_subgroups(text, g->subgroups, g->k->members.count);
-    return st;
+        row = tm_groups_next(g->k->communicators);
+    } while (row && !tm_is_same_key(row->key, *key));
+    /* NULL: only in a damaged partial */
+    *c = row ? *row : (struct communicator){ .key = *key, .kind = TM_OTHER_COLLECTIVE };
+    tm_skew_find_subgroups(c->replica_groups ? tm_names_text(g->k->names, c->replica_groups, 0, NULL) : "",
+                           g->subgroups, g->k->members.count);
 }
 
-static tm_status begin_run(struct matching *g)
+static void begin_run(struct matching *g)
 {
-    const uint8_t *takes_part = tm_rows_at(g->runs, g->run++);
-
-    if (!takes_part)
-        return g->k->run->error.status;
-    g->takes_part = *takes_part;
+    g->takes_part = *(const uint8_t *)tm_rows_at(g->runs, g->run++);
     g->m->communicators += g->takes_part && !g->is_counted;
     g->is_counted |= g->takes_part;
     g->ordinal = 0;
-    return TM_OK;
 }
 
-static tm_status begin_block(struct matching *g, const struct communicator *c, int64_t step)
+static void begin_block(struct matching *g, const struct communicator *c, int64_t step)
 {
     const struct block block = { c->name, c->group, step, c->group_size, c->kind };
 
     g->block++;
-    return tm_rows_append_st(g->m->blocks, &block);
+    tm_rows_append(g->m->blocks, &block);
 }
 
-static tm_status join(struct matching *g, const struct arrival *arrival)
+static void join(struct matching *g, const struct arrival *arrival)
 {
     const struct joined joined = { .block = g->block - 1,
                                    .ordinal = g->ordinal++,
@@ -575,58 +531,50 @@ static tm_status join(struct matching *g, const struct arrival *arrival)
                                    .is_chosen = arrival->is_chosen };
 
     if (g->takes_part && joined.subgroup != TM_NONE)
-        return tm_sorter_push_st(g->m->joined, &joined);
-    g->m->unmatched = tm_sum_counts(g->m->unmatched, arrival->is_chosen);
-    return TM_OK;
+        tm_sorter_push(g->m->joined, &joined);
+    else
+        g->m->unmatched = tm_sum_counts(g->m->unmatched, arrival->is_chosen);
 }
 
-static tm_status give_ordinals(struct matching *g)
+static void give_ordinals(struct matching *g)
 {
     struct arrival last = { .member = TM_NONE };
     struct communicator c = { .name = 0 };
-    const void *row = NULL;
-    tm_status st = tm_groups_finish_st(g->k->communicators);
+    const struct arrival *arrival;
 
-    while (st == TM_OK && (st = tm_sorter_next_st(g->k->arrivals, &row)) == TM_OK && row) {
-        const struct arrival arrival = *(const struct arrival *)row;
+    tm_groups_finish(g->k->communicators);
+    while ((arrival = tm_sorter_next(g->k->arrivals))) {
         const bool is_first = last.member == TM_NONE;
-        const bool is_new_block = is_first || !is_same_block(&last, &arrival);
+        const bool is_new_block = is_first || !is_same_block(&last, arrival);
 
-        if (is_first || !tm_is_same_key(c.key, arrival.communicator))
-            st = next_communicator(g, &arrival.communicator, &c);
-        if (st == TM_OK && is_new_block)
-            st = begin_block(g, &c, arrival.step);
-        if (st == TM_OK && (is_new_block || last.member != arrival.member))
-            st = begin_run(g);
-        if (st == TM_OK)
-            st = join(g, &arrival);
-        last = arrival;
+        if (is_first || !tm_is_same_key(c.key, arrival->communicator))
+            next_communicator(g, &arrival->communicator, &c);
+        if (is_new_block)
+            begin_block(g, &c, arrival->step);
+        if (is_new_block || last.member != arrival->member)
+            begin_run(g);
+        join(g, arrival);
+        last = *arrival;
     }
-    return st;
 }
 
 /* --- all of it --- */
 
-static tm_status read_twice(struct matching *g)
+static void read_twice(struct matching *g)
 {
-    tm_status st = tm_sorter_finish_st(g->k->arrivals);
-
-    if (st == TM_OK)
-        st = find_parts(g);
-    if (st == TM_OK)
-        st = tm_sorter_rewind_st(g->k->arrivals);
-    if (st == TM_OK)
-        st = give_ordinals(g);
-    return st == TM_OK ? tm_sorter_finish_st(g->m->joined) : st;
+    tm_sorter_finish(g->k->arrivals);
+    find_parts(g);
+    tm_sorter_rewind(g->k->arrivals);
+    give_ordinals(g);
+    tm_sorter_finish(g->m->joined);
 }
 
-tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m)
+void tm_skew_match_arrivals(struct skew *k, struct matches *m)
 {
     struct tm_run *run = k->run;
     const size_t counts_bytes = (size_t)k->members.count * 2 * sizeof(uint64_t);
     const size_t subgroups_bytes = (size_t)k->members.count * sizeof(uint32_t);
     struct matching g = { .k = k, .m = m };
-    tm_status st;
 
     *m = (struct matches){ .unmatched = k->unmatchable };
     m->joined =
@@ -638,11 +586,11 @@ tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m)
     g.counts = tm_take(&run->budget, TM_ACCOUNT_MODEL, counts_bytes, &run->error);
     g.sorted = g.counts ? g.counts + k->members.count : NULL;
     g.subgroups = tm_take(&run->budget, TM_ACCOUNT_MODEL, subgroups_bytes, &run->error);
-    st = m->joined && m->blocks && g.runs && g.counts && g.subgroups ? read_twice(&g) : run->error.status;
+    if (!tm_failed(run))
+        read_twice(&g);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, g.counts, g.counts ? counts_bytes : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, g.subgroups, g.subgroups ? subgroups_bytes : 0);
     tm_rows_free(g.runs);
-    return st;
 }
 
 void tm_skew_free_matches(struct matches *m)
@@ -685,43 +633,33 @@ static const struct tm_row_field arrival_fields[] = {
     ARRIVAL(is_start, BOOL),     ARRIVAL(is_chosen, BOOL), TM_FIELDS_END,
 };
 
-tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w)
+void tm_skew_save(struct skew *k, struct tm_partial_writer *w)
 {
-    tm_status st;
-
     tm_members_save(&k->members, w);
     for (uint32_t i = 0; i < k->members.count; i++)
         tm_fields_save(w, presence_fields, &k->presences[i]);
     for (uint32_t i = 0; i < k->clock_count; i++)
         tm_fields_save(w, clock_fields, &k->clocks[i]);
     tm_partial_put_u64(w, k->unmatchable);
-    st = tm_fields_save_groups(w, communicator_fields, k->communicators);
-    if (st != TM_OK)
-        return st;
-    return tm_fields_save_sorter(w, arrival_fields, k->arrivals);
+    tm_fields_save_groups(w, communicator_fields, k->communicators);
+    tm_fields_save_sorter(w, arrival_fields, k->arrivals);
 }
 
-/* out: *first  the number of the partial's first device */
-static tm_status load_devices(struct skew *k, struct tm_partial_reader *r, uint32_t *first)
+/* out: the number of the partial's first device */
+static uint32_t load_devices(struct skew *k, struct tm_partial_reader *r)
 {
-    tm_status st = tm_members_load(&k->members, k->run, r, first);
+    const uint32_t first = tm_members_load(&k->members, k->run, r);
 
-    if (st != TM_OK)
-        return st;
-    st = grow_presences(k);
-    if (st != TM_OK)
-        return st;
-    for (uint32_t i = *first; i < k->members.count; i++)
+    grow_presences(k);
+    for (uint32_t i = first; i < k->presence_most; i++)
         tm_fields_load(r, presence_fields, &k->presences[i]);
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && tm_partial_is_ok(r); i++) {
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && !tm_failed(k->run); i++) {
         struct host_clock clock = { .at = 0 };
 
         tm_fields_load(r, clock_fields, &clock);
-        st = add_clock(k, clock);
-        if (st != TM_OK)
-            return st;
+        add_clock(k, clock);
     }
-    return tm_partial_status(r);
+    return first;
 }
 
 static tm_status complete_arrival(void *of, struct tm_partial_reader *r, void *row)
@@ -733,20 +671,15 @@ static tm_status complete_arrival(void *of, struct tm_partial_reader *r, void *r
                                                             : tm_partial_damaged(r, "a time is out of its range");
 }
 
-tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r)
+void tm_skew_load(struct skew *k, struct tm_partial_reader *r)
 {
-    uint32_t first;
-    tm_status st = load_devices(k, r, &first);
+    const uint32_t first = load_devices(k, r);
 
-    if (st != TM_OK)
-        return st;
     k->names = tm_partial_names(r);
     tm_partial_bind_devices(r, first, k->members.count - first);
     k->unmatchable = tm_sum_counts(k->unmatchable, tm_partial_u64(r));
-    st = tm_fields_load_groups(r, communicator_fields, k->communicators, NULL, NULL);
-    if (st != TM_OK)
-        return st;
-    return tm_fields_load_sorter(r, arrival_fields, k->arrivals, complete_arrival, NULL);
+    tm_fields_load_groups(r, communicator_fields, k->communicators, NULL, NULL);
+    tm_fields_load_sorter(r, arrival_fields, k->arrivals, complete_arrival, NULL);
 }
 
 /* Late arrivals out of the collectives that were matched.  Nobody can leave an all-reduce before the last one has
@@ -820,39 +753,33 @@ static uint32_t host_of(const struct adding *a, const struct joined *row)
     return a->k->members.rows[row->member].host;
 }
 
-static tm_status rewind_instances(struct adding *a)
+static void read_joined(struct adding *a)
 {
-    const void *row = NULL;
-    tm_status st = tm_sorter_rewind_st(a->m->joined);
+    const struct joined *row = tm_sorter_next(a->m->joined);
 
-    if (st == TM_OK)
-        st = tm_sorter_next_st(a->m->joined, &row);
     a->has_next = row != NULL;
     if (row)
-        a->next = *(const struct joined *)row;
-    return st;
+        a->next = *row;
+}
+
+static void rewind_instances(struct adding *a)
+{
+    tm_sorter_rewind(a->m->joined);
+    read_joined(a);
 }
 
 /* in:     is_across  devices of several hosts are one instance
- * out:    count 0 at the end */
-static tm_status next_instance(struct adding *a, bool is_across)
+ * out:    false at the end */
+static bool next_instance(struct adding *a, bool is_across)
 {
     struct instance *it = &a->instance;
-    tm_status st = TM_OK;
 
-    it->count = 0;
-    while (a->has_next && st == TM_OK) {
-        const void *row = NULL;
-
+    for (it->count = 0; a->has_next; read_joined(a)) {
         if (it->count && (!is_same(&a->next, it->rows) || (!is_across && host_of(a, &a->next) != host_of(a, it->rows))))
             break;
         it->rows[it->count++] = a->next;
-        st = tm_sorter_next_st(a->m->joined, &row);
-        a->has_next = row != NULL;
-        if (row)
-            a->next = *(const struct joined *)row;
     }
-    return st;
+    return it->count != 0;
 }
 
 /* A time as all hosts count it. */
@@ -865,14 +792,12 @@ static int64_t shared(const struct adding *a, const struct joined *row, int64_t 
  * root of a broadcast may leave early, and of an asynchronous one only the start is known. out:
  * fits  there are not more devices than its group has: nobody knows which ones belong together else
  */
-static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does, bool *fits)
+static void look_at_overlap(struct adding *a, bool *has_to, bool *does, bool *fits)
 {
     const struct instance *it = &a->instance;
     const struct block *block = tm_rows_at(a->m->blocks, it->rows[0].block);
     int64_t latest_start_ps = INT64_MIN, first_end_ps = INT64_MAX;
 
-    if (!block)
-        return a->k->run->error.status;
     a->group_size = block->group_size;
     *fits = !block->group_size || it->count <= block->group_size;
     *has_to = block->kind == TM_ALL_REDUCE || block->kind == TM_ALL_GATHER || block->kind == TM_REDUCE_SCATTER ||
@@ -886,29 +811,26 @@ static tm_status look_at_overlap(struct adding *a, bool *has_to, bool *does, boo
         first_end_ps = stop_ps < first_end_ps ? stop_ps : first_end_ps;
     }
     *does = latest_start_ps < first_end_ps;
-    return TM_OK;
 }
 
 /* in:     is_across   devices of several hosts are one instance
  *         only_hosts  count only those */
-static tm_status count_overlap(struct adding *a, bool is_across, bool only_hosts, struct overlap *overlap)
+static void count_overlap(struct adding *a, bool is_across, bool only_hosts, struct overlap *overlap)
 {
-    tm_status st = rewind_instances(a);
-
-    while (st == TM_OK && (st = next_instance(a, is_across)) == TM_OK && a->instance.count) {
+    rewind_instances(a);
+    while (next_instance(a, is_across)) {
         const struct instance *it = &a->instance;
         const bool has_hosts = host_of(a, &it->rows[0]) != host_of(a, &it->rows[it->count - 1]);
         bool has_to, does, fits;
 
         if (it->count == 1 || (only_hosts && !has_hosts) || !has_chosen(it))
             continue;
-        st = look_at_overlap(a, &has_to, &does, &fits);
-        if (st == TM_OK && has_to && fits) {
+        look_at_overlap(a, &has_to, &does, &fits);
+        if (has_to && fits) {
             overlap->checked++;
             overlap->overlapping += does;
         }
     }
-    return st;
 }
 
 /* --- sums --- */
@@ -943,12 +865,11 @@ static const struct coming *put_in_order(struct adding *a)
     return &a->order[last];
 }
 
-static tm_status add_members(struct adding *a, int64_t last_ps)
+static void add_members(struct adding *a, int64_t last_ps)
 {
     struct skew_sums *sums = a->sums;
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < a->instance.count && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < a->instance.count; i++) {
         const struct joined *row = a->order[i].row;
         struct member_sums *member = &sums->members[row->member];
         const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps, wait_ps = last_ps - a->order[i].start_ps;
@@ -960,7 +881,7 @@ static tm_status add_members(struct adding *a, int64_t last_ps)
                                          .is_start = row->is_start,
                                          .is_chosen = row->is_chosen };
 
-        st = tm_sorter_push_st(sums->rows, &matched);
+        tm_sorter_push(sums->rows, &matched);
         if (!row->is_chosen)
             continue;
         member->count++;
@@ -969,7 +890,6 @@ static tm_status add_members(struct adding *a, int64_t last_ps)
         member->wait_ps = tm_sum_times(member->wait_ps, wait_ps);
         sums->wait_ps = tm_sum_times(sums->wait_ps, wait_ps);
     }
-    return st;
 }
 
 /* While some wait, those that have not come yet cause it, in equal parts: what several late devices
@@ -1010,7 +930,7 @@ static void add_last(struct adding *a, const struct coming *last)
     sums->alone_ps = tm_sum_times(sums->alone_ps, alone_ps);
 }
 
-static tm_status add_instance(struct adding *a)
+static void add_instance(struct adding *a)
 {
     struct skew_sums *sums = a->sums;
     const struct coming *last = put_in_order(a), *first = a->order;
@@ -1023,20 +943,20 @@ static tm_status add_instance(struct adding *a)
                                   .subgroup = last->row->subgroup,
                                   .last = last->row->member,
                                   .first = first->row->member };
-    tm_status st = add_members(a, last->start_ps);
 
-    if (st != TM_OK || !has_chosen(&a->instance))
-        return st;
+    add_members(a, last->start_ps);
+    if (!has_chosen(&a->instance))
+        return;
     sums->matched++;
     sums->incomplete += a->group_size > a->instance.count;
     sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
     sums->max_ps = skew_ps > sums->max_ps ? skew_ps : sums->max_ps;
-    st = tm_sorter_push_st(sums->lengths, &skew_ps);
-    if (!skew_ps || st != TM_OK)
-        return st;
+    tm_sorter_push(sums->lengths, &skew_ps);
+    if (!skew_ps)
+        return;
     add_causes(a, last);
     add_last(a, last);
-    return tm_top_rows_add(sums->worst, &row);
+    tm_top_rows_add(sums->worst, &row);
 }
 
 static void leave_unmatched(struct adding *a)
@@ -1045,26 +965,21 @@ static void leave_unmatched(struct adding *a)
         a->sums->unmatched = tm_sum_counts(a->sums->unmatched, a->instance.rows[i].is_chosen);
 }
 
-static tm_status add_instances(struct adding *a)
+static void add_instances(struct adding *a)
 {
-    tm_status st = rewind_instances(a);
-
-    while (st == TM_OK && (st = next_instance(a, a->sums->clock.is_aligned)) == TM_OK && a->instance.count) {
+    rewind_instances(a);
+    while (next_instance(a, a->sums->clock.is_aligned)) {
         bool has_to = false, does = false, fits = true;
 
         if (a->instance.count > 1)
-            st = look_at_overlap(a, &has_to, &does, &fits);
-        if (st != TM_OK)
-            break;
+            look_at_overlap(a, &has_to, &does, &fits);
         if (a->instance.count > 1 && fits && (does || !has_to))
-            st = add_instance(a);
+            add_instance(a);
         else
             leave_unmatched(a);
     }
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(a->sums->lengths);
+    tm_sorter_finish(a->sums->lengths);
     tm_top_rows_sort(a->sums->worst);
-    return st;
 }
 
 /* --- all of it --- */
@@ -1113,47 +1028,43 @@ static uint32_t hosts_of(const struct skew *k)
     return hosts;
 }
 
-static tm_status check_clocks(struct adding *a)
+static void check_clocks(struct adding *a)
 {
     struct clock_check *clock = &a->sums->clock;
-    tm_status st = TM_OK;
 
     clock->hosts = hosts_of(a->k);
     clock->why = clock->hosts < 2 ? "one host" : find_offsets(a->k, a->sums->offsets_ps);
     if (clock->why) {
         memset(a->sums->offsets_ps, 0, a->k->clock_count * sizeof(*a->sums->offsets_ps));
-        return TM_OK;
+        return;
     }
-    st = count_overlap(a, true, true, &clock->overlap);
+    count_overlap(a, true, true, &clock->overlap);
     clock->is_aligned = clock->overlap.checked && is_believed(&clock->overlap);
     if (!clock->overlap.checked)
         clock->why = "no collective in which devices of several hosts have to be at once";
-    return st;
 }
 
-static tm_status read_matches(struct adding *a)
+static void read_matches(struct adding *a)
 {
     struct skew_sums *sums = a->sums;
-    tm_status st = check_clocks(a);
 
-    if (st == TM_OK)
-        st = count_overlap(a, sums->clock.is_aligned, false, &sums->overlap);
-    if (st != TM_OK)
-        return st;
-    if (is_believed(&sums->overlap))
-        return add_instances(a);
-    for (st = rewind_instances(a); st == TM_OK && (st = next_instance(a, false)) == TM_OK && a->instance.count;)
+    check_clocks(a);
+    count_overlap(a, sums->clock.is_aligned, false, &sums->overlap);
+    if (is_believed(&sums->overlap)) {
+        add_instances(a);
+        return;
+    }
+    rewind_instances(a);
+    while (next_instance(a, false))
         leave_unmatched(a);
-    return st;
 }
 
-tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums)
+void tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums)
 {
     struct tm_run *run = k->run;
     struct adding a = { .k = k, .m = m, .sums = sums };
     const size_t rows_bytes = k->members.count * sizeof(*a.instance.rows);
     const size_t order_bytes = k->members.count * sizeof(*a.order);
-    tm_status st;
 
     *sums = (struct skew_sums){ .unmatched = m->unmatched };
     sums->members = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->members.count * sizeof(*sums->members), &run->error);
@@ -1166,14 +1077,12 @@ tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *su
     a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
     sums->offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->clock_count * sizeof(*sums->offsets_ps), &run->error);
     a.order = tm_take(&run->budget, TM_ACCOUNT_MODEL, order_bytes, &run->error);
-    st = sums->members && sums->lengths && sums->rows && sums->worst && a.instance.rows && sums->offsets_ps && a.order
-             ? read_matches(&a)
-             : run->error.status;
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(sums->rows);
+    if (!tm_failed(run)) {
+        read_matches(&a);
+        tm_sorter_finish(sums->rows);
+    }
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.instance.rows, a.instance.rows ? rows_bytes : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.order, a.order ? order_bytes : 0);
-    return st;
 }
 
 void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
@@ -1297,72 +1206,59 @@ static void add_skew_members(const struct skew *k, const struct skew_sums *sums,
     }
 }
 
-static tm_status add_name(const struct skew *k, struct tm_value *to, const char *key, tm_strid id)
+static void add_name(const struct skew *k, struct tm_value *to, const char *key, tm_strid id)
 {
-    return tm_add_name_cut(to, key, k->names, id, 0, "not recorded");
+    tm_add_name_cut(to, key, k->names, id, 0, "not recorded");
 }
 
-static tm_status add_worst_row(const struct skew *k, struct matches *m, const struct late_row *row,
-                               struct tm_value *list)
+static void add_worst_row(const struct skew *k, struct matches *m, const struct late_row *row, struct tm_value *list)
 {
-    const struct block *block = tm_rows_at(m->blocks, row->block);
+    const struct block block = *(const struct block *)tm_rows_at(m->blocks, row->block);
     struct tm_value *to = tm_add_object(list, NULL);
-    tm_status st;
 
-    if (!block)
-        return k->run->error.status;
-    tm_add_string(to, "kind", tm_collective_kind_name[block->kind]);
-    st = add_name(k, to, "name", block->name);
-    if (st == TM_OK)
-        st = add_name(k, to, "group", block->group);
-    if (block->step == TM_NO_STEP)
+    tm_add_string(to, "kind", tm_collective_kind_name[block.kind]);
+    add_name(k, to, "name", block.name);
+    add_name(k, to, "group", block.group);
+    if (block.step == TM_NO_STEP)
         tm_add_null(to, "step", "in no step");
     else
-        tm_add_int(to, "step", block->step);
+        tm_add_int(to, "step", block.step);
     tm_add_uint(to, "ordinal", row->ordinal + 1);
     tm_add_int(to, "skew_ps", row->skew_ps);
     tm_add_string(to, "last", k->members.rows[row->last].device);
     tm_add_int(to, "begin_ps", row->start_ps);
     tm_add_string(to, "first", k->members.rows[row->first].device);
     tm_add_int(to, "first_begin_ps", row->first_begin_ps);
-    return st;
 }
 
 /* The smallest length that at least `pct` percent do not pass (nearest rank), for two percentages in order. */
-static tm_status add_percentiles(struct skew_sums *sums, struct tm_value *skew)
+static void add_percentiles(struct skew_sums *sums, struct tm_value *skew)
 {
     static const struct {
         const char *key;
         unsigned pct;
     } rows[] = { { "p50_ps", 50 }, { "p95_ps", 95 } };
-    const void *length = NULL;
+    const int64_t *length = NULL;
     uint64_t seen = 0;
     int64_t value = 0;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const uint64_t n = sums->matched, rank = n / 100 * rows[i].pct + (n % 100 * rows[i].pct + 99) / 100;
 
-        for (; seen < rank; seen++) {
-            const tm_status st = tm_sorter_next_st(sums->lengths, &length);
-
-            if (st != TM_OK)
-                return st;
-            value = *(const int64_t *)length;
-        }
+        for (; seen < rank && (length = tm_sorter_next(sums->lengths)); seen++)
+            value = *length;
         tm_add_int(skew, rows[i].key, value);
     }
-    return TM_OK;
 }
 
-static tm_status add_figures(const struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *skew)
+static void add_figures(const struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *skew)
 {
     const uint32_t straggler = find_straggler(k, sums);
     struct tm_value *list;
-    tm_status st;
 
     tm_add_int(skew, "late_ps", sums->late_ps);
     tm_add_int(skew, "wait_ps", sums->wait_ps);
-    st = add_percentiles(sums, skew);
+    add_percentiles(sums, skew);
     tm_add_int(skew, "max_ps", sums->max_ps);
     add_clock_check(k, sums, skew);
     if (straggler == TM_NONE)
@@ -1371,9 +1267,8 @@ static tm_status add_figures(const struct skew *k, struct matches *m, struct ske
         tm_add_string(skew, "straggler", k->members.rows[straggler].device);
     add_skew_members(k, sums, skew);
     list = tm_add_array(skew, "worst");
-    for (uint64_t i = 0; st == TM_OK && i < tm_top_rows_count(sums->worst); i++)
-        st = add_worst_row(k, m, tm_top_rows_at(sums->worst, i), list);
-    return st;
+    for (uint64_t i = 0; i < tm_top_rows_count(sums->worst); i++)
+        add_worst_row(k, m, tm_top_rows_at(sums->worst, i), list);
 }
 
 static void add_nothing(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
@@ -1389,7 +1284,7 @@ static void add_nothing(const struct skew *k, const struct skew_sums *sums, stru
     (void)tm_add_array(skew, "worst");
 }
 
-tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section)
+void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section)
 {
     struct tm_value *skew = tm_add_object(section, "skew");
 
@@ -1399,7 +1294,7 @@ tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *su
     tm_add_uint(skew, "incomplete", sums->incomplete);
     add_overlap(&sums->overlap, "no collective in which all devices have to be at once", skew);
     if (sums->matched)
-        return add_figures(k, m, sums, skew);
-    add_nothing(k, sums, skew);
-    return TM_OK;
+        add_figures(k, m, sums, skew);
+    else
+        add_nothing(k, sums, skew);
 }

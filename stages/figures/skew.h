@@ -70,7 +70,7 @@ struct matches {
 
 /* Find out what belongs together.
  * owns:   the caller owns what is in *m, also after a failure: tm_skew_free_matches */
-tm_status tm_skew_match_arrivals(struct skew *k, struct matches *m) TM_MUST_USE;
+void tm_skew_match_arrivals(struct skew *k, struct matches *m);
 void tm_skew_free_matches(struct matches *m);
 
 /* The group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
@@ -119,24 +119,22 @@ struct skew_sums {
 };
 
 /* owns:   the caller owns what is in *sums, also after a failure: tm_skew_free_sums */
-tm_status tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums) TM_MUST_USE;
+void tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums);
 void tm_skew_free_sums(struct skew *k, struct skew_sums *sums);
 
-/* --- the stage's calls: skew.c, skew.c, skew.c --- */
-tm_status tm_skew_open(struct skew *k, struct tm_run *run) TM_MUST_USE;
-tm_status tm_skew_begin_host(struct skew *k, const struct tm_trace *trace) TM_MUST_USE;
+/* --- the stage's calls; failures are in run->error --- */
+void tm_skew_open(struct skew *k, struct tm_run *run);
+void tm_skew_begin_host(struct skew *k, const struct tm_trace *trace);
 /* A collective, chosen or not.  row, serial: as in struct arrival */
-tm_status tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row,
-                               uint64_t serial) TM_MUST_USE;
+void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial);
 void tm_skew_close(struct skew *k);
 /* Why nothing can be compared; NULL = it can. */
 const char *tm_skew_why_none(const struct skew *k);
 /* Why none of the collectives that count was matched. */
 const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums);
-tm_status tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums,
-                         struct tm_value *section) TM_MUST_USE;
-tm_status tm_skew_save(struct skew *k, struct tm_partial_writer *w) TM_MUST_USE;
+void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section);
+void tm_skew_save(struct skew *k, struct tm_partial_writer *w);
 /* Its devices are bound to the reader then, for what refers to them. */
-tm_status tm_skew_load(struct skew *k, struct tm_partial_reader *r) TM_MUST_USE;
+void tm_skew_load(struct skew *k, struct tm_partial_reader *r);
 
 #endif

@@ -22,17 +22,16 @@ static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = T
 static tm_status try_rig(struct rig *r, uint32_t devices)
 {
     struct bench *b = &r->bench;
-    tm_status st = bench_open(b, &r->run, &tm_balance_stage);
 
-    if (st != TM_OK)
-        return st;
+    if (bench_open(b, &r->run, &tm_balance_stage) != TM_OK)
+        return r->run.error.status;
     b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.steps.marks)
         return r->run.error.status;
-    for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append_st(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
+    for (int64_t i = 0; i < BENCH_STEPS; i++)
+        tm_rows_append(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
     bench_devices(b, devices, TM_DEVICE_GPU, 0, INT64_MAX);
-    return st == TM_OK ? bench_begin(b) : st;
+    return tm_failed(&r->run) ? r->run.error.status : bench_begin(b);
 }
 
 static void open_rig(struct rig *r, uint32_t devices)

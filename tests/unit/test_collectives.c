@@ -26,19 +26,18 @@ static tm_status try_rig(struct rig *r)
 {
     const struct tm_message none = { .group_size = 0 };
     struct bench *b = &r->bench;
-    tm_status st = bench_open(b, &r->run, &tm_collectives_stage);
 
-    if (st != TM_OK)
-        return st;
+    if (bench_open(b, &r->run, &tm_collectives_stage) != TM_OK)
+        return r->run.error.status;
     b->trace.messages = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(none), 1 << 16);
     b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.messages || !b->trace.steps.marks)
         return r->run.error.status;
     bench_devices(b, 2, TM_DEVICE_GPU, 0, INT64_MAX);
-    st = tm_rows_append_st(b->trace.messages, &none);
-    for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append_st(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
-    return st == TM_OK ? bench_begin(b) : st;
+    tm_rows_append(b->trace.messages, &none);
+    for (int64_t i = 0; i < BENCH_STEPS; i++)
+        tm_rows_append(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
+    return tm_failed(&r->run) ? r->run.error.status : bench_begin(b);
 }
 
 static void open_rig(struct rig *r)
@@ -78,7 +77,7 @@ static struct tm_config message_of(struct rig *r, const char *operation, uint64_
     struct tm_config config = no_config;
 
     config.message = (uint32_t)tm_rows_count(r->bench.trace.messages);
-    OK(tm_rows_append_st(r->bench.trace.messages, &message));
+    tm_rows_append(r->bench.trace.messages, &message);
     return config;
 }
 
@@ -180,7 +179,7 @@ static void collectives_within_a_node_are_rows_of_their_own(void **state)
         struct tm_config config = no_config;
 
         config.message = i + 1;
-        OK(tm_rows_append_st(r.bench.trace.messages, &message));
+        tm_rows_append(r.bench.trace.messages, &message);
         take(&r, "ncclDevKernel_Generic", &config, i + 1, 10 + 20 * i);
     }
     report_rig(&r);
@@ -492,7 +491,7 @@ static void the_hlo_tells_what_the_event_does_not(void **state)
     open_rig(&r);
     r.bench.trace.hlo_ops = tm_rows_new(&r.run, TM_ACCOUNT_METADATA, sizeof(ops[0]), 1 << 16);
     assert_non_null(r.bench.trace.hlo_ops);
-    OK(tm_rows_append_many_st(r.bench.trace.hlo_ops, ops, 2));
+    tm_rows_append_many(r.bench.trace.hlo_ops, ops, 2);
     config.hlo = 1;
     config.level = TM_LEVEL_COLLECTIVE;
     config.tpu_part = TM_TPU_WAIT;
@@ -565,9 +564,8 @@ static tm_status many_sizes(struct rig *r)
 
         config.message = i + 1;
         event.record.config = i + 1;
-        st = tm_rows_append_st(r->bench.trace.messages, &message);
-        if (st == TM_OK)
-            st = bench_take(&r->bench, &event);
+        tm_rows_append(r->bench.trace.messages, &message);
+        st = bench_take(&r->bench, &event);
     }
     if (st == TM_OK)
         st = bench_end(&r->bench);

@@ -32,11 +32,10 @@ static tm_status try_rig(struct rig *r, uint32_t devices)
     const struct tm_message none = { .group_size = 0 };
     const struct tm_hlo_op no_op = { .group_size = 0 };
     struct bench *b = &r->bench;
-    tm_status st = bench_open(b, &r->run, &tm_collectives_stage);
 
     r->devices = devices;
-    if (st != TM_OK)
-        return st;
+    if (bench_open(b, &r->run, &tm_collectives_stage) != TM_OK)
+        return r->run.error.status;
     b->trace.origin = TM_ORIGIN_PYTORCH;
     b->trace.origin_us = 5000;
     b->trace.messages = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(none), 1 << 16);
@@ -44,12 +43,11 @@ static tm_status try_rig(struct rig *r, uint32_t devices)
     b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.messages || !b->trace.hlo_ops || !b->trace.steps.marks)
         return r->run.error.status;
-    st = tm_rows_append_st(b->trace.messages, &none);
-    if (st == TM_OK)
-        st = tm_rows_append_st(b->trace.hlo_ops, &no_op);
-    for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++)
-        st = tm_rows_append_st(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
-    return st == TM_OK ? begin(r) : st;
+    tm_rows_append(b->trace.messages, &none);
+    tm_rows_append(b->trace.hlo_ops, &no_op);
+    for (int64_t i = 0; i < BENCH_STEPS; i++)
+        tm_rows_append(b->trace.steps.marks, &(struct tm_step_mark){ .number = 100 + i });
+    return tm_failed(&r->run) ? r->run.error.status : begin(r);
 }
 
 static void open_rig(struct rig *r, uint32_t devices)
@@ -291,7 +289,7 @@ static void groups_of_a_message_are_told_apart(void **state)
         struct tm_event event = collective(&r, "ncclDevKernel_Generic", i, i * 10, 100);
 
         config.message = (uint32_t)tm_rows_count(r.bench.trace.messages);
-        OK(tm_rows_append_st(r.bench.trace.messages, &message));
+        tm_rows_append(r.bench.trace.messages, &message);
         event.config = &config;
         event.record.config = i + 1;
         OK(bench_take(&r.bench, &event));
@@ -318,7 +316,7 @@ static void more_devices_than_a_group_has_are_not_matched(void **state)
         open_rig(&r, 3);
         config.hlo_op = bench_name(&r.bench, "all-reduce.1");
         config.hlo = 1;
-        OK(tm_rows_append_st(r.bench.trace.hlo_ops, &(struct tm_hlo_op){ .group_size = sizes[k] }));
+        tm_rows_append(r.bench.trace.hlo_ops, &(struct tm_hlo_op){ .group_size = sizes[k] });
         for (uint32_t i = 0; i < 3; i++) {
             struct tm_event event = collective(&r, "nccl", i, i * 10, 100);
 
@@ -344,7 +342,7 @@ static void replica_groups_are_told_apart(void **state)
     config.hlo_op = bench_name(&r.bench, "all-reduce.1");
     config.module = bench_name(&r.bench, "jit_step");
     config.hlo = 1;
-    OK(tm_rows_append_st(r.bench.trace.hlo_ops, &(struct tm_hlo_op){ .groups = bench_name(&r.bench, "{{0,2},{1,3}}") }));
+    tm_rows_append(r.bench.trace.hlo_ops, &(struct tm_hlo_op){ .groups = bench_name(&r.bench, "{{0,2},{1,3}}") });
     for (uint32_t i = 0; i < 4; i++) {
         struct tm_event event = collective(&r, "nccl", i, i * 10, 100);
 
@@ -604,7 +602,7 @@ static void take_numbered(struct rig *r, uint32_t device, uint64_t elements, int
     struct tm_event event = collective(r, "ncclDevKernel_Generic", device, begin_us, end_us);
 
     config.message = (uint32_t)tm_rows_count(r->bench.trace.messages);
-    OK(tm_rows_append_st(r->bench.trace.messages, &message));
+    tm_rows_append(r->bench.trace.messages, &message);
     event.config = &config;
     event.record.config = config.message;
     event.args = &number;
