@@ -331,8 +331,9 @@ static void scope_layers_report(struct scopes *scopes, struct tm_groups *layers,
     r.families = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct family), FAMILIES_MOST,
                                  scopes_memory(run, SCOPES_FAMILIES), family_order);
     r.listed = tm_listed_rows_new(run, sizeof(struct listed_layer), scopes->settings->table_rows, layer_order);
-    if (r.families && r.listed) {
+    if (r.families && r.listed)
         find_families(&r);
+    if (!tm_failed(run)) {
         list_layers(&r);
         write_layers(&r, to);
     }
