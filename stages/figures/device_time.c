@@ -112,7 +112,7 @@ static tm_status open_stage(struct tm_stage *s)
     d->settings = s->settings;
     d->steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct step_line), share / 8);
     d->device_steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct device_step), share / 16);
-    return d->steps && d->device_steps ? TM_OK : s->run->error.status;
+    return s->run->error.status;
 }
 
 /* --- a host begins --- */
@@ -146,12 +146,12 @@ struct group_facts *tm_device_time_new_group(struct device_time *d)
     return &d->groups[d->group_count++];
 }
 
-static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
+static void add_host(struct device_time *d, const struct tm_trace *trace)
 {
     struct host_facts *host = tm_device_time_new_host(d);
 
     if (!host)
-        return d->run->error.status;
+        return;
     memcpy(host->name, trace->host_name, sizeof(host->name));
     host->is_json_copy = trace->origin == TM_ORIGIN_JSON_COPY;
     d->first_group = d->group_count;
@@ -159,15 +159,14 @@ static tm_status add_host(struct device_time *d, const struct tm_trace *trace)
         struct group_facts *group = tm_device_time_new_group(d);
 
         if (!group)
-            return d->run->error.status;
+            return;
         group->host = d->host_count - 1;
         group->first_lane = TM_NONE;
     }
     d->session |= d->settings->session_window;
-    return TM_OK;
 }
 
-tm_status tm_find_period(struct device_time *d, const struct lane *lane, struct period *period)
+void tm_find_period(struct device_time *d, const struct lane *lane, struct period *period)
 {
     const struct tm_steps *steps = &d->trace->steps;
 
@@ -175,38 +174,32 @@ tm_status tm_find_period(struct device_time *d, const struct lane *lane, struct 
     for (; period->ordinal < steps->count; period->ordinal++) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + period->ordinal);
 
-        if (!row)
-            return d->run->error.status;
         if (row->end_ps > row->start_ps) {
             *period = (struct period){ period->ordinal, row->start_ps, row->end_ps, true };
-            return TM_OK;
+            return;
         }
     }
-    return TM_OK;
 }
 
 /* What the time of a lane is swept over: all of its steps, and its window. */
-static tm_status find_extent(struct device_time *d, struct lane *lane)
+static void find_extent(struct device_time *d, struct lane *lane)
 {
     const struct tm_steps *steps = &d->trace->steps;
-    tm_status st = tm_find_period(d, lane, &lane->period);
 
+    tm_find_period(d, lane, &lane->period);
     lane->from_ps = has_window(lane) ? lane->start_ps : lane->device.first_ps;
     lane->until_ps = has_window(lane) ? lane->end_ps : lane->device.last_ps;
-    if (st != TM_OK || !lane->period.exists)
-        return st;
+    if (!lane->period.exists)
+        return;
     lane->from_ps = lane->period.start_ps < lane->from_ps ? lane->period.start_ps : lane->from_ps;
     for (uint64_t k = steps->count; k > 0; k--) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + k - 1);
 
-        if (!row)
-            return d->run->error.status;
         if (row->end_ps > row->start_ps) {
             lane->until_ps = row->end_ps > lane->until_ps ? row->end_ps : lane->until_ps;
-            return TM_OK;
+            return;
         }
     }
-    return TM_OK;
 }
 
 struct lane *tm_new_lane(struct device_time *d)
@@ -242,13 +235,13 @@ static void begin_bins(const struct tm_trace *trace, struct lane *lane)
     lane->waited_until_ps = INT64_MIN;
 }
 
-static tm_status add_lane(struct device_time *d, const struct tm_device *device)
+static void add_lane(struct device_time *d, const struct tm_device *device)
 {
     struct lane *lane = tm_new_lane(d);
     struct group_facts *group;
 
     if (!lane)
-        return d->run->error.status;
+        return;
     lane->device = *device;
     lane->host = d->host_count - 1;
     lane->group = d->first_group + device->group;
@@ -267,14 +260,13 @@ static tm_status add_lane(struct device_time *d, const struct tm_device *device)
     lane->first_parts_row = (d->lane_count - 1 - d->first_lane) * d->trace->steps.count;
     lane->kernels.min_ps = INT64_MAX;
     lane->last_end_ps = INT64_MIN;
-    return find_extent(d, lane);
+    find_extent(d, lane);
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 {
     struct device_time *d = s->state;
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
-    tm_status st;
 
     d->trace = trace;
     d->names = trace->names;
@@ -286,16 +278,17 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     d->threads = tm_host_threads_new(s->run, trace);
     d->lengths = tm_call_lengths_new(s->run, trace->names);
     d->parts = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct time_parts), share / 8, PARTS_PAGE);
-    st = d->threads && d->lengths && d->parts ? add_host(d, trace) : s->run->error.status;
-    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+    if (!d->threads || !d->lengths || !d->parts)
+        return s->run->error.status;
+    add_host(d, trace);
+    for (uint32_t i = 0; i < trace->device_count && !tm_failed(s->run); i++) {
         if (!trace->devices[i].activities)
             continue;
         d->lane_by_device[i] = d->lane_count;
-        st = add_lane(d, &trace->devices[i]);
+        add_lane(d, &trace->devices[i]);
     }
-    if (st == TM_OK)
-        st = tm_rows_resize_st(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
-    return st;
+    tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
+    return s->run->error.status;
 }
 
 /* --- events --- */
@@ -323,22 +316,17 @@ static void add_part(struct time_parts *parts, enum tm_level level, int64_t leng
 }
 
 /* Put a stretch into the rows of the steps in whose periods it lies; TM_LEVEL_NONE: only find the period. */
-static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t start_ps,
-                                int64_t end_ps)
+static void add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t start_ps,
+                           int64_t end_ps)
 {
     struct period *period = &lane->period;
 
     while (start_ps < end_ps && period->exists) {
-        struct time_parts *row;
         int64_t to_ps = end_ps;
 
         if (start_ps >= period->end_ps) {
-            tm_status st;
-
             period->ordinal++;
-            st = tm_find_period(d, lane, period);
-            if (st != TM_OK)
-                return st;
+            tm_find_period(d, lane, period);
             continue;
         }
         if (start_ps < period->start_ps) {
@@ -347,15 +335,10 @@ static tm_status add_to_periods(struct device_time *d, struct lane *lane, enum t
         }
         if (period->end_ps < to_ps)
             to_ps = period->end_ps;
-        if (level != TM_LEVEL_NONE) {
-            row = tm_rows_change(d->parts, lane->first_parts_row + period->ordinal);
-            if (!row)
-                return d->run->error.status;
-            add_part(row, level, to_ps - start_ps);
-        }
+        if (level != TM_LEVEL_NONE)
+            add_part(tm_rows_change(d->parts, lane->first_parts_row + period->ordinal), level, to_ps - start_ps);
         start_ps = to_ps;
     }
-    return TM_OK;
 }
 
 struct told {
@@ -387,18 +370,17 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, i
     struct lane *lane = told->lane;
     const int64_t from_ps = start_ps > lane->start_ps ? start_ps : lane->start_ps;
     const int64_t to_ps = end_ps < lane->end_ps ? end_ps : lane->end_ps;
-    tm_status st;
 
     if (level != TM_LEVEL_NONE && to_ps > from_ps)
         add_part(&lane->parts, level, to_ps - from_ps);
     if (level != TM_LEVEL_NONE)
         tm_busy_bins_add(&lane->bins, start_ps, end_ps, 1);
-    st = add_to_periods(told->d, lane, level, start_ps, level == TM_LEVEL_NONE ? start_ps + 1 : end_ps);
-    if (st == TM_OK && level == TM_LEVEL_NONE) {
+    add_to_periods(told->d, lane, level, start_ps, level == TM_LEVEL_NONE ? start_ps + 1 : end_ps);
+    if (level == TM_LEVEL_NONE) {
         open_gap(lane, start_ps, end_ps);
         await_gap_end(told->d, lane);
     }
-    return st;
+    return told->d->run->error.status;
 }
 
 static void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
@@ -512,15 +494,13 @@ static struct lane *lane_of(struct device_time *d, uint32_t device)
     return lane != TM_NONE ? &d->lanes[lane] : NULL;
 }
 
-static tm_status take_activity(struct device_time *d, struct lane *lane, const struct tm_event *event)
+static void take_activity(struct device_time *d, struct lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
     struct told told = { d, lane };
-    tm_status st = tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
 
-    if (st != TM_OK)
-        return st;
+    tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
     if (!lane->sweep.has_begun && lane->from_ps < r->start_ps) {
         open_gap(lane, lane->from_ps, r->start_ps);
         await_gap_end(d, lane);
@@ -542,7 +522,6 @@ static tm_status take_activity(struct device_time *d, struct lane *lane, const s
     }
     if (event->chosen)
         count_activity(d, lane, event);
-    return TM_OK;
 }
 
 /* Before this time no lane has a gap that is not closed yet. */
@@ -566,46 +545,26 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
 
 /* Gaps whose end has passed are complete: nothing more can begin there.  The horizon moves once for as many times as
  * there are lanes, so that its cost does not depend on their number. */
-static tm_status close_gaps(struct device_time *d, int64_t now_ps)
+static void close_gaps(struct device_time *d, int64_t now_ps)
 {
-    for (uint32_t i = 0; i < d->open_gaps; i++) {
-        const tm_status st = tm_idle_gaps_close(d, &d->lanes[d->open_lanes[i]]);
-
-        if (st != TM_OK)
-            return st;
-    }
+    for (uint32_t i = 0; i < d->open_gaps; i++)
+        tm_idle_gaps_close(d, &d->lanes[d->open_lanes[i]]);
     d->open_gaps = 0;
     if (++d->closings >= d->lane_count - d->first_lane) {
         d->closings = 0;
         tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
     }
-    return TM_OK;
 }
 
-static tm_status take_call(struct device_time *d, const struct tm_event *event)
+static void take_call(struct device_time *d, const struct tm_event *event)
 {
-    const tm_status st = tm_host_threads_take(d->threads, event);
-
-    return st == TM_OK && tm_is_work((enum tm_class)event->record.class) && event->record.dur_ps
-               ? tm_call_lengths_take(d->lengths, event)
-               : st;
+    tm_host_threads_take(d->threads, event);
+    if (tm_is_work((enum tm_class)event->record.class) && event->record.dur_ps)
+        tm_call_lengths_take(d->lengths, event);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static void take_of_device(struct device_time *d, struct lane *lane, const struct tm_event *event)
 {
-    struct device_time *d = s->state;
-    struct lane *lane;
-    tm_status st = TM_OK;
-
-    if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
-        st = close_gaps(d, event->record.start_ps);
-    if (st == TM_OK && event->thread != TM_NONE)
-        st = take_call(d, event);
-    if (st != TM_OK || event->device == TM_NONE)
-        return st;
-    lane = lane_of(d, event->device);
-    if (!lane)
-        return TM_OK;
     if (event->record.class == TM_CLASS_TPU_ASYNC) {
         const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
 
@@ -615,33 +574,42 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
         /* a flight is in no step: those count that start while the chosen steps run */
         if (event->record.start_ps >= lane->start_ps && event->record.start_ps < lane->end_ps)
             sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event, event->config->bytes_accessed);
-        return TM_OK;
+        return;
     }
     if (lane->device.kind == TM_DEVICE_TPU)
         count_tpu_part(lane, event);
     if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE && event->chosen)
         sum_add(&lane->graphs, event, 0); /* the frame of kernels that count themselves */
-    return event->level == TM_LEVEL_NONE ? TM_OK : take_activity(d, lane, event);
+    if (event->level != TM_LEVEL_NONE)
+        take_activity(d, lane, event);
+}
+
+static tm_status take(struct tm_stage *s, const struct tm_event *event)
+{
+    struct device_time *d = s->state;
+    struct lane *lane = lane_of(d, event->device);
+
+    if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
+        close_gaps(d, event->record.start_ps);
+    if (event->thread != TM_NONE)
+        take_call(d, event);
+    if (lane)
+        take_of_device(d, lane, event);
+    return d->run->error.status;
 }
 
 /* --- a host ends --- */
 
-static tm_status keep_device_steps(struct device_time *d, struct lane *lane)
+static void keep_device_steps(struct device_time *d, struct lane *lane)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t k = 0; k < d->trace->steps.count && k < LISTED_STEPS && st == TM_OK; k++) {
+    for (uint64_t k = 0; k < d->trace->steps.count && k < LISTED_STEPS; k++) {
         const struct tm_step_row *row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + k);
-        const struct time_parts *parts = tm_rows_at(d->parts, lane->first_parts_row + k);
-        struct device_step step;
+        struct device_step step = { row->activities, row->first_ps, row->last_ps, row->own_ps, 0 };
 
-        if (!row || !parts)
-            return d->run->error.status;
-        step = (struct device_step){ row->activities, row->first_ps, row->last_ps, row->own_ps, busy_of(parts) };
-        st = tm_rows_append_st(d->device_steps, &step);
+        step.busy_ps = busy_of(tm_rows_at(d->parts, lane->first_parts_row + k));
+        tm_rows_append(d->device_steps, &step);
     }
     lane->device_steps_end = tm_rows_count(d->device_steps);
-    return st;
 }
 
 /* The next lane of its group. */
@@ -653,15 +621,13 @@ static uint32_t next_lane(const struct device_time *d, uint32_t lane)
 }
 
 /* A step of a group: the device that is busiest in it speaks for it. */
-static tm_status find_busiest(struct device_time *d, uint32_t group, uint64_t ordinal, struct step_line *line)
+static void find_busiest(struct device_time *d, uint32_t group, uint64_t ordinal, struct step_line *line)
 {
     for (uint32_t i = d->groups[group].first_lane; i != TM_NONE; i = next_lane(d, i)) {
         const struct lane *lane = &d->lanes[i];
         const struct tm_step_row *row = tm_rows_at(d->trace->steps.rows, lane->first_step_row + ordinal);
-        const struct time_parts *parts = row ? tm_rows_at(d->parts, lane->first_parts_row + ordinal) : NULL;
+        const struct time_parts *parts = tm_rows_at(d->parts, lane->first_parts_row + ordinal);
 
-        if (!parts)
-            return d->run->error.status;
         if (!row->activities || (line->has_activity && busy_of(parts) <= busy_of(&line->parts)))
             continue;
         line->has_activity = 1;
@@ -671,18 +637,14 @@ static tm_status find_busiest(struct device_time *d, uint32_t group, uint64_t or
         line->device_span_ps = row->last_ps - row->first_ps;
         line->parts = *parts;
     }
-    return TM_OK;
 }
 
-static tm_status keep_step(struct device_time *d, uint32_t group, uint64_t ordinal)
+static void keep_step(struct device_time *d, uint32_t group, uint64_t ordinal)
 {
     const struct tm_steps *steps = &d->trace->steps;
     const struct tm_step_mark *mark = tm_rows_at(steps->marks, ordinal);
     struct step_line line = { .ordinal = ordinal, .host = d->host_count - 1, .lane = TM_NONE };
-    tm_status st;
 
-    if (!mark)
-        return d->run->error.status;
     line.number = mark->number;
     line.start_ps = mark->start_ps;
     line.host_span_ps = mark->dur_ps;
@@ -692,49 +654,43 @@ static tm_status keep_step(struct device_time *d, uint32_t group, uint64_t ordin
     line.complete = mark->complete;
     line.chosen = mark->chosen;
     line.is_cut = ordinal == 0 && steps->source != TM_STEPS_HOST && steps->chosen_end - steps->chosen_begin >= 3;
-    st = find_busiest(d, group, ordinal, &line);
-    if (st != TM_OK)
-        return st;
+    find_busiest(d, group, ordinal, &line);
     if (line.chosen)
         d->groups[group].steps_ps = tm_sum_times(d->groups[group].steps_ps, line.period_ps);
     /* Where a host has several groups, each has only the steps in which it is active. */
-    return line.has_activity || d->trace->group_count < 2 ? tm_rows_append_st(d->steps, &line) : TM_OK;
+    if (line.has_activity || d->trace->group_count < 2)
+        tm_rows_append(d->steps, &line);
 }
 
 /* What is left of a lane's time after its last activity: the rest of it, and idle time until its group is done. */
-static tm_status finish_lane(struct device_time *d, struct lane *lane)
+static void finish_lane(struct device_time *d, struct lane *lane)
 {
     struct told told = { d, lane };
-    tm_status st = TM_OK;
 
     if (lane->gap.is_open)
-        st = tm_idle_gaps_close(d, lane);
-    if (st == TM_OK)
-        st = tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
-    if (st == TM_OK && lane->gap.is_open) /* only before a last activity without length */
-        st = tm_idle_gaps_close(d, lane);
-    if (st == TM_OK && lane->device.last_ps < lane->until_ps) {
-        st = add_to_periods(d, lane, TM_LEVEL_NONE, lane->device.last_ps, lane->device.last_ps + 1);
+        tm_idle_gaps_close(d, lane);
+    tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
+    if (lane->gap.is_open) /* only before a last activity without length */
+        tm_idle_gaps_close(d, lane);
+    if (lane->device.last_ps < lane->until_ps) {
+        add_to_periods(d, lane, TM_LEVEL_NONE, lane->device.last_ps, lane->device.last_ps + 1);
         open_gap(lane, lane->device.last_ps, lane->until_ps);
-        if (st == TM_OK)
-            st = tm_idle_gaps_close(d, lane);
+        tm_idle_gaps_close(d, lane);
     }
-    return st == TM_OK ? keep_device_steps(d, lane) : st;
+    keep_device_steps(d, lane);
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
     struct device_time *d = s->state;
-    tm_status st = TM_OK;
 
-    for (uint32_t i = d->first_lane; i < d->lane_count && st == TM_OK; i++)
-        st = finish_lane(d, &d->lanes[i]);
+    for (uint32_t i = d->first_lane; i < d->lane_count && !tm_failed(s->run); i++)
+        finish_lane(d, &d->lanes[i]);
     d->open_gaps = 0;
-    if (st == TM_OK)
-        st = tm_device_time_measure_calls(d);
-    for (uint64_t k = 0; k < d->trace->steps.count && st == TM_OK; k++)
-        for (uint32_t group = d->first_group; group < d->group_count && st == TM_OK; group++)
-            st = keep_step(d, group, k);
+    tm_device_time_measure_calls(d);
+    for (uint64_t k = 0; k < d->trace->steps.count && !tm_failed(s->run); k++)
+        for (uint32_t group = d->first_group; group < d->group_count; group++)
+            keep_step(d, group, k);
     tm_host_threads_free(d->threads);
     d->threads = NULL;
     tm_call_lengths_free(d->lengths);
@@ -742,16 +698,15 @@ static tm_status end_host(struct tm_stage *s)
     tm_rows_free(d->parts);
     d->parts = NULL;
     d->trace = NULL;
-    return st;
+    return s->run->error.status;
 }
 
 static tm_status report(struct tm_stage *s, struct tm_value *summary)
 {
-    tm_status st = tm_steps_report(s->state, summary);
-
-    if (st == TM_OK)
-        st = tm_device_time_report_devices(s->state, summary);
-    return st == TM_OK ? tm_idle_gaps_report(s->state, summary) : st;
+    tm_steps_report(s->state, summary);
+    tm_device_time_report_devices(s->state, summary);
+    tm_idle_gaps_report(s->state, summary);
+    return s->run->error.status;
 }
 
 /* Whether the hosts' clocks agree, the collectives tell. */

@@ -325,15 +325,14 @@ static inline bool has_window(const struct lane *lane)
 }
 
 /* device_time.c: the period at `ordinal` of a lane of the present host, or the next one that takes time */
-tm_status tm_find_period(struct device_time *d, const struct lane *lane, struct period *period) TM_MUST_USE;
+void tm_find_period(struct device_time *d, const struct lane *lane, struct period *period);
 
 /* idle_gaps.c */
 void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event);
-tm_status tm_idle_gaps_close(struct device_time *d, struct lane *lane) TM_MUST_USE;
+void tm_idle_gaps_close(struct device_time *d, struct lane *lane);
 void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
 
-tm_status
-tm_device_time_measure_calls(struct device_time *d) TM_MUST_USE; /* of the gaps of the present host, which ends */
+void tm_device_time_measure_calls(struct device_time *d); /* of the gaps of the present host, which ends */
 
 /* device_time.c */
 struct lane *tm_new_lane(struct device_time *d);                     /* zeroed; NULL: error in run->error */
@@ -345,13 +344,12 @@ tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w) T
 tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
 
 /* device_time_report.c, steps.c, device_time_report.c */
-tm_status tm_device_time_report_devices(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
-tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane,
-                                      struct tm_value *device) TM_MUST_USE;
-tm_status tm_steps_report(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+void tm_device_time_report_devices(struct device_time *d, struct tm_value *summary);
+tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device);
+tm_status tm_steps_report(struct device_time *d, struct tm_value *summary);
 /* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
-tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
-tm_status tm_idle_gaps_report(struct device_time *d, struct tm_value *summary) TM_MUST_USE;
+tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary);
+void tm_idle_gaps_report(struct device_time *d, struct tm_value *summary);
 void tm_add_parts(struct tm_value *to, const struct time_parts *parts);
 
 #endif

@@ -5,13 +5,12 @@
 #include "stages/figures/fields.h"
 
 /* Two moments whose distance is a time. */
-static tm_status check_span(struct tm_partial_reader *r, int64_t start_ps, int64_t end_ps)
+static void check_span(struct tm_partial_reader *r, int64_t start_ps, int64_t end_ps)
 {
     int64_t span_ps;
 
     if (__builtin_sub_overflow(end_ps, start_ps, &span_ps))
         (void)tm_partial_damaged(r, "moments that are too far apart");
-    return tm_partial_status(r);
 }
 
 static const struct tm_row_field part_fields[] = {
@@ -48,18 +47,20 @@ static const struct tm_row_field group_fields[] = {
     TM_FIELD(struct group_facts, steps_ps, TIME, KEEP),    TM_FIELDS_END,
 };
 
-static tm_status load_groups(struct device_time *d, struct tm_partial_reader *r, uint32_t *count)
+/* out: how many there are in the partial */
+static uint32_t load_groups(struct device_time *d, struct tm_partial_reader *r)
 {
-    *count = tm_partial_below_u32(r, TM_NONE - (uint64_t)d->group_count);
-    for (uint32_t i = 0; i < *count && tm_partial_is_ok(r); i++) {
+    const uint32_t count = tm_partial_below_u32(r, TM_NONE - (uint64_t)d->group_count);
+
+    for (uint32_t i = 0; i < count && !tm_failed(d->run); i++) {
         struct group_facts *const group = tm_device_time_new_group(d);
 
         if (!group)
-            return d->run->error.status;
+            break;
         tm_fields_load(r, group_fields, group);
-        (void)check_span(r, group->start_ps, group->end_ps);
+        check_span(r, group->start_ps, group->end_ps);
     }
-    return tm_partial_status(r);
+    return count;
 }
 
 /* --- lanes --- */
@@ -120,15 +121,14 @@ static void save_bins(struct tm_partial_writer *w, const struct tm_busy_bins *bi
         tm_partial_put_i64(w, bins->busy_ps[i]);
 }
 
-static tm_status save_lanes(struct device_time *d, struct tm_partial_writer *w)
+static void save_lanes(struct device_time *d, struct tm_partial_writer *w)
 {
     uint64_t at = 0;
 
     tm_partial_put_u32(w, d->lane_count);
-    for (uint32_t i = 0; i < d->lane_count; i++) {
+    for (uint32_t i = 0; i < d->lane_count && !tm_failed(d->run); i++) {
         const struct lane *const lane = &d->lanes[i];
         const uint64_t steps = lane->device_steps_end - at;
-        tm_status st;
 
         tm_partial_put_u32(w, lane->host);
         tm_partial_put_u8(w, lane->device.kind);
@@ -137,12 +137,9 @@ static tm_status save_lanes(struct device_time *d, struct tm_partial_writer *w)
         tm_fields_save(w, lane_fields, lane);
         save_bins(w, &lane->bins);
         tm_partial_put_u64(w, steps);
-        st = tm_fields_save_rows(w, device_step_fields, d->device_steps, at, steps);
-        if (st != TM_OK)
-            return st;
+        tm_fields_save_rows(w, device_step_fields, d->device_steps, at, steps);
         at += steps;
     }
-    return TM_OK;
 }
 
 /* in: first_group, groups  numbers of those of the partial */
@@ -157,7 +154,8 @@ static void load_device(struct tm_partial_reader *r, struct lane *lane, uint32_t
     if (tm_partial_is_ok(r) && lane->group >= groups)
         (void)tm_partial_damaged(r, "a group that is not there");
     lane->group += first_group;
-    if (check_span(r, lane->start_ps, lane->end_ps) == TM_OK && has_window(lane) &&
+    check_span(r, lane->start_ps, lane->end_ps);
+    if (tm_partial_is_ok(r) && has_window(lane) &&
         tm_sum_times(lane->lead_ps, lane->trail_ps) > lane->end_ps - lane->start_ps)
         (void)tm_partial_damaged(r, "a device that is idle for longer than its window");
 }
@@ -167,7 +165,8 @@ static void load_bins(struct tm_partial_reader *r, struct tm_busy_bins *bins)
 {
     const int64_t start_ps = tm_partial_i64(r), end_ps = tm_partial_i64(r);
 
-    if (check_span(r, start_ps, end_ps) != TM_OK)
+    check_span(r, start_ps, end_ps);
+    if (!tm_partial_is_ok(r))
         return;
     tm_busy_bins_init(bins, start_ps, end_ps);
     for (uint32_t i = 0; i < bins->count; i++) {
@@ -182,20 +181,20 @@ static tm_status complete_device_step(void *of, struct tm_partial_reader *r, voi
     const struct device_step *const step = row;
 
     (void)of;
-    return check_span(r, step->first_ps, step->last_ps);
+    check_span(r, step->first_ps, step->last_ps);
+    return tm_partial_status(r);
 }
 
 /* in: lanes  of the partial */
-static tm_status load_lanes(struct device_time *d, struct tm_partial_reader *r, uint32_t lanes, uint32_t first_group,
-                            uint32_t groups)
+static void load_lanes(struct device_time *d, struct tm_partial_reader *r, uint32_t lanes, uint32_t first_group,
+                       uint32_t groups)
 {
-    for (uint32_t i = 0; i < lanes && tm_partial_is_ok(r); i++) {
+    for (uint32_t i = 0; i < lanes && !tm_failed(d->run); i++) {
         struct lane *const lane = tm_new_lane(d);
         uint64_t steps;
-        tm_status st;
 
         if (!lane)
-            return d->run->error.status;
+            return;
         load_device(r, lane, first_group, groups);
         tm_fields_load(r, lane_fields, lane);
         for (int cause = 0; cause < TM_CAUSE_COUNT; cause++)
@@ -203,12 +202,9 @@ static tm_status load_lanes(struct device_time *d, struct tm_partial_reader *r, 
                 (void)tm_partial_damaged(r, "a cause of which a thread tells more than there is");
         load_bins(r, &lane->bins);
         steps = tm_partial_below_u64(r, LISTED_STEPS + 1);
-        st = tm_fields_load_rows(r, device_step_fields, d->device_steps, steps, complete_device_step, NULL);
-        if (st != TM_OK)
-            return st;
+        tm_fields_load_rows(r, device_step_fields, d->device_steps, steps, complete_device_step, NULL);
         lane->device_steps_end = tm_rows_count(d->device_steps);
     }
-    return tm_partial_status(r);
 }
 
 /* --- steps --- */
@@ -277,22 +273,21 @@ static const struct tm_row_field gap_fields[] = {
     TM_FIELDS_END,
 };
 
-static tm_status load_gaps(struct device_time *d, struct tm_partial_reader *r)
+static void load_gaps(struct device_time *d, struct tm_partial_reader *r)
 {
     uint32_t count;
 
     tm_fields_load_more(r, gap_sum_fields, d);
     count = tm_partial_below_u32(r, RUN_GAPS + 1);
-    for (uint32_t i = 0; i < count && tm_partial_is_ok(r); i++) {
+    for (uint32_t i = 0; i < count && !tm_failed(d->run); i++) {
         struct listed_gap gap = { .calls = 0 };
 
         tm_fields_load(r, gap_fields, &gap);
         if (tm_partial_is_ok(r) && gap.long_calls > gap.calls)
-            return tm_partial_damaged(r, "more long calls than calls");
+            (void)tm_partial_damaged(r, "more long calls than calls");
         if (tm_partial_is_ok(r))
             tm_idle_gaps_list(d, &gap);
     }
-    return tm_partial_status(r);
 }
 
 /* --- the section --- */
@@ -300,7 +295,6 @@ static tm_status load_gaps(struct device_time *d, struct tm_partial_reader *r)
 tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct device_time *d = s->state;
-    tm_status st;
 
     tm_partial_put_u8(w, d->source);
     tm_partial_put_u8(w, d->all);
@@ -311,31 +305,26 @@ tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u32(w, d->group_count);
     for (uint32_t i = 0; i < d->group_count; i++)
         tm_fields_save(w, group_fields, &d->groups[i]);
-    st = save_lanes(d, w);
-    if (st != TM_OK)
-        return st;
+    save_lanes(d, w);
     tm_partial_put_u64(w, tm_rows_count(d->steps));
-    st = tm_fields_save_rows(w, step_fields, d->steps, 0, tm_rows_count(d->steps));
-    if (st != TM_OK)
-        return st;
+    tm_fields_save_rows(w, step_fields, d->steps, 0, tm_rows_count(d->steps));
     tm_fields_save(w, gap_sum_fields, d);
     tm_partial_put_u32(w, d->longest_count);
     for (uint32_t i = 0; i < d->longest_count; i++)
         tm_fields_save(w, gap_fields, &d->longest[i]);
-    return TM_OK;
+    return s->run->error.status;
 }
 
-static tm_status load_hosts(struct device_time *d, struct tm_partial_reader *r)
+static void load_hosts(struct device_time *d, struct tm_partial_reader *r)
 {
-    for (uint32_t i = 0; i < tm_partial_host_count(r) && tm_partial_is_ok(r); i++) {
+    for (uint32_t i = 0; i < tm_partial_host_count(r) && !tm_failed(d->run); i++) {
         struct host_facts *const host = tm_device_time_new_host(d);
 
         if (!host)
-            return d->run->error.status;
+            return;
         tm_partial_copy_host(r, i, host->name, sizeof(host->name));
         host->is_json_copy = tm_partial_bool(r);
     }
-    return tm_partial_status(r);
 }
 
 tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r)
@@ -343,26 +332,18 @@ tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r)
     struct device_time *d = s->state;
     const uint32_t first_group = d->group_count, first_lane = d->lane_count;
     uint32_t groups, lanes;
-    tm_status st;
 
     d->names = tm_partial_names(r);
     d->source = (enum tm_step_source)tm_partial_below_u8(r, TM_STEPS_SESSION + 1);
     d->all = tm_partial_bool(r);
     d->session |= tm_partial_bool(r);
     d->module = tm_partial_name(r);
-    st = load_hosts(d, r);
-    if (st != TM_OK)
-        return st;
-    st = load_groups(d, r, &groups);
-    if (st != TM_OK)
-        return st;
+    load_hosts(d, r);
+    groups = load_groups(d, r);
     lanes = tm_partial_below_u32(r, TM_NONE - (uint64_t)first_lane);
-    st = load_lanes(d, r, lanes, first_group, groups);
-    if (st != TM_OK)
-        return st;
+    load_lanes(d, r, lanes, first_group, groups);
     tm_partial_bind_devices(r, first_lane, lanes);
-    st = tm_fields_load_rows(r, step_fields, d->steps, tm_partial_u64(r), complete_step, NULL);
-    if (st != TM_OK)
-        return st;
-    return load_gaps(d, r);
+    tm_fields_load_rows(r, step_fields, d->steps, tm_partial_u64(r), complete_step, NULL);
+    load_gaps(d, r);
+    return s->run->error.status;
 }

@@ -199,7 +199,7 @@ static void add_extent(struct tm_value *to, const struct lane *lane)
     tm_add_int(to, "span_ps", window_of(lane));
 }
 
-static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_value *devices)
+static void add_device(struct device_time *d, struct lane *lane, struct tm_value *devices)
 {
     struct tm_value *to = tm_add_object(devices, NULL);
     const int64_t busy_ps = busy_of(&lane->parts);
@@ -235,7 +235,7 @@ static tm_status add_device(struct device_time *d, struct lane *lane, struct tm_
     add_sum(to, "graphs", &lane->graphs, false);
     tm_add_string(to, "reliability", lane->device.has_collapsed_graphs ? "graph" : "full");
     add_aliases(to, lane);
-    return tm_device_time_report_steps(d, lane, to);
+    tm_device_time_report_steps(d, lane, to);
 }
 
 static void add_window(struct device_time *d, struct tm_value *summary)
@@ -384,29 +384,27 @@ static void add_balance(const struct device_time *d, struct tm_value *summary)
     tm_add_string(balance, "slowest", slowest->device.id);
 }
 
-tm_status tm_device_time_report_devices(struct device_time *d, struct tm_value *summary)
+void tm_device_time_report_devices(struct device_time *d, struct tm_value *summary)
 {
     const struct totals t = add_up(d);
     struct tm_value *devices;
-    tm_status st = TM_OK;
 
     add_window(d, summary);
     devices = tm_add_array(summary, "devices");
-    for (uint32_t i = 0; i < d->lane_count && st == TM_OK; i++)
-        st = add_device(d, &d->lanes[i], devices);
+    for (uint32_t i = 0; i < d->lane_count && !tm_failed(d->run); i++)
+        add_device(d, &d->lanes[i], devices);
     add_total(d, &t, summary);
     add_host_section(d, &t, summary);
     add_balance(d, summary);
-    return st;
 }
 
 /* The section gaps. */
 
 enum { NAME_MOST = 512 };
 
-static tm_status add_name(struct device_time *d, struct tm_value *to, const char *key, tm_strid name)
+static void add_name(struct device_time *d, struct tm_value *to, const char *key, tm_strid name)
 {
-    return tm_add_name_cut(to, key, d->names, name, NAME_MOST, "not recorded");
+    tm_add_name_cut(to, key, d->names, name, NAME_MOST, "not recorded");
 }
 
 /* Whose event it is. */
@@ -450,24 +448,21 @@ static void add_calls(struct tm_value *to, const struct listed_gap *gap)
         tm_add_null(calls, "usual_ps", "all of them are long");
 }
 
-static tm_status add_listed(struct device_time *d, const struct listed_gap *gap, struct tm_value *list)
+static void add_listed(struct device_time *d, const struct listed_gap *gap, struct tm_value *list)
 {
     struct tm_value *to = tm_add_object(list, NULL), *parts;
-    tm_status st;
 
     tm_add_string(to, "device", d->lanes[gap->lane].device.id);
     tm_add_int(to, "begin_ps", gap->start_ps);
     tm_add_int(to, "dur_ps", gap->dur_ps);
-    st = add_name(d, to, "before", gap->before);
-    if (st == TM_OK)
-        st = add_name(d, to, "after", gap->after);
+    add_name(d, to, "before", gap->before);
+    add_name(d, to, "after", gap->after);
     if (gap->step != TM_NONE)
         tm_add_int(to, "step", gap->step_number);
     else
         tm_add_null(to, "step", "in no step");
     tm_add_string(to, "cause", tm_cause_name[gap->cause]);
-    if (st == TM_OK)
-        st = add_name(d, to, "host_event", gap->host_event);
+    add_name(d, to, "host_event", gap->host_event);
     add_thread(to, gap);
     add_launch(to, gap);
     add_calls(to, gap);
@@ -475,7 +470,6 @@ static tm_status add_listed(struct device_time *d, const struct listed_gap *gap,
     for (int i = 0; i < TM_CAUSE_COUNT; i++)
         if (gap->parts[i])
             tm_add_int(parts, tm_cause_name[i], gap->parts[i]);
-    return st;
 }
 
 static void add_causes(const struct device_time *d, struct tm_value *gaps)
@@ -544,16 +538,15 @@ static void add_histogram(const struct device_time *d, struct tm_value *gaps)
     }
 }
 
-tm_status tm_idle_gaps_report(struct device_time *d, struct tm_value *summary)
+void tm_idle_gaps_report(struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *gaps, *longest;
     uint64_t count = 0, count_min = 0;
     int64_t total_ps = 0;
-    tm_status st = TM_OK;
 
     if (!d->lane_count) {
         tm_add_null(summary, "gaps", "no device activity was recorded");
-        return TM_OK;
+        return;
     }
     gaps = tm_add_object(summary, "gaps");
     for (uint32_t i = 0; i < d->lane_count; i++) {
@@ -570,9 +563,8 @@ tm_status tm_idle_gaps_report(struct device_time *d, struct tm_value *summary)
     add_short(d, gaps);
     add_histogram(d, gaps);
     longest = tm_add_array(gaps, "longest");
-    for (uint32_t i = 0; i < d->longest_count && st == TM_OK; i++)
-        st = add_listed(d, &d->longest[i], longest);
-    return st;
+    for (uint32_t i = 0; i < d->longest_count; i++)
+        add_listed(d, &d->longest[i], longest);
 }
 
 /* Lengths of calls by name.  Memory: rows by name, which spill. */
@@ -603,8 +595,9 @@ struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names 
         return NULL;
     *l = (struct tm_call_lengths){ .run = run, .names = names };
     l->groups = tm_groups_new(run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16, add_row);
-    if (l->groups && tm_front_init(&l->front, run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16,
-                                   l->groups) == TM_OK)
+    if (l->groups)
+        tm_front_init(&l->front, run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16, l->groups);
+    if (!tm_failed(run))
         return l;
     tm_call_lengths_free(l);
     return NULL;
@@ -619,42 +612,30 @@ void tm_call_lengths_free(struct tm_call_lengths *l)
     tm_give(&l->run->budget, TM_ACCOUNT_THREADS, l, sizeof(*l));
 }
 
-tm_status tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *event)
+void tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *event)
 {
     const int64_t dur_ps = event->record.dur_ps;
     bool is_new;
     struct tm_call_lengths_row *const row = tm_front_at(&l->front, (uint64_t)event->record.name + 1, &is_new);
 
     if (!row)
-        return l->run->error.status;
-    if (is_new) {
-        struct tm_name info;
-        const tm_status st = tm_names_info_st(l->names, event->record.name, &info);
-
-        if (st != TM_OK)
-            return st;
-        row->key = info.hash;
-    }
+        return;
+    if (is_new)
+        row->key = tm_names_info(l->names, event->record.name).hash;
     row->count++;
     if (dur_ps >= TM_LONG_CALL_PS)
         row->long_count++;
     else
         row->short_ps = tm_sum_times(row->short_ps, dur_ps);
-    return TM_OK;
 }
 
-tm_status tm_call_lengths_finish(struct tm_call_lengths *l)
+void tm_call_lengths_finish(struct tm_call_lengths *l)
 {
-    const tm_status st = tm_front_flush(&l->front);
-
-    return st == TM_OK ? tm_groups_finish_st(l->groups) : st;
+    tm_front_flush(&l->front);
+    tm_groups_finish(l->groups);
 }
 
-tm_status tm_call_lengths_next(struct tm_call_lengths *l, const struct tm_call_lengths_row **row)
+const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *l)
 {
-    const void *next;
-    const tm_status st = tm_groups_next_st(l->groups, &next);
-
-    *row = next;
-    return st;
+    return tm_groups_next(l->groups);
 }

@@ -18,10 +18,10 @@ struct tm_call_lengths;
 
 struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_call_lengths_free(struct tm_call_lengths *lengths);
-tm_status tm_call_lengths_take(struct tm_call_lengths *lengths, const struct tm_event *event) TM_MUST_USE;
+void tm_call_lengths_take(struct tm_call_lengths *lengths, const struct tm_event *event);
 /* No more events. */
-tm_status tm_call_lengths_finish(struct tm_call_lengths *lengths) TM_MUST_USE;
-/* The next name, in the order of the keys; *row is valid until the next call, NULL at the end. */
-tm_status tm_call_lengths_next(struct tm_call_lengths *lengths, const struct tm_call_lengths_row **row) TM_MUST_USE;
+void tm_call_lengths_finish(struct tm_call_lengths *lengths);
+/* The next name, in the order of the keys; valid until the next call, NULL at the end. */
+const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *lengths);
 
 #endif

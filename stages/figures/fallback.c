@@ -629,7 +629,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     f->has_steps |= trace->steps.source != TM_STEPS_SESSION;
     memset(f->front, 0, FALLBACK_FRONT * sizeof(*f->front));
     f->has_host_op = look_for_host_ops(trace);
-    if (tm_find_host_window(trace, f->settings, &f->window) == TM_OK && trace->device_count)
+    tm_find_host_window(trace, f->settings, &f->window);
+    if (trace->device_count)
         open_lanes(f);
     f->has_accelerator |= f->is_accelerated;
     return s->run->error.status;

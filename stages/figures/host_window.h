@@ -19,9 +19,9 @@ struct tm_host_window {
     enum tm_host_basis basis;
 };
 
-/* errors: of reading the steps' rows */
+/* errors: of reading the steps' rows; the status is that of the run */
 tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_settings *settings,
-                              struct tm_host_window *window) TM_MUST_USE;
+                              struct tm_host_window *window);
 
 /* Cut a span to the window.  out: false where nothing of it lies in it */
 static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t *start_ps, int64_t *end_ps)

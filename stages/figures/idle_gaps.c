@@ -135,21 +135,15 @@ void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap)
     d->longest[at] = *gap;
 }
 
-static tm_status list_of_run(struct device_time *d, const struct listed_gap *gap)
+static void list_of_run(struct device_time *d, const struct listed_gap *gap)
 {
     struct listed_gap listed = *gap;
 
     if (place_in_run(d, gap) == RUN_GAPS)
-        return TM_OK;
-    if (gap->step != TM_NONE) {
-        const struct tm_step_mark *mark = tm_rows_at(d->trace->steps.marks, gap->step);
-
-        if (!mark)
-            return d->run->error.status;
-        listed.step_number = mark->number;
-    }
+        return;
+    if (gap->step != TM_NONE)
+        listed.step_number = ((const struct tm_step_mark *)tm_rows_at(d->trace->steps.marks, gap->step))->number;
     tm_idle_gaps_list(d, &listed);
-    return TM_OK;
 }
 
 static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
@@ -162,7 +156,7 @@ static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
     return best;
 }
 
-static tm_status show_gap(const struct device_time *d, const struct lane *lane, const struct listed_gap *gap)
+static void show_gap(const struct device_time *d, const struct lane *lane, const struct listed_gap *gap)
 {
     const struct tm_idle_gap shown = { .host = d->trace->host,
                                        .device = lane->device.index,
@@ -174,21 +168,21 @@ static tm_status show_gap(const struct device_time *d, const struct lane *lane, 
                                        .host_event = gap->host_event,
                                        .cause = tm_cause_name[gap->cause] };
 
-    return d->settings->take_gap(d->settings->gap_taker, &shown);
+    (void)d->settings->take_gap(d->settings->gap_taker, &shown); /* its failure is that of the run */
 }
 
 /* One that is long enough to be shown: into the histogram and the lists. */
-static tm_status list_long_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
+static void list_long_gap(struct device_time *d, struct lane *lane, const struct listed_gap *gap)
 {
     const int bucket = 63 - __builtin_clzll((unsigned long long)gap->dur_ps); /* of [2^bucket, 2^(bucket + 1)) */
-    tm_status st;
 
     static_assert(HISTOGRAM_ROWS == 64, "a row for each power of two");
     lane->gap_count_min++;
     d->histogram[bucket].count++;
     d->histogram[bucket].total_ps = tm_sum_times(d->histogram[bucket].total_ps, gap->dur_ps);
-    st = list_of_run(d, gap);
-    return st == TM_OK && d->settings->take_gap ? show_gap(d, lane, gap) : st;
+    list_of_run(d, gap);
+    if (d->settings->take_gap && !tm_failed(d->run))
+        show_gap(d, lane, gap);
 }
 
 /* What the causes of a gap are told from: one cause for all of it, or threads for what comes before the launch. */
@@ -200,83 +194,76 @@ struct gap_causes {
     struct reasons reasons; /* of the whole gap */
 };
 
-static tm_status ask(struct device_time *d, const struct gap_causes *causes, int64_t start_ps, int64_t end_ps,
-                     struct reasons *reasons)
+static void ask(struct device_time *d, const struct gap_causes *causes, int64_t start_ps, int64_t end_ps,
+                struct reasons *reasons)
 {
     int64_t any_ps[TM_CAUSE_COUNT] = { 0 };
 
-    if (!causes->asks_main)
-        return tm_host_threads_ask(d->threads, causes->thread, start_ps, end_ps, reasons->parts, reasons->names);
-    return tm_host_threads_ask_main(d->threads, d->trace->main_thread, causes->thread, start_ps, end_ps, reasons->parts,
-                                    causes->thread != TM_NONE ? reasons->main_ps : any_ps, reasons->names,
-                                    reasons->by_main);
+    if (causes->asks_main)
+        tm_host_threads_ask_main(d->threads, d->trace->main_thread, causes->thread, start_ps, end_ps, reasons->parts,
+                                 causes->thread != TM_NONE ? reasons->main_ps : any_ps, reasons->names,
+                                 reasons->by_main);
+    else
+        tm_host_threads_ask(d->threads, causes->thread, start_ps, end_ps, reasons->parts, reasons->names);
 }
 
 /* Ask what happened before the launch: the launching thread; where it recorded less than half of the stretch, or no
  * launch is known, the main thread. */
-static tm_status ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
+static void ask_thread(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
     const int64_t length_ps = causes->until_ps - gap->start_ps;
     const int64_t *unrecorded_ps = &causes->reasons.parts[TM_CAUSE_UNRECORDED];
 
     if (gap->has_launch) {
-        const tm_status st = ask(d, causes, gap->start_ps, causes->until_ps, &causes->reasons);
-
-        if (st != TM_OK || *unrecorded_ps <= length_ps - *unrecorded_ps || causes->thread == d->trace->main_thread)
-            return st;
+        ask(d, causes, gap->start_ps, causes->until_ps, &causes->reasons);
+        if (*unrecorded_ps <= length_ps - *unrecorded_ps || causes->thread == d->trace->main_thread)
+            return;
         causes->reasons = (struct reasons){ .parts = { 0 } };
     }
     causes->asks_main = true;
-    return ask(d, causes, gap->start_ps, causes->until_ps, &causes->reasons);
+    ask(d, causes, gap->start_ps, causes->until_ps, &causes->reasons);
 }
 
-static tm_status find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
+static void find_causes(struct device_time *d, const struct open_gap *gap, struct gap_causes *causes)
 {
-    tm_status st;
-
     *causes = (struct gap_causes){ .sole = TM_CAUSE_COUNT,
                                    .until_ps = gap->end_ps,
                                    .thread = gap->has_launch ? gap->launch_thread : TM_NONE };
     if (gap->has_launch && gap->launch_start_ps < gap->end_ps)
         causes->until_ps = gap->launch_start_ps > gap->start_ps ? gap->launch_start_ps : gap->start_ps;
-    st = ask_thread(d, gap, causes);
+    ask_thread(d, gap, causes);
     causes->reasons.parts[TM_CAUSE_LAUNCH] += gap->end_ps - causes->until_ps;
-    return st;
 }
 
 /* The causes of a piece of a gap: those of its pieces add up to those of the gap.  in: *reasons is empty */
-static tm_status split(struct device_time *d, const struct open_gap *gap, const struct gap_causes *causes,
-                       int64_t start_ps, int64_t end_ps, struct reasons *reasons)
+static void split(struct device_time *d, const struct open_gap *gap, const struct gap_causes *causes, int64_t start_ps,
+                  int64_t end_ps, struct reasons *reasons)
 {
     const int64_t launch_ps = causes->until_ps > start_ps ? causes->until_ps : start_ps;
-    tm_status st = TM_OK;
 
     if (causes->sole != TM_CAUSE_COUNT) {
         reasons->parts[causes->sole] = end_ps - start_ps;
-        return TM_OK;
+        return;
     }
     if (start_ps == gap->start_ps && end_ps == gap->end_ps) {
         *reasons = causes->reasons;
-        return TM_OK;
+        return;
     }
     if (start_ps < causes->until_ps)
-        st = ask(d, causes, start_ps, end_ps < causes->until_ps ? end_ps : causes->until_ps, reasons);
+        ask(d, causes, start_ps, end_ps < causes->until_ps ? end_ps : causes->until_ps, reasons);
     if (end_ps > launch_ps)
         reasons->parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
-    return st;
 }
 
 /* Each step in which a part of the gap lies has that part.
- * out: step  the one in which it ends; TM_NONE = in none */
-static tm_status add_to_steps(struct device_time *d, const struct lane *lane, const struct gap_causes *causes,
-                              uint64_t *step)
+ * out: the one in which it ends; TM_NONE = in none */
+static uint64_t add_to_steps(struct device_time *d, const struct lane *lane, const struct gap_causes *causes)
 {
     const struct open_gap *gap = &lane->gap;
     struct period period = gap->period;
-    tm_status st = TM_OK;
+    uint64_t step = TM_NONE;
 
-    *step = TM_NONE;
-    while (st == TM_OK && period.exists && period.start_ps < gap->end_ps) {
+    while (period.exists && period.start_ps < gap->end_ps) {
         const int64_t start_ps = gap->start_ps > period.start_ps ? gap->start_ps : period.start_ps;
         const int64_t end_ps = gap->end_ps < period.end_ps ? gap->end_ps : period.end_ps;
 
@@ -284,20 +271,18 @@ static tm_status add_to_steps(struct device_time *d, const struct lane *lane, co
             struct reasons reasons = { .parts = { 0 } };
             struct time_parts *row;
 
-            st = split(d, gap, causes, start_ps, end_ps, &reasons);
-            row = st == TM_OK ? tm_rows_change(d->parts, lane->first_parts_row + period.ordinal) : NULL;
-            if (!row)
-                return d->run->error.status;
+            split(d, gap, causes, start_ps, end_ps, &reasons);
+            row = tm_rows_change(d->parts, lane->first_parts_row + period.ordinal);
             for (int i = 0; i < TM_CAUSE_COUNT; i++)
                 row->idle_ps[i] += reasons.parts[i];
         }
-        *step = end_ps == gap->end_ps ? period.ordinal : TM_NONE;
+        step = end_ps == gap->end_ps ? period.ordinal : TM_NONE;
         if (period.end_ps >= gap->end_ps)
             break;
         period.ordinal++;
-        st = tm_find_period(d, lane, &period);
+        tm_find_period(d, lane, &period);
     }
-    return st;
+    return step;
 }
 
 static void count_gap(struct device_time *d, struct lane *lane, int64_t start_ps, int64_t dur_ps, enum tm_cause cause,
@@ -348,26 +333,24 @@ static bool is_plain(const struct lane *lane, enum tm_cause cause)
            gap->end_ps <= gap->period.end_ps && gap->start_ps > lane->start_ps && gap->end_ps < lane->end_ps;
 }
 
-static tm_status close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
+static void close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
 {
     const struct open_gap *gap = &lane->gap;
     const int64_t dur_ps = gap->end_ps - gap->start_ps;
     struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->period.ordinal);
     struct listed_gap listed;
 
-    if (!row)
-        return d->run->error.status;
     row->idle_ps[cause] += dur_ps;
     lane->parts.idle_ps[cause] += dur_ps;
     count_gap(d, lane, gap->start_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
     count_short(d, dur_ps, cause, NULL);
     if (dur_ps < d->settings->gap_min_ps)
-        return TM_OK;
+        return;
     listed = listed_from(d, lane, gap->start_ps, gap->end_ps);
     listed.step = gap->period.ordinal;
     listed.cause = cause;
     listed.parts[cause] = dur_ps;
-    return list_long_gap(d, lane, &listed);
+    list_long_gap(d, lane, &listed);
 }
 
 /* Whose event a gap is named by. */
@@ -381,20 +364,18 @@ static enum told_by told_by(const struct gap_causes *causes, tm_strid name, bool
 }
 
 /* Any other one. */
-static tm_status close_split(struct device_time *d, struct lane *lane, const struct gap_causes *causes)
+static void close_split(struct device_time *d, struct lane *lane, const struct gap_causes *causes)
 {
     const struct open_gap *gap = &lane->gap;
     const int64_t start_ps = gap->start_ps > lane->start_ps ? gap->start_ps : lane->start_ps;
     const int64_t end_ps = gap->end_ps < lane->end_ps ? gap->end_ps : lane->end_ps;
     struct listed_gap listed = listed_from(d, lane, start_ps, end_ps);
     struct reasons reasons = { .parts = { 0 } };
-    tm_status st = add_to_steps(d, lane, causes, &listed.step);
 
-    if (st != TM_OK || end_ps <= start_ps)
-        return st;
-    st = split(d, gap, causes, start_ps, end_ps, &reasons);
-    if (st != TM_OK)
-        return st;
+    listed.step = add_to_steps(d, lane, causes);
+    if (end_ps <= start_ps)
+        return;
+    split(d, gap, causes, start_ps, end_ps, &reasons);
     memcpy(listed.parts, reasons.parts, sizeof(listed.parts));
     listed.cause = largest(listed.parts);
     listed.host_event = reasons.names[listed.cause];
@@ -409,47 +390,48 @@ static tm_status close_split(struct device_time *d, struct lane *lane, const str
         lane->lead_ps = listed.dur_ps;
     else if (end_ps == lane->end_ps)
         lane->trail_ps = listed.dur_ps;
-    return listed.dur_ps < d->settings->gap_min_ps ? TM_OK : list_long_gap(d, lane, &listed);
+    if (listed.dur_ps >= d->settings->gap_min_ps)
+        list_long_gap(d, lane, &listed);
 }
 
-tm_status tm_idle_gaps_close(struct device_time *d, struct lane *lane)
+void tm_idle_gaps_close(struct device_time *d, struct lane *lane)
 {
     struct open_gap *gap = &lane->gap;
     const enum tm_cause cause = sole_cause(gap);
     struct gap_causes causes;
-    tm_status st = TM_OK;
 
     gap->is_open = false;
     if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
         tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
-    if (is_plain(lane, cause))
-        return close_plain(d, lane, cause);
+    if (is_plain(lane, cause)) {
+        close_plain(d, lane, cause);
+        return;
+    }
     if (cause == TM_CAUSE_COUNT)
-        st = find_causes(d, gap, &causes);
+        find_causes(d, gap, &causes);
     else
         causes = (struct gap_causes){ .sole = cause };
-    return st == TM_OK ? close_split(d, lane, &causes) : st;
+    close_split(d, lane, &causes);
 }
 
 /* --- a host ends --- */
 
-tm_status tm_device_time_measure_calls(struct device_time *d)
+void tm_device_time_measure_calls(struct device_time *d)
 {
     const struct tm_call_lengths_row *row;
     struct tm_key keys[RUN_GAPS];
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < d->longest_count && st == TM_OK; i++) {
+    if (!d->longest_count)
+        return;
+    for (uint32_t i = 0; i < d->longest_count; i++) {
         const struct listed_gap *gap = &d->longest[i];
-        struct tm_name info = { .length = 0 };
 
+        keys[i] = (struct tm_key){ 0, 0 };
         if (gap->lane >= d->first_lane && gap->host_event)
-            st = tm_names_info_st(d->names, gap->host_event, &info);
-        keys[i] = info.hash;
+            keys[i] = tm_names_info(d->names, gap->host_event).hash;
     }
-    if (st == TM_OK && d->longest_count)
-        st = tm_call_lengths_finish(d->lengths);
-    while (st == TM_OK && d->longest_count && (st = tm_call_lengths_next(d->lengths, &row)) == TM_OK && row) {
+    tm_call_lengths_finish(d->lengths);
+    while ((row = tm_call_lengths_next(d->lengths))) {
         for (uint32_t i = 0; i < d->longest_count; i++) {
             struct listed_gap *gap = &d->longest[i];
 
@@ -460,5 +442,4 @@ tm_status tm_device_time_measure_calls(struct device_time *d)
             gap->short_calls_ps = row->short_ps;
         }
     }
-    return st;
 }
