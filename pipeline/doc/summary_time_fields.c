@@ -160,8 +160,8 @@ static const struct tm_doc_field devices_utilization[] = {
 };
 
 static const struct tm_doc_field gap_causes[] = {
-    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Gaps" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
     { "main_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Only the main thread",
       .help = "What the main thread tells of it in place of the launching one; not of devices." },

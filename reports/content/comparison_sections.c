@@ -22,7 +22,7 @@ static void emit_counts(const struct tm_content *content)
         { "Passed", "passed", TM_CELL_COUNT },
     };
 
-    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), tm_of(content, "counts"));
+    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), "counts");
 }
 
 static void emit_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
@@ -265,7 +265,7 @@ static void emit_change(const struct tm_content *content)
         struct tm_side_columns ratios = { .columns = 0 };
 
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
-        tm_emit_facts(content, "geomean", ratios.column, ratios.columns, tm_of(content, "geomean"));
+        tm_emit_facts(content, "geomean", ratios.column, ratios.columns, "geomean");
         tm_emit(content, TM_TONE_QUIET,
                 "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
@@ -293,7 +293,7 @@ static void emit_devices(const struct tm_content *content)
                                                .columns = columns.columns,
                                                .rows = tm_get(devices, "rows") });
     tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_CELL_PCT);
-    tm_emit_facts(content, "compared-balance", balance.column, balance.columns, devices);
+    tm_emit_facts(content, "compared-balance", balance.column, balance.columns, "devices");
 }
 
 static const struct tm_section compared_devices_section = { "devices", "Devices", "devices", emit_devices, NULL };

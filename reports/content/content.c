@@ -44,6 +44,7 @@ const struct tm_document tm_report_document = {
     .findings_title = "What to do first",
     .stake_of = "device time",
     .data = "summary.json",
+    .fields = &tm_summary_schema,
     .sections = sections,
     .section_count = sizeof(sections) / sizeof(sections[0]),
     .make_front = tm_front_of_report,

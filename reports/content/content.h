@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_fields.h"
 #include "pipeline/error.h"
 #include "reports/chart/chart.h"
 #include "reports/format/format.h"
@@ -16,6 +17,7 @@
 
 /* What a value is, and so how it looks.  Numbers come last. */
 enum tm_cell_kind {
+    TM_CELL_OF_FIELD,  /* of a column: as its field has it (pipeline/doc/doc_fields.h) */
     TM_CELL_WORD,      /* a short text of the program */
     TM_CELL_NAME,      /* a name of the trace, any bytes: cut in the middle where room is short */
     TM_CELL_DEVICE,    /* the id of a device, shown as reports/format/format.h has it */
@@ -125,9 +127,9 @@ enum {
 };
 
 struct tm_column {
-    const char *title;
-    const char *key; /* path in a row; "" = the row's own name, where the rows are members of an object */
-    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
+    const char *title; /* NULL = that of its field */
+    const char *key;   /* path in a row; "" = the row's own name, where the rows are members of an object */
+    unsigned shape;    /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
 };
 
 static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)
@@ -143,8 +145,9 @@ struct tm_table {
 
     /* The rows: elements of an array or members of an object of the summary, all of them in order, or those picked.
      * A table that is no list of the summary gives its cells instead, row by row. */
-    const struct tm_value *rows;
-    const size_t *pick; /* NULL = all; lives until the table is written */
+    const char *list;            /* path of the rows, by which columns find their fields; NULL = they need none */
+    const struct tm_value *rows; /* NULL = those of `list` */
+    const size_t *pick;          /* NULL = all; lives until the table is written */
     size_t picks;
     bool is_only_picked;         /* what is not picked is no row of the table: nobody counts it as left out */
     const struct tm_cell *cells; /* columns x cell_rows */
@@ -369,6 +372,7 @@ struct tm_document {
     const char *findings_title;               /* over the first findings on the first screen: "What to do first" */
     const char *stake_of;                     /* what the time of a finding is time of: "device time", "a step" */
     const char *data;                         /* the file that has every figure: "summary.json" */
+    const struct tm_doc_schema *fields;       /* of its values; NULL = columns have titles and kinds of their own */
     const struct tm_section *const *sections; /* in their order */
     size_t section_count;
     void (*make_front)(struct tm_front_page *front, const struct tm_value *root);

@@ -13,18 +13,18 @@
 static void emit_directions(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
-        { "Direction", "direction", TM_CELL_DIRECTION },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Bytes", "bytes", TM_CELL_BYTES },
-        { "Time", "total_ps", TM_CELL_TIME },
-        { "Exposed", "exposed_ps", TM_CELL_TIME },
-        { "Mean rate", "mean_bandwidth", TM_CELL_RATE },
-        { "Best rate", "max_bandwidth", TM_CELL_RATE },
-        { "Of unknown size", "unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
-        { "Outside steps", "outside.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
-        { "Bytes outside", "outside.bytes", TM_CELL_BYTES | TM_WIDE | TM_RARE },
-        { "Time outside", "outside.total_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
-        { "Exposed outside", "outside.exposed_ps", TM_CELL_TIME | TM_RARE },
+        { .key = "direction" },
+        { .key = "count" },
+        { .key = "bytes" },
+        { .key = "total_ps" },
+        { .key = "exposed_ps" },
+        { .key = "mean_bandwidth" },
+        { .key = "max_bandwidth" },
+        { .key = "unknown_bytes_count", .shape = TM_WIDE | TM_RARE },
+        { .key = "outside.count", .shape = TM_WIDE | TM_RARE },
+        { .key = "outside.bytes", .shape = TM_WIDE | TM_RARE },
+        { .key = "outside.total_ps", .shape = TM_WIDE | TM_RARE },
+        { .key = "outside.exposed_ps", .shape = TM_RARE },
     };
     const struct tm_value *rows = tm_get(transfers, "by_direction");
 
@@ -33,80 +33,82 @@ static void emit_directions(const struct tm_content *content, const struct tm_va
     tm_emit_table(content, &(struct tm_table){ .id = "transfer-directions",
                                                .caption = "Copies by direction",
                                                TM_COLUMNS(columns),
-                                               .rows = rows });
+                                               .list = "transfers.by_direction" });
 }
 
 static void emit_costly(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column facts[] = {
-        { "Copies of pageable host memory", "pageable.count", TM_CELL_COUNT | TM_RARE },
-        { "Their time", "pageable.total_ps", TM_CELL_TIME | TM_RARE },
-        { "Share of copy time", "pageable.share_pct", TM_CELL_PCT | TM_RARE },
-        { "Copies to the host and back", "ping_pong.count", TM_CELL_COUNT | TM_RARE },
+        { .key = "pageable.count", .shape = TM_RARE },
+        { .key = "pageable.total_ps", .shape = TM_RARE },
+        { .key = "pageable.share_pct", .shape = TM_RARE },
+        { .key = "ping_pong.count", .shape = TM_RARE },
     };
 
     if (tm_int(tm_path(transfers, "pageable.count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0)
-        tm_emit_facts(content, "transfer-facts", TM_FACTS(facts), transfers);
+        tm_emit_facts(content, "transfer-facts", TM_FACTS(facts), "transfers");
 }
 
-static void emit_repeated(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_repeated(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Direction", "direction", TM_CELL_DIRECTION }, { "Size of each", "bytes", TM_CELL_BYTES },
-        { "Per step", "per_step", TM_CELL_NUMBER },      { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { .key = "direction" },
+        { .key = "bytes" },
+        { .key = "per_step" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "total_ps", .shape = TM_SUMS },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "transfers-repeated",
                                                .caption = "Copies of one size in every step",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(transfers, "repeated"),
+                                               .list = "transfers.repeated",
                                                .paper_rows = 8 });
 }
 
-static void emit_pairs(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_pairs(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "From", "from", TM_CELL_DEVICE },
-        { "To", "to", TM_CELL_DEVICE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { .key = "from" },
+        { .key = "to" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "bytes", .shape = TM_SUMS },
+        { .key = "total_ps", .shape = TM_SUMS },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "transfer-pairs",
                                                .caption = "Copies by source and target",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(transfers, "by_pair") });
+                                               .list = "transfers.by_pair" });
 }
 
-static void emit_largest(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_largest(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE }, { "Direction", "direction", TM_CELL_DIRECTION },
-        { "Bytes", "bytes", TM_CELL_BYTES },    { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
+        { .key = "device" }, { .key = "direction" }, { .key = "bytes" }, { .key = "begin_ps" }, { .key = "dur_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "transfers-largest",
                                                .caption = "Largest copies",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(transfers, "largest"),
+                                               .list = "transfers.largest",
                                                .paper_rows = 5 });
 }
 
-static void emit_sizes(const struct tm_content *content, const struct tm_value *transfers)
+static void emit_sizes(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "From size", "from_bytes", TM_CELL_BYTES },   { "To size", "to_bytes", TM_CELL_BYTES },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },  { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { .key = "from_bytes" },
+        { .key = "to_bytes" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "bytes", .shape = TM_SUMS },
+        { .key = "total_ps", .shape = TM_SUMS },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "transfer-sizes",
                                                .caption = "Copies by size",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(transfers, "sizes"),
+                                               .list = "transfers.sizes",
                                                .paper_rows = 24 });
 }
 
@@ -114,15 +116,15 @@ static void emit_sizes(const struct tm_content *content, const struct tm_value *
 static void emit_tpu_host(const struct tm_content *content, const struct tm_value *transfers)
 {
     static const struct tm_column columns[] = {
-        { "Direction", "direction", TM_CELL_DIRECTION },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Bytes", "bytes", TM_CELL_BYTES },
+        { .key = "direction" },
+        { .key = "count" },
+        { .key = "bytes" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "transfers-of-host",
                                                .caption = "Transfers that the host recorded",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(transfers, "tpu_host") });
+                                               .list = "transfers.tpu_host" });
     if (tm_length(tm_get(transfers, "tpu_host")) > 0)
         tm_emit(content, TM_TONE_QUIET, "The profile does not tell how long the device needed for them.");
 }
@@ -149,13 +151,13 @@ static void emit_transfers(const struct tm_content *content)
     tm_emit_charts(content, TM_CHART_TRANSFERS);
     emit_directions(content, transfers);
     emit_costly(content, transfers);
-    emit_repeated(content, transfers);
+    emit_repeated(content);
     if (content->medium->room.is_data || are_several(tm_get(transfers, "by_direction"))) {
-        emit_pairs(content, transfers);
-        emit_largest(content, transfers);
+        emit_pairs(content);
+        emit_largest(content);
     }
     if (content->medium->room.is_data || tm_length(tm_get(transfers, "sizes")) > 1)
-        emit_sizes(content, transfers);
+        emit_sizes(content);
     emit_tpu_host(content, transfers);
 }
 
@@ -178,18 +180,18 @@ static void emit_totals(const struct tm_content *content, const struct tm_value 
     const int64_t outside_ps = tm_int(tm_path(collectives, "outside.exposed_ps"));
     char time[TM_FORMAT_BYTES];
     static const struct tm_column facts[] = {
-        { "Collectives", "total.count", TM_CELL_COUNT },
-        { "Time in them", "total.total_ps", TM_CELL_TIME },
-        { "Exposed time", "total.exposed_ps", TM_CELL_TIME },
-        { "Exposed, waiting for late devices", "total.exposed_wait_ps", TM_CELL_TIME },
-        { "Exposed, moving data", "total.exposed_move_ps", TM_CELL_TIME },
-        { "Exposed, without a counterpart", "total.exposed_unmatched_ps", TM_CELL_TIME | TM_RARE },
-        { "Overlapped with compute", "total.overlap_pct", TM_CELL_PCT },
-        { "Data", "total.bytes", TM_CELL_BYTES },
-        { "Of unknown size", "total.unknown_bytes_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
+        { .key = "total.count" },
+        { .key = "total.total_ps" },
+        { .key = "total.exposed_ps" },
+        { .key = "total.exposed_wait_ps" },
+        { .key = "total.exposed_move_ps" },
+        { .key = "total.exposed_unmatched_ps", .shape = TM_RARE },
+        { .key = "total.overlap_pct" },
+        { .key = "total.bytes" },
+        { .key = "total.unknown_bytes_count", .shape = TM_WIDE | TM_RARE },
     };
 
-    tm_emit_facts(content, "collective-facts", TM_FACTS(facts), collectives);
+    tm_emit_facts(content, "collective-facts", TM_FACTS(facts), "collectives");
     if (outside_ps > 0)
         tm_emit(content, TM_TONE_QUIET,
                 "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
@@ -199,29 +201,29 @@ static void emit_totals(const struct tm_content *content, const struct tm_value 
 static void emit_kinds(const struct tm_content *content, const struct tm_value *collectives)
 {
     static const struct tm_column columns[] = {
-        { "Kind", "kind", TM_CELL_WORD },
-        { "Message", "message_bytes", TM_CELL_BYTES },
-        { "Type", "data_type", TM_CELL_WORD },
-        { "Devices", "group_size", TM_CELL_COUNT },
-        { "Reach", "reach", TM_CELL_WORD | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
-        { "Mean", "mean_ps", TM_CELL_TIME },
-        { "Exposed", "exposed_ps", TM_CELL_TIME | TM_SUMS },
-        { "Waiting", "exposed_wait_ps", TM_CELL_TIME | TM_SUMS },
-        { "Moving", "exposed_move_ps", TM_CELL_TIME | TM_SUMS },
-        { "No counterpart", "exposed_unmatched_ps", TM_CELL_TIME | TM_SUMS | TM_WIDE },
-        { "Overlap", "overlap_pct", TM_CELL_PCT },
-        { "Algorithm bandwidth", "algorithm_bandwidth", TM_CELL_RATE | TM_WIDE },
-        { "Bus bandwidth", "bus_bandwidth", TM_CELL_RATE },
-        { "Bandwidth over", "bandwidth_over", TM_CELL_WORD | TM_WIDE },
+        { .key = "kind" },
+        { .key = "message_bytes" },
+        { .key = "data_type" },
+        { .key = "group_size" },
+        { .key = "reach", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "bytes", .shape = TM_WIDE },
+        { .key = "total_ps", .shape = TM_SUMS },
+        { .key = "mean_ps" },
+        { .key = "exposed_ps", .shape = TM_SUMS },
+        { .key = "exposed_wait_ps", .shape = TM_SUMS },
+        { .key = "exposed_move_ps", .shape = TM_SUMS },
+        { .key = "exposed_unmatched_ps", .shape = TM_SUMS | TM_WIDE },
+        { .key = "overlap_pct" },
+        { .key = "algorithm_bandwidth", .shape = TM_WIDE },
+        { .key = "bus_bandwidth" },
+        { .key = "bandwidth_over", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "collectives",
                                                .caption = "Collectives by kind, size and group",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(collectives, "rows"),
+                                               .list = "collectives.rows",
                                                .rest = tm_get(collectives, "rest"),
                                                .total = tm_get(collectives, "total"),
                                                .total_title = "all collectives" });
@@ -231,12 +233,12 @@ static void emit_kinds(const struct tm_content *content, const struct tm_value *
 static void emit_collectives_of_devices(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Device", "id", TM_CELL_DEVICE },
-        { "In collectives", "collective_ps", TM_CELL_TIME },
-        { "Exposed", "exposed_collective_ps", TM_CELL_TIME },
-        { "Waiting", "exposed_wait_ps", TM_CELL_TIME },
-        { "Moving", "exposed_move_ps", TM_CELL_TIME },
-        { "No counterpart", "exposed_unmatched_ps", TM_CELL_TIME | TM_RARE },
+        { .key = "id" },
+        { .key = "collective_ps" },
+        { .title = "Exposed", .key = "exposed_collective_ps" },
+        { .key = "exposed_wait_ps" },
+        { .key = "exposed_move_ps" },
+        { .key = "exposed_unmatched_ps", .shape = TM_RARE },
     };
     const struct tm_value *devices = tm_of(content, "devices");
 
@@ -244,7 +246,7 @@ static void emit_collectives_of_devices(const struct tm_content *content)
         tm_emit_table(content, &(struct tm_table){ .id = "collective-devices",
                                                    .caption = "Collectives of each device",
                                                    TM_COLUMNS(columns),
-                                                   .rows = devices,
+                                                   .list = "devices",
                                                    .paper_rows = 32 });
 }
 
@@ -268,47 +270,47 @@ static void emit_clock(const struct tm_content *content, const struct tm_value *
                 tm_is(aligned) ? "agree" : "do not agree, and only devices of one host are compared");
 }
 
-static void emit_members(const struct tm_content *content, const struct tm_value *skew)
+static void emit_members(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Matched", "count", TM_CELL_COUNT },
-        { "Came last", "last_count", TM_CELL_COUNT },
-        { "Late", "late_ps", TM_CELL_TIME },
-        { "Late at most", "late_max_ps", TM_CELL_TIME },
-        { "Waits for others", "wait_ps", TM_CELL_TIME },
-        { "Causes waiting", "caused_ps", TM_CELL_TIME },
-        { "Share", "caused_pct", TM_CELL_PCT },
-        { "If it alone were in time", "alone_ps", TM_CELL_TIME | TM_WIDE },
-        { "In collectives", "collective_ps", TM_CELL_TIME | TM_WIDE },
+        { .key = "device" },
+        { .key = "count" },
+        { .key = "last_count" },
+        { .key = "late_ps" },
+        { .key = "late_max_ps" },
+        { .key = "wait_ps" },
+        { .key = "caused_ps" },
+        { .key = "caused_pct" },
+        { .key = "alone_ps", .shape = TM_WIDE },
+        { .key = "collective_ps", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "collective-members",
                                                .caption = "Who comes late, and who waits",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(skew, "members"),
+                                               .list = "collectives.skew.members",
                                                .paper_rows = 32 });
 }
 
 static void emit_worst(const struct tm_content *content, const struct tm_value *skew)
 {
     static const struct tm_column columns[] = {
-        { "Collective", "name", TM_CELL_NAME },
-        { "Kind", "kind", TM_CELL_WORD | TM_WIDE },
-        { "Group", "group", TM_CELL_NAME | TM_WIDE },
-        { "Step", "step", TM_CELL_WORD },
-        { "Number in the step", "ordinal", TM_CELL_COUNT | TM_WIDE },
-        { "Late by", "skew_ps", TM_CELL_TIME },
-        { "Last", "last", TM_CELL_DEVICE },
-        { "Start of the last", "begin_ps", TM_CELL_MOMENT },
-        { "First", "first", TM_CELL_DEVICE },
-        { "Start of the first", "first_begin_ps", TM_CELL_MOMENT | TM_WIDE },
+        { .key = "name" },
+        { .key = "kind", .shape = TM_WIDE },
+        { .key = "group", .shape = TM_WIDE },
+        { .key = "step" },
+        { .key = "ordinal", .shape = TM_WIDE },
+        { .key = "skew_ps" },
+        { .key = "last" },
+        { .key = "begin_ps" },
+        { .key = "first" },
+        { .key = "first_begin_ps", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "collectives-latest",
                                                .caption = "Latest arrivals",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(skew, "worst"),
+                                               .list = "collectives.skew.worst",
                                                .paper_rows = 8 });
     if (tm_length(tm_get(skew, "worst")) > 0 && tm_has_hosts(content))
         tm_emit(content, TM_TONE_QUIET, "Times are those of the device's own host.");
@@ -317,14 +319,14 @@ static void emit_worst(const struct tm_content *content, const struct tm_value *
 static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
 {
     static const struct tm_column facts[] = {
-        { "Mostly late", "straggler", TM_CELL_DEVICE },
-        { "Last after first, median", "p50_ps", TM_CELL_TIME },
-        { "Last after first, 95th percentile", "p95_ps", TM_CELL_TIME },
-        { "Last after first, at most", "max_ps", TM_CELL_TIME },
-        { "Waiting of all devices", "wait_ps", TM_CELL_TIME },
-        { "Matched collectives", "matched", TM_CELL_COUNT },
-        { "Without a counterpart", "unmatched", TM_CELL_COUNT | TM_RARE },
-        { "With members not in the profile", "incomplete", TM_CELL_COUNT | TM_RARE },
+        { .key = "straggler" },
+        { .key = "p50_ps" },
+        { .key = "p95_ps" },
+        { .key = "max_ps" },
+        { .key = "wait_ps" },
+        { .key = "matched" },
+        { .key = "unmatched", .shape = TM_RARE },
+        { .key = "incomplete", .shape = TM_RARE },
     };
 
     tm_emit_subheading(content, "Late arrivals");
@@ -334,8 +336,8 @@ static void emit_skew(const struct tm_content *content, const struct tm_value *s
     if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
         return;
     tm_emit_charts(content, TM_CHART_SKEW);
-    tm_emit_facts(content, "collective-skew", TM_FACTS(facts), skew);
-    emit_members(content, skew);
+    tm_emit_facts(content, "collective-skew", TM_FACTS(facts), "collectives.skew");
+    emit_members(content);
     emit_worst(content, skew);
 }
 
@@ -385,17 +387,17 @@ static size_t graph_devices(const struct tm_value *devices)
 static void emit_time(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
-        { "Device", "id", TM_CELL_DEVICE },
-        { "Utilization", "utilization_pct", TM_CELL_PCT },
-        { "Span", "span_ps", TM_CELL_TIME | TM_WIDE },
-        { "Busy", "busy_ps", TM_CELL_TIME },
-        { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
-        { "Exposed copies", "exposed_copy_ps", TM_CELL_TIME | TM_RARE },
-        { "Idle", "idle_ps", TM_CELL_TIME },
-        { "Idle before first activity", "lead_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
-        { "Idle after last activity", "trail_ps", TM_CELL_TIME | TM_WIDE | TM_RARE },
-        { "Seen as", "reliability", TM_CELL_TERM | TM_WIDE },
+        { .key = "id" },
+        { .key = "utilization_pct" },
+        { .key = "span_ps", .shape = TM_WIDE },
+        { .key = "busy_ps" },
+        { .key = "compute_ps" },
+        { .key = "exposed_collective_ps", .shape = TM_RARE },
+        { .key = "exposed_copy_ps", .shape = TM_RARE },
+        { .key = "idle_ps" },
+        { .key = "lead_ps", .shape = TM_WIDE | TM_RARE },
+        { .key = "trail_ps", .shape = TM_WIDE | TM_RARE },
+        { .key = "reliability", .shape = TM_WIDE },
     };
     const size_t all = sizeof(columns) / sizeof(columns[0]);
 
@@ -403,7 +405,7 @@ static void emit_time(const struct tm_content *content, const struct tm_value *d
                                                .caption = "Device time in the analyzed steps",
                                                .column = columns,
                                                .columns = graph_devices(devices) > 0 ? all : all - 1,
-                                               .rows = devices,
+                                               .list = "devices",
                                                .total = total_of(content, devices),
                                                .total_title = "all devices",
                                                .screen_rows = rows_asked(content),
@@ -422,26 +424,26 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
                 count, tm_length(devices));
 }
 
-static void emit_activities(const struct tm_content *content, const struct tm_value *devices)
+static void emit_activities(const struct tm_content *content)
 {
     const struct tm_column columns[] = {
-        { "Device", "id", TM_CELL_DEVICE },
-        { "Activities", "activities", TM_CELL_COUNT },
+        { .key = "id" },
+        { .key = "activities" },
         { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels.count", TM_CELL_COUNT },
-        { "Graphs", "graphs.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
-        { "Collectives", "collectives.count", TM_CELL_COUNT | TM_RARE },
-        { "Copies", "copies.count", TM_CELL_COUNT | TM_RARE },
-        { "Copied", "copies.bytes", TM_CELL_BYTES | TM_RARE },
-        { "Memsets", "memsets.count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
-        { "Gaps", "gaps.count", TM_CELL_COUNT },
-        { "Long gaps", "gaps.count_min", TM_CELL_COUNT },
-        { "Longest gap", "gaps.longest[0].dur_ps", TM_CELL_TIME },
+        { .title = "Graphs", .key = "graphs.count", .shape = TM_WIDE | TM_RARE },
+        { .title = "Collectives", .key = "collectives.count", .shape = TM_RARE },
+        { .title = "Copies", .key = "copies.count", .shape = TM_RARE },
+        { .key = "copies.bytes", .shape = TM_RARE },
+        { .title = "Memsets", .key = "memsets.count", .shape = TM_WIDE | TM_RARE },
+        { .key = "gaps.count" },
+        { .key = "gaps.count_min" },
+        { .title = "Longest gap", .key = "gaps.longest[0].dur_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "device-activities",
                                                .caption = "What ran on the devices",
                                                TM_COLUMNS(columns),
-                                               .rows = devices,
+                                               .list = "devices",
                                                .screen_rows = rows_asked(content),
                                                .paper_rows = DEVICES_ON_PAPER });
 }
@@ -450,13 +452,13 @@ static void emit_activities(const struct tm_content *content, const struct tm_va
 static void emit_waits(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
-        { "Device", "id", TM_CELL_DEVICE },
-        { "Waits", "wait_ps", TM_CELL_TIME },
-        { "For copies", "wait_copy_ps", TM_CELL_TIME | TM_RARE },
-        { "For collectives", "wait_collective_ps", TM_CELL_TIME | TM_RARE },
-        { "For the host", "wait_host_ps", TM_CELL_TIME | TM_RARE },
-        { "In flight", "in_flight_ps", TM_CELL_TIME },
-        { "Hidden", "hidden_ps", TM_CELL_TIME },
+        { .key = "id" },
+        { .key = "wait_ps" },
+        { .key = "wait_copy_ps", .shape = TM_RARE },
+        { .key = "wait_collective_ps", .shape = TM_RARE },
+        { .key = "wait_host_ps", .shape = TM_RARE },
+        { .key = "in_flight_ps" },
+        { .key = "hidden_ps" },
     };
     bool is_any = false;
 
@@ -467,7 +469,7 @@ static void emit_waits(const struct tm_content *content, const struct tm_value *
     tm_emit_table(content, &(struct tm_table){ .id = "device-waits",
                                                .caption = "Waits inside the busy time",
                                                TM_COLUMNS(columns),
-                                               .rows = devices,
+                                               .list = "devices",
                                                .screen_rows = rows_asked(content),
                                                .paper_rows = DEVICES_ON_PAPER });
     tm_emit(content, TM_TONE_QUIET,
@@ -478,14 +480,14 @@ static void emit_waits(const struct tm_content *content, const struct tm_value *
 static void emit_unused(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Device without activity", "name", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_HOST },
+        { .key = "name" },
+        { .key = "host" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "devices-unused",
                                                .caption = "Devices that did nothing",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "unused"),
+                                               .list = "unused",
                                                .screen_rows = rows_asked(content),
                                                .paper_rows = UNUSED_ON_PAPER });
 }
@@ -498,7 +500,7 @@ static void emit_device_times(const struct tm_content *content)
     tm_emit_charts(content, TM_CHART_UTILIZATION);
     emit_time(content, devices);
     warn_of_graphs(content, devices);
-    emit_activities(content, devices);
+    emit_activities(content);
     emit_waits(content, devices);
     emit_unused(content);
 }
@@ -514,45 +516,41 @@ const struct tm_section tm_devices_section = { "devices", "Devices", "devices", 
 
 /* Balance: whether the devices of the run have the same to do. */
 
-static void emit_balance_facts(const struct tm_content *content, const struct tm_value *balance)
+static void emit_balance_facts(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Imbalance of compute", "imbalance_pct", TM_CELL_PCT },
-        { "Slowest device", "slowest", TM_CELL_DEVICE },
-        { "By step, median", "steps.spread_median_pct", TM_CELL_PCT },
-        { "By step, at most", "steps.spread_max_pct", TM_CELL_PCT },
-        { "Most uneven step", "steps.worst_step", TM_CELL_WORD },
-        { "Same work differs by", "same_work.spread_pct", TM_CELL_PCT },
-        { "Slowest at the same work", "same_work.slowest", TM_CELL_DEVICE },
+        { .key = "imbalance_pct" },        { .key = "slowest" },          { .key = "steps.spread_median_pct" },
+        { .key = "steps.spread_max_pct" }, { .key = "steps.worst_step" }, { .key = "same_work.spread_pct" },
+        { .key = "same_work.slowest" },
     };
 
-    tm_emit_facts(content, "balance-facts", TM_FACTS(facts), balance);
+    tm_emit_facts(content, "balance-facts", TM_FACTS(facts), "balance");
 }
 
 static void emit_balance_of_devices(const struct tm_content *content, const struct tm_value *balance)
 {
     const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Busy", "busy_ps", TM_CELL_TIME },
-        { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
+        { .key = "device" },
+        { .key = "busy_ps" },
+        { .key = "compute_ps" },
+        { .key = "exposed_collective_ps", .shape = TM_RARE },
         { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels", TM_CELL_COUNT },
     };
     static const struct tm_column same[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Time", "total_ps", TM_CELL_TIME },
+        { .key = "device" },
+        { .key = "total_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "balance-devices",
                                                .caption = "What each device does",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(balance, "busy"),
+                                               .list = "balance.busy",
                                                .paper_rows = 32,
                                                .repeats_chart = true });
     tm_emit_table(content, &(struct tm_table){ .id = "balance-same-work",
                                                .caption = "Time of each device for the same work",
                                                TM_COLUMNS(same),
-                                               .rows = tm_path(balance, "same_work.devices"),
+                                               .list = "balance.same_work.devices",
                                                .paper_rows = 32 });
     if (tm_length(tm_path(balance, "same_work.devices")) > 0)
         tm_emit(content, TM_TONE_QUIET, "The same work: operations that all devices run equally often.");
@@ -561,23 +559,23 @@ static void emit_balance_of_devices(const struct tm_content *content, const stru
 static void emit_ops(const struct tm_content *content, const struct tm_value *balance)
 {
     static const struct tm_column columns[] = {
-        { "Operation", "name", TM_CELL_NAME },
-        { "Module", "module", TM_CELL_NAME | TM_WIDE },
-        { "Run by", "kind", TM_CELL_TERM },
-        { "Devices", "devices", TM_CELL_COUNT | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_WIDE },
-        { "Least", "min_ps", TM_CELL_TIME },
-        { "Mean", "mean_ps", TM_CELL_TIME },
-        { "Most", "max_ps", TM_CELL_TIME },
-        { "Spread", "spread_pct", TM_CELL_PCT },
-        { "Slowest", "slowest", TM_CELL_DEVICE },
-        { "Excess", "excess_ps", TM_CELL_TIME | TM_SUMS },
+        { .key = "name" },
+        { .key = "module", .shape = TM_WIDE },
+        { .key = "kind" },
+        { .key = "devices", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_WIDE },
+        { .key = "min_ps" },
+        { .key = "mean_ps" },
+        { .key = "max_ps" },
+        { .key = "spread_pct" },
+        { .key = "slowest" },
+        { .key = "excess_ps", .shape = TM_SUMS },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "balance-ops",
                                                .caption = "Operations that differ most between devices",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(balance, "ops"),
+                                               .list = "balance.ops",
                                                .paper_rows = 12 });
     if (tm_length(tm_get(balance, "ops")) > 0)
         tm_emit(content, TM_TONE_QUIET, "Times are sums per device.");
@@ -588,7 +586,7 @@ static void emit_balance(const struct tm_content *content)
     const struct tm_value *balance = tm_of(content, "balance");
 
     tm_emit_charts(content, TM_CHART_BALANCE);
-    emit_balance_facts(content, balance);
+    emit_balance_facts(content);
     emit_balance_of_devices(content, balance);
     emit_ops(content, balance);
 }
@@ -617,45 +615,45 @@ enum {
 
 /* --- allocators --- */
 
-static void emit_allocators(const struct tm_content *content, const struct tm_value *allocators)
+static void emit_allocators(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Allocator", "name", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_HOST },
-        { "Peak", "peak_bytes", TM_CELL_BYTES },
-        { "Of capacity", "peak_pct", TM_CELL_PCT },
-        { "Capacity", "capacity_bytes", TM_CELL_BYTES },
-        { "Peak at", "peak_at_ps", TM_CELL_MOMENT },
-        { "Lifetime peak", "lifetime_peak_bytes", TM_CELL_BYTES },
-        { "Fragmentation", "fragmentation_pct", TM_CELL_PCT },
-        { "Allocations", "allocations", TM_CELL_COUNT },
-        { "Frees", "deallocations", TM_CELL_COUNT | TM_WIDE },
-        { "Allocated in all", "allocated_bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Small allocations", "small_allocations", TM_CELL_COUNT | TM_WIDE },
-        { "Allocations a second", "allocations_per_s", TM_CELL_NUMBER | TM_WIDE },
-        { "Allocated a second", "allocated_bytes_per_s", TM_CELL_RATE | TM_WIDE },
+        { .key = "name" },
+        { .key = "host" },
+        { .key = "peak_bytes" },
+        { .key = "peak_pct" },
+        { .key = "capacity_bytes" },
+        { .key = "peak_at_ps" },
+        { .key = "lifetime_peak_bytes" },
+        { .key = "fragmentation_pct" },
+        { .key = "allocations" },
+        { .key = "deallocations", .shape = TM_WIDE },
+        { .key = "allocated_bytes", .shape = TM_WIDE },
+        { .key = "small_allocations", .shape = TM_WIDE },
+        { .key = "allocations_per_s", .shape = TM_WIDE },
+        { .key = "allocated_bytes_per_s", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "memory-allocators",
                                                .caption = "Allocators",
                                                TM_COLUMNS(columns),
-                                               .rows = allocators,
+                                               .list = "memory.allocators",
                                                .paper_rows = 24 });
 }
 
 static void emit_kept(const struct tm_content *content, const struct tm_value *allocators)
 {
     static const struct tm_column columns[] = {
-        { "Allocator", "name", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_HOST },
-        { "Buffers", "kept.count", TM_CELL_COUNT },
-        { "1st quarter", "kept.quarters_bytes[0]", TM_CELL_BYTES },
-        { "2nd quarter", "kept.quarters_bytes[1]", TM_CELL_BYTES },
-        { "3rd quarter", "kept.quarters_bytes[2]", TM_CELL_BYTES },
-        { "4th quarter", "kept.quarters_bytes[3]", TM_CELL_BYTES },
-        { "Largest", "kept.largest_bytes", TM_CELL_BYTES },
-        { "Its op", "kept.op", TM_CELL_NAME },
-        { "Its shape", "kept.shape", TM_CELL_NAME | TM_WIDE },
+        { .key = "name" },
+        { .key = "host" },
+        { .key = "kept.count" },
+        { .title = "1st quarter", .key = "kept.quarters_bytes[0]" },
+        { .title = "2nd quarter", .key = "kept.quarters_bytes[1]" },
+        { .title = "3rd quarter", .key = "kept.quarters_bytes[2]" },
+        { .title = "4th quarter", .key = "kept.quarters_bytes[3]" },
+        { .key = "kept.largest_bytes" },
+        { .key = "kept.op" },
+        { .key = "kept.shape", .shape = TM_WIDE },
     };
     size_t pick[KEPT_MOST], n = 0;
 
@@ -665,7 +663,7 @@ static void emit_kept(const struct tm_content *content, const struct tm_value *a
     tm_emit_table(content, &(struct tm_table){ .id = "memory-kept",
                                                .caption = "Buffers taken in the profile and not given back in it",
                                                TM_COLUMNS(columns),
-                                               .rows = allocators,
+                                               .list = "memory.allocators",
                                                .pick = pick,
                                                .picks = n,
                                                .is_only_picked = true });
@@ -732,7 +730,7 @@ static void emit_of_allocators(const struct tm_content *content)
         return;
     if (tm_length(allocators) == 0)
         tm_emit(content, TM_TONE_PLAIN, "No allocator recorded anything.");
-    emit_allocators(content, allocators);
+    emit_allocators(content);
     tm_emit_charts(content, TM_CHART_MEMORY);
     emit_holders(content, allocators);
     emit_kept(content, allocators);
@@ -760,6 +758,7 @@ static void emit_shares(const struct tm_content *content, const struct tm_value 
     tm_emit_table(content, &(struct tm_table){ .id = id,
                                                .caption = "Held memory by kind",
                                                TM_COLUMNS(kinds),
+                                               .list = "memory.device_profiles[*].kinds",
                                                .rows = tm_get(profile, "kinds"),
                                                .rest = tm_path(profile, "rest.kinds"),
                                                .paper_rows = 8 });
@@ -767,6 +766,7 @@ static void emit_shares(const struct tm_content *content, const struct tm_value 
     tm_emit_table(content, &(struct tm_table){ .id = id,
                                                .caption = "Held memory by device",
                                                TM_COLUMNS(devices),
+                                               .list = "memory.device_profiles[*].devices",
                                                .rows = tm_get(profile, "devices"),
                                                .rest = tm_path(profile, "rest.devices"),
                                                .paper_rows = 8 });
@@ -794,6 +794,7 @@ static void emit_code(const struct tm_content *content, const struct tm_value *p
     tm_emit_table(content, &(struct tm_table){ .id = id,
                                                .caption = "Held memory by place in the code",
                                                TM_COLUMNS(sites),
+                                               .list = "memory.device_profiles[*].sites",
                                                .rows = tm_get(profile, "sites"),
                                                .rest = tm_path(profile, "rest.sites"),
                                                .paper_rows = 12 });
@@ -801,6 +802,7 @@ static void emit_code(const struct tm_content *content, const struct tm_value *p
     tm_emit_table(content, &(struct tm_table){ .id = id,
                                                .caption = "Held memory by function",
                                                TM_COLUMNS(functions),
+                                               .list = "memory.device_profiles[*].functions",
                                                .rows = tm_get(profile, "functions"),
                                                .rest = tm_path(profile, "rest.functions"),
                                                .paper_rows = 8 });
@@ -809,15 +811,16 @@ static void emit_code(const struct tm_content *content, const struct tm_value *p
 static void emit_profile(const struct tm_content *content, const struct tm_value *profile, size_t number)
 {
     static const struct tm_column facts[] = {
-        { "File", "file", TM_CELL_NAME },
-        { "Held in all", "total_bytes", TM_CELL_BYTES },
-        { "Buffers and programs", "total_count", TM_CELL_COUNT },
+        { .key = "file" },
+        { .key = "total_bytes" },
+        { .key = "total_count" },
     };
-    char id[ID_BYTES];
+    char id[ID_BYTES], at[2 * ID_BYTES];
 
     tm_emit_subheading(content, "Device memory profile");
     (void)snprintf(id, sizeof(id), "memory-profile-%zu", number);
-    tm_emit_facts(content, id, TM_FACTS(facts), profile);
+    (void)snprintf(at, sizeof(at), "memory.device_profiles[%zu]", number - 1);
+    tm_emit_facts(content, id, TM_FACTS(facts), at);
     emit_shares(content, profile, number);
     emit_code(content, profile, number);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reports/content/emit.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include "pipeline/error.h"
 #include "reports/content/content.h"
 
-enum { PARAGRAPH_BYTES = 2048 };
+enum { PARAGRAPH_BYTES = 2048, PATH_BYTES = 256 };
 
 const struct tm_value *tm_of(const struct tm_content *content, const char *path)
 {
@@ -41,14 +42,64 @@ void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind)
         content->medium->charts(content->to, kind);
 }
 
+/* How the values of a field are shown. */
+static enum tm_cell_kind kind_of(const struct tm_doc_field *field)
+{
+    static const uint8_t kinds[TM_DOC_KIND_COUNT] = {
+        [TM_DOC_BOOL] = TM_CELL_WORD,    [TM_DOC_WORD] = TM_CELL_WORD,           [TM_DOC_TERM] = TM_CELL_TERM,
+        [TM_DOC_CAUSE] = TM_CELL_CAUSE,  [TM_DOC_DIRECTION] = TM_CELL_DIRECTION, [TM_DOC_PROSE] = TM_CELL_PROSE,
+        [TM_DOC_NAME] = TM_CELL_NAME,    [TM_DOC_DEVICE] = TM_CELL_DEVICE,       [TM_DOC_HOST] = TM_CELL_HOST,
+        [TM_DOC_PATH] = TM_CELL_NAME,    [TM_DOC_TIME] = TM_CELL_TIME,           [TM_DOC_MOMENT] = TM_CELL_MOMENT,
+        [TM_DOC_DATE] = TM_CELL_DATE,    [TM_DOC_US] = TM_CELL_NUMBER,           [TM_DOC_COUNT] = TM_CELL_COUNT,
+        [TM_DOC_INTEGER] = TM_CELL_WORD, [TM_DOC_BYTES] = TM_CELL_BYTES,         [TM_DOC_RATE] = TM_CELL_RATE,
+        [TM_DOC_FLOPS] = TM_CELL_NUMBER, [TM_DOC_FLOP_RATE] = TM_CELL_FLOP_RATE, [TM_DOC_SHARE] = TM_CELL_PCT,
+        [TM_DOC_PERCENT] = TM_CELL_PCT,  [TM_DOC_NUMBER] = TM_CELL_NUMBER,
+    };
+
+    return (enum tm_cell_kind)kinds[tm_doc_kind(field)];
+}
+
+/* Columns with the titles and kinds of their fields, where they have none of their own.
+ * in: at  path of what the columns are of */
+static void complete(const struct tm_content *content, const char *at, const struct tm_column *columns, size_t count,
+                     struct tm_column *to)
+{
+    const struct tm_doc_schema *const schema = tm_document_of(content->summary)->fields;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_doc_field *field = NULL;
+        char path[PATH_BYTES];
+
+        to[i] = columns[i];
+        if (to[i].title && tm_column_kind(&to[i]) != TM_CELL_OF_FIELD)
+            continue;
+        (void)snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", to[i].key);
+        field = schema ? tm_doc_field_at(schema->fields, path) : NULL;
+        assert(field);
+        if (tm_column_kind(&to[i]) == TM_CELL_OF_FIELD)
+            to[i].shape |= kind_of(field);
+        if (!to[i].title)
+            to[i].title = field->title;
+        assert(to[i].title && tm_column_kind(&to[i]) != TM_CELL_OF_FIELD);
+    }
+}
+
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table)
 {
     const bool is_told = table->repeats_chart && content->medium->has_charts;
+    struct tm_column columns[TM_TABLE_COLUMNS_MOST];
     struct tm_table said = *table;
+    char row[PATH_BYTES];
 
-    if (tm_table_rows(table) == 1 && tm_int(tm_get(table->rest, "rows")) == 0)
+    if (table->list) {
+        (void)snprintf(row, sizeof(row), "%s[*]", table->list);
+        complete(content, row, table->column, table->columns, columns);
+        said.column = columns;
+        said.rows = table->rows ? table->rows : tm_path(content->summary, table->list);
+    }
+    if (tm_table_rows(&said) == 1 && tm_int(tm_get(table->rest, "rows")) == 0)
         said.total = NULL; /* it would say the row again */
-    if (content->medium->table && !is_told && tm_table_rows(table) > 0)
+    if (content->medium->table && !is_told && tm_table_rows(&said) > 0)
         content->medium->table(content->to, &said);
 }
 
@@ -65,24 +116,27 @@ static bool is_fact(const struct tm_content *content, const struct tm_column *co
 }
 
 void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
-                   const struct tm_value *row)
+                   const char *at)
 {
-    struct tm_column column[TM_TABLE_COLUMNS_MOST];
+    const struct tm_value *const row = *at ? tm_path(content->summary, at) : content->summary;
+    struct tm_column whole[TM_TABLE_COLUMNS_MOST], column[TM_TABLE_COLUMNS_MOST];
     struct tm_cell cell[TM_TABLE_COLUMNS_MOST];
     const char *null[TM_TABLE_COLUMNS_MOST][2];
     size_t n = 0, nulls = 0;
 
-    for (size_t i = 0; i < count && n < TM_TABLE_COLUMNS_MOST && nulls < TM_TABLE_COLUMNS_MOST; i++) {
-        const struct tm_cell fact = tm_cell_of_value(tm_column_kind(&columns[i]), tm_path(row, columns[i].key));
+    assert(count <= TM_TABLE_COLUMNS_MOST);
+    complete(content, at, columns, count, whole);
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_cell fact = tm_cell_of_value(tm_column_kind(&whole[i]), tm_path(row, whole[i].key));
 
-        if (!is_fact(content, &columns[i], &fact))
+        if (!is_fact(content, &whole[i], &fact))
             continue;
         if (!tm_has(fact.value) && !content->medium->room.is_data) {
-            null[nulls][0] = columns[i].key;
-            null[nulls++][1] = columns[i].title;
+            null[nulls][0] = whole[i].key;
+            null[nulls++][1] = whole[i].title;
             continue;
         }
-        column[n] = columns[i];
+        column[n] = whole[i];
         cell[n++] = fact;
     }
     if (n > 0 && content->medium->facts)

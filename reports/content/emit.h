@@ -14,13 +14,14 @@ void tm_emit_subheading(const struct tm_content *content, const char *text);
 void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
 void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind);
 
-/* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
+/* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts.  Columns without
+ * a title or a kind of their own take them from their fields. */
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table);
 
-/* Facts: the columns of one row of the summary; a path that does not exist is left out, nulls are told after them with
- * their reasons.  in: id  as of a table */
+/* Facts: the columns of one object of the summary; a path that does not exist is left out, nulls are told after them with
+ * their reasons.  in: id  as of a table;  at  path of the object; "" = the document itself */
 void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
-                   const struct tm_value *row);
+                   const char *at);
 
 #define TM_FACTS(list) (list), sizeof(list) / sizeof((list)[0])
 

@@ -45,7 +45,7 @@ static void emit_gates(const struct tm_content *content)
     };
     const struct tm_value *gates = tm_of(content, "gates");
 
-    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), tm_get(gates, "counts"));
+    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), "gates.counts");
     tm_emit_table(content, &(struct tm_table){ .id = "gates",
                                                .caption = "Gates that did not pass",
                                                TM_COLUMNS(columns),

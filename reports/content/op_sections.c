@@ -37,30 +37,30 @@ static bool has_passes(const struct tm_value *scopes)
 static void emit_scope_facts(const struct tm_content *content, const struct tm_value *scopes)
 {
     struct tm_column facts[6] = {
-        { "Device time in scopes", "self_ps", TM_CELL_TIME },
-        { "Without a scope", "unscoped.self_ps", TM_CELL_TIME },
+        { .key = "self_ps" },
+        { .title = "Without a scope", .key = "unscoped.self_ps" },
     };
     size_t n = 2;
 
     if (has_passes(scopes)) {
-        facts[n++] = (struct tm_column){ "Forward", "passes.forward", TM_CELL_TIME };
-        facts[n++] = (struct tm_column){ "Backward", "passes.backward", TM_CELL_TIME };
-        facts[n++] = (struct tm_column){ "Neither", "passes.other", TM_CELL_TIME };
+        facts[n++] = (struct tm_column){ .key = "passes.forward" };
+        facts[n++] = (struct tm_column){ .key = "passes.backward" };
+        facts[n++] = (struct tm_column){ .key = "passes.other" };
     }
     if (tm_int(tm_path(scopes, "recomputed.self_ps")) > 0)
-        facts[n++] = (struct tm_column){ "Computed again (part of backward)", "recomputed.self_ps", TM_CELL_TIME };
-    tm_emit_facts(content, "scope-facts", facts, n, scopes);
+        facts[n++] = (struct tm_column){ .title = "Computed again (part of backward)", .key = "recomputed.self_ps" };
+    tm_emit_facts(content, "scope-facts", facts, n, "scopes");
 }
 
 static void emit_scope_tree(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
-        { "Scope", "name", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Itself", "self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Pass", "pass", TM_CELL_TERM },
+        { .key = "name" },
+        { .key = "count" },
+        { .key = "total_ps" },
+        { .key = "share_pct" },
+        { .key = "self_ps", .shape = TM_SUMS },
+        { .key = "pass" },
     };
 
     emit_tree(content,
@@ -68,6 +68,7 @@ static void emit_scope_tree(const struct tm_content *content, const struct tm_va
                                  .caption = "Device time by scope: a scope, then what is in it",
                                  .column = columns,
                                  .columns = sizeof(columns) / sizeof(columns[0]) - !has_passes(scopes),
+                                 .list = "scopes.rows",
                                  .rows = tm_get(scopes, "rows"),
                                  .rest = tm_get(scopes, "rest"),
                                  .total = scopes,
@@ -79,15 +80,14 @@ static void emit_scope_tree(const struct tm_content *content, const struct tm_va
 static void emit_layers(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
-        { "Layer", "path", TM_CELL_NAME },         { "Count", "count", TM_CELL_COUNT },
-        { "Forward", "forward_ps", TM_CELL_TIME }, { "Backward", "backward_ps", TM_CELL_TIME },
-        { "Neither", "other_ps", TM_CELL_TIME },   { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+        { .key = "path" },        { .key = "count" },    { .key = "forward_ps" },
+        { .key = "backward_ps" }, { .key = "other_ps" }, { .key = "total_ps", .shape = TM_SUMS },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "layers",
                                                .caption = "Layers: numbered scopes that are alike",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(scopes, "layers"),
+                                               .list = "scopes.layers",
                                                .rest = tm_get(scopes, "layers_rest"),
                                                .paper_rows = LAYERS_ON_PAPER });
 }
@@ -95,9 +95,9 @@ static void emit_layers(const struct tm_content *content, const struct tm_value 
 static void emit_annotations(const struct tm_content *content, const struct tm_value *scopes)
 {
     static const struct tm_column columns[] = {
-        { "Annotation", "name", TM_CELL_NAME },      { "Count", "count", TM_CELL_COUNT },
-        { "Host", "host_ps", TM_CELL_TIME },         { "Itself", "host_self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Launched", "activities", TM_CELL_COUNT }, { "Their device time", "device_ps", TM_CELL_TIME },
+        { .key = "name" },       { .key = "count" },
+        { .key = "host_ps" },    { .key = "host_self_ps", .shape = TM_SUMS },
+        { .key = "activities" }, { .key = "device_ps" },
     };
 
     if (tm_length(tm_get(scopes, "annotations")) > 0)
@@ -105,6 +105,7 @@ static void emit_annotations(const struct tm_content *content, const struct tm_v
                   (struct tm_table){ .id = "annotations",
                                      .caption = "Annotations on host threads: one, then what is in it",
                                      TM_COLUMNS(columns),
+                                     .list = "scopes.annotations",
                                      .rows = tm_get(scopes, "annotations"),
                                      .rest = tm_get(scopes, "annotations_rest"),
                                      .paper_rows = ANNOTATIONS_ON_PAPER },
@@ -140,17 +141,17 @@ const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", emit
 
 enum { BINS_MOST = 32, LIMITERS_MOST = 8, LOW_ON_PAPER = 10, TAIL_ON_PAPER = 5 };
 
-static void emit_occupancy_facts(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_occupancy_facts(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Mean, weighted by time", "mean_pct", TM_CELL_PCT },
-        { "Kernel time it is known of", "known_ps", TM_CELL_TIME },
-        { "Kernel time it is not known of", "unknown_ps", TM_CELL_TIME },
-        { "Lost to last waves of blocks", "tail.lost_ps", TM_CELL_TIME },
-        { "Multiprocessors without a block", "tail.idle_multiprocessors_ps", TM_CELL_TIME },
+        { .key = "mean_pct" },
+        { .key = "known_ps" },
+        { .key = "unknown_ps" },
+        { .key = "tail.lost_ps" },
+        { .key = "tail.idle_multiprocessors_ps" },
     };
 
-    tm_emit_facts(content, "occupancy-facts", TM_FACTS(facts), occupancy);
+    tm_emit_facts(content, "occupancy-facts", TM_FACTS(facts), "occupancy");
 }
 
 static void emit_limiters(const struct tm_content *content, const struct tm_value *occupancy)
@@ -183,10 +184,10 @@ static void emit_limiters(const struct tm_content *content, const struct tm_valu
 static void emit_histogram(const struct tm_content *content, const struct tm_value *occupancy)
 {
     static const struct tm_column columns[] = {
-        { "From", "from_pct", TM_CELL_PCT },
-        { "To", "to_pct", TM_CELL_PCT },
-        { "Kernels", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },
+        { .key = "from_pct" },
+        { .key = "to_pct" },
+        { .key = "count" },
+        { .key = "total_ps" },
     };
 
     const struct tm_value *rows = tm_get(occupancy, "histogram");
@@ -198,66 +199,66 @@ static void emit_histogram(const struct tm_content *content, const struct tm_val
     tm_emit_table(content, &(struct tm_table){ .id = "occupancy-histogram",
                                                .caption = "Kernels by occupancy",
                                                TM_COLUMNS(columns),
-                                               .rows = rows,
+                                               .list = "occupancy.histogram",
                                                .pick = pick,
                                                .picks = n,
                                                .is_only_picked = true });
 }
 
-static void emit_low(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_low(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Occupancy", "occupancy_pct", TM_CELL_PCT },
-        { "Limited by", "limiter", TM_CELL_TERM },
-        { "Grid", "grid", TM_CELL_WORD },
-        { "Block", "block", TM_CELL_WORD },
-        { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
-        { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Waves", "waves", TM_CELL_NUMBER | TM_WIDE },
-        { "Lost", "tail_pct", TM_CELL_PCT | TM_WIDE },
-        { "Lost time", "lost_ps", TM_CELL_TIME | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_WIDE },
-        { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
-        { "Category", "category", TM_CELL_WORD | TM_WIDE },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+        { .key = "name" },
+        { .key = "total_ps" },
+        { .key = "share_pct" },
+        { .key = "occupancy_pct" },
+        { .key = "limiter" },
+        { .key = "grid" },
+        { .key = "block" },
+        { .key = "registers", .shape = TM_WIDE },
+        { .key = "shared_bytes", .shape = TM_WIDE },
+        { .key = "waves", .shape = TM_WIDE },
+        { .key = "tail_pct", .shape = TM_WIDE },
+        { .key = "lost_ps", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_WIDE },
+        { .key = "variants", .shape = TM_WIDE },
+        { .key = "category", .shape = TM_WIDE },
+        { .key = "op", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "occupancy-low",
                                                .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time "
                                                           "or more",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(occupancy, "low"),
+                                               .list = "occupancy.low",
                                                .paper_rows = LOW_ON_PAPER });
 }
 
-static void emit_tail(const struct tm_content *content, const struct tm_value *occupancy)
+static void emit_tail(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },
-        { "Lost time", "lost_ps", TM_CELL_TIME },
-        { "Lost", "tail_pct", TM_CELL_PCT },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "Waves", "waves", TM_CELL_NUMBER },
-        { "Grid", "grid", TM_CELL_WORD },
-        { "Block", "block", TM_CELL_WORD },
-        { "Share", "share_pct", TM_CELL_PCT | TM_WIDE },
-        { "Occupancy", "occupancy_pct", TM_CELL_PCT | TM_WIDE },
-        { "Limited by", "limiter", TM_CELL_TERM | TM_WIDE },
-        { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
-        { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_WIDE },
-        { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
-        { "Category", "category", TM_CELL_WORD | TM_WIDE },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
+        { .key = "name" },
+        { .key = "lost_ps" },
+        { .key = "tail_pct" },
+        { .key = "total_ps" },
+        { .key = "waves" },
+        { .key = "grid" },
+        { .key = "block" },
+        { .key = "share_pct", .shape = TM_WIDE },
+        { .key = "occupancy_pct", .shape = TM_WIDE },
+        { .key = "limiter", .shape = TM_WIDE },
+        { .key = "registers", .shape = TM_WIDE },
+        { .key = "shared_bytes", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_WIDE },
+        { .key = "variants", .shape = TM_WIDE },
+        { .key = "category", .shape = TM_WIDE },
+        { .key = "op", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "occupancy-tail",
                                                .caption = "Kernels whose last wave of blocks loses most",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_path(occupancy, "tail.rows"),
+                                               .list = "occupancy.tail.rows",
                                                .paper_rows = TAIL_ON_PAPER });
 }
 
@@ -265,11 +266,11 @@ static void emit_occupancy(const struct tm_content *content)
 {
     const struct tm_value *occupancy = tm_of(content, "occupancy");
 
-    emit_occupancy_facts(content, occupancy);
+    emit_occupancy_facts(content);
     tm_emit_charts(content, TM_CHART_OCCUPANCY);
-    emit_low(content, occupancy);
+    emit_low(content);
     emit_limiters(content, occupancy);
-    emit_tail(content, occupancy);
+    emit_tail(content);
     emit_histogram(content, occupancy);
 }
 
@@ -279,18 +280,18 @@ const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occu
 
 enum { LOSS_COLUMNS = 7, RUNS_ON_PAPER = 5, OPS_ON_PAPER = 8, TEXT_BYTES = 512 };
 
-static void emit_fusion_facts(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_fusion_facts(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Kernels", "kernels.count", TM_CELL_COUNT },
-        { "Their time", "kernels.total_ps", TM_CELL_TIME },
-        { "Kernels per step and device", "per_step", TM_CELL_NUMBER },
-        { "Time of matrix products", "matrix.total_ps", TM_CELL_TIME },
-        { "Their share", "matrix.share_pct", TM_CELL_PCT },
-        { "Pauses in runs of small kernels", "runs.gap_ps", TM_CELL_TIME },
+        { .title = "Kernels", .key = "kernels.count" },
+        { .title = "Their time", .key = "kernels.total_ps" },
+        { .key = "per_step" },
+        { .key = "matrix.total_ps" },
+        { .key = "matrix.share_pct" },
+        { .key = "runs.gap_ps" },
     };
 
-    tm_emit_facts(content, "fusion-facts", TM_FACTS(facts), fusion);
+    tm_emit_facts(content, "fusion-facts", TM_FACTS(facts), "fusion");
 }
 
 /* --- what could be one kernel --- */
@@ -381,40 +382,39 @@ static void emit_losses(const struct tm_content *content, const struct tm_value 
 
 /* --- which ones --- */
 
-static void emit_runs(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_runs(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
-        { "Potential savings", "at_stake_ps", TM_CELL_TIME },
-        { "Kernels", "kernels", TM_CELL_COUNT },
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Step", "step", TM_CELL_WORD },
-        { "First kernel", "names[0]", TM_CELL_NAME },
-        { "Pauses", "gap_ps", TM_CELL_TIME },
-        { "Work", "kernel_ps", TM_CELL_TIME | TM_WIDE },
-        { "Stream", "track", TM_CELL_NAME | TM_WIDE },
+        { .key = "begin_ps" },
+        { .key = "dur_ps" },
+        { .key = "at_stake_ps" },
+        { .key = "kernels" },
+        { .key = "device" },
+        { .key = "step" },
+        { .title = "First kernel", .key = "names[0]" },
+        { .key = "gap_ps" },
+        { .key = "kernel_ps", .shape = TM_WIDE },
+        { .key = "track", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "fusion-runs",
                                                .caption = "Longest runs of small kernels on a stream",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_path(fusion, "runs.longest"),
+                                               .list = "fusion.runs.longest",
                                                .paper_rows = RUNS_ON_PAPER });
 }
 
-static void emit_repeated(const struct tm_content *content, const struct tm_value *fusion)
+static void emit_repeated(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },         { "Op", "op", TM_CELL_NAME },
-        { "Per step", "per_step", TM_CELL_NUMBER }, { "Count", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },      { "Mean", "mean_ps", TM_CELL_TIME },
+        { .key = "name" },  { .key = "op" },       { .key = "per_step" },
+        { .key = "count" }, { .key = "total_ps" }, { .key = "mean_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "fusion-repeated",
                                                .caption = "Small kernels that come more than 10 times in a step",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(fusion, "repeated"),
+                                               .list = "fusion.repeated",
                                                .paper_rows = OPS_ON_PAPER });
 }
 
@@ -441,10 +441,10 @@ static void emit_fusion(const struct tm_content *content)
 {
     const struct tm_value *fusion = tm_of(content, "fusion");
 
-    emit_fusion_facts(content, fusion);
+    emit_fusion_facts(content);
     emit_losses(content, fusion);
-    emit_runs(content, fusion);
-    emit_repeated(content, fusion);
+    emit_runs(content);
+    emit_repeated(content);
     emit_kernels(content, tm_get(fusion, "attention_unfused"), "fusion-attention",
                  "Attention in pieces: what stands between the products");
     emit_kernels(content, tm_get(fusion, "layout_copies"), "fusion-layout-copies",
@@ -466,14 +466,11 @@ enum { OPS_SECTION_OPS_ON_PAPER = 20, ORIGINS_MOST = 12 };
 static void emit_op_facts(const struct tm_content *content, const struct tm_value *ops)
 {
     static const struct tm_column facts[] = {
-        { "Operations", "distinct", TM_CELL_COUNT },
-        { "Families of operations", "distinct_families", TM_CELL_COUNT },
-        { "Total time", "self_ps", TM_CELL_TIME },
-        { "Share of the longest one", "top_share_pct", TM_CELL_PCT },
-        { "Operations covering 80 %", "rows_for_80_pct", TM_CELL_COUNT },
+        { .key = "distinct" },      { .key = "distinct_families" }, { .key = "self_ps" },
+        { .key = "top_share_pct" }, { .key = "rows_for_80_pct" },
     };
 
-    tm_emit_facts(content, "op-facts", TM_FACTS(facts), ops);
+    tm_emit_facts(content, "op-facts", TM_FACTS(facts), "ops");
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_emit(content, TM_TONE_INFO,
                 "The profile does not tell which operations its kernels are of: kernels stand for them.");
@@ -483,42 +480,42 @@ static void emit_op_facts(const struct tm_content *content, const struct tm_valu
 static void emit_categories(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Category", "category", TM_CELL_WORD },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
+        { .key = "category" },
+        { .key = "count" },
+        { .key = "total_ps" },
+        { .key = "share_pct" },
     };
 
     if (!tm_is_for("gpu", content->summary))
         tm_emit_table(content, &(struct tm_table){ .id = "op-categories",
                                                    .caption = "Time by category",
                                                    TM_COLUMNS(columns),
-                                                   .rows = tm_of(content, "kernels.by_category") });
+                                                   .list = "kernels.by_category" });
 }
 
 /* Where each operation is a family of its own, the table of operations says it all. */
 static void emit_families(const struct tm_content *content, const struct tm_value *ops)
 {
     static const struct tm_column columns[] = {
-        { "Family", "family", TM_CELL_NAME },
-        { "Operations", "members", TM_CELL_COUNT | TM_SUMS },
-        { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Runs", "executions", TM_CELL_COUNT },
-        { "Category", "category", TM_CELL_WORD },
-        { "Bound by", "bound", TM_CELL_TERM },
-        { "Of its roof", "roof_pct", TM_CELL_PCT },
-        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
-        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
-        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
-        { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
-        { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
-        { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
-        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
-        { "Longest operation", "longest", TM_CELL_NAME | TM_WIDE },
-        { "Source", "source", TM_CELL_NAME | TM_WIDE },
-        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
-        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+        { .key = "family" },
+        { .key = "members", .shape = TM_SUMS },
+        { .key = "self_ps", .shape = TM_SUMS },
+        { .key = "share_pct" },
+        { .key = "executions" },
+        { .key = "category" },
+        { .key = "bound" },
+        { .key = "roof_pct" },
+        { .key = "cumulative_pct" },
+        { .key = "precision", .shape = TM_WIDE },
+        { .key = "mean_ps", .shape = TM_WIDE },
+        { .key = "intensity", .shape = TM_WIDE },
+        { .key = "flop_rate", .shape = TM_WIDE },
+        { .key = "bandwidth", .shape = TM_WIDE },
+        { .key = "op", .shape = TM_WIDE },
+        { .key = "longest", .shape = TM_WIDE },
+        { .key = "source", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_WIDE | TM_SUMS },
+        { .key = "device_count", .shape = TM_WIDE },
     };
 
     if (!content->medium->room.is_data && tm_int(tm_get(ops, "distinct_families")) == tm_int(tm_get(ops, "distinct")))
@@ -526,7 +523,7 @@ static void emit_families(const struct tm_content *content, const struct tm_valu
     tm_emit_table(content, &(struct tm_table){ .id = "op-families",
                                                .caption = "Families of operations by self time",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(ops, "families"),
+                                               .list = "ops.families",
                                                .rest = tm_get(ops, "families_rest"),
                                                .total = ops,
                                                .total_title = "all operations",
@@ -540,35 +537,35 @@ static void emit_families(const struct tm_content *content, const struct tm_valu
 static void emit_op_table(const struct tm_content *content, const struct tm_value *ops)
 {
     static const struct tm_column columns[] = {
-        { "Operation", "name", TM_CELL_NAME },
-        { "Self time", "self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Share", "self_share_pct", TM_CELL_PCT },
-        { "Runs", "executions", TM_CELL_COUNT },
-        { "Category", "category", TM_CELL_WORD },
-        { "Bound by", "bound", TM_CELL_TERM },
-        { "Of its roof", "roof_pct", TM_CELL_PCT },
-        { "Cumulative", "cumulative_pct", TM_CELL_PCT },
-        { "Type", "precision", TM_CELL_WORD | TM_WIDE },
-        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
-        { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
-        { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
-        { "FLOP per byte", "intensity", TM_CELL_NUMBER | TM_WIDE },
-        { "Computing", "flop_rate", TM_CELL_FLOP_RATE | TM_WIDE },
-        { "Memory", "bandwidth", TM_CELL_RATE | TM_WIDE },
-        { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
-        { "Source", "source", TM_CELL_NAME | TM_WIDE },
-        { "Program", "module", TM_CELL_NAME | TM_WIDE },
-        { "Events", "count", TM_CELL_COUNT | TM_WIDE | TM_SUMS },
-        { "Whole time", "total_ps", TM_CELL_TIME | TM_WIDE | TM_SUMS },
-        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
-        { "First at", "first.begin_ps", TM_CELL_MOMENT | TM_WIDE },
-        { "On", "first.device", TM_CELL_DEVICE | TM_WIDE },
+        { .key = "name" },
+        { .key = "self_ps", .shape = TM_SUMS },
+        { .key = "self_share_pct" },
+        { .key = "executions" },
+        { .key = "category" },
+        { .key = "bound" },
+        { .key = "roof_pct" },
+        { .key = "cumulative_pct" },
+        { .key = "precision", .shape = TM_WIDE },
+        { .key = "mean_ps", .shape = TM_WIDE },
+        { .key = "min_ps", .shape = TM_WIDE },
+        { .key = "max_ps", .shape = TM_WIDE },
+        { .key = "intensity", .shape = TM_WIDE },
+        { .key = "flop_rate", .shape = TM_WIDE },
+        { .key = "bandwidth", .shape = TM_WIDE },
+        { .key = "op", .shape = TM_WIDE },
+        { .key = "source", .shape = TM_WIDE },
+        { .key = "module", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_WIDE | TM_SUMS },
+        { .key = "total_ps", .shape = TM_WIDE | TM_SUMS },
+        { .key = "device_count", .shape = TM_WIDE },
+        { .title = "First at", .key = "first.begin_ps", .shape = TM_WIDE },
+        { .title = "On", .key = "first.device", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "ops",
                                                .caption = "Operations by self time",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(ops, "rows"),
+                                               .list = "ops.rows",
                                                .rest = tm_get(ops, "rest"),
                                                .total = ops,
                                                .total_title = "all operations",
@@ -579,9 +576,9 @@ static void emit_op_table(const struct tm_content *content, const struct tm_valu
 static void emit_origins(const struct tm_content *content, const struct tm_value *rows)
 {
     static const struct tm_column columns[] = {
-        { "Operation", "name", TM_CELL_NAME },
-        { "Framework path", "op", TM_CELL_NAME },
-        { "Source", "source", TM_CELL_NAME },
+        { .key = "name" },
+        { .key = "op" },
+        { .key = "source" },
     };
     size_t pick[ORIGINS_MOST], n = 0;
 
@@ -595,7 +592,7 @@ static void emit_origins(const struct tm_content *content, const struct tm_value
     tm_emit_table(content, &(struct tm_table){ .id = "op-origins",
                                                .caption = "Where the longest operations come from",
                                                TM_COLUMNS(columns),
-                                               .rows = rows,
+                                               .list = "ops.rows",
                                                .pick = pick,
                                                .picks = n,
                                                .is_only_picked = true });
@@ -624,16 +621,16 @@ enum { KERNELS_ON_PAPER = 20, NAMES_MOST = 100, VARIANTS_MOST = 512 };
 static void emit_kernel_categories(const struct tm_content *content, const struct tm_value *kernels)
 {
     static const struct tm_column columns[] = {
-        { "Category", "category", TM_CELL_WORD },
-        { "Count", "count", TM_CELL_COUNT },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
+        { .key = "category" },
+        { .key = "count" },
+        { .key = "total_ps" },
+        { .key = "share_pct" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "kernel-categories",
                                                .caption = "Time by category",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(kernels, "by_category"),
+                                               .list = "kernels.by_category",
                                                .total = kernels,
                                                .total_title = "all kernels" });
 }
@@ -641,24 +638,24 @@ static void emit_kernel_categories(const struct tm_content *content, const struc
 static void emit_names(const struct tm_content *content, const struct tm_value *kernels)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },
-        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Mean", "mean_ps", TM_CELL_TIME },
-        { "p95", "p95_ps", TM_CELL_TIME },
-        { "Max", "max_ps", TM_CELL_TIME },
-        { "Category", "category", TM_CELL_WORD },
-        { "Variants", "variants", TM_CELL_COUNT },
-        { "Min", "min_ps", TM_CELL_TIME | TM_WIDE },
-        { "Median", "p50_ps", TM_CELL_TIME | TM_WIDE },
-        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+        { .key = "name" },
+        { .key = "total_ps", .shape = TM_SUMS },
+        { .key = "share_pct" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "mean_ps" },
+        { .key = "p95_ps" },
+        { .key = "max_ps" },
+        { .key = "category" },
+        { .key = "variants" },
+        { .key = "min_ps", .shape = TM_WIDE },
+        { .key = "p50_ps", .shape = TM_WIDE },
+        { .key = "device_count", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "kernel-names",
                                                .caption = "Kernels by total time",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(kernels, "by_name"),
+                                               .list = "kernels.by_name",
                                                .rest = tm_get(kernels, "by_name_rest"),
                                                .total = kernels,
                                                .total_title = "all kernels",
@@ -684,26 +681,26 @@ static size_t pick_variants(const struct tm_value *names, const struct tm_value 
 static void emit_variants(const struct tm_content *content, const struct tm_value *kernels)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },
-        { "Grid", "grid", TM_CELL_WORD },
-        { "Block", "block", TM_CELL_WORD },
-        { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Mean", "mean_ps", TM_CELL_TIME },
-        { "Occupancy", "occupancy_pct", TM_CELL_PCT },
-        { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
-        { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },
-        { "HLO op", "hlo_op", TM_CELL_NAME | TM_WIDE },
-        { "Precision", "precision", TM_CELL_WORD | TM_WIDE },
-        { "Category", "category", TM_CELL_WORD | TM_WIDE },
-        { "Class", "class", TM_CELL_TERM | TM_WIDE },
-        { "Min", "min_ps", TM_CELL_TIME | TM_WIDE },
-        { "Median", "p50_ps", TM_CELL_TIME | TM_WIDE },
-        { "p95", "p95_ps", TM_CELL_TIME | TM_WIDE },
-        { "Max", "max_ps", TM_CELL_TIME | TM_WIDE },
-        { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+        { .key = "name" },
+        { .key = "grid" },
+        { .key = "block" },
+        { .key = "total_ps", .shape = TM_SUMS },
+        { .key = "share_pct" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "mean_ps" },
+        { .key = "occupancy_pct" },
+        { .key = "registers", .shape = TM_WIDE },
+        { .key = "shared_bytes", .shape = TM_WIDE },
+        { .key = "op", .shape = TM_WIDE },
+        { .key = "hlo_op", .shape = TM_WIDE },
+        { .key = "precision", .shape = TM_WIDE },
+        { .key = "category", .shape = TM_WIDE },
+        { .key = "class", .shape = TM_WIDE },
+        { .key = "min_ps", .shape = TM_WIDE },
+        { .key = "p50_ps", .shape = TM_WIDE },
+        { .key = "p95_ps", .shape = TM_WIDE },
+        { .key = "max_ps", .shape = TM_WIDE },
+        { .key = "device_count", .shape = TM_WIDE },
     };
     const struct tm_value *rows = tm_get(kernels, "rows");
     const bool is_data = content->medium->room.is_data; /* has all rows anyway */
@@ -713,7 +710,7 @@ static void emit_variants(const struct tm_content *content, const struct tm_valu
     tm_emit_table(content, &(struct tm_table){ .id = "kernels",
                                                .caption = "Variants of each kernel",
                                                TM_COLUMNS(columns),
-                                               .rows = rows,
+                                               .list = "kernels.rows",
                                                .pick = picks ? pick : NULL,
                                                .picks = picks,
                                                .rest = tm_get(kernels, "rest"),
@@ -728,16 +725,12 @@ static void emit_variants(const struct tm_content *content, const struct tm_valu
 static void emit_kernel_rows(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Kernel launches", "count", TM_CELL_COUNT },
-        { "Kernel time", "total_ps", TM_CELL_TIME },
-        { "Distinct kernels", "distinct_names", TM_CELL_COUNT },
-        { "Variants", "distinct", TM_CELL_COUNT },
-        { "Mean duration", "compute_mean_ps", TM_CELL_TIME },
-        { "Mean duration, weighted by time", "weighted_mean_ps", TM_CELL_TIME },
+        { .key = "count" },    { .key = "total_ps" },        { .key = "distinct_names" },
+        { .key = "distinct" }, { .key = "compute_mean_ps" }, { .key = "weighted_mean_ps" },
     };
     const struct tm_value *kernels = tm_of(content, "kernels");
 
-    tm_emit_facts(content, "kernel-facts", TM_FACTS(facts), kernels);
+    tm_emit_facts(content, "kernel-facts", TM_FACTS(facts), "kernels");
     emit_kernel_categories(content, kernels);
     emit_names(content, kernels);
     emit_variants(content, kernels);
@@ -754,18 +747,14 @@ const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", 
 
 enum { BOUNDS_MOST = 8, TYPES_MOST = 32, DEVICES_ON_PAPER = 16, FAR_ON_PAPER = 8 };
 
-static void emit_roofline_facts(const struct tm_content *content, const struct tm_value *roofline)
+static void emit_roofline_facts(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Bound by", "bound", TM_CELL_TERM },
-        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
-        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
-        { "Model FLOP utilization", "mfu_pct", TM_CELL_PCT },
-        { "Bytes known of computing time", "known_pct", TM_CELL_PCT },
-        { "FLOPs known of computing time", "flops_known_pct", TM_CELL_PCT },
+        { .key = "bound" },   { .key = "memory_pct" }, { .key = "flops_pct" },
+        { .key = "mfu_pct" }, { .key = "known_pct" },  { .key = "flops_known_pct" },
     };
 
-    tm_emit_facts(content, "roofline-facts", TM_FACTS(facts), roofline);
+    tm_emit_facts(content, "roofline-facts", TM_FACTS(facts), "roofline");
 }
 
 static void emit_bounds(const struct tm_content *content, const struct tm_value *roofline)
@@ -809,16 +798,16 @@ static void emit_sources(const struct tm_content *content, const struct tm_value
 static void emit_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Memory", "bandwidth", TM_CELL_RATE },
-        { "Of the memory's peak", "memory_pct", TM_CELL_PCT },
-        { "Peak of memory", "peak_bandwidth", TM_CELL_RATE },
-        { "Computing", "flop_rate", TM_CELL_FLOP_RATE },
-        { "Of the computing peak", "flops_pct", TM_CELL_PCT },
-        { "Peak of computing", "peak_flops", TM_CELL_FLOP_RATE },
-        { "Type", "peak_precision", TM_CELL_TERM },
-        { "Source of the memory's peak", "bandwidth_source", TM_CELL_PROSE | TM_WIDE },
-        { "Source of the computing peak", "peak_source", TM_CELL_PROSE | TM_WIDE },
+        { .key = "device" },
+        { .key = "bandwidth" },
+        { .key = "memory_pct" },
+        { .key = "peak_bandwidth" },
+        { .key = "flop_rate" },
+        { .key = "flops_pct" },
+        { .key = "peak_flops" },
+        { .key = "peak_precision" },
+        { .key = "bandwidth_source", .shape = TM_WIDE },
+        { .key = "peak_source", .shape = TM_WIDE },
     };
 
     const char *caption = has_costs ? "What the devices did of what they can do" : "What the devices can do";
@@ -826,7 +815,7 @@ static void emit_peaks(const struct tm_content *content, const struct tm_value *
     tm_emit_table(content, &(struct tm_table){ .id = "roofline-devices",
                                                .caption = caption,
                                                TM_COLUMNS(columns),
-                                               .rows = devices,
+                                               .list = "roofline.devices",
                                                .paper_rows = DEVICES_ON_PAPER });
     if (!content->medium->room.is_paper)
         return;
@@ -849,33 +838,34 @@ static void warn_of_impossible(const struct tm_content *content)
                 count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
 }
 
-static void emit_far(const struct tm_content *content, const struct tm_value *roofline)
+static void emit_far(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Operation", "name", TM_CELL_NAME },           { "Self time", "self_ps", TM_CELL_TIME },
-        { "Above its roof", "lost_ps", TM_CELL_TIME },   { "Bound by", "bound", TM_CELL_TERM },
-        { "Of its roof", "roof_pct", TM_CELL_PCT },      { "FLOP per byte", "intensity", TM_CELL_NUMBER },
-        { "Computing", "flop_rate", TM_CELL_FLOP_RATE }, { "Memory", "bandwidth", TM_CELL_RATE },
-        { "Type", "precision", TM_CELL_WORD | TM_WIDE }, { "Framework path", "op", TM_CELL_NAME | TM_WIDE },
-        { "Source", "source", TM_CELL_NAME | TM_WIDE },
+        { .key = "name" },
+        { .key = "self_ps" },
+        { .key = "lost_ps" },
+        { .key = "bound" },
+        { .key = "roof_pct" },
+        { .key = "intensity" },
+        { .key = "flop_rate" },
+        { .key = "bandwidth" },
+        { .key = "precision", .shape = TM_WIDE },
+        { .key = "op", .shape = TM_WIDE },
+        { .key = "source", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "roofline-far",
                                                .caption = "Operations under half of their roof",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(roofline, "far"),
+                                               .list = "roofline.far",
                                                .paper_rows = FAR_ON_PAPER });
 }
 
 static void emit_types(const struct tm_content *content, const struct tm_value *roofline)
 {
     static const struct tm_column columns[] = {
-        { "Type", "precision", TM_CELL_WORD },
-        { "Time", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Matrix products", "matrix_ps", TM_CELL_TIME },
-        { "On matrix units", "tensor_core_ps", TM_CELL_TIME },
-        { "Events", "count", TM_CELL_COUNT },
+        { .key = "precision" }, { .key = "total_ps" },       { .key = "share_pct" },
+        { .key = "matrix_ps" }, { .key = "tensor_core_ps" }, { .key = "count" },
     };
 
     const struct tm_value *rows = tm_get(roofline, "precisions");
@@ -884,7 +874,7 @@ static void emit_types(const struct tm_content *content, const struct tm_value *
     tm_emit_table(content, &(struct tm_table){ .id = "types",
                                                .caption = "Computing time by type of number",
                                                TM_COLUMNS(columns),
-                                               .rows = rows,
+                                               .list = "roofline.precisions",
                                                .pick = pick,
                                                .picks = tm_pick_largest(rows, "total_ps", NULL, TYPES_MOST, pick) });
 }
@@ -894,10 +884,10 @@ static void emit_roofline(const struct tm_content *content)
     const struct tm_value *roofline = tm_of(content, "roofline");
 
     if (!tm_emit_missing(content, tm_get(roofline, "source"), "What operations cost")) {
-        emit_roofline_facts(content, roofline);
+        emit_roofline_facts(content);
         tm_emit_charts(content, TM_CHART_ROOFLINE);
         warn_of_impossible(content);
-        emit_far(content, roofline);
+        emit_far(content);
         emit_bounds(content, roofline);
     }
     emit_peaks(content, tm_get(roofline, "devices"), tm_has(tm_get(roofline, "source")));
@@ -910,35 +900,29 @@ const struct tm_section tm_roofline_section = { "roofline", "Roofline", "rooflin
 
 enum { PAUSES_ON_PAPER = 5 };
 
-static void emit_pauses(const struct tm_content *content, const struct tm_value *pauses)
+static void emit_pauses(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME },
-        { "Device", "device", TM_CELL_DEVICE },  { "Step", "step", TM_CELL_WORD },
-        { "Before", "before", TM_CELL_NAME },    { "After", "after", TM_CELL_NAME },
+        { .key = "begin_ps" }, { .key = "dur_ps" }, { .key = "device" },
+        { .key = "step" },     { .key = "before" }, { .key = "after" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "program-pauses",
                                                .caption = "Longest pauses between two programs",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(pauses, "longest"),
+                                               .list = "programs.pauses.longest",
                                                .paper_rows = PAUSES_ON_PAPER });
 }
 
 static void emit_programs(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Programs per step and device", "per_step", TM_CELL_NUMBER },
-        { "Executions", "count", TM_CELL_COUNT },
-        { "Operations", "operations", TM_CELL_COUNT },
-        { "Time of operations", "operation_ps", TM_CELL_TIME },
-        { "Pauses between programs", "pauses.count", TM_CELL_COUNT },
-        { "Their time", "pauses.total_ps", TM_CELL_TIME | TM_RARE },
+        { .key = "per_step" },     { .key = "count" },        { .key = "operations" },
+        { .key = "operation_ps" }, { .key = "pauses.count" }, { .key = "pauses.total_ps", .shape = TM_RARE },
     };
-    const struct tm_value *programs = tm_of(content, "programs");
 
-    tm_emit_facts(content, "program-facts", TM_FACTS(facts), programs);
-    emit_pauses(content, tm_get(programs, "pauses"));
+    tm_emit_facts(content, "program-facts", TM_FACTS(facts), "programs");
+    emit_pauses(content);
 }
 
 static const char *no_programs(const struct tm_value *summary)

@@ -355,22 +355,23 @@ static void emit_marks(const struct tm_content *content, const struct tm_value *
 
 /* --- what was read --- */
 
-static void emit_files(const struct tm_content *content, const struct tm_value *files)
+static void emit_files(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "File", "path", TM_CELL_NAME },
-        { "Kind", "kind", TM_CELL_WORD },
-        { "Host", "host", TM_CELL_HOST },
-        { "Size", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Events", "events", TM_CELL_COUNT | TM_SUMS },
-        { "Damaged", "partial", TM_CELL_WORD | TM_RARE },
-        { "XXH3", "xxh3", TM_CELL_WORD },
+        { .key = "path" },
+        { .key = "kind" },
+        { .key = "host" },
+        { .key = "bytes", .shape = TM_SUMS },
+        { .key = "events", .shape = TM_SUMS },
+        { .key = "partial", .shape = TM_RARE },
+        { .key = "xxh3" },
     };
 
-    tm_emit_table(
-        content,
-        &(struct tm_table){
-            .id = "files", .caption = "Files of the input", TM_COLUMNS(columns), .rows = files, .paper_rows = 32 });
+    tm_emit_table(content, &(struct tm_table){ .id = "files",
+                                               .caption = "Files of the input",
+                                               TM_COLUMNS(columns),
+                                               .list = "input.files",
+                                               .paper_rows = 32 });
 }
 
 /* What files tell under a key: "problems", "notes". */
@@ -422,9 +423,9 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
 static void emit_tallies(const struct tm_content *content, const struct tm_value *tallies)
 {
     static const struct tm_column columns[] = {
-        { "What", "help", TM_CELL_PROSE },
-        { "Level", "level", TM_CELL_WORD },
-        { "Count", "count", TM_CELL_COUNT },
+        { .key = "help" },
+        { .key = "level" },
+        { .key = "count" },
         { "Name", "", TM_CELL_WORD },
     };
 
@@ -435,7 +436,7 @@ static void emit_tallies(const struct tm_content *content, const struct tm_value
     tm_emit_table(content, &(struct tm_table){ .id = "tallies",
                                                .caption = "What is in no figure, or was repaired",
                                                TM_COLUMNS(columns),
-                                               .rows = tallies,
+                                               .list = "coverage.tallies",
                                                .paper_rows = 40 });
     tm_emit(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
 }
@@ -508,20 +509,20 @@ static void emit_classes(const struct tm_content *content, const struct tm_value
 static void emit_coverage(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Events read", "events_read", TM_CELL_COUNT },
-        { "Events in figures", "events_used", TM_CELL_COUNT },
+        { .key = "events_read" },
+        { .key = "events_used" },
     };
     const struct tm_value *coverage = tm_of(content, "coverage"), *files = tm_of(content, "input.files");
 
     if (tm_is(tm_of(content, "input.partial")))
         tm_emit(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
-    tm_emit_facts(content, "coverage-facts", TM_FACTS(facts), coverage);
+    tm_emit_facts(content, "coverage-facts", TM_FACTS(facts), "coverage");
     emit_marks(content, tm_get(coverage, "marks"));
     emit_tallies(content, tm_get(coverage, "tallies"));
     emit_warnings(content, tm_get(coverage, "warnings"));
     emit_of_files(content, files, "problems", "file-problems", "Problems of the input");
     emit_of_files(content, files, "notes", "file-notes", "What the input lacks");
-    emit_files(content, files);
+    emit_files(content);
     emit_classes(content, tm_get(coverage, "classes"));
 }
 
@@ -775,31 +776,31 @@ static void emit_hosts(const struct tm_content *content, const struct tm_value *
 {
     static const struct tm_column columns[] = {
         { "Host", "host", TM_CELL_NAME },
-        { "Framework", "framework", TM_CELL_WORD },
+        { .key = "framework" },
         { "Rank", "rank", TM_CELL_WORD },
         { "Ranks in the job", "world_size", TM_CELL_WORD },
-        { "JAX", "jax", TM_CELL_WORD },
-        { "jaxlib", "jaxlib", TM_CELL_WORD },
-        { "Platform version", "platform_version", TM_CELL_NAME },
-        { "CUDA", "cuda", TM_CELL_WORD },
-        { "CUDA runtime", "cuda_runtime", TM_CELL_WORD },
-        { "Driver", "driver", TM_CELL_WORD },
-        { "ROCm", "rocm", TM_CELL_WORD },
-        { "libtpu", "libtpu", TM_CELL_WORD },
-        { "Process", "process_id", TM_CELL_WORD | TM_WIDE },
-        { "Profile options", "profile_options", TM_CELL_NAME | TM_WIDE },
+        { .key = "jax" },
+        { .key = "jaxlib" },
+        { .key = "platform_version" },
+        { .key = "cuda" },
+        { .key = "cuda_runtime" },
+        { .key = "driver" },
+        { .key = "rocm" },
+        { .key = "libtpu" },
+        { .key = "process_id", .shape = TM_WIDE },
+        { .key = "profile_options", .shape = TM_WIDE },
     };
     struct tm_column known[COLUMNS_MOST];
     const size_t n = choose(known, TM_FACTS(columns), hosts);
 
     if (tm_length(hosts) == 1)
-        tm_emit_facts(content, "environment-host", known, n, tm_at(hosts, 0));
+        tm_emit_facts(content, "environment-host", known, n, "environment.hosts[0]");
     else if (n > 0)
         tm_emit_table(content, &(struct tm_table){ .id = "environment-hosts",
                                                    .caption = "Hosts and versions",
                                                    .column = known,
                                                    .columns = n,
-                                                   .rows = hosts,
+                                                   .list = "environment.hosts",
                                                    .paper_rows = 32 });
 }
 
@@ -848,25 +849,22 @@ static void emit_clocks(const struct tm_content *content, const struct tm_value 
 static void emit_devices(const struct tm_content *content, const struct tm_value *devices)
 {
     static const struct tm_column columns[] = {
-        { "Model", "model", TM_CELL_NAME },
-        { "Vendor", "vendor", TM_CELL_WORD },
-        { "Kind", "kind", TM_CELL_WORD },
-        { "Number", "count", TM_CELL_COUNT },
-        { "Used", "used", TM_CELL_COUNT },
-        { "Cores", "core_count", TM_CELL_COUNT },
-        { "Memory", "memory_bytes", TM_CELL_BYTES },
-        { "Memory bandwidth", "memory_bandwidth_bytes", TM_CELL_RATE },
-        { "Peak TFLOP/s", "peak_tflops", TM_CELL_NUMBER },
+        { .key = "model" },        { .key = "vendor" },
+        { .key = "kind" },         { .key = "count" },
+        { .key = "used" },         { .key = "core_count" },
+        { .key = "memory_bytes" }, { .key = "memory_bandwidth_bytes" },
+        { .key = "peak_tflops" },
     };
 
     struct tm_column known[COLUMNS_MOST];
     const size_t n = choose(known, TM_FACTS(columns), devices);
 
     if (n > 0)
-        tm_emit_table(
-            content,
-            &(struct tm_table){
-                .id = "environment-devices", .caption = "Devices", .column = known, .columns = n, .rows = devices });
+        tm_emit_table(content, &(struct tm_table){ .id = "environment-devices",
+                                                   .caption = "Devices",
+                                                   .column = known,
+                                                   .columns = n,
+                                                   .list = "environment.devices" });
 }
 
 static void emit_environment(const struct tm_content *content)

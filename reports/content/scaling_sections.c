@@ -31,7 +31,7 @@ static void emit_fit(const struct tm_content *content)
                       "share s."
                     : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
                       "serial share s.");
-    tm_emit_facts(content, "fit-facts", TM_FACTS(facts), fit);
+    tm_emit_facts(content, "fit-facts", TM_FACTS(facts), "fit");
     tm_emit_table(content, &(struct tm_table){ .id = "fit-next",
                                                .caption = "Predicted for more devices",
                                                TM_COLUMNS(next),

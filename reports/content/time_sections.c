@@ -12,50 +12,49 @@
 
 enum { EVENTS_MOST = 500 };
 
-static void emit_compile_facts(const struct tm_content *content, const struct tm_value *compile)
+static void emit_compile_facts(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Compiles", "count", TM_CELL_COUNT },
-        { "Time", "total_ps", TM_CELL_TIME },
-        { "Longest", "longest_ps", TM_CELL_TIME },
-        { "Inside analyzed steps", "inside_steps.count", TM_CELL_COUNT },
-        { "Time inside analyzed steps", "inside_steps.total_ps", TM_CELL_TIME },
-        { "Counted by the events of", "source", TM_CELL_WORD | TM_WIDE },
+        { .key = "count" },
+        { .key = "total_ps" },
+        { .key = "longest_ps" },
+        { .title = "Inside analyzed steps", .key = "inside_steps.count" },
+        { .title = "Time inside analyzed steps", .key = "inside_steps.total_ps" },
+        { .key = "source", .shape = TM_WIDE },
     };
 
-    tm_emit_facts(content, "compile-facts", TM_FACTS(facts), compile);
+    tm_emit_facts(content, "compile-facts", TM_FACTS(facts), "compile");
 }
 
-static void emit_again(const struct tm_content *content, const struct tm_value *compile)
+static void emit_again(const struct tm_content *content)
 {
     static const struct tm_column again[] = {
-        { "Module", "module", TM_CELL_NAME },
-        { "Times", "count", TM_CELL_COUNT | TM_SUMS },
+        { .key = "module" },
+        { .key = "count", .shape = TM_SUMS },
     };
     static const struct tm_column programs[] = {
-        { "Module", "module", TM_CELL_NAME },
-        { "Program", "program_id", TM_CELL_WORD },
-        { "Shapes", "shapes", TM_CELL_NAME },
+        { .key = "module" },
+        { .key = "program_id" },
+        { .key = "shapes" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "compile-again",
                                                .caption = "Modules compiled more than once",
                                                TM_COLUMNS(again),
-                                               .rows = tm_get(compile, "recompiled"),
+                                               .list = "compile.recompiled",
                                                .paper_rows = 10 });
     tm_emit_table(content, &(struct tm_table){ .id = "compile-programs",
                                                .caption = "Modules with several programs",
                                                TM_COLUMNS(programs),
-                                               .rows = tm_get(compile, "programs"),
+                                               .list = "compile.programs",
                                                .paper_rows = 10 });
 }
 
 static void emit_events(const struct tm_content *content, const struct tm_value *compile)
 {
     static const struct tm_column columns[] = {
-        { "Module", "module", TM_CELL_NAME },    { "Host", "host", TM_CELL_HOST },
-        { "Begin", "begin_ps", TM_CELL_MOMENT }, { "Length", "dur_ps", TM_CELL_TIME | TM_SUMS },
-        { "Step", "step", TM_CELL_WORD },        { "Shapes", "shapes", TM_CELL_NAME },
+        { .key = "module" }, { .key = "host" },   { .key = "begin_ps" }, { .key = "dur_ps", .shape = TM_SUMS },
+        { .key = "step" },   { .key = "shapes" },
     };
     const struct tm_value *events = tm_get(compile, "events");
     size_t pick[EVENTS_MOST];
@@ -64,7 +63,7 @@ static void emit_events(const struct tm_content *content, const struct tm_value 
     tm_emit_table(content, &(struct tm_table){ .id = "compiles",
                                                .caption = "Compiles, longest first",
                                                TM_COLUMNS(columns),
-                                               .rows = events,
+                                               .list = "compile.events",
                                                .pick = pick,
                                                .picks = n });
 }
@@ -73,8 +72,8 @@ static void emit_compile(const struct tm_content *content)
 {
     const struct tm_value *compile = tm_of(content, "compile");
 
-    emit_compile_facts(content, compile);
-    emit_again(content, compile);
+    emit_compile_facts(content);
+    emit_again(content);
     emit_events(content, compile);
 }
 
@@ -103,21 +102,16 @@ static void emit_step_facts(const struct tm_content *content, const struct tm_va
 {
     static const struct tm_column first[] = {
         { "Steps are", "source", TM_CELL_SOURCE },
-        { "Steps in the profile", "count", TM_CELL_COUNT },
-        { "Analyzed", "chosen", TM_CELL_COUNT },
-        { "Left out as warm-up", "warmup", TM_CELL_COUNT | TM_RARE },
-        { "Left out as incomplete", "incomplete", TM_CELL_COUNT | TM_RARE },
+        { .key = "count" },
+        { .key = "chosen" },
+        { .key = "warmup", .shape = TM_RARE },
+        { .key = "incomplete", .shape = TM_RARE },
     };
-    static const struct tm_column module[] = { { "Module", "module", TM_CELL_NAME } };
-    static const struct tm_column one[] = { { "Length", "median_ps", TM_CELL_TIME } };
+    static const struct tm_column module[] = { { .key = "module" } };
+    static const struct tm_column one[] = { { .title = "Length", .key = "median_ps" } };
     static const struct tm_column several[] = {
-        { "Median", "median_ps", TM_CELL_TIME },
-        { "Mean", "mean_ps", TM_CELL_TIME },
-        { "Standard deviation", "stddev_ps", TM_CELL_TIME },
-        { "90th percentile", "p90_ps", TM_CELL_TIME },
-        { "95th percentile", "p95_ps", TM_CELL_TIME },
-        { "Shortest", "min_ps", TM_CELL_TIME },
-        { "Longest", "max_ps", TM_CELL_TIME },
+        { .key = "median_ps" }, { .key = "mean_ps" }, { .key = "stddev_ps" }, { .key = "p90_ps" },
+        { .key = "p95_ps" },    { .key = "min_ps" },  { .key = "max_ps" },
     };
     const bool is_data = content->medium->room.is_data;
     struct facts facts = { .count = 0 };
@@ -129,7 +123,7 @@ static void emit_step_facts(const struct tm_content *content, const struct tm_va
         add_facts(&facts, TM_FACTS(one));
     else
         add_facts(&facts, TM_FACTS(several));
-    tm_emit_facts(content, "step-facts", facts.column, facts.count, steps);
+    tm_emit_facts(content, "step-facts", facts.column, facts.count, "steps");
 }
 
 /* --- parts --- */
@@ -186,18 +180,18 @@ static void emit_parts(const struct tm_content *content, const struct tm_value *
 static void emit_slowest(const struct tm_content *content, const struct tm_value *steps)
 {
     static const struct tm_column columns[] = {
-        { "Step", "number", TM_CELL_WORD },
-        { "Host", "host", TM_CELL_HOST },
-        { "Step time", "period_ps", TM_CELL_TIME },
-        { "Busy", "busy_ps", TM_CELL_TIME },
-        { "Compute", "compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "exposed_collective_ps", TM_CELL_TIME | TM_RARE },
-        { "Host span", "host_span_ps", TM_CELL_TIME },
-        { "Device span", "device_span_ps", TM_CELL_TIME | TM_WIDE },
-        { "Begin", "begin_ps", TM_CELL_MOMENT | TM_WIDE },
-        { "Launches", "launches", TM_CELL_COUNT | TM_WIDE },
-        { "Compiles", "compile", TM_CELL_WORD | TM_RARE },
-        { "Device", "device", TM_CELL_DEVICE | TM_WIDE },
+        { .key = "number" },
+        { .key = "host" },
+        { .key = "period_ps" },
+        { .key = "busy_ps" },
+        { .key = "compute_ps" },
+        { .key = "exposed_collective_ps", .shape = TM_RARE },
+        { .key = "host_span_ps" },
+        { .key = "device_span_ps", .shape = TM_WIDE },
+        { .key = "begin_ps", .shape = TM_WIDE },
+        { .key = "launches", .shape = TM_WIDE },
+        { .key = "compile", .shape = TM_RARE },
+        { .key = "device", .shape = TM_WIDE },
     };
     const struct tm_value *list = tm_get(steps, "list");
     const bool by_host = strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0;
@@ -208,7 +202,7 @@ static void emit_slowest(const struct tm_content *content, const struct tm_value
         tm_emit_table(content, &(struct tm_table){ .id = "steps-slowest",
                                                    .caption = "Slowest analyzed steps",
                                                    TM_COLUMNS(columns),
-                                                   .rows = list,
+                                                   .list = "steps.list",
                                                    .pick = pick,
                                                    .picks = n,
                                                    .is_only_picked = true,
@@ -218,9 +212,9 @@ static void emit_slowest(const struct tm_content *content, const struct tm_value
 static void emit_steps(const struct tm_content *content)
 {
     static const struct tm_column skipped[] = {
-        { "Step", "number", TM_CELL_WORD },
-        { "Host", "host", TM_CELL_HOST },
-        { "Left out because", "reason", TM_CELL_PROSE },
+        { .key = "number" },
+        { .key = "host" },
+        { .key = "reason" },
     };
     const struct tm_value *steps = tm_of(content, "steps");
 
@@ -232,7 +226,7 @@ static void emit_steps(const struct tm_content *content)
     tm_emit_table(content, &(struct tm_table){ .id = "steps-skipped",
                                                .caption = "Steps that are in no figure",
                                                TM_COLUMNS(skipped),
-                                               .rows = tm_get(steps, "skipped") });
+                                               .list = "steps.skipped" });
 }
 
 const struct tm_section tm_steps_section = { "steps", "Steps", "steps", emit_steps, NULL };
@@ -250,11 +244,8 @@ static bool is_cause(const struct tm_value *cause)
 static void emit_causes(const struct tm_content *content, const struct tm_value *gaps)
 {
     static const struct tm_column columns[] = {
-        { "Cause", "", TM_CELL_CAUSE },
-        { "Time", "total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Gaps", "count", TM_CELL_COUNT },
-        { "Only the main thread", "main_ps", TM_CELL_TIME | TM_WIDE },
+        { "Cause", "", TM_CELL_CAUSE },         { .key = "total_ps" }, { .key = "share_pct" }, { .key = "count" },
+        { .key = "main_ps", .shape = TM_WIDE },
     };
     const struct tm_value *causes = tm_get(gaps, "by_cause");
     size_t pick[CAUSES_MOST], n = 0;
@@ -265,7 +256,7 @@ static void emit_causes(const struct tm_content *content, const struct tm_value 
     tm_emit_table(content, &(struct tm_table){ .id = "gap-causes",
                                                .caption = "Idle time by cause",
                                                TM_COLUMNS(columns),
-                                               .rows = causes,
+                                               .list = "gaps.by_cause",
                                                .pick = pick,
                                                .picks = n,
                                                .is_only_picked = true,
@@ -282,8 +273,8 @@ static void emit_short(const struct tm_content *content, const struct tm_value *
 {
     static const struct tm_column columns[] = {
         { "Cause", "", TM_CELL_CAUSE },
-        { "Time", "total_ps", TM_CELL_TIME },
-        { "Gaps", "count", TM_CELL_COUNT },
+        { .key = "total_ps" },
+        { .key = "count" },
     };
     const struct tm_value *causes = tm_get(shorter, "by_cause");
     size_t pick[CAUSES_MOST], n = 0;
@@ -300,7 +291,7 @@ static void emit_short(const struct tm_content *content, const struct tm_value *
     tm_emit_table(content, &(struct tm_table){ .id = "gap-short",
                                                .caption = caption,
                                                TM_COLUMNS(columns),
-                                               .rows = causes,
+                                               .list = "gaps.short.by_cause",
                                                .pick = pick,
                                                .picks = n,
                                                .is_only_picked = true });
@@ -311,16 +302,14 @@ static void emit_gap_facts(const struct tm_content *content, const struct tm_val
     const struct tm_value *least = tm_get(gaps, "gap_min_ps");
     char time[TM_FORMAT_BYTES], long_gaps[TITLE_BYTES];
     const struct tm_column facts[] = {
-        { "Gaps", "count", TM_CELL_COUNT },
-        { long_gaps, "count_min", TM_CELL_COUNT },
-        { "Idle time in gaps", "total_ps", TM_CELL_TIME },
-        { "Pauses between launched work", "pauses.count", TM_CELL_COUNT },
-        { "Time in pauses", "pauses.total_ps", TM_CELL_TIME },
+        { .key = "count" },           { .title = long_gaps, .key = "count_min" },
+        { .key = "total_ps" },        { .key = "pauses.count" },
+        { .key = "pauses.total_ps" },
     };
 
     (void)snprintf(long_gaps, sizeof(long_gaps), "Of %s or more",
                    tm_has(least) ? tm_format_time(time, tm_int(least)) : "the least length");
-    tm_emit_facts(content, "gap-facts", TM_FACTS(facts), gaps);
+    tm_emit_facts(content, "gap-facts", TM_FACTS(facts), "gaps");
 }
 
 /* What is no wait: the short pauses of device_wait. */
@@ -335,43 +324,43 @@ static void emit_pauses(const struct tm_content *content, const struct tm_value 
                 tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
 }
 
-static void emit_lengths(const struct tm_content *content, const struct tm_value *gaps)
+static void emit_lengths(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "From", "from_ps", TM_CELL_TIME },
-        { "To", "to_ps", TM_CELL_TIME },
-        { "Gaps", "count", TM_CELL_COUNT },
-        { "Time", "total_ps", TM_CELL_TIME },
+        { .key = "from_ps" },
+        { .key = "to_ps" },
+        { .key = "count" },
+        { .key = "total_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "gap-lengths",
                                                .caption = "Long gaps by length",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(gaps, "histogram"),
+                                               .list = "gaps.histogram",
                                                .paper_rows = BINS_ON_PAPER,
                                                .repeats_chart = true });
 }
 
-static void emit_longest(const struct tm_content *content, const struct tm_value *gaps)
+static void emit_longest(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Step", "step", TM_CELL_WORD },
-        { "Cause", "cause", TM_CELL_CAUSE },
-        { "On the host", "host_event", TM_CELL_NAME },
-        { "Thread", "host_thread", TM_CELL_WORD | TM_WIDE },
-        { "Such calls", "calls.usual_ps", TM_CELL_TIME | TM_WIDE },
-        { "Launch call", "launch.dur_ps", TM_CELL_TIME | TM_WIDE },
-        { "Before", "before", TM_CELL_NAME | TM_WIDE },
-        { "After", "after", TM_CELL_NAME },
+        { .key = "begin_ps" },
+        { .key = "dur_ps" },
+        { .key = "device" },
+        { .key = "step" },
+        { .key = "cause" },
+        { .key = "host_event" },
+        { .key = "host_thread", .shape = TM_WIDE },
+        { .key = "calls.usual_ps", .shape = TM_WIDE },
+        { .title = "Launch call", .key = "launch.dur_ps", .shape = TM_WIDE },
+        { .key = "before", .shape = TM_WIDE },
+        { .key = "after" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "gaps-longest",
                                                .caption = "Longest gaps and what the host did meanwhile",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(gaps, "longest"),
+                                               .list = "gaps.longest",
                                                .paper_rows = LONGEST_ON_PAPER });
 }
 
@@ -385,8 +374,8 @@ static void emit_gaps(const struct tm_content *content)
     emit_pauses(content, tm_get(gaps, "pauses"));
     emit_short(content, tm_get(gaps, "short"));
     tm_emit_charts(content, TM_CHART_GAPS);
-    emit_lengths(content, gaps);
-    emit_longest(content, gaps);
+    emit_lengths(content);
+    emit_longest(content);
 }
 
 static const char *no_gaps(const struct tm_value *summary)
@@ -403,24 +392,24 @@ enum { OVERHEAD_FACTS = 2 };
 static void emit_host_facts(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column facts[] = {
-        { "Host overhead", "overhead_pct", TM_CELL_PCT },
-        { "Idle time attributed to the host", "overhead_ps", TM_CELL_TIME },
-        { "Launches", "launches.count", TM_CELL_COUNT },
-        { "Launches per step", "launches.per_step", TM_CELL_NUMBER },
-        { "Activities without a known launch", "launches.unknown_count", TM_CELL_COUNT | TM_WIDE | TM_RARE },
-        { "Launch to begin, median", "launch_delay.p50_ps", TM_CELL_TIME },
-        { "Launch to begin, 95th percentile", "launch_delay.p95_ps", TM_CELL_TIME },
-        { "Launch to begin, longest", "launch_delay.max_ps", TM_CELL_TIME },
-        { "Begun before their launch (clock skew)", "launch_delay.negative", TM_CELL_COUNT | TM_WIDE | TM_RARE },
-        { "Idle with nothing launched", "queue_empty.total_ps", TM_CELL_TIME },
-        { "Idle with nothing launched, of the window", "queue_empty.share_pct", TM_CELL_PCT },
-        { "Programs or launches per step and device", "eager.programs_per_step", TM_CELL_NUMBER },
-        { "Of them with a single operation", "eager.single_op_programs_pct", TM_CELL_PCT },
-        { "Pauses right before those", "eager.launch_gap_ps", TM_CELL_TIME | TM_RARE },
-        { "Their operations under 100 \xc2\xb5s", "eager.small_kernel_ps", TM_CELL_TIME | TM_RARE },
-        { "Calls of the host that start programs", "eager.host_ps", TM_CELL_TIME | TM_RARE },
-        { "Waits for the device", "sync.count", TM_CELL_COUNT },
-        { "Time in waits", "sync.total_ps", TM_CELL_TIME | TM_RARE },
+        { .key = "overhead_pct" },
+        { .key = "overhead_ps" },
+        { .key = "launches.count" },
+        { .key = "launches.per_step" },
+        { .key = "launches.unknown_count", .shape = TM_WIDE | TM_RARE },
+        { .key = "launch_delay.p50_ps" },
+        { .key = "launch_delay.p95_ps" },
+        { .key = "launch_delay.max_ps" },
+        { .key = "launch_delay.negative", .shape = TM_WIDE | TM_RARE },
+        { .key = "queue_empty.total_ps" },
+        { .key = "queue_empty.share_pct" },
+        { .key = "eager.programs_per_step" },
+        { .key = "eager.single_op_programs_pct" },
+        { .key = "eager.launch_gap_ps", .shape = TM_RARE },
+        { .key = "eager.small_kernel_ps", .shape = TM_RARE },
+        { .key = "eager.host_ps", .shape = TM_RARE },
+        { .key = "sync.count" },
+        { .key = "sync.total_ps", .shape = TM_RARE },
     };
     static const char *const parts[][2] = { { "overhead_pct", "Host overhead" },
                                             { "launches", "Launches" },
@@ -430,73 +419,73 @@ static void emit_host_facts(const struct tm_content *content, const struct tm_va
 
     const size_t known = tm_has(tm_get(host, "overhead_pct")) ? 0 : OVERHEAD_FACTS;
 
-    tm_emit_facts(content, "host-facts", facts + known, sizeof(facts) / sizeof(facts[0]) - known, host);
+    tm_emit_facts(content, "host-facts", facts + known, sizeof(facts) / sizeof(facts[0]) - known, "host");
     tm_emit_nulls(content, host, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 static void emit_waits(const struct tm_content *content, const struct tm_value *sync)
 {
     static const struct tm_column columns[] = {
-        { "Wait", "name", TM_CELL_NAME },
-        { "In function", "caller", TM_CELL_NAME },
-        { "In annotation", "annotation", TM_CELL_NAME | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
-        { "Longest", "longest_ps", TM_CELL_TIME },
-        { "At", "longest_begin_ps", TM_CELL_MOMENT },
-        { "Host", "host", TM_CELL_HOST | TM_WIDE },
+        { .key = "name" },
+        { .key = "caller" },
+        { .key = "annotation", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "total_ps", .shape = TM_SUMS },
+        { .key = "longest_ps" },
+        { .key = "longest_begin_ps" },
+        { .key = "host", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "host-waits",
                                                .caption = "Where the host waits for the device or for a result",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(sync, "rows"),
+                                               .list = "host.sync.rows",
                                                .rest = tm_get(sync, "rest"),
                                                .total = sync,
                                                .total_title = "all waits",
                                                .paper_rows = 8 });
 }
 
-static void emit_empty_queues(const struct tm_content *content, const struct tm_value *host)
+static void emit_empty_queues(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },
+        { .key = "device" },
+        { .key = "begin_ps" },
+        { .key = "dur_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "host-queue-empty",
                                                .caption = "Longest stretches with nothing launched",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_path(host, "queue_empty.longest"),
+                                               .list = "host.queue_empty.longest",
                                                .paper_rows = 5 });
 }
 
 static void emit_calls(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column functions[] = {
-        { "Function", "name", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Self", "self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Total", "total_ps", TM_CELL_TIME },
+        { .title = "Function", .key = "name" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "self_ps", .shape = TM_SUMS },
+        { .key = "total_ps" },
     };
     static const struct tm_column annotations[] = {
-        { "Annotation", "name", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Self", "self_ps", TM_CELL_TIME | TM_SUMS },
-        { "Total", "total_ps", TM_CELL_TIME },
+        { .title = "Annotation", .key = "name" },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "self_ps", .shape = TM_SUMS },
+        { .key = "total_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "host-functions",
                                                .caption = "Python functions by self time",
                                                TM_COLUMNS(functions),
-                                               .rows = tm_get(host, "python"),
+                                               .list = "host.python",
                                                .rest = tm_get(host, "python_rest"),
                                                .paper_rows = 10 });
     tm_emit_table(content, &(struct tm_table){ .id = "host-annotations",
                                                .caption = "Annotations by self time",
                                                TM_COLUMNS(annotations),
-                                               .rows = tm_get(host, "annotations"),
+                                               .list = "host.annotations",
                                                .rest = tm_get(host, "annotations_rest"),
                                                .paper_rows = 8 });
 }
@@ -504,22 +493,22 @@ static void emit_calls(const struct tm_content *content, const struct tm_value *
 static void emit_threads(const struct tm_content *content, const struct tm_value *host)
 {
     static const struct tm_column columns[] = {
-        { "Thread", "name", TM_CELL_NAME },
-        { "Host", "host", TM_CELL_HOST },
-        { "Main", "is_main", TM_CELL_WORD },
-        { "Busy", "busy_ps", TM_CELL_TIME | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Events", "events", TM_CELL_COUNT | TM_SUMS },
-        { "Ops", "ops", TM_CELL_COUNT | TM_RARE },
-        { "In ops", "op_ps", TM_CELL_TIME | TM_RARE },
-        { "First", "first_ps", TM_CELL_MOMENT | TM_WIDE },
-        { "Last", "last_ps", TM_CELL_MOMENT | TM_WIDE },
+        { .key = "name" },
+        { .key = "host" },
+        { .key = "is_main" },
+        { .key = "busy_ps", .shape = TM_SUMS },
+        { .key = "share_pct" },
+        { .key = "events", .shape = TM_SUMS },
+        { .key = "ops", .shape = TM_RARE },
+        { .key = "op_ps", .shape = TM_RARE },
+        { .key = "first_ps", .shape = TM_WIDE },
+        { .key = "last_ps", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "host-threads",
                                                .caption = "Threads by busy time",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(host, "threads"),
+                                               .list = "host.threads",
                                                .rest = tm_get(host, "threads_rest"),
                                                .paper_rows = 12 });
 }
@@ -530,7 +519,7 @@ static void emit_host(const struct tm_content *content)
 
     emit_host_facts(content, host);
     emit_waits(content, tm_get(host, "sync"));
-    emit_empty_queues(content, host);
+    emit_empty_queues(content);
     emit_calls(content, host);
     emit_threads(content, host);
 }
@@ -542,36 +531,40 @@ const struct tm_section tm_host_section = { "host", "Host", "host", emit_host, N
 static void emit_fallback_facts(const struct tm_content *content, const struct tm_value *fallback)
 {
     static const struct tm_column facts[] = {
-        { "Calls back to the host", "callbacks.count", TM_CELL_COUNT | TM_RARE },
-        { "Time in calls back", "callbacks.total_ps", TM_CELL_TIME | TM_RARE },
-        { "Operations run on the host", "cpu_ops.count", TM_CELL_COUNT | TM_RARE },
-        { "Time in operations on the host", "cpu_ops.total_ps", TM_CELL_TIME | TM_RARE },
-        { "Device operations that work with the host", "host_ops.count", TM_CELL_COUNT | TM_RARE },
-        { "Time in operations with the host", "host_ops.total_ps", TM_CELL_TIME | TM_RARE },
-        { "Round trips over the host", "round_trips.count", TM_CELL_COUNT | TM_RARE },
-        { "Idle time in round trips", "round_trips.host_ps", TM_CELL_TIME | TM_RARE },
+        { .title = "Calls back to the host", .key = "callbacks.count", .shape = TM_RARE },
+        { .title = "Time in calls back", .key = "callbacks.total_ps", .shape = TM_RARE },
+        { .title = "Operations run on the host", .key = "cpu_ops.count", .shape = TM_RARE },
+        { .title = "Time in operations on the host", .key = "cpu_ops.total_ps", .shape = TM_RARE },
+        { .title = "Device operations that work with the host", .key = "host_ops.count", .shape = TM_RARE },
+        { .title = "Time in operations with the host", .key = "host_ops.total_ps", .shape = TM_RARE },
+        { .key = "round_trips.count", .shape = TM_RARE },
+        { .key = "round_trips.host_ps", .shape = TM_RARE },
     };
     static const char *const parts[][2] = { { "cpu_ops", "Operations run on the host" },
                                             { "host_ops", "Device operations that work with the host" },
                                             { "round_trips", "Round trips over the host" } };
 
-    tm_emit_facts(content, "fallback-facts", TM_FACTS(facts), fallback);
+    tm_emit_facts(content, "fallback-facts", TM_FACTS(facts), "fallback");
     tm_emit_nulls(content, fallback, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 static void emit_callbacks(const struct tm_content *content, const struct tm_value *callbacks)
 {
     static const struct tm_column columns[] = {
-        { "Function", "name", TM_CELL_NAME },           { "Kind", "kind", TM_CELL_WORD },
-        { "Op", "op", TM_CELL_NAME | TM_WIDE },         { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Time", "total_ps", TM_CELL_TIME | TM_SUMS }, { "Longest", "longest_ps", TM_CELL_TIME },
-        { "At", "begin_ps", TM_CELL_MOMENT },           { "Host", "host", TM_CELL_HOST | TM_WIDE },
+        { .key = "name" },
+        { .key = "kind" },
+        { .key = "op", .shape = TM_WIDE },
+        { .key = "count", .shape = TM_SUMS },
+        { .key = "total_ps", .shape = TM_SUMS },
+        { .key = "longest_ps" },
+        { .key = "begin_ps" },
+        { .key = "host", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "fallback-callbacks",
                                                .caption = "Calls of the program back to the host",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(callbacks, "rows"),
+                                               .list = "fallback.callbacks.rows",
                                                .rest = tm_get(callbacks, "rest"),
                                                .total = callbacks,
                                                .total_title = "all calls back",
@@ -598,18 +591,16 @@ static void emit_operations(const struct tm_content *content, const struct tm_va
                                                .paper_rows = 8 });
 }
 
-static void emit_trips(const struct tm_content *content, const struct tm_value *trips)
+static void emit_trips(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Device", "device", TM_CELL_DEVICE },        { "Begin", "begin_ps", TM_CELL_MOMENT },
-        { "Length", "dur_ps", TM_CELL_TIME },          { "Bytes", "bytes", TM_CELL_BYTES },
-        { "On the host", "host_event", TM_CELL_NAME },
+        { .key = "device" }, { .key = "begin_ps" }, { .key = "dur_ps" }, { .key = "bytes" }, { .key = "host_event" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "fallback-round-trips",
                                                .caption = "Longest round trips over the host",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(trips, "longest"),
+                                               .list = "fallback.round_trips.longest",
                                                .paper_rows = 5 });
 }
 
@@ -622,7 +613,7 @@ static void emit_fallback(const struct tm_content *content)
     emit_operations(content, tm_get(fallback, "cpu_ops"), "fallback-cpu-ops", "Operations that ran on the host");
     emit_operations(content, tm_get(fallback, "host_ops"), "fallback-host-ops",
                     "Operations of the device that work with the host");
-    emit_trips(content, tm_get(fallback, "round_trips"));
+    emit_trips(content);
 }
 
 static const char *no_fallback(const struct tm_value *summary)

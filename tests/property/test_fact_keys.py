@@ -13,7 +13,7 @@ from tap import Tap  # noqa: E402
 from tracemill import ROOT  # noqa: E402
 
 LISTS = re.compile(r"struct tm_column facts\[\d*\] = \{\n(.*?)\n    \};", re.S)
-KEY = re.compile(r'\{ (?:"[^"]*"|\w+), "([^"]+)", TM_CELL_')
+KEY = re.compile(r'\{ (?:(?:"[^"]*"|\w+), |(?:\.title = (?:"[^"]*"|\w+), )?\.key = )"([^"]+)"')
 
 
 DOCUMENTS = ("summary", "comparison", "scaling", "check", "night")

@@ -454,12 +454,12 @@ static void facts_are_what_there_is(void **state)
     const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
 
     (void)state;
-    tm_emit_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
+    tm_emit_facts(&content, "f", TM_FACTS(columns), "rows[1]");
     assert_int_equal(heard.columns, 7); /* nulls are told apart */
     medium.room = paper;
-    tm_emit_facts(&content, "f", TM_FACTS(columns), of("rows[1]"));
+    tm_emit_facts(&content, "f", TM_FACTS(columns), "rows[1]");
     assert_int_equal(heard.columns, 7);
-    tm_emit_facts(&content, "f", TM_FACTS(columns), NULL);
+    tm_emit_facts(&content, "f", TM_FACTS(columns), "nothing");
     assert_int_equal(heard.facts, 2);
 }
 

@@ -127,10 +127,10 @@ static void facts_are_what_is_there(void **state)
 
     (void)state;
     begin(&b, "{'x':{'count':12345,'none':null,'why':{'none':'no clock'}},'y':null}");
-    tm_emit_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "f", TM_FACTS(columns), "");
     b.medium.room.is_paper = true;
-    tm_emit_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
-    tm_emit_facts(&b.content, "h", TM_FACTS(columns), NULL);
+    tm_emit_facts(&b.content, "g", TM_FACTS(columns), "");
+    tm_emit_facts(&b.content, "h", TM_FACTS(columns), "nothing");
     end(&b, "facts f: Count=12,345; Wide=12,345;\nquiet: Not recorded: Null (no clock).\n"
             "facts g: Count=12,345;\nquiet: Not recorded: Null (no clock).\n");
 }
@@ -148,11 +148,53 @@ static void facts_of_what_a_run_does_not_have_are_left_out(void **state)
 
     (void)state;
     begin(&b, "{'count':3,'zero':0,'no':false,'none':null,'why':{'none':'no clock'}}");
-    tm_emit_facts(&b.content, "f", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "f", TM_FACTS(columns), "");
     b.medium.room.is_data = true;
-    tm_emit_facts(&b.content, "g", TM_FACTS(columns), b.content.summary);
+    tm_emit_facts(&b.content, "g", TM_FACTS(columns), "");
     end(&b, "facts f: Count=3; Shown=0 s;\nquiet: Not recorded: Null (no clock).\n"
             "facts g: Count=3; Zero=0 s; Shown=0 s; No=no; Null=no clock;\n");
+}
+
+/* The first row of a table. */
+static void take_row(void *to, const struct tm_table *table)
+{
+    note(to, "table %s:", table->id);
+    for (size_t i = 0; i < table->columns; i++) {
+        const struct tm_cell cell = tm_table_cell(table, 0, i);
+        char text[TM_FORMAT_BYTES];
+
+        note(to, " %s=%s;", table->column[i].title, tm_cell_shown(&cell, NULL, text));
+    }
+    note(to, "\n");
+}
+
+static void titles_and_kinds_are_those_of_the_fields(void **state)
+{
+    static const struct tm_column facts[] = {
+        { .key = "total_ps" },
+        { .title = "Number", .key = "count" },
+        { "As a number", "count_min", TM_CELL_NUMBER },
+        { .key = "pauses.total_ps", .shape = TM_RARE },
+    };
+    static const struct tm_column causes[] = {
+        { "Cause", "", TM_CELL_CAUSE },
+        { .key = "total_ps" },
+        { .key = "share_pct" },
+    };
+    static const struct tm_column longest[] = { { .key = "device" }, { .title = "Call", .key = "launch.dur_ps" } };
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'gaps':{'count':12,'count_min':3,'total_ps':5000,'pauses':{'total_ps':0},"
+              " 'by_cause':{'gc':{'total_ps':4000,'share_pct':80}},"
+              " 'longest':[{'device':'vm/gpu:0','launch':{'dur_ps':7000}}]}}");
+    b.medium.table = take_row;
+    tm_emit_facts(&b.content, "f", TM_FACTS(facts), "gaps");
+    tm_emit_table(&b.content, &(struct tm_table){ .id = "t", TM_COLUMNS(causes), .list = "gaps.by_cause" });
+    tm_emit_table(&b.content, &(struct tm_table){ .id = "l", TM_COLUMNS(longest), .list = "gaps.longest" });
+    end(&b, "facts f: Idle time in gaps=5.00 ns; Number=12; As a number=3;\n"
+            "table t: Cause=garbage collection; Time=4.00 ns; Share=80.0 %;\n"
+            "table l: Device=vm/gpu:0; Call=7.00 ns;\n");
 }
 
 static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
@@ -183,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_missing_value_is_said_with_its_reason),
         cmocka_unit_test(facts_are_what_is_there),
         cmocka_unit_test(facts_of_what_a_run_does_not_have_are_left_out),
+        cmocka_unit_test(titles_and_kinds_are_those_of_the_fields),
         cmocka_unit_test(tables_without_rows_and_those_of_a_chart_are_left_out),
     };
 
