@@ -47,19 +47,19 @@ void tm_redactor_add_fingerprint(struct tm_redactor *redactor, const char *finge
 void tm_redactor_make_key(struct tm_redactor *redactor);
 struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
 
-/* A text without names.
+/* A text without names.  What fails is remembered in run->error, as the status tells: whatever it is, there is a text.
  * in:     text  any bytes
  * out:    *out  valid UTF-8, NUL-terminated, *out_length bytes; good until the next call */
 tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t length, const char **out,
-                    size_t *out_length) TM_MUST_USE;
+                    size_t *out_length);
 
 /* The same into a text of so many bytes, which may be `text`; what does not fit is cut.
  * in: redactor  NULL: a copy */
-tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text) TM_MUST_USE;
+tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text);
 
 /* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
  * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
-tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host) TM_MUST_USE;
+tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host);
 
 /* A path: of its words nobody's stay, but for its endings, and what lies in a library of Python.  An absolute path
  * inside of a text tm_redact knows by itself. */

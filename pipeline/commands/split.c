@@ -390,15 +390,11 @@ static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t 
     return tm_split_borders_want(&p->borders, counts, raw_bytes, open_spans, time_ps);
 }
 
-static tm_status next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps, struct tm_out_file **next)
+static struct tm_out_file *next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps)
 {
     struct tm_split_parts *p = to;
-    tm_status st = close_part(p, counts, time_ps);
 
-    if (st == TM_OK)
-        st = open_part(p);
-    *next = p->file;
-    return st;
+    return close_part(p, counts, time_ps) == TM_OK && open_part(p) == TM_OK ? p->file : NULL;
 }
 
 /* --- all parts --- */

@@ -415,16 +415,15 @@ void tm_trace_output_close(struct tm_trace_output *out)
 
 tm_status tm_trace_output_begin_file(struct tm_trace_output *out, struct tm_out_file *file)
 {
-    const tm_status st = out->writer->type->begin_file(out->writer, file);
-
-    if (st == TM_OK)
-        tm_exporter_begin_file(out->exporter);
-    return st;
+    out->writer->type->begin_file(out->writer, file);
+    tm_exporter_begin_file(out->exporter);
+    return out->writer->run->error.status;
 }
 
 tm_status tm_trace_output_end_file(struct tm_trace_output *out)
 {
-    return out->writer->type->end_file(out->writer);
+    out->writer->type->end_file(out->writer);
+    return out->writer->run->error.status;
 }
 
 void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_counts *counts,

@@ -115,7 +115,8 @@ struct tm_writer_options {
 
 struct tm_trace_writer;
 
-/* Calls come in this order: (begin_file (row span... )* end_file)* free.  None comes after a failure but free. */
+/* Calls come in this order: (begin_file (row span... )* end_file)* free.  Failures are remembered in run->error; what is
+ * called after one writes nothing more: check tm_failed. */
 struct tm_trace_writer_type {
     /* Spans: begin, where there is one, is called when a span begins, end when it ends.
      * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is
@@ -128,14 +129,14 @@ struct tm_trace_writer_type {
      * errors: NULL, with the error in run->error */
     struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names,
                                     const struct tm_writer_options *options);
-    tm_status (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
-    tm_status (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
-    tm_status (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
-    tm_status (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
-    tm_status (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
-    tm_status (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
-    tm_status (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);
-    tm_status (*end_file)(struct tm_trace_writer *w);
+    void (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
+    void (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
+    void (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
+    void (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
+    void (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
+    void (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
+    void (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);
+    void (*end_file)(struct tm_trace_writer *w);
     /* Bytes of the present file so far, before any compression. */
     uint64_t (*raw_bytes)(const struct tm_trace_writer *w);
     void (*free)(struct tm_trace_writer *w); /* tolerates NULL */

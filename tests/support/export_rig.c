@@ -22,11 +22,7 @@ static FILE *line(struct tm_trace_writer *w)
 
 static const char *text_of(const struct recorder *r, tm_strid id, char *to, size_t room)
 {
-    const char *text;
-    size_t length;
-
-    assert_int_equal(tm_names_text_st(r->names, id, 0, &text, &length), TM_OK);
-    (void)snprintf(to, room, "%s", text);
+    (void)snprintf(to, room, "%s", tm_names_text(r->names, id, 0, NULL));
     return to;
 }
 
@@ -83,7 +79,7 @@ static void put_rest(const struct recorder *r, const struct tm_out_event *event)
     (void)fputc('\n', r->to);
 }
 
-static tm_status note_file(struct tm_trace_writer *w, struct tm_out_file *file)
+static void note_file(struct tm_trace_writer *w, struct tm_out_file *file)
 {
     struct recorder *const r = recorder_of(w);
 
@@ -92,10 +88,9 @@ static tm_status note_file(struct tm_trace_writer *w, struct tm_out_file *file)
     r->calls = 0;
     if (r->to)
         (void)fprintf(r->to, "file %" PRIu64 "\n", r->files);
-    return TM_OK;
 }
 
-static tm_status note_row(struct tm_trace_writer *w, const struct tm_out_row *row)
+static void note_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
     static const char *const sorts[] = { "process", "group", "thread", "lane", "row", "counter" };
     const struct recorder *const r = recorder_of(w);
@@ -103,7 +98,7 @@ static tm_status note_row(struct tm_trace_writer *w, const struct tm_out_row *ro
     assert_int_not_equal(row->uuid, 0);
     assert_true(row->pid > 0);
     if (!line(w) || !r->tells_rows)
-        return TM_OK;
+        return;
     (void)fprintf(r->to, "%s %d", sorts[row->sort], row->pid);
     if (row->tid)
         (void)fprintf(r->to, "/%d", row->tid);
@@ -113,7 +108,6 @@ static tm_status note_row(struct tm_trace_writer *w, const struct tm_out_row *ro
     if (row->sort != TM_OUT_COUNTER)
         (void)fprintf(r->to, " @%" PRId64, row->order);
     (void)fputc('\n', r->to);
-    return TM_OK;
 }
 
 static void put_event(struct tm_trace_writer *w, const char *what, const struct tm_out_event *event)
@@ -131,13 +125,12 @@ static void put_event(struct tm_trace_writer *w, const char *what, const struct 
     put_rest(r, event);
 }
 
-static tm_status note_begin(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void note_begin(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     put_event(w, "begin", event);
-    return TM_OK;
 }
 
-static tm_status note_end(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void note_end(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     const struct recorder *const r = recorder_of(w);
     struct tm_out_event rest = { .marks = event->marks,
@@ -145,56 +138,50 @@ static tm_status note_end(struct tm_trace_writer *w, const struct tm_out_event *
                                  .whole_end_ps = event->whole_end_ps };
 
     if (!line(w))
-        return TM_OK;
+        return;
     (void)fputs("end", r->to);
     put_row(r, event->row);
     (void)fprintf(r->to, " %" PRId64, event->end_ps);
     put_rest(r, &rest);
-    return TM_OK;
 }
 
-static tm_status note_span(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void note_span(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     put_event(w, "span", event);
-    return TM_OK;
 }
 
-static tm_status note_instant(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void note_instant(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     put_event(w, "instant", event);
-    return TM_OK;
 }
 
-static tm_status note_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
+static void note_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
 {
     const struct recorder *const r = recorder_of(w);
 
     if (!line(w))
-        return TM_OK;
+        return;
     (void)fputs("value", r->to);
     put_row(r, counter->row);
     (void)fprintf(r->to, " %" PRId64 " %g%s\n", counter->time_ps, counter->value, counter->is_whole ? "" : " real");
-    return TM_OK;
 }
 
-static tm_status note_flow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
+static void note_flow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
 {
     static const char *const kinds[] = { "begins", "goes", "ends" };
     const struct recorder *const r = recorder_of(w);
 
     if (!line(w))
-        return TM_OK;
+        return;
     (void)fprintf(r->to, "arrow %s", kinds[flow->kind - TM_FLOW_BEGIN]);
     put_row(r, flow->row);
     (void)fprintf(r->to, " %" PRId64 " #%" PRIu64 "%s\n", flow->time_ps, flow->id, flow->is_enclosed ? "" : " next");
-    return TM_OK;
 }
 
-static tm_status note_close(struct tm_trace_writer *w)
+static void note_close(struct tm_trace_writer *w)
 {
     if (line(w))
         (void)fputs("close\n", recorder_of(w)->to);
-    return TM_OK;
 }
 
 static uint64_t raw_bytes(const struct tm_trace_writer *w)
@@ -266,10 +253,7 @@ const char *export_rig_lines(struct export_rig *rig)
 
 tm_strid export_rig_name(struct export_rig *rig, const char *name)
 {
-    tm_strid id;
-
-    assert_int_equal(tm_names_put_st(rig->names, name, strlen(name), &id), TM_OK);
-    return id;
+    return tm_names_put_string(rig->names, name);
 }
 
 uint32_t export_rig_track(struct export_rig *rig, const struct tm_track *track, const char *process, const char *name)
@@ -280,7 +264,7 @@ uint32_t export_rig_track(struct export_rig *rig, const struct tm_track *track, 
     rig->run->budget.refuse_in = 0;
     row.plane_name = export_rig_name(rig, process);
     row.name = export_rig_name(rig, name);
-    assert_int_equal(tm_rows_append_st(rig->trace.tracks, &row), TM_OK);
+    tm_rows_append(rig->trace.tracks, &row);
     rig->run->budget.refuse_in = refuse_in;
     return (uint32_t)tm_rows_count(rig->trace.tracks) - 1;
 }

@@ -19,7 +19,7 @@ void stored_trace_init(struct stored_trace *stored, struct tm_run *run, uint64_t
     for (uint64_t i = 0; i < tracks; i++) {
         const struct tm_track track = { .id = (int64_t)i * 3 };
 
-        assert_int_equal(tm_rows_append_st(stored->trace.tracks, &track), TM_OK);
+        tm_rows_append(stored->trace.tracks, &track);
     }
     run->budget.refuse_in = refuse_in;
     stored->store = tm_record_store_new(&stored->trace);
@@ -34,10 +34,7 @@ void stored_trace_free(struct stored_trace *stored)
 
 tm_strid stored_name(struct stored_trace *stored, const char *name)
 {
-    tm_strid id;
-
-    assert_int_equal(tm_names_put_st(stored->trace.names, name, strlen(name), &id), TM_OK);
-    return id;
+    return tm_names_put_string(stored->trace.names, name);
 }
 
 /* Read one line of the notation. */
@@ -97,13 +94,9 @@ static int print_record(struct stored_trace *stored, const struct tm_record *r, 
 {
     const char *const open = r->flags & TM_FLAG_OPEN ? "!" : "";
     char key[24] = "", name[64] = "", dur[24] = "";
-    const char *text;
-    size_t length;
 
-    if (r->name) {
-        assert_int_equal(tm_names_text_st(stored->trace.names, r->name, 0, &text, &length), TM_OK);
-        (void)snprintf(name, sizeof(name), " %s", text);
-    }
+    if (r->name)
+        (void)snprintf(name, sizeof(name), " %s", tm_names_text(stored->trace.names, r->name, 0, NULL));
     if (tm_is_flow(r) && r->correlation >> 32)
         (void)snprintf(key, sizeof(key), " #hash");
     else if (r->correlation)

@@ -16,7 +16,9 @@ tm_status rig_open(struct writer_rig *rig, struct tm_run *run, const struct tm_t
     rig->names = tm_names_new(run, 1 << 20, NULL);
     rig->writer = rig->names ? type->open(run, rig->names, options) : NULL;
     rig->file = rig->writer ? tm_out_file_open(run, rig->folder, file_name, options->is_gzip) : NULL;
-    return rig->file ? type->begin_file(rig->writer, rig->file) : run->error.status;
+    if (rig->file)
+        type->begin_file(rig->writer, rig->file);
+    return run->error.status;
 }
 
 static void path_of(const struct writer_rig *rig, char *path, size_t room)
@@ -26,14 +28,12 @@ static void path_of(const struct writer_rig *rig, char *path, size_t room)
 
 tm_status rig_finish(struct writer_rig *rig)
 {
-    tm_status status = rig->writer->type->end_file(rig->writer);
     char path[100];
 
+    rig->writer->type->end_file(rig->writer);
     rig->raw_bytes = rig->writer->type->raw_bytes(rig->writer);
-    if (status == TM_OK)
-        status = tm_out_file_commit(rig->file, NULL);
-    if (status != TM_OK)
-        return status;
+    if (tm_out_file_commit(rig->file, NULL) != TM_OK)
+        return rig->run->error.status;
     path_of(rig, path, sizeof(path));
     FILE *in = fopen(path, "rb");
 
@@ -60,10 +60,7 @@ void rig_close(struct writer_rig *rig)
 
 tm_strid rig_text(struct writer_rig *rig, const char *text, size_t length)
 {
-    tm_strid id = 0;
-
-    assert_int_equal(tm_names_put_st(rig->names, text, length, &id), TM_OK);
-    return id;
+    return tm_names_put(rig->names, text, length);
 }
 
 tm_strid rig_name(struct writer_rig *rig, const char *text)

@@ -73,7 +73,7 @@ static void add_counts(struct exporter_rig *rig, const struct tm_export_counts *
     rig->pieces += counts->pieces;
 }
 
-static tm_status next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps, struct tm_out_file **next)
+static struct tm_out_file *next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps)
 {
     struct exporter_rig *const rig = to;
 
@@ -81,8 +81,7 @@ static tm_status next_file(void *to, const struct tm_export_counts *counts, int6
     add_counts(rig, counts);
     assert_true(rig->cut_count < CUTS_MOST);
     rig->cuts[rig->cut_count++] = time_ps;
-    *next = (struct tm_out_file *)(void *)rig; /* the recorder does not look */
-    return TM_OK;
+    return (struct tm_out_file *)(void *)rig; /* the recorder does not look */
 }
 
 static void rig_init(struct exporter_rig *rig, struct tm_run *run, const struct tm_trace_writer_type *type)
@@ -97,7 +96,6 @@ static void rig_init(struct exporter_rig *rig, struct tm_run *run, const struct 
 static tm_status rig_open(struct exporter_rig *rig, struct tm_export_options options, int64_t offset_ps)
 {
     struct export_rig *const export = &rig->export;
-    tm_status st;
 
     options.writer = &export->recorder.writer;
     if (rig->cut_every || rig->most_slices) {
@@ -109,9 +107,9 @@ static tm_status rig_open(struct exporter_rig *rig, struct tm_export_options opt
     rig->e = tm_exporter_new(export->run, export->names, &options);
     if (!rig->e)
         return export->run->error.status;
-    st = export->recorder.writer.type->begin_file(&export->recorder.writer, NULL);
+    export->recorder.writer.type->begin_file(&export->recorder.writer, NULL);
     tm_exporter_begin_file(rig->e);
-    return st == TM_OK ? tm_exporter_begin_host(rig->e, &export->trace, offset_ps) : st;
+    return tm_exporter_begin_host(rig->e, &export->trace, offset_ps);
 }
 
 static void rig_free(struct exporter_rig *rig)
@@ -303,7 +301,7 @@ static void test_arguments(void **state)
     rig_init(&rig, &run, &recorder_with_ends);
     rig.export.trace.common = tm_rows_new(&run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), 128 << 10);
     rig.export.trace.common_bytes = tm_rows_new(&run, TM_ACCOUNT_METADATA, 1, 128 << 10);
-    assert_int_equal(tm_rows_resize_st(rig.export.trace.common, 1), TM_OK);
+    tm_rows_resize(rig.export.trace.common, 1);
     assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
     event = span_of(&rig, MAIN, "a", 0, 10);
     list = begin_list(&rig);
@@ -1065,7 +1063,7 @@ static void add_derived(struct tm_derived *d, struct exporter_rig *rig, enum tm_
     };
 
     tm_put_int(tm_derived_list(d), key(rig, "n"), begin);
-    assert_int_equal(tm_derived_push(d, &row), TM_OK);
+    tm_derived_push(d, &row);
 }
 
 static void test_derived(void **state)
@@ -1157,7 +1155,7 @@ static void test_memory(void **state)
     for (int64_t i = 0; i < 50000; i++) {
         const struct tm_track track = { .process = (uint32_t)(10 + i / 10), .id = i % 7, .device = TM_NONE };
 
-        assert_int_equal(tm_rows_append_st(rig.export.trace.tracks, &track), TM_OK);
+        tm_rows_append(rig.export.trace.tracks, &track);
     }
     assert_int_equal(rig_open(&rig, (struct tm_export_options){ .derived = NULL }, 0), TM_OK);
     for (int i = 0; i < 200000; i++) {

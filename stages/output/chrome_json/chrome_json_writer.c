@@ -218,7 +218,7 @@ static void put_fact(struct tm_json_text *json, const char *key, const char *val
     tm_json_string(json, value, strlen(value));
 }
 
-static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
+static void begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
 {
     struct chrome_json *const c = writer_of(w);
     struct tm_json_text *const json = &c->json;
@@ -234,15 +234,14 @@ static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
     for (size_t i = 0; i < c->options.fact_count; i++)
         put_fact(json, c->options.facts[i].key, c->options.facts[i].value);
     tm_sink_text(&json->sink, "},\"traceEvents\":[");
-    return json->sink.status;
 }
 
-static tm_status end_file(struct tm_trace_writer *w)
+static void end_file(struct tm_trace_writer *w)
 {
     struct tm_text_sink *const sink = &writer_of(w)->json.sink;
 
     tm_sink_text(sink, "\n]}\n");
-    return tm_sink_end(sink);
+    tm_sink_end(sink);
 }
 
 /* --- events --- */
@@ -287,27 +286,26 @@ static void put_id(struct chrome_json *c, const char *head, uint64_t id)
     tm_sink_put(&c->json.sink, digits, (size_t)n);
 }
 
-static tm_status end_event(struct chrome_json *c)
+static void end_event(struct chrome_json *c)
 {
     tm_sink_put(&c->json.sink, "}", 1);
-    return c->json.sink.status;
 }
 
-static tm_status end_with_arguments(struct chrome_json *c, const struct tm_out_event *event)
+static void end_with_arguments(struct chrome_json *c, const struct tm_out_event *event)
 {
     if (tm_json_arguments(&c->json, event, c->options.args, ",\"args\":{"))
         tm_sink_put(&c->json.sink, "}", 1);
     c->base.arguments = c->json.arguments;
-    return end_event(c);
+    end_event(c);
 }
 
-static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
+static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
     struct chrome_json *const c = writer_of(w);
     const bool is_process = row->sort == TM_OUT_PROCESS || row->sort == TM_OUT_GROUP;
 
     if (row->sort == TM_OUT_COUNTER) /* its events name it */
-        return TM_OK;
+        return;
     put_head(c, 'M', row);
     tm_sink_text(&c->json.sink, is_process ? ",\"name\":\"process_name\",\"args\":{\"name\":"
                                            : ",\"name\":\"thread_name\",\"args\":{\"name\":");
@@ -318,16 +316,15 @@ static tm_status put_row(struct tm_trace_writer *w, const struct tm_out_row *row
                                            : ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
     tm_sink_int(&c->json.sink, tm_out_rank(row));
     tm_sink_put(&c->json.sink, "}", 1);
-    return end_event(c);
+    end_event(c);
 }
 
 /* An arrow of a number goes through all spans that bear it: it comes out of the first one, and goes into and out of the
  * others. */
-static tm_status begin_span(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void begin_span(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     if (event->flow)
         chrome_flows_begin(&writer_of(w)->flows, event->flow, chrome_flow_span(event->row->uuid, event->start_ps));
-    return TM_OK;
 }
 
 static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
@@ -342,7 +339,7 @@ static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
     tm_sink_text(&c->json.sink, ",\"flow_out\":true");
 }
 
-static tm_status end_span(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void end_span(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct chrome_json *const c = writer_of(w);
     const uint64_t at = raw_bytes(w);
@@ -354,13 +351,11 @@ static tm_status end_span(struct tm_trace_writer *w, const struct tm_out_event *
     put_name(c, event->name, event->category);
     if (event->flow)
         put_flow(c, event);
-    const tm_status status = end_with_arguments(c, event);
-
+    end_with_arguments(c, event);
     chrome_order_place(&c->order, &c->json.sink, event, at);
-    return status;
 }
 
-static tm_status put_instant(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void put_instant(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct chrome_json *const c = writer_of(w);
 
@@ -368,7 +363,7 @@ static tm_status put_instant(struct tm_trace_writer *w, const struct tm_out_even
     put_time(c, event->start_ps);
     put_name(c, event->name, event->category);
     tm_sink_text(&c->json.sink, ",\"s\":\"t\"");
-    return end_with_arguments(c, event);
+    end_with_arguments(c, event);
 }
 
 /* Readers call a counter by its name and the key of its value, with a space between them: the last word of its name is
@@ -387,15 +382,12 @@ static void put_counter_name(struct chrome_json *c, const char *text, size_t len
         tm_json_string(&c->json, "value", 5);
 }
 
-static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
+static void put_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
 {
     struct chrome_json *const c = writer_of(w);
-    const char *text;
     size_t length;
-    const tm_status status = tm_names_text_st(c->json.names, counter->row->name, 0, &text, &length);
+    const char *const text = tm_names_text(c->json.names, counter->row->name, 0, &length);
 
-    if (status != TM_OK)
-        return status;
     put_head(c, 'C', counter->row);
     put_time(c, counter->time_ps);
     put_counter_name(c, text, length);
@@ -405,10 +397,10 @@ static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_coun
     else
         tm_json_double(&c->json, counter->value);
     tm_sink_put(&c->json.sink, "}", 1);
-    return end_event(c);
+    end_event(c);
 }
 
-static tm_status put_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
+static void put_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
 {
     struct chrome_json *const c = writer_of(w);
 
@@ -418,7 +410,7 @@ static tm_status put_arrow(struct tm_trace_writer *w, const struct tm_out_flow *
     put_name(c, flow->name, flow->category);
     if (flow->is_enclosed)
         tm_sink_text(&c->json.sink, ",\"bp\":\"e\"");
-    return end_event(c);
+    end_event(c);
 }
 
 const struct tm_trace_writer_type tm_chrome_json_writer = {

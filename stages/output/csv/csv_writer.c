@@ -44,18 +44,17 @@ static uint64_t raw_bytes(const struct tm_trace_writer *w)
     return tm_sink_position(&((const struct csv *)w)->json.sink);
 }
 
-static tm_status begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
+static void begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
 {
     struct tm_text_sink *const sink = &writer_of(w)->json.sink;
 
     tm_sink_begin(sink, file);
     tm_sink_text(sink, header);
-    return sink->status;
 }
 
-static tm_status end_file(struct tm_trace_writer *w)
+static void end_file(struct tm_trace_writer *w)
 {
-    return tm_sink_end(&writer_of(w)->json.sink);
+    tm_sink_end(&writer_of(w)->json.sink);
 }
 
 /* --- cells --- */
@@ -80,10 +79,8 @@ static void put_name(struct csv *c, tm_strid name)
     const char *text = "";
     size_t length = 0;
 
-    if (name && tm_names_text_st(c->json.names, name, 0, &text, &length) != TM_OK) {
-        c->json.sink.status = c->base.run->error.status;
-        return;
-    }
+    if (name)
+        text = tm_names_text(c->json.names, name, 0, &length);
     put_text(c, text, length);
 }
 
@@ -144,7 +141,7 @@ static void put_joins(struct csv *c, const struct tm_out_event *event)
     put_nothing(c, 1);
 }
 
-static tm_status put_event(struct tm_trace_writer *w, const struct tm_out_event *event)
+static void put_event(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct csv *const c = writer_of(w);
     struct tm_out_event whole = *event;
@@ -160,10 +157,9 @@ static tm_status put_event(struct tm_trace_writer *w, const struct tm_out_event 
     if (tm_json_arguments(&c->json, &whole, c->args, "\"{"))
         tm_sink_put(&c->json.sink, "}\"", 2);
     tm_sink_put(&c->json.sink, "\n", 1);
-    return c->json.sink.status;
 }
 
-static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
+static void put_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
 {
     struct csv *const c = writer_of(w);
 
@@ -177,19 +173,18 @@ static tm_status put_counter(struct tm_trace_writer *w, const struct tm_out_coun
     else
         tm_json_double(&c->json, counter->value);
     tm_sink_text(&c->json.sink, ",,,,,\n");
-    return c->json.sink.status;
 }
 
-static tm_status skip_row(struct tm_trace_writer *w, const struct tm_out_row *row)
+static void skip_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
+    (void)w;
     (void)row;
-    return writer_of(w)->json.sink.status;
 }
 
-static tm_status skip_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
+static void skip_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
 {
+    (void)w;
     (void)flow;
-    return writer_of(w)->json.sink.status;
 }
 
 const struct tm_trace_writer_type tm_csv_writer = {

@@ -58,8 +58,7 @@ static int by_time(const void *a, const void *b)
     return (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
 }
 
-static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_derived_sort sort, int64_t time_ps,
-                            double value)
+static void push_value(struct tm_derived *d, uint32_t device, enum tm_derived_sort sort, int64_t time_ps, double value)
 {
     const struct derived_row row = { .start_ps = time_ps,
                                      .end_ps = time_ps,
@@ -69,12 +68,12 @@ static tm_status push_value(struct tm_derived *d, uint32_t device, enum tm_deriv
                                      .device = device,
                                      .sort = (uint8_t)sort };
 
-    return tm_sorter_push_st(d->sorter, &row);
+    tm_sorter_push(d->sorter, &row);
 }
 
 /* --- busy share --- */
 
-static tm_status tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t sum_ps)
+static void tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t sum_ps)
 {
     struct busy_share *b = &d->counters[device].busy;
     const int64_t start_ps = b->origin_ps + (int64_t)stretch * b->length_ps;
@@ -82,98 +81,92 @@ static tm_status tell_busy(struct tm_derived *d, uint32_t device, uint64_t stret
     const double value = 100.0 * (double)sum_ps / (double)(left_ps < b->length_ps ? left_ps : b->length_ps);
 
     if (b->is_told && value == b->told)
-        return TM_OK;
+        return;
     b->is_told = true;
     b->told = value;
-    return push_value(d, device, TM_DERIVED_BUSY, start_ps, value);
+    push_value(d, device, TM_DERIVED_BUSY, start_ps, value);
 }
 
 /* Add what lies in one stretch; those between it and the present one are empty. */
-static tm_status add_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t ps)
+static void add_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t ps)
 {
     struct busy_share *b = &d->counters[device].busy;
-    tm_status st = TM_OK;
 
     if (stretch > b->stretch) {
-        st = tell_busy(d, device, b->stretch, b->sum_ps);
-        if (st == TM_OK && stretch > b->stretch + 1)
-            st = tell_busy(d, device, b->stretch + 1, 0);
+        tell_busy(d, device, b->stretch, b->sum_ps);
+        if (stretch > b->stretch + 1)
+            tell_busy(d, device, b->stretch + 1, 0);
         b->stretch = stretch;
         b->sum_ps = 0;
     }
     b->sum_ps += ps;
-    return st;
 }
 
-static tm_status cover(struct tm_derived *d, uint32_t device, int64_t start_ps, int64_t end_ps)
+static void cover(struct tm_derived *d, uint32_t device, int64_t start_ps, int64_t end_ps)
 {
     struct busy_share *b = &d->counters[device].busy;
-    tm_status st = TM_OK;
 
     start_ps = start_ps > b->until_ps ? start_ps : b->until_ps;
     end_ps = end_ps < b->end_ps ? end_ps : b->end_ps;
-    while (start_ps < end_ps && st == TM_OK) {
+    while (start_ps < end_ps) {
         const uint64_t stretch = (uint64_t)((start_ps - b->origin_ps) / b->length_ps);
         const int64_t border_ps = b->origin_ps + (int64_t)(stretch + 1) * b->length_ps;
         const int64_t to_ps = border_ps < end_ps ? border_ps : end_ps;
 
-        st = add_busy(d, device, stretch, to_ps - start_ps);
+        add_busy(d, device, stretch, to_ps - start_ps);
         start_ps = b->until_ps = to_ps;
     }
-    return st;
 }
 
-static tm_status end_busy(struct tm_derived *d, uint32_t device)
+static void end_busy(struct tm_derived *d, uint32_t device)
 {
     const struct busy_share *b = &d->counters[device].busy;
-    tm_status st;
 
     if (b->end_ps <= b->origin_ps)
-        return TM_OK;
-    st = tell_busy(d, device, b->stretch, b->sum_ps);
+        return;
+    tell_busy(d, device, b->stretch, b->sum_ps);
     /* Behind it nothing but activities without length. */
-    if (st == TM_OK && b->end_ps - b->origin_ps > (int64_t)(b->stretch + 1) * b->length_ps)
-        return tell_busy(d, device, b->stretch + 1, 0);
-    return st == TM_OK && b->told != 0 ? push_value(d, device, TM_DERIVED_BUSY, b->end_ps, 0) : st;
+    if (b->end_ps - b->origin_ps > (int64_t)(b->stretch + 1) * b->length_ps)
+        tell_busy(d, device, b->stretch + 1, 0);
+    else if (b->told != 0)
+        push_value(d, device, TM_DERIVED_BUSY, b->end_ps, 0);
 }
 
 /* --- queue depth --- */
 
-static tm_status tell_depth(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t depth)
+static void tell_depth(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t depth)
 {
     struct queue_depth *q = &d->counters[device].queue;
 
     if (q->is_told && depth == q->told)
-        return TM_OK;
+        return;
     q->is_told = true;
     q->told = depth;
-    return push_value(d, device, TM_DERIVED_QUEUE, q->origin_ps + (int64_t)stretch * q->length_ps, (double)depth);
+    push_value(d, device, TM_DERIVED_QUEUE, q->origin_ps + (int64_t)stretch * q->length_ps, (double)depth);
 }
 
 /* The depth holds from `at` up to but not until_ps. */
-static tm_status hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
+static void hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
 {
     struct queue_depth *q = &d->counters[device].queue;
     const uint64_t first = (uint64_t)((q->at_ps - q->origin_ps) / q->length_ps);
     const uint64_t last = (uint64_t)((until_ps - 1 - q->origin_ps) / q->length_ps);
-    tm_status st = TM_OK;
 
     if (first > q->stretch) {
-        st = tell_depth(d, device, q->stretch, q->most);
+        tell_depth(d, device, q->stretch, q->most);
         q->stretch = first;
         q->most = q->depth;
     }
     if (q->depth > q->most)
         q->most = q->depth;
-    if (last > first && st == TM_OK) {
-        st = tell_depth(d, device, first, q->most);
-        if (st == TM_OK && last > first + 1)
-            st = tell_depth(d, device, first + 1, q->depth);
+    if (last > first) {
+        tell_depth(d, device, first, q->most);
+        if (last > first + 1)
+            tell_depth(d, device, first + 1, q->depth);
         q->stretch = last;
         q->most = q->depth;
     }
     q->at_ps = until_ps;
-    return st;
 }
 
 static void begin_queue(const struct tm_derived *d, uint32_t device)
@@ -188,99 +181,82 @@ static void begin_queue(const struct tm_derived *d, uint32_t device)
 }
 
 /* More or fewer wait from a time on, not before the latest of this device. */
-static tm_status change_depth(struct tm_derived *d, const struct launched *change, bool is_launch)
+static void change_depth(struct tm_derived *d, const struct launched *change, bool is_launch)
 {
     struct queue_depth *q = &d->counters[change->device].queue;
-    tm_status st = TM_OK;
 
     if (!q->has_begun)
         begin_queue(d, change->device);
     if (change->time_ps > q->at_ps)
-        st = hold_depth(d, change->device, change->time_ps);
+        hold_depth(d, change->device, change->time_ps);
     q->depth += is_launch ? (int64_t)change->count : -(int64_t)change->count;
-    return st;
 }
 
-static tm_status end_queue(struct tm_derived *d, uint32_t device)
+static void end_queue(struct tm_derived *d, uint32_t device)
 {
     struct queue_depth *q = &d->counters[device].queue;
-    tm_status st = TM_OK;
 
     if (!q->has_begun)
-        return TM_OK;
+        return;
     if (q->end_ps > q->at_ps)
-        st = hold_depth(d, device, q->end_ps);
-    if (st == TM_OK)
-        st = tell_depth(d, device, q->stretch, q->most);
-    if (st == TM_OK && q->told)
-        st = push_value(d, device, TM_DERIVED_QUEUE, q->end_ps, 0);
-    return st;
+        hold_depth(d, device, q->end_ps);
+    tell_depth(d, device, q->stretch, q->most);
+    if (q->told)
+        push_value(d, device, TM_DERIVED_QUEUE, q->end_ps, 0);
 }
 
-static tm_status flush_launches(struct tm_derived *d, struct launched *pending)
+static void flush_launches(struct tm_derived *d, struct launched *pending)
 {
     const struct launched row = *pending;
 
     pending->count = 0;
-    return row.count ? tm_sorter_push_st(d->launches, &row) : TM_OK;
+    if (row.count)
+        tm_sorter_push(d->launches, &row);
 }
 
 /* It waits from its launch until it begins. */
-static tm_status note_launch(struct tm_derived *d, const struct tm_event *event)
+static void note_launch(struct tm_derived *d, const struct tm_event *event)
 {
     struct device_counters *c = &d->counters[event->device];
     const struct launched begin = { .time_ps = event->record.start_ps, .device = event->device, .count = 1 };
-    tm_status st = TM_OK;
 
     if (event->launch_start_ps < c->first_launch_ps)
         c->first_launch_ps = event->launch_start_ps;
     if (c->pending.count == UINT32_MAX || c->pending.time_ps != event->launch_start_ps)
-        st = flush_launches(d, &c->pending);
+        flush_launches(d, &c->pending);
     c->pending = (struct launched){ event->launch_start_ps, event->device, c->pending.count + 1 };
-    return st == TM_OK ? tm_rows_append_st(d->begins, &begin) : st;
+    tm_rows_append(d->begins, &begin);
 }
 
 /* What begins at the time of a launch does not wait any more. */
-static tm_status end_waiting(struct tm_derived *d, uint64_t *at, int64_t until_ps)
+static void end_waiting(struct tm_derived *d, uint64_t *at, int64_t until_ps)
 {
     const uint64_t count = tm_rows_count(d->begins);
-    tm_status st = TM_OK;
 
-    while (*at < count && st == TM_OK) {
+    for (; *at < count && !tm_failed(d->run); ++*at) {
         const struct launched *begin = tm_rows_at(d->begins, *at);
 
-        if (!begin)
-            return d->run->error.status;
         if (begin->time_ps > until_ps)
             break;
-        st = change_depth(d, begin, false);
-        ++*at;
+        change_depth(d, begin, false);
     }
-    return st;
 }
 
-static tm_status walk_launches(struct tm_derived *d)
+static void walk_launches(struct tm_derived *d)
 {
+    const struct launched *launch;
     uint64_t begins = 0;
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
-        st = flush_launches(d, &d->counters[i].pending);
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(d->launches);
-    while (st == TM_OK) {
-        const void *next;
-
-        st = tm_sorter_next_st(d->launches, &next);
-        if (st == TM_OK)
-            st = end_waiting(d, &begins, next ? ((const struct launched *)next)->time_ps : INT64_MAX);
-        if (st != TM_OK || !next)
-            break;
-        st = change_depth(d, next, true);
+    for (uint32_t i = 0; i < d->counter_count; i++)
+        flush_launches(d, &d->counters[i].pending);
+    tm_sorter_finish(d->launches);
+    while ((launch = tm_sorter_next(d->launches))) {
+        end_waiting(d, &begins, launch->time_ps);
+        change_depth(d, launch, true);
     }
-    for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
-        st = end_queue(d, i);
-    return st;
+    end_waiting(d, &begins, INT64_MAX);
+    for (uint32_t i = 0; i < d->counter_count; i++)
+        end_queue(d, i);
 }
 
 /* --- a host --- */
@@ -296,7 +272,7 @@ static void begin_device(const struct tm_derived *d, struct device_counters *c, 
     c->busy.length_ps = stretch_length(device->last_ps - device->first_ps, stretches_most(d));
 }
 
-static tm_status derived_begin_counters(struct tm_derived *d)
+static void derived_begin_counters(struct tm_derived *d)
 {
     struct tm_run *run = d->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
@@ -304,37 +280,25 @@ static tm_status derived_begin_counters(struct tm_derived *d)
 
     d->counters = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*d->counters), &run->error);
     if (!d->counters)
-        return run->error.status;
+        return;
     d->counter_count = count;
     for (uint32_t i = 0; i < count; i++)
         begin_device(d, &d->counters[i], &d->trace->devices[i]);
     d->launches = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / LAUNCHES_PART, by_time);
     d->begins = d->launches ? tm_rows_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / BEGINS_PART) : NULL;
-    return d->begins ? TM_OK : run->error.status;
 }
 
-static tm_status derived_count(struct tm_derived *d, const struct tm_event *event)
+static void derived_count(struct tm_derived *d, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
-    tm_status st = TM_OK;
 
     if (event->level == TM_LEVEL_NONE || event->device >= d->counter_count ||
         d->counters[event->device].busy.end_ps <= d->counters[event->device].busy.origin_ps)
-        return TM_OK;
+        return;
     if (event->config->tpu_part != TM_TPU_WAIT) /* as utilization is counted */
-        st = cover(d, event->device, r->start_ps, r->start_ps + r->dur_ps);
-    if (st == TM_OK && event->launch_track != TM_NONE && event->launch_start_ps < r->start_ps)
-        st = note_launch(d, event);
-    return st;
-}
-
-static tm_status derived_end_counters(struct tm_derived *d)
-{
-    tm_status st = walk_launches(d);
-
-    for (uint32_t i = 0; i < d->counter_count && st == TM_OK; i++)
-        st = end_busy(d, i);
-    return st;
+        cover(d, event->device, r->start_ps, r->start_ps + r->dur_ps);
+    if (event->launch_track != TM_NONE && event->launch_start_ps < r->start_ps)
+        note_launch(d, event);
 }
 
 static void derived_free_counters(struct tm_derived *d)
@@ -388,38 +352,31 @@ struct tm_arguments_builder *tm_derived_list(struct tm_derived *d)
     return &d->list;
 }
 
-tm_status tm_derived_push(struct tm_derived *d, const struct derived_row *row)
+void tm_derived_push(struct tm_derived *d, const struct derived_row *row)
 {
     const struct tm_arguments list = tm_arguments_end(&d->list);
     struct derived_row full = *row;
-    tm_status st = d->list.status;
 
     full.arguments_at = tm_rows_count(d->bytes);
     full.arguments_length = (uint32_t)list.length;
-    if (st == TM_OK)
-        st = tm_rows_append_many_st(d->bytes, list.bytes, list.length);
-    return st == TM_OK ? tm_sorter_push_st(d->sorter, &full) : st;
+    tm_rows_append_many(d->bytes, list.bytes, list.length);
+    tm_sorter_push(d->sorter, &full);
 }
 
 /* --- made and released --- */
 
-static tm_status make(struct tm_derived *d)
+static void make(struct tm_derived *d)
 {
     struct tm_run *run = d->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
-    tm_status st = TM_OK;
 
     d->sorter = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct derived_row), share / SORTER_PART, by_host_and_time);
     d->bytes = d->sorter ? tm_rows_new(run, TM_ACCOUNT_MODEL, 1, share / BYTES_PART) : NULL;
     d->hosts = d->bytes ? tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_host), 0, PLACES_PAGE) : NULL;
-    if (!d->hosts)
-        return run->error.status;
-    d->devices = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_device), 0, PLACES_PAGE);
-    if (!d->devices)
-        return run->error.status;
-    for (int i = 0; i < DERIVED_KEYS && st == TM_OK; i++)
-        st = tm_names_put_string_st(d->names, key_text[i], &d->keys[i]);
-    return st;
+    if (d->hosts)
+        d->devices = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct derived_device), 0, PLACES_PAGE);
+    for (int i = 0; i < DERIVED_KEYS; i++)
+        d->keys[i] = tm_names_put_string(d->names, key_text[i]);
 }
 
 struct tm_derived *tm_derived_new(struct tm_run *run, struct tm_names *names)
@@ -430,7 +387,8 @@ struct tm_derived *tm_derived_new(struct tm_run *run, struct tm_names *names)
         return NULL;
     d->run = run;
     d->names = names;
-    if (make(d) == TM_OK)
+    make(d);
+    if (!tm_failed(run))
         return d;
     tm_derived_free(d);
     return NULL;
@@ -467,18 +425,18 @@ static int64_t window_begin(const struct tm_trace *trace)
 static tm_status begin_host(void *to, const struct tm_trace *trace)
 {
     struct tm_derived *d = to;
-    tm_status st = TM_OK;
 
     d->trace = trace;
     d->host = (struct derived_host){ .number = trace->host, .window_ps = window_begin(trace) };
     (void)snprintf(d->host.name, sizeof(d->host.name), "%s", trace->host_name);
-    for (uint32_t i = 0; i < trace->device_count && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         struct derived_device device = { .host = (uint32_t)tm_rows_count(d->hosts), .index = i };
 
         memcpy(device.id, trace->devices[i].id, sizeof(device.id));
-        st = tm_rows_append_st(d->devices, &device);
+        tm_rows_append(d->devices, &device);
     }
-    return st == TM_OK ? derived_begin_counters(d) : st;
+    derived_begin_counters(d);
+    return d->run->error.status;
 }
 
 static tm_status take(void *to, const struct tm_event *event)
@@ -491,24 +449,27 @@ static tm_status take(void *to, const struct tm_event *event)
     d->host.has_events = true;
     if (end_ps > d->host.last_ps)
         d->host.last_ps = end_ps;
-    return derived_count(d, event);
+    derived_count(d, event);
+    return d->run->error.status;
 }
 
-static tm_status derived_steps(struct tm_derived *d);
+static void derived_steps(struct tm_derived *d);
 static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap);
 
 static tm_status end_host(void *to)
 {
     struct tm_derived *d = to;
-    tm_status st = derived_steps(d);
 
-    if (st == TM_OK)
-        st = derived_end_counters(d);
+    derived_steps(d);
+    walk_launches(d);
+    for (uint32_t i = 0; i < d->counter_count; i++)
+        end_busy(d, i);
     derived_free_counters(d);
     if (d->host.window_ps == INT64_MAX)
         d->host.window_ps = d->host.first_ps;
     d->trace = NULL;
-    return st == TM_OK ? tm_rows_append_st(d->hosts, &d->host) : st;
+    tm_rows_append(d->hosts, &d->host);
+    return d->run->error.status;
 }
 
 const struct tm_observer_type tm_derived_observer = {
@@ -520,44 +481,30 @@ const struct tm_observer_type tm_derived_observer = {
 
 /* --- giving out --- */
 
-static tm_status step(struct tm_derived *d)
-{
-    const void *row;
-    const tm_status st = tm_sorter_next_st(d->sorter, &row);
-
-    d->ahead = st == TM_OK ? row : NULL;
-    return st;
-}
-
-tm_status tm_derived_begin(struct tm_derived *d, uint32_t host)
+void tm_derived_begin(struct tm_derived *d, uint32_t host)
 {
     const bool is_before = d->is_finished && host > d->asked_host;
-    tm_status st = TM_OK;
 
     if (!d->is_finished)
-        st = tm_sorter_finish_st(d->sorter);
+        tm_sorter_finish(d->sorter);
     else if (!is_before)
-        st = tm_sorter_rewind_st(d->sorter);
+        tm_sorter_rewind(d->sorter);
     d->is_finished = true;
     d->asked_host = host;
-    if (st == TM_OK && (!is_before || d->has_last))
-        st = step(d);
+    if (!is_before || d->has_last)
+        d->ahead = tm_sorter_next(d->sorter);
     d->has_last = false;
-    while (st == TM_OK && d->ahead && d->ahead->host < host)
-        st = step(d);
-    return st;
+    while (d->ahead && d->ahead->host < host)
+        d->ahead = tm_sorter_next(d->sorter);
 }
 
-tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **row)
+const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
 {
-    tm_status st = d->has_last ? step(d) : TM_OK;
-    const struct derived_row *next = d->ahead;
+    const struct derived_row *const next = d->ahead = d->has_last ? tm_sorter_next(d->sorter) : d->ahead;
 
-    *row = NULL;
-    d->has_last = false;
-    if (st != TM_OK || !next || next->host != d->asked_host)
-        return st;
-    d->has_last = true;
+    d->has_last = next && next->host == d->asked_host && !tm_failed(d->run);
+    if (!d->has_last)
+        return NULL;
     d->given = (struct tm_derived_row){ .start_ps = next->start_ps,
                                         .end_ps = next->end_ps,
                                         .value = next->value,
@@ -566,9 +513,8 @@ tm_status tm_derived_next(struct tm_derived *d, const struct tm_derived_row **ro
                                         .device = next->device,
                                         .sort = next->sort,
                                         .arguments = { d->buffer, next->arguments_length } };
-    st = tm_rows_copy_st(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
-    *row = st == TM_OK ? &d->given : NULL;
-    return st;
+    tm_rows_copy(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
+    return &d->given;
 }
 
 /* Steps and idle gaps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
@@ -587,39 +533,32 @@ static void put_step(struct tm_derived *d, const struct tm_step_mark *mark)
     tm_put_bool(list, d->keys[KEY_COMPILES], mark->has_compile);
 }
 
-static tm_status push_period(struct tm_derived *d, const struct tm_step_mark *mark, tm_strid name, uint32_t device,
-                             uint64_t ordinal)
+static void push_period(struct tm_derived *d, const struct tm_step_mark *mark, tm_strid name, uint32_t device,
+                        uint64_t ordinal)
 {
     const struct tm_steps *steps = &d->trace->steps;
     const struct tm_step_row *row = tm_rows_at(steps->rows, d->trace->devices[device].first_step_row + ordinal);
     struct derived_row span = { .name = name, .host = d->host.number, .device = device, .sort = TM_DERIVED_STEP };
 
-    if (!row)
-        return d->run->error.status;
     if (!row->activities || row->end_ps <= row->start_ps)
-        return TM_OK;
+        return;
     span.start_ps = row->start_ps;
     span.end_ps = row->end_ps;
     put_step(d, mark);
     tm_put_uint(&d->list, d->keys[KEY_ACTIVITIES], row->activities);
-    return tm_derived_push(d, &span);
+    tm_derived_push(d, &span);
 }
 
-static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
+static void push_step(struct tm_derived *d, uint64_t ordinal)
 {
     const struct tm_steps *steps = &d->trace->steps;
-    const struct tm_step_mark *row = tm_rows_at(steps->marks, ordinal);
-    struct tm_step_mark mark;
+    const struct tm_step_mark mark = *(const struct tm_step_mark *)tm_rows_at(steps->marks, ordinal);
     char text[32];
     tm_strid name;
-    tm_status st;
 
-    if (!row)
-        return d->run->error.status;
-    mark = *row;
     (void)snprintf(text, sizeof(text), "step %" PRId64, mark.number);
-    st = tm_names_put_string_st(d->names, text, &name);
-    if (st == TM_OK && steps->source == TM_STEPS_HOST) {
+    name = tm_names_put_string(d->names, text);
+    if (steps->source == TM_STEPS_HOST) {
         const struct derived_row span = { .start_ps = mark.start_ps,
                                           .end_ps = mark.start_ps + mark.dur_ps,
                                           .name = name,
@@ -628,22 +567,19 @@ static tm_status push_step(struct tm_derived *d, uint64_t ordinal)
                                           .sort = TM_DERIVED_STEP };
 
         put_step(d, &mark);
-        st = tm_derived_push(d, &span);
+        tm_derived_push(d, &span);
     }
-    for (uint32_t i = 0; i < d->trace->device_count && st == TM_OK; i++)
+    for (uint32_t i = 0; i < d->trace->device_count; i++)
         if (d->trace->devices[i].activities)
-            st = push_period(d, &mark, name, i, ordinal);
-    return st;
+            push_period(d, &mark, name, i, ordinal);
 }
 
-static tm_status derived_steps(struct tm_derived *d)
+static void derived_steps(struct tm_derived *d)
 {
     const struct tm_steps *steps = &d->trace->steps;
-    tm_status st = TM_OK;
 
-    for (uint64_t k = 0; k < steps->count && steps->source != TM_STEPS_SESSION && st == TM_OK; k++)
-        st = push_step(d, k);
-    return st;
+    for (uint64_t k = 0; k < steps->count && steps->source != TM_STEPS_SESSION && !tm_failed(d->run); k++)
+        push_step(d, k);
 }
 
 /* --- gaps --- */
@@ -655,17 +591,14 @@ static void put_name(struct tm_derived *d, enum derived_key key, tm_strid name)
         tm_put_name(&d->list, d->keys[key], name);
 }
 
-static tm_status put_step_number(struct tm_derived *d, uint32_t ordinal)
+static void put_step_number(struct tm_derived *d, uint32_t ordinal)
 {
     const struct tm_step_mark *mark;
 
     if (ordinal == TM_NONE || d->trace->steps.source == TM_STEPS_SESSION)
-        return TM_OK;
+        return;
     mark = tm_rows_at(d->trace->steps.marks, ordinal);
-    if (!mark)
-        return d->run->error.status;
     tm_put_int(&d->list, d->keys[KEY_STEP], mark->number);
-    return TM_OK;
 }
 
 static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
@@ -678,19 +611,17 @@ static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
                                 .sort = TM_DERIVED_GAP };
     struct tm_arguments_builder *list = tm_derived_list(d);
     char text[64];
-    tm_status st;
 
     (void)snprintf(text, sizeof(text), "idle: %s", gap->cause);
-    st = tm_names_put_string_st(d->names, text, &span.name);
-    if (st != TM_OK)
-        return st;
+    span.name = tm_names_put_string(d->names, text);
     tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->start_ps));
     tm_put_text(list, d->keys[KEY_CAUSE], gap->cause, __builtin_strlen(gap->cause));
     put_name(d, KEY_BEFORE, gap->before);
     put_name(d, KEY_AFTER, gap->after);
     put_name(d, KEY_HOST_EVENT, gap->host_event);
-    st = put_step_number(d, gap->step);
-    return st == TM_OK ? tm_derived_push(d, &span) : st;
+    put_step_number(d, gap->step);
+    tm_derived_push(d, &span);
+    return d->run->error.status;
 }
 
 /* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).
@@ -732,64 +663,51 @@ struct spot {
     int64_t time_ps;
 };
 
-static tm_status host_at(struct tm_derived *d, uint64_t row, struct derived_host *host)
-{
-    return tm_rows_copy_st(d->hosts, row, host, 1);
-}
-
-/* The device of that id. */
-static tm_status find_device(struct tm_derived *d, const char *id, struct spot *spot, bool *is_found)
+/* The device of that id.
+ * out: false: there is none */
+static bool find_device(struct tm_derived *d, const char *id, struct spot *spot)
 {
     for (uint64_t i = 0; i < tm_rows_count(d->devices); i++) {
         const struct derived_device *device = tm_rows_at(d->devices, i);
 
-        if (!device)
-            return d->run->error.status;
         if (strcmp(device->id, id) != 0)
             continue;
-        *is_found = true;
         spot->device = device->index;
-        return host_at(d, device->host, &spot->host);
+        tm_rows_copy(d->hosts, device->host, &spot->host, 1);
+        return true;
     }
-    return TM_OK;
+    return false;
 }
 
 /* The host of that name; else the first one of which something was recorded. */
-static tm_status find_host(struct tm_derived *d, const char *name, struct derived_host *host)
+static struct derived_host find_host(struct tm_derived *d, const char *name)
 {
-    *host = (struct derived_host){ .number = 0 };
+    struct derived_host host = { .number = 0 };
+
     for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
         const struct derived_host *row = tm_rows_at(d->hosts, i);
 
-        if (!row)
-            return d->run->error.status;
-        if (strcmp(row->name, name) == 0 && row->has_events) {
-            *host = *row;
-            return TM_OK;
-        }
-        if (row->has_events && !host->has_events)
-            *host = *row;
+        if (strcmp(row->name, name) == 0 && row->has_events)
+            return *row;
+        if (row->has_events && !host.has_events)
+            host = *row;
     }
-    return TM_OK;
+    return host;
 }
 
 /* in: place  an element of where; NULL = the finding has none */
-static tm_status find_spot(struct tm_derived *d, const struct tm_value *place, struct spot *spot)
+static void find_spot(struct tm_derived *d, const struct tm_value *place, struct spot *spot)
 {
     const char *device = tm_text(tm_get(place, "device"));
-    bool is_found = false;
-    tm_status st;
 
     spot->device = TM_NONE;
-    st = *device ? find_device(d, device, spot, &is_found) : TM_OK;
-    if (st == TM_OK && !is_found)
-        st = find_host(d, device, &spot->host);
+    if (!*device || !find_device(d, device, spot))
+        spot->host = find_host(d, device);
     spot->time_ps = place ? tm_int(tm_get(place, "begin_ps")) : spot->host.window_ps;
     if (spot->time_ps < spot->host.first_ps)
         spot->time_ps = spot->host.first_ps;
     if (spot->time_ps > spot->host.last_ps)
         spot->time_ps = spot->host.last_ps;
-    return st;
 }
 
 /* What belongs to one of its places. */
@@ -820,39 +738,36 @@ static void put_finding(struct tm_derived *d, const struct tm_value *finding)
     put_number(d, KEY_SHARE_PCT, tm_get(finding, "share_pct"));
 }
 
-static tm_status push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
+static void push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
 {
     const char *title = tm_text(tm_get(finding, "title"));
     struct derived_row row = { .name = d->keys[NAME_UNTITLED], .sort = TM_DERIVED_FINDING };
     struct spot spot;
-    tm_status st = find_spot(d, place, &spot);
 
-    if (st == TM_OK && *title)
-        st = tm_names_put_string_st(d->names, title, &row.name);
-    if (st != TM_OK || !spot.host.has_events)
-        return st;
+    find_spot(d, place, &spot);
+    if (*title)
+        row.name = tm_names_put_string(d->names, title);
+    if (!spot.host.has_events)
+        return;
     row.start_ps = row.end_ps = spot.time_ps;
     row.host = spot.host.number;
     row.device = spot.device;
     (void)tm_derived_list(d);
     put_finding(d, finding);
     put_place(d, place, spot.device == TM_NONE);
-    return tm_derived_push(d, &row);
+    tm_derived_push(d, &row);
 }
 
-static tm_status push_findings(struct tm_derived *d, const struct tm_value *findings)
+static void push_findings(struct tm_derived *d, const struct tm_value *findings)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < tm_length(findings) && st == TM_OK; i++) {
+    for (size_t i = 0; i < tm_length(findings); i++) {
         const struct tm_value *finding = tm_at(findings, i), *where = tm_get(finding, "where");
 
         if (!tm_length(where))
-            st = push_finding(d, finding, NULL);
-        for (size_t k = 0; k < tm_length(where) && st == TM_OK; k++)
-            st = push_finding(d, finding, tm_at(where, k));
+            push_finding(d, finding, NULL);
+        for (size_t k = 0; k < tm_length(where); k++)
+            push_finding(d, finding, tm_at(where, k));
     }
-    return st;
 }
 
 /* --- facts --- */
@@ -866,11 +781,9 @@ static const struct tm_value *element_of_host(const struct tm_value *list, const
 }
 
 /* Versions and the like, by the names that the summary gives them. */
-static tm_status put_environment(struct tm_derived *d, const struct tm_value *environment)
+static void put_environment(struct tm_derived *d, const struct tm_value *environment)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < tm_length(environment) && st == TM_OK; i++) {
+    for (size_t i = 0; i < tm_length(environment); i++) {
         const struct tm_value *value = tm_value_at(environment, i);
         const char *name = tm_key_at(environment, i);
         const enum tm_type type = tm_type_of(value);
@@ -878,13 +791,12 @@ static tm_status put_environment(struct tm_derived *d, const struct tm_value *en
 
         if ((type != TM_STRING && type != TM_INT) || strcmp(name, "host") == 0)
             continue;
-        st = tm_names_put_string_st(d->names, name, &key);
-        if (st == TM_OK && type == TM_STRING)
+        key = tm_names_put_string(d->names, name);
+        if (type == TM_STRING)
             tm_put_text(&d->list, key, tm_text(value), strlen(tm_text(value)));
-        else if (st == TM_OK)
+        else
             tm_put_int(&d->list, key, tm_int(value));
     }
-    return st;
 }
 
 static void put_devices(struct tm_derived *d, const struct tm_value *devices, const char *host)
@@ -906,28 +818,22 @@ static void put_devices(struct tm_derived *d, const struct tm_value *devices, co
     tm_put_close(&d->list);
 }
 
-static tm_status put_kpis(struct tm_derived *d, const struct tm_value *kpis)
+static void put_kpis(struct tm_derived *d, const struct tm_value *kpis)
 {
-    tm_status st = TM_OK;
-
     tm_put_object(&d->list, d->keys[KEY_KPIS]);
-    for (size_t i = 0; i < tm_length(kpis) && st == TM_OK; i++) {
+    for (size_t i = 0; i < tm_length(kpis); i++) {
         const struct tm_value *kpi = tm_at(kpis, i), *value = tm_get(kpi, "value");
         char text[TM_FORMAT_BYTES];
-        tm_strid key;
 
         if (!tm_has(value))
             continue;
         tm_format_limit(text, tm_double(value), tm_text(tm_get(kpi, "unit")));
-        st = tm_names_put_string_st(d->names, tm_text(tm_get(kpi, "title")), &key);
-        if (st == TM_OK)
-            tm_put_text(&d->list, key, text, strlen(text));
+        tm_put_text(&d->list, tm_names_put_string(d->names, tm_text(tm_get(kpi, "title"))), text, strlen(text));
     }
     tm_put_close(&d->list);
-    return st;
 }
 
-static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary, const struct derived_host *host)
+static void push_facts(struct tm_derived *d, const struct tm_value *summary, const struct derived_host *host)
 {
     static const char tool[] = "tracemill " TM_VERSION;
     const char *const verdict = tm_text(tm_path(summary, "verdict.text"));
@@ -938,52 +844,49 @@ static tm_status push_facts(struct tm_derived *d, const struct tm_value *summary
                                .device = TM_NONE,
                                .sort = TM_DERIVED_FACTS };
     struct tm_arguments_builder *list = tm_derived_list(d);
-    tm_status st;
 
     put_text(d, KEY_VERDICT, tm_path(summary, "verdict.text"));
-    st = put_kpis(d, tm_get(summary, "kpis"));
+    put_kpis(d, tm_get(summary, "kpis"));
     put_devices(d, tm_get(summary, "devices"), host->name);
     put_text(d, KEY_RUN, tm_path(summary, "input.run"));
     tm_put_text(list, d->keys[KEY_HOST], host->name, strlen(host->name));
     tm_put_text(list, d->keys[KEY_TOOL], tool, sizeof(tool) - 1);
     tm_put_bool(list, d->keys[KEY_PARTIAL], tm_is(tm_path(summary, "input.partial")));
     put_text(d, KEY_PLATFORM, tm_path(summary, "environment.platform"));
-    if (st == TM_OK)
-        st = put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
-    if (st == TM_OK && *verdict)
-        st = tm_names_put_string_st(d->names, verdict, &row.name);
-    return st == TM_OK ? tm_derived_push(d, &row) : st;
+    put_environment(d, element_of_host(tm_path(summary, "environment.hosts"), host->name));
+    if (*verdict)
+        row.name = tm_names_put_string(d->names, verdict);
+    tm_derived_push(d, &row);
 }
 
 /* A summary with pseudonyms speaks of hosts and devices by those. */
-static tm_status redact_places(struct tm_derived *d)
+static void redact_places(struct tm_derived *d)
 {
     struct tm_redactor *const redactor = d->run->redactor;
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
         struct derived_host *host = tm_rows_change(d->hosts, i);
 
-        st = host ? tm_redact_host(redactor, host->name, sizeof(host->name), host->name) : d->run->error.status;
+        (void)tm_redact_host(redactor, host->name, sizeof(host->name), host->name);
     }
-    for (uint64_t i = 0; i < tm_rows_count(d->devices) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(d->devices); i++) {
         struct derived_device *device = tm_rows_change(d->devices, i);
 
-        st = device ? tm_redact_into(redactor, device->id, sizeof(device->id), device->id) : d->run->error.status;
+        (void)tm_redact_into(redactor, device->id, sizeof(device->id), device->id);
     }
-    return st;
 }
 
 tm_status tm_derived_take_summary(struct tm_derived *d, const struct tm_value *summary)
 {
-    tm_status st = d->run->redactor ? redact_places(d) : TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(d->hosts) && st == TM_OK; i++) {
+    if (d->run->redactor)
+        redact_places(d);
+    for (uint64_t i = 0; i < tm_rows_count(d->hosts); i++) {
         struct derived_host host;
 
-        st = host_at(d, i, &host);
-        if (st == TM_OK && host.has_events)
-            st = push_facts(d, summary, &host);
+        tm_rows_copy(d->hosts, i, &host, 1);
+        if (host.has_events)
+            push_facts(d, summary, &host);
     }
-    return st == TM_OK ? push_findings(d, tm_get(summary, "findings")) : st;
+    push_findings(d, tm_get(summary, "findings"));
+    return d->run->error.status;
 }

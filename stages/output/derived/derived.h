@@ -55,9 +55,9 @@ tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_va
 
 /* No more rows; then those of one host in the order (begin, longer first, sort, device).  As often as wanted; quick
  * where hosts are asked for in the order of their numbers.
- * out: *row  NULL at the end */
-tm_status tm_derived_begin(struct tm_derived *derived, uint32_t host) TM_MUST_USE;
-tm_status tm_derived_next(struct tm_derived *derived, const struct tm_derived_row **row) TM_MUST_USE;
+ * out: NULL at the end, and after a failure, which run->error keeps */
+void tm_derived_begin(struct tm_derived *derived, uint32_t host);
+const struct tm_derived_row *tm_derived_next(struct tm_derived *derived);
 
 /* Keys of arguments, and names of rows. */
 /* clang-format off */
@@ -152,6 +152,6 @@ struct tm_derived {
 /* A row with the arguments of derived.list, which is begun by tm_derived_list and ends in tm_derived_push.  One
  * without arguments goes right into the sorter. */
 struct tm_arguments_builder *tm_derived_list(struct tm_derived *d);
-tm_status tm_derived_push(struct tm_derived *d, const struct derived_row *row) TM_MUST_USE;
+void tm_derived_push(struct tm_derived *d, const struct derived_row *row);
 
 #endif

@@ -87,7 +87,7 @@ static void find_times(struct tm_event_filter *f, int64_t first_ps)
 }
 
 /* The time of the steps of a term: from the begin of the first to the end of the last. */
-static tm_status find_steps(struct tm_event_filter *f, const struct tm_trace *trace, const struct tm_filter_term *term)
+static void find_steps(struct tm_event_filter *f, const struct tm_trace *trace, const struct tm_filter_term *term)
 {
     const uint64_t count = tm_rows_count(trace->steps.marks);
     struct times *const times = &f->steps[f->step_count];
@@ -96,15 +96,12 @@ static tm_status find_steps(struct tm_event_filter *f, const struct tm_trace *tr
     for (uint64_t k = term->begin < 0 ? 0 : (uint64_t)term->begin; k < count && (int64_t)k < term->end; k++) {
         const struct tm_step_mark *const mark = tm_rows_at(trace->steps.marks, k);
 
-        if (!mark)
-            return f->run->error.status;
         if (mark->start_ps < times->start_ps)
             times->start_ps = mark->start_ps;
         if (mark->start_ps + mark->dur_ps > times->end_ps)
             times->end_ps = mark->start_ps + mark->dur_ps;
     }
     f->step_count += times->start_ps <= times->end_ps;
-    return TM_OK;
 }
 
 static bool is_named(const struct tm_device *device, const char *text)
@@ -133,17 +130,14 @@ static void find_devices(struct tm_event_filter *f, const struct tm_trace *trace
     }
 }
 
-tm_status tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace)
+void tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace)
 {
-    tm_status st = TM_OK;
-
     find_times(f, trace->first_ps);
     find_devices(f, trace);
     f->step_count = 0;
-    for (size_t i = 0; i < f->filter->count && st == TM_OK; i++)
+    for (size_t i = 0; i < f->filter->count; i++)
         if (f->filter->terms[i].kind == TM_FILTER_STEP)
-            st = find_steps(f, trace, &f->filter->terms[i]);
-    return st;
+            find_steps(f, trace, &f->filter->terms[i]);
 }
 
 /* --- time, device, step --- */
@@ -208,23 +202,19 @@ static bool fits(const struct tm_event_filter *f, const char *text, size_t lengt
 }
 
 /* What the patterns say of a name of that kind.  in: known  of the name */
-static tm_status ask(struct tm_event_filter *f, struct tm_name_answer *known, enum tm_filter_kind kind, bool *is_wanted)
+static bool ask(struct tm_event_filter *f, struct tm_name_answer *known, enum tm_filter_kind kind)
 {
     const char *text;
     size_t length;
 
     if (!known->is_known) {
-        const tm_status st = tm_names_text_st(f->names, known->name, NAME_MOST, &text, &length);
-
-        if (st != TM_OK)
-            return st;
+        text = tm_names_text(f->names, known->name, NAME_MOST, &length);
         known->is_known = true;
         known->answer = fits(f, text, length, kind);
         if (kind == TM_FILTER_NAME && f->has[TM_FILTER_NOT_NAME] && fits(f, text, length, TM_FILTER_NOT_NAME))
             known->answer = false;
     }
-    *is_wanted = known->answer;
-    return TM_OK;
+    return known->answer;
 }
 
 /* --- events --- */
@@ -262,19 +252,17 @@ static bool passes(const struct tm_event_filter *f, const struct tm_track *track
     return !f->has[TM_FILTER_TIME] || cut(f, part);
 }
 
-tm_status tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
-                               struct tm_wanted *wanted)
+void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
+                          struct tm_wanted *wanted)
 {
     const struct tm_record *const record = &event->record;
-    tm_status st = TM_OK;
 
     *wanted = (struct tm_wanted){ true, record->start_ps, record->start_ps + record->dur_ps };
     wanted->is_wanted = passes(f, track, event, wanted);
     if (wanted->is_wanted && f->has[TM_FILTER_TRACK])
-        st = ask(f, tm_name_answer(f->tracks, TRACK_NAMES, track->name), TM_FILTER_TRACK, &wanted->is_wanted);
-    if (st == TM_OK && wanted->is_wanted && (f->has[TM_FILTER_NAME] || f->has[TM_FILTER_NOT_NAME]))
-        st = ask(f, tm_name_answer(f->events, EVENT_NAMES, record->name), TM_FILTER_NAME, &wanted->is_wanted);
-    return st;
+        wanted->is_wanted = ask(f, tm_name_answer(f->tracks, TRACK_NAMES, track->name), TM_FILTER_TRACK);
+    if (wanted->is_wanted && (f->has[TM_FILTER_NAME] || f->has[TM_FILTER_NOT_NAME]))
+        wanted->is_wanted = ask(f, tm_name_answer(f->events, EVENT_NAMES, record->name), TM_FILTER_NAME);
 }
 
 void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,

@@ -43,30 +43,26 @@ static uint32_t find_device(const struct tm_trace *trace, enum tm_device_kind ki
 
 /* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on
  * the host; TM_NONE = none. */
-static tm_status device_of(struct tm_exporter *e, const struct tm_allocation *a, uint32_t *device)
+static uint32_t device_of(struct tm_exporter *e, const struct tm_allocation *a)
 {
     static const char *const begins[] = { "GPU_", "gpu:", "GPU:", "cuda:", "CUDA:" };
+    uint32_t device = TM_NONE;
     const char *text;
     size_t length;
-    tm_status st;
 
-    *device = TM_NONE;
-    if (!a->allocator) {
-        if (a->has & TM_HAS_INDEX_ON_HOST)
-            *device = find_device(e->trace, TM_DEVICE_TPU, a->index_on_host);
-        return TM_OK;
-    }
-    st = tm_names_text_st(e->names, a->allocator, NAME_MOST, &text, &length);
-    for (size_t i = 0; st == TM_OK && i < sizeof(begins) / sizeof(begins[0]); i++) {
+    if (!a->allocator)
+        return a->has & TM_HAS_INDEX_ON_HOST ? find_device(e->trace, TM_DEVICE_TPU, a->index_on_host) : TM_NONE;
+    text = tm_names_text(e->names, a->allocator, NAME_MOST, &length);
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
         const size_t skip = strlen(begins[i]);
 
         if (length > skip && memcmp(text, begins[i], skip) == 0 && text[skip] >= '0' && text[skip] <= '9')
-            *device = find_device(e->trace, TM_DEVICE_GPU, strtoll(text + skip, NULL, 10));
+            device = find_device(e->trace, TM_DEVICE_GPU, strtoll(text + skip, NULL, 10));
     }
-    return st;
+    return device;
 }
 
-static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item)
+static void exporter_take_allocation(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_event *const event = item->event;
     struct tm_counter_key c = { .process = item->track->process,
@@ -77,21 +73,20 @@ static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm
     struct tm_allocation a;
     char name[48];
     uint32_t device;
-    tm_status st;
 
     if (event->record.args_length != sizeof(a))
-        return TM_OK;
+        return;
     memcpy(&a, event->args, sizeof(a));
-    st = device_of(e, &a, &device);
+    device = device_of(e, &a);
     if (device != TM_NONE)
         c.process = tm_out_rows_device_process(e->rows, device);
     c.name = a.allocator;
-    if (st == TM_OK && !c.name) {
+    if (!c.name) {
         const int length = a.has & TM_HAS_INDEX_ON_HOST
                                ? snprintf(name, sizeof(name), "device %lld", (long long)a.index_on_host)
                                : snprintf(name, sizeof(name), "allocator");
 
-        st = tm_names_put_st(e->names, name, (size_t)length, &c.name);
+        c.name = tm_names_put(e->names, name, (size_t)length);
     }
     const struct {
         uint32_t has;
@@ -103,14 +98,13 @@ static tm_status exporter_take_allocation(struct tm_exporter *e, const struct tm
         { TM_HAS_AVAILABLE, " bytes available", a.bytes_available },
         { TM_HAS_PEAK, " peak bytes in use", a.peak_bytes_in_use },
     };
-    for (size_t i = 0; st == TM_OK && i < sizeof(states) / sizeof(states[0]); i++) {
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         const struct tm_counter_value value = tm_whole_value(states[i].bytes);
 
         c.suffix = states[i].what;
         if (a.has & states[i].has)
-            st = tm_exporter_count(e, &c, &value, item->start_ps);
+            tm_exporter_count(e, &c, &value, item->start_ps);
     }
-    return st;
 }
 
 /* Events and worked-out rows that are values of counters.  No memory of its own. */
@@ -161,37 +155,31 @@ static bool value_of(const struct tm_argument *argument, struct tm_counter_value
 
 /* --- what has them --- */
 
-static tm_status take_argument(struct tm_exporter *e, const struct tm_counter_key *c,
-                               const struct tm_argument *argument, int64_t time_ps)
+static void take_argument(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_argument *argument,
+                          int64_t time_ps)
 {
     struct tm_counter_value value;
 
     if (value_of(argument, &value))
-        return tm_exporter_count(e, c, &value, time_ps);
-    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
-    return TM_OK;
+        tm_exporter_count(e, c, &value, time_ps);
+    else
+        tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
 }
 
 /* Whether an argument has the value of an XSpace's counter.  The same text may have several handles. */
-static tm_status is_counter_value(struct tm_exporter *e, tm_strid key, bool *is)
+static bool is_counter_value(struct tm_exporter *e, tm_strid key)
 {
     struct tm_name_answer *const known = tm_name_answer(e->keys, TM_KNOWN_KEYS, key);
-    struct tm_name info;
 
     if (!known->is_known) {
-        const tm_status st = tm_names_info_st(e->names, key, &info);
-
-        if (st != TM_OK)
-            return st;
         known->is_known = true;
-        known->answer = tm_is_same_key(info.hash, e->counter_value);
+        known->answer = tm_is_same_key(tm_names_info(e->names, key).hash, e->counter_value);
     }
-    *is = known->answer;
-    return TM_OK;
+    return known->answer;
 }
 
 /* Of a Chrome trace each number is a counter, of an XSpace the one statistic. */
-static tm_status exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
+static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;
     struct tm_arguments list = item->event->own;
@@ -202,28 +190,22 @@ static tm_status exporter_take_counter(struct tm_exporter *e, const struct tm_ex
                                 .order = TM_COUNTER_RECORDED,
                                 .event = item->event };
     bool is_any = false;
-    tm_status st = TM_OK;
 
     if (tm_arguments_find(list, TM_ARGUMENT_ID, &id)) {
         c.id = id.text;
         c.id_length = id.length;
     }
-    while (st == TM_OK && tm_arguments_next(&list, true, &argument)) {
-        bool is_value = tm_argument_is_value(&argument);
-
-        if (is_value && !has_keys)
-            st = is_counter_value(e, argument.key, &is_value);
-        if (st != TM_OK || !is_value)
+    while (tm_arguments_next(&list, true, &argument)) {
+        if (!tm_argument_is_value(&argument) || (!has_keys && !is_counter_value(e, argument.key)))
             continue;
         is_any = true;
         c.key = has_keys ? argument.key : 0;
-        st = take_argument(e, &c, &argument, item->start_ps);
+        take_argument(e, &c, &argument, item->start_ps);
     }
     tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, !is_any);
-    return st;
 }
 
-static tm_status exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
+static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
 {
     const bool is_share = row->sort == TM_DERIVED_BUSY;
     char name[TM_OWN_NAME_BYTES];
@@ -240,9 +222,9 @@ static tm_status exporter_take_derived_counter(struct tm_exporter *e, const stru
 
     tm_out_rows_name_of_device(e->rows, row->device, is_share ? "busy share" : "queue depth", name, sizeof(name));
     if (isfinite(row->value))
-        return tm_exporter_count(e, &c, &value, time_ps);
-    tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
-    return TM_OK;
+        tm_exporter_count(e, &c, &value, time_ps);
+    else
+        tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
 }
 
 /* Arrows: those that the file has, and those from calls to what they launched.  Where a begin is left out, so are its
@@ -272,7 +254,7 @@ static bool is_lost(const struct tm_lost_flows *lost, uint64_t id)
     return lost->count && lost->ids[find_place(lost, id)] == id;
 }
 
-static tm_status lose(struct tm_exporter *e, uint64_t id)
+static void lose(struct tm_exporter *e, uint64_t id)
 {
     struct tm_lost_flows *const lost = &e->lost;
     size_t at;
@@ -282,13 +264,12 @@ static tm_status lose(struct tm_exporter *e, uint64_t id)
         lost->seed = tm_hash_seed(lost);
     }
     if (!lost->ids)
-        return e->run->error.status;
+        return;
     at = find_place(lost, id);
     if (lost->ids[at] == id || lost->count == TM_LOST_FLOWS_MOST)
-        return TM_OK;
+        return;
     lost->ids[at] = id;
     lost->count++;
-    return TM_OK;
 }
 
 static void find_again(struct tm_lost_flows *lost, uint64_t id)
@@ -376,29 +357,28 @@ static uint64_t id_of(const struct tm_exporter *e, uint64_t correlation)
 }
 
 /* It is not wanted. */
-static tm_status exporter_lose_flow(struct tm_exporter *e, const struct tm_event *event)
+static void exporter_lose_flow(struct tm_exporter *e, const struct tm_event *event)
 {
     const uint64_t id = id_of(e, event->record.correlation);
 
     if (event->record.kind == TM_FLOW_BEGIN)
-        return lose(e, id);
-    if (event->record.kind == TM_FLOW_END)
+        lose(e, id);
+    else if (event->record.kind == TM_FLOW_END)
         find_again(&e->lost, id);
-    return TM_OK;
 }
 
-static tm_status drop(struct tm_exporter *e, const struct tm_event *event, enum tm_tally tally)
+static void drop(struct tm_exporter *e, const struct tm_event *event, enum tm_tally tally)
 {
     tm_tally_add(&e->run->tallies, tally, 1);
-    return exporter_lose_flow(e, event);
+    exporter_lose_flow(e, event);
 }
 
-static tm_status exporter_category(struct tm_exporter *e, const struct tm_event *event, tm_strid *category);
-static tm_status exporter_time(struct tm_exporter *e, int64_t ps, int64_t *time_ps);
-static tm_status exporter_begin_derived(struct tm_exporter *e);
-static tm_status exporter_write_derived(struct tm_exporter *e);
+static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event);
+static int64_t exporter_time(struct tm_exporter *e, int64_t ps);
+static void exporter_begin_derived(struct tm_exporter *e);
+static void exporter_write_derived(struct tm_exporter *e);
 
-static tm_status exporter_take_flow(struct tm_exporter *e, const struct tm_export_item *item)
+static void exporter_take_flow(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
     const bool is_begin = record->kind == TM_FLOW_BEGIN;
@@ -410,23 +390,24 @@ static tm_status exporter_take_flow(struct tm_exporter *e, const struct tm_expor
                                 .name = record->name ? record->name : e->no_name,
                                 .kind = record->kind };
     uint32_t lane;
-    tm_status st;
 
     flow.is_enclosed =
         record->kind != TM_FLOW_END || tm_arguments_find(item->event->own, TM_ARGUMENT_ENCLOSED, &argument);
-    if (!is_begin && record->flags & TM_FLAG_OPEN)
-        return drop(e, item->event, TM_TALLY_FLOW_NOT_BEGUN);
-    if (!is_begin && is_lost(&e->lost, flow.id))
-        return drop(e, item->event, TM_TALLY_FLOW_WITHOUT_SPAN);
+    if (!is_begin && record->flags & TM_FLAG_OPEN) {
+        drop(e, item->event, TM_TALLY_FLOW_NOT_BEGUN);
+        return;
+    }
     lane = item->number == TM_NONE ? UINT32_MAX : tm_lanes_innermost(e->lanes, item->number);
-    if (lane == UINT32_MAX && (flow.is_enclosed || item->number == TM_NONE))
-        return drop(e, item->event, TM_TALLY_FLOW_WITHOUT_SPAN);
+    if ((!is_begin && is_lost(&e->lost, flow.id)) ||
+        (lane == UINT32_MAX && (flow.is_enclosed || item->number == TM_NONE))) {
+        drop(e, item->event, TM_TALLY_FLOW_WITHOUT_SPAN);
+        return;
+    }
     find_again(&e->lost, flow.id);
-    st = exporter_category(e, item->event, &flow.category);
-    if (st == TM_OK)
-        st = tm_out_rows_use(e->rows, e->writer, item->number, flow.is_enclosed ? lane : 0, &row, &e->counts.rows);
+    flow.category = exporter_category(e, item->event);
+    tm_out_rows_use(e->rows, e->writer, item->number, flow.is_enclosed ? lane : 0, &row, &e->counts.rows);
     count_flow(e, &flow);
-    return st == TM_OK ? e->writer->type->flow(e->writer, &flow) : st;
+    e->writer->type->flow(e->writer, &flow);
 }
 
 /* --- from launches to activities --- */
@@ -461,58 +442,56 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* --- writing --- */
 
-static tm_status use_row(struct tm_exporter *e, const struct tm_lane_span *span, struct tm_out_row *row)
+static void use_row(struct tm_exporter *e, const struct tm_lane_span *span, struct tm_out_row *row)
 {
-    return tm_out_rows_use(e->rows, e->writer, span->track, span->lane, row, &e->counts.rows);
+    tm_out_rows_use(e->rows, e->writer, span->track, span->lane, row, &e->counts.rows);
 }
 
-static tm_status write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
+static void write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_event event = span->event;
     struct tm_out_row row;
-    tm_status st;
 
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.start_ps);
     if (!type->begin)
-        return TM_OK;
-    st = use_row(e, span, &row);
+        return;
+    use_row(e, span, &row);
     event.row = &row;
     if (type->writes_ends)
         event.marks &= (uint8_t)~TM_OUT_CUTS; /* told at the end, when they are known */
-    return st == TM_OK ? type->begin(e->writer, &event) : st;
+    type->begin(e->writer, &event);
 }
 
-static tm_status write_end(struct tm_exporter *e, const struct tm_lane_span *span)
+static void write_end(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_event event = span->event;
     struct tm_out_row row;
-    tm_status st;
 
     tm_exporter_note_time(e, event.end_ps);
     if (!type->end)
-        return TM_OK;
-    st = use_row(e, span, &row);
+        return;
+    use_row(e, span, &row);
     event.row = &row;
     if (type->writes_ends)
         event.marks &= TM_OUT_CUTS;
-    return st == TM_OK ? type->end(e->writer, &event) : st;
+    type->end(e->writer, &event);
 }
 
-static tm_status write_instant(struct tm_exporter *e, const struct tm_lane_span *span)
+static void write_instant(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     struct tm_out_event event = span->event;
     struct tm_out_row row;
-    const tm_status st = use_row(e, span, &row);
 
+    use_row(e, span, &row);
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.start_ps);
     event.row = &row;
-    return st == TM_OK ? e->writer->type->instant(e->writer, &event) : st;
+    e->writer->type->instant(e->writer, &event);
 }
 
 /* --- beginning --- */
@@ -541,37 +520,39 @@ static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
 }
 
 /* Something begins on a track. */
-static tm_status end_empty(struct tm_exporter *e, uint64_t track)
+static void end_empty(struct tm_exporter *e, uint64_t track)
 {
     const struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
 
     if (!ended)
-        return TM_OK;
+        return;
     e->empty_spans--;
-    return is_written(e, ended) ? TM_OK : write_end(e, ended);
+    if (!is_written(e, ended))
+        write_end(e, ended);
 }
 
 /* in: span  track, key and event, without its row */
-static tm_status exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
+static void exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
 {
     bool is_open;
-    tm_status st = end_empty(e, span->track);
 
-    if (st != TM_OK)
-        return st;
+    end_empty(e, span->track);
     if (!tm_lanes_choose(e->lanes, span)) {
         tm_tally_add(&e->run->tallies, TM_TALLY_LANES_FULL, 1);
-        return TM_OK;
+        return;
     }
-    if (span->event.is_instant)
-        return write_instant(e, span);
+    if (span->event.is_instant) {
+        write_instant(e, span);
+        return;
+    }
     if (span->lane && !span->key)
         tm_tally_add(&e->run->tallies, TM_TALLY_LANE_MOVED, 1);
     is_open = stays_open(e, span);
-    st = write_begin(e, span);
-    if (st == TM_OK && (!is_open || is_written(e, span)))
-        st = write_end(e, span);
-    return st == TM_OK && is_open ? tm_lanes_open(e->lanes, span) : st;
+    write_begin(e, span);
+    if (!is_open || is_written(e, span))
+        write_end(e, span);
+    if (is_open)
+        tm_lanes_open(e->lanes, span);
 }
 
 /* Classes that say something of an event beside its kind. */
@@ -591,19 +572,16 @@ static bool is_telling(enum tm_class class)
     }
 }
 
-static tm_status exporter_category(struct tm_exporter *e, const struct tm_event *event, tm_strid *category)
+static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
 {
     struct tm_argument own;
 
-    *category = 0;
     if (tm_arguments_find(event->own, TM_ARGUMENT_CATEGORY, &own) && own.length)
-        return tm_names_put_st(e->names, own.text, own.length, category);
-    if (is_telling((enum tm_class)event->record.class))
-        *category = e->classes[event->record.class];
-    return TM_OK;
+        return tm_names_put(e->names, own.text, own.length);
+    return is_telling((enum tm_class)event->record.class) ? e->classes[event->record.class] : 0;
 }
 
-static tm_status exporter_take_span(struct tm_exporter *e, const struct tm_export_item *item)
+static void exporter_take_span(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
     const uint64_t key = record->correlation ? record->correlation : 1;
@@ -620,78 +598,59 @@ static tm_status exporter_take_span(struct tm_exporter *e, const struct tm_expor
                    .flow = exporter_launch_arrow(e, item->track, item->event) },
     };
     struct tm_out_event *const event = &span.event;
-    tm_status st = exporter_time(e, record->start_ps, &event->whole_begin_ps);
 
-    if (st == TM_OK)
-        st = exporter_time(e, record->start_ps + record->dur_ps, &event->whole_end_ps);
-    if (st == TM_OK)
-        st = exporter_category(e, item->event, &event->category);
-    if (st == TM_OK && record->common)
-        st = tm_trace_common(e->trace, record->common, e->common, &event->common);
+    event->whole_begin_ps = exporter_time(e, record->start_ps);
+    event->whole_end_ps = exporter_time(e, record->start_ps + record->dur_ps);
+    event->category = exporter_category(e, item->event);
+    if (record->common && tm_trace_common(e->trace, record->common, e->common, &event->common) != TM_OK)
+        return;
     event->marks = tm_out_cuts_of(event);
     event->marks |= record->flags & TM_FLAG_OPEN ? TM_OUT_UNFINISHED : 0;
-    return st == TM_OK ? exporter_add_span(e, &span) : st;
+    exporter_add_span(e, &span);
 }
 
 /* --- ending --- */
 
 /* Everything that ends at time_ps or before; nothing more happens at that time. */
-static tm_status exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
+static void exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
 {
-    tm_status st = TM_OK;
+    const struct tm_lane_span *ended;
 
-    while (st == TM_OK) {
-        const struct tm_lane_span *const ended = tm_lanes_next_end(e->lanes, time_ps);
-
-        if (!ended)
-            break;
+    while ((ended = tm_lanes_next_end(e->lanes, time_ps)))
         if (!is_written(e, ended))
-            st = write_end(e, ended);
-    }
+            write_end(e, ended);
     e->empty_spans = 0;
-    return st;
 }
 
 /* Everything that is open ends in the present file, and goes on in the next one. */
-static tm_status exporter_cut_spans(struct tm_exporter *e, int64_t time_ps)
+static void exporter_cut_spans(struct tm_exporter *e, int64_t time_ps)
 {
     const bool inner_first = e->writer->type->writes_ends;
+    const struct tm_lane_span *span;
     size_t at = 0;
-    tm_status st = TM_OK;
 
-    while (st == TM_OK) {
-        const struct tm_lane_span *const span =
-            inner_first ? tm_lanes_each_back(e->lanes, &at) : tm_lanes_each(e->lanes, &at);
-        struct tm_lane_span piece;
+    while ((span = inner_first ? tm_lanes_each_back(e->lanes, &at) : tm_lanes_each(e->lanes, &at))) {
+        struct tm_lane_span piece = *span;
 
-        if (!span)
-            break;
-        piece = *span;
         piece.event.end_ps = time_ps;
         piece.event.marks |= TM_OUT_CUT_END;
-        st = write_end(e, &piece);
+        write_end(e, &piece);
     }
-    return st;
 }
 
-static tm_status exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
+static void exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
 {
+    struct tm_lane_span *span;
     size_t at = 0;
-    tm_status st = TM_OK;
 
-    while (st == TM_OK) {
-        struct tm_lane_span *const span = tm_lanes_each(e->lanes, &at);
-
-        if (!span)
-            break;
+    while ((span = tm_lanes_each(e->lanes, &at))) {
         span->event.start_ps = time_ps;
         span->event.marks |= TM_OUT_CUT_BEGIN;
         span->event.flow = 0; /* the arrow ends at the first piece */
         e->counts.pieces++;
-        st = write_begin(e, span);
+        write_begin(e, span);
     }
     tm_lanes_changed(e->lanes);
-    return st;
 }
 
 /* --- an exporter --- */
@@ -710,21 +669,17 @@ static const char *category_of(enum tm_class class)
     }
 }
 
-static tm_status put_names(struct tm_exporter *e)
+static void put_names(struct tm_exporter *e)
 {
     static const char counter_value[] = "counter_value";
-    tm_status st = tm_names_put_string_st(e->names, "(no name)", &e->no_name);
 
-    if (st == TM_OK)
-        st = tm_names_put_string_st(e->names, "tracemill", &e->own_category);
-    if (st == TM_OK)
-        st = tm_names_put_string_st(e->names, "bytes", &e->bytes_unit);
-    if (st == TM_OK)
-        st = tm_names_put_string_st(e->names, "%", &e->percent_unit);
-    for (int i = 0; i < TM_CLASS_COUNT && st == TM_OK; i++)
-        st = tm_names_put_string_st(e->names, category_of((enum tm_class)i), &e->classes[i]);
+    e->no_name = tm_names_put_string(e->names, "(no name)");
+    e->own_category = tm_names_put_string(e->names, "tracemill");
+    e->bytes_unit = tm_names_put_string(e->names, "bytes");
+    e->percent_unit = tm_names_put_string(e->names, "%");
+    for (int i = 0; i < TM_CLASS_COUNT; i++)
+        e->classes[i] = tm_names_put_string(e->names, category_of((enum tm_class)i));
     e->counter_value = tm_hash_key(counter_value, sizeof(counter_value) - 1);
-    return st;
 }
 
 static void reset_counts(struct tm_exporter *e)
@@ -732,7 +687,7 @@ static void reset_counts(struct tm_exporter *e)
     e->counts = (struct tm_export_counts){ .first_ps = INT64_MAX, .last_ps = INT64_MIN };
 }
 
-static tm_status open_parts(struct tm_exporter *e)
+static void open_parts(struct tm_exporter *e)
 {
     struct tm_budget *const budget = &e->run->budget;
     const struct tm_trace_writer_type *const type = e->writer->type;
@@ -751,14 +706,9 @@ static tm_status open_parts(struct tm_exporter *e)
     if (e->lanes)
         e->rows =
             tm_out_rows_new(e->run, e->names, e->options.names_hosts, tm_budget_share(budget, TM_ACCOUNT_MODEL) / 4);
-    if (!e->rows)
-        return e->run->error.status;
-    if (e->options.filter && e->options.filter->count) {
+    if (e->rows && e->options.filter && e->options.filter->count)
         e->filter = tm_event_filter_new(e->run, e->names, e->options.filter);
-        if (!e->filter)
-            return e->run->error.status;
-    }
-    return put_names(e);
+    put_names(e);
 }
 
 struct tm_exporter *tm_exporter_new(struct tm_run *run, struct tm_names *names, const struct tm_export_options *options)
@@ -775,7 +725,8 @@ struct tm_exporter *tm_exporter_new(struct tm_run *run, struct tm_names *names, 
     e->may_cut = options->wants_cut != NULL;
     e->ends_at_once = !e->may_cut && !(type->writes_ends && type->end);
     reset_counts(e);
-    if (open_parts(e) == TM_OK)
+    open_parts(e);
+    if (!tm_failed(run))
         return e;
     tm_exporter_free(e);
     return NULL;
@@ -809,113 +760,100 @@ const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e)
 
 /* --- time --- */
 
-/* A time of the host on the output's clock.  errors: TM_ERR_LIMIT  it lies before its begin, or does not fit */
-static tm_status exporter_time(struct tm_exporter *e, int64_t ps, int64_t *time_ps)
+/* A time of the host on the output's clock.  errors: 0, and TM_ERR_LIMIT: it lies before its begin, or does not fit */
+static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
 {
-    if (!__builtin_add_overflow(ps, e->offset_ps, time_ps) && *time_ps >= 0)
-        return TM_OK;
-    return tm_fail(&e->run->error, TM_ERR_LIMIT, -1,
-                   "an event of host '%s' lies before the begin of the output's clock, or too far after it",
-                   e->trace->host_name);
+    int64_t time_ps;
+
+    if (!__builtin_add_overflow(ps, e->offset_ps, &time_ps) && time_ps >= 0)
+        return time_ps;
+    (void)tm_fail(&e->run->error, TM_ERR_LIMIT, -1,
+                  "an event of host '%s' lies before the begin of the output's clock, or too far after it",
+                  e->trace->host_name);
+    return 0;
 }
 
 /* The present file ends, and another one begins. */
-static tm_status cut(struct tm_exporter *e, int64_t time_ps)
+static void cut(struct tm_exporter *e, int64_t time_ps)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
-    struct tm_out_file *next = NULL;
-    tm_status st = exporter_end_spans(e, time_ps); /* what has no length is not cut in two */
+    struct tm_out_file *next;
 
-    if (st == TM_OK)
-        st = exporter_cut_spans(e, time_ps);
-    if (st == TM_OK)
-        st = type->end_file(e->writer);
-    if (st == TM_OK)
-        st = e->options.next_file(e->options.to, &e->counts, time_ps, &next);
-    if (st == TM_OK)
-        st = type->begin_file(e->writer, next);
-    if (st != TM_OK)
-        return st;
+    exporter_end_spans(e, time_ps); /* what has no length is not cut in two */
+    exporter_cut_spans(e, time_ps);
+    type->end_file(e->writer);
+    next = tm_failed(e->run) ? NULL : e->options.next_file(e->options.to, &e->counts, time_ps);
+    if (!next)
+        return;
+    type->begin_file(e->writer, next);
     tm_exporter_begin_file(e);
     e->is_cut = true;
-    st = tm_exporter_repeat_counters(e, time_ps);
-    return st == TM_OK ? exporter_resume_spans(e, time_ps) : st;
+    tm_exporter_repeat_counters(e, time_ps);
+    exporter_resume_spans(e, time_ps);
 }
 
-static tm_status cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
+static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
 {
-    if (!e->may_cut || !e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer),
-                                             tm_lanes_count(e->lanes), time_ps))
-        return TM_OK;
-    return cut(e, time_ps);
+    if (e->may_cut && e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer),
+                                           tm_lanes_count(e->lanes), time_ps))
+        cut(e, time_ps);
 }
 
 /* Write what comes before something that begins at a time: what was worked out, and ends. */
-static tm_status advance(struct tm_exporter *e, int64_t time_ps)
+static void advance(struct tm_exporter *e, int64_t time_ps)
 {
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && e->derived && e->derived_part.start_ps <= time_ps) {
-        st = exporter_end_spans(e, e->derived_part.start_ps);
-        if (st == TM_OK)
-            st = cut_where_wanted(e, e->derived_part.start_ps);
-        if (st == TM_OK)
-            st = exporter_write_derived(e);
+    while (e->derived && e->derived_part.start_ps <= time_ps && !tm_failed(e->run)) {
+        exporter_end_spans(e, e->derived_part.start_ps);
+        cut_where_wanted(e, e->derived_part.start_ps);
+        if (!tm_failed(e->run))
+            exporter_write_derived(e);
     }
-    return st == TM_OK ? exporter_end_spans(e, time_ps) : st;
+    exporter_end_spans(e, time_ps);
 }
 
 /* --- hosts --- */
 
-static tm_status look_for_arrows(struct tm_exporter *e)
+static void look_for_arrows(struct tm_exporter *e)
 {
     e->has_arrows = false;
     for (uint64_t i = 0; i < e->track_count && !e->has_arrows; i++) {
         const struct tm_track *const track = tm_rows_at(e->trace->tracks, i);
 
-        if (!track)
-            return e->run->error.status;
         e->has_arrows = track->sort == TM_TRACK_FLOWS && track->events;
     }
-    return TM_OK;
 }
 
 tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps)
 {
-    tm_status st;
-
     e->trace = trace;
     e->offset_ps = offset_ps;
     e->now_ps = -1; /* nothing lies before 0 */
     e->is_cut = false;
     e->track_count = tm_rows_count(trace->tracks);
-    st = look_for_arrows(e);
-    if (st == TM_OK)
-        st = tm_out_rows_begin_host(e->rows, trace);
-    if (st == TM_OK)
-        st = tm_exporter_begin_counters(e);
-    if (st == TM_OK && e->filter)
-        st = tm_event_filter_begin_host(e->filter, trace);
-    return st == TM_OK ? exporter_begin_derived(e) : st;
+    look_for_arrows(e);
+    tm_out_rows_begin_host(e->rows, trace);
+    tm_exporter_begin_counters(e);
+    if (e->filter)
+        tm_event_filter_begin_host(e->filter, trace);
+    exporter_begin_derived(e);
+    return e->run->error.status;
 }
 
 tm_status tm_exporter_end_host(struct tm_exporter *e)
 {
-    const tm_status st = advance(e, INT64_MAX);
-
+    advance(e, INT64_MAX);
     tm_exporter_end_counters(e);
     exporter_forget_flows(e);
-    return st;
+    return e->run->error.status;
 }
 
 /* --- events --- */
 
 /* Where an event lies.
  * out: track  a copy of its track; item->number TM_NONE: an end of an arrow that points nowhere */
-static tm_status place(struct tm_exporter *e, const struct tm_event *event, struct tm_export_item *item,
-                       struct tm_track *track)
+static void place(struct tm_exporter *e, const struct tm_event *event, struct tm_export_item *item,
+                  struct tm_track *track)
 {
-    const struct tm_track *found;
     struct tm_argument argument;
 
     *item = (struct tm_export_item){ .event = event, .track = track, .number = event->record.track };
@@ -923,44 +861,41 @@ static tm_status place(struct tm_exporter *e, const struct tm_event *event, stru
         item->number = tm_arguments_find(event->own, TM_ARGUMENT_PLACE, &argument) && argument.value < e->track_count
                            ? argument.value
                            : TM_NONE;
-    found = tm_rows_at(e->trace->tracks, item->number == TM_NONE ? event->record.track : item->number);
-    if (!found)
-        return e->run->error.status;
-    *track = *found;
-    return TM_OK;
+    *track = *(const struct tm_track *)tm_rows_at(e->trace->tracks,
+                                                  item->number == TM_NONE ? event->record.track : item->number);
 }
 
 enum choice { WANTED, ELSEWHERE /* on another device: in another output */, UNWANTED };
 
 /* Whether an event is wanted, and which part of it, on the output's clock.  Of arrows the filter is asked wherever they
  * lie: an end may be wanted whose begin lies elsewhere. */
-static tm_status choose(struct tm_exporter *e, struct tm_export_item *item, enum choice *choice)
+static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
     const bool is_here = !e->options.has_device || tm_event_device(item->track, item->event) == e->options.device;
     struct tm_wanted part = { true, record->start_ps, record->start_ps + record->dur_ps };
-    tm_status st = TM_OK;
 
     if (e->filter && (is_here || tm_is_flow(&item->event->record)))
-        st = tm_event_filter_take(e->filter, item->track, item->event, &part);
-    *choice = !part.is_wanted ? UNWANTED : is_here ? WANTED : ELSEWHERE;
-    if (st != TM_OK || *choice != WANTED) {
-        tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, *choice == UNWANTED && is_here);
-        return st;
+        tm_event_filter_take(e->filter, item->track, item->event, &part);
+    if (!part.is_wanted) {
+        tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, is_here);
+        return UNWANTED;
     }
-    st = exporter_time(e, part.start_ps, &item->start_ps);
-    return st == TM_OK ? exporter_time(e, part.end_ps, &item->end_ps) : st;
+    if (!is_here)
+        return ELSEWHERE;
+    item->start_ps = exporter_time(e, part.start_ps);
+    item->end_ps = exporter_time(e, part.end_ps);
+    return WANTED;
 }
 
 /* A span or an instant, with the counters that it brings. */
-static tm_status take_other(struct tm_exporter *e, const struct tm_export_item *item)
+static void take_other(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const uint8_t class = item->event->record.class;
-    tm_status st = exporter_take_span(e, item);
 
-    if (st == TM_OK && !e->trace->has_memory_counters && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
-        st = exporter_take_allocation(e, item);
-    return st;
+    exporter_take_span(e, item);
+    if (!e->trace->has_memory_counters && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
+        exporter_take_allocation(e, item);
 }
 
 /* An arrow is not parted from a span of length 0 at its time, as long as there are not too many of them. */
@@ -972,43 +907,47 @@ static bool stays_together(struct tm_exporter *e, const struct tm_event *event)
     return false;
 }
 
+static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item)
+{
+    const struct tm_event *const event = item->event;
+
+    assert(item->start_ps >= e->now_ps); /* the order of the stream */
+    if (item->start_ps > e->now_ps)
+        advance(e, item->start_ps);
+    e->now_ps = item->start_ps;
+    if (!stays_together(e, event))
+        cut_where_wanted(e, item->start_ps);
+    if (tm_is_flow(&event->record))
+        exporter_take_flow(e, item);
+    else if (event->record.kind == TM_COUNTER)
+        exporter_take_counter(e, item);
+    else
+        take_other(e, item);
+}
+
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
 {
     struct tm_export_item item;
     struct tm_track track;
-    enum choice choice = UNWANTED;
-    tm_status st = place(e, event, &item, &track);
 
-    if (st == TM_OK)
-        st = choose(e, &item, &choice);
-    if (st != TM_OK || choice == ELSEWHERE)
-        return st;
-    if (choice == UNWANTED)
-        return tm_is_flow(&event->record) ? exporter_lose_flow(e, event) : TM_OK;
-    assert(item.start_ps >= e->now_ps); /* the order of the stream */
-    if (item.start_ps > e->now_ps)
-        st = advance(e, item.start_ps);
-    e->now_ps = item.start_ps;
-    if (st == TM_OK && !stays_together(e, event))
-        st = cut_where_wanted(e, item.start_ps);
-    if (st != TM_OK)
-        return st;
-    if (tm_is_flow(&event->record))
-        return exporter_take_flow(e, &item);
-    return event->record.kind == TM_COUNTER ? exporter_take_counter(e, &item) : take_other(e, &item);
+    place(e, event, &item, &track);
+    const enum choice choice = choose(e, &item);
+
+    if (choice == WANTED && !tm_failed(e->run))
+        take_wanted(e, &item);
+    else if (choice == UNWANTED && tm_is_flow(&event->record))
+        exporter_lose_flow(e, event);
+    return e->run->error.status;
 }
 
 /* What was worked out of a host, beside what was recorded. */
 
 /* Find the next row that is wanted. */
-static tm_status find_next(struct tm_exporter *e)
+static void find_next(struct tm_exporter *e)
 {
-    for (;;) {
-        const tm_status st = tm_derived_next(e->options.derived, &e->derived);
-        const struct tm_derived_row *const row = e->derived;
+    const struct tm_derived_row *row;
 
-        if (st != TM_OK || !row)
-            return st;
+    while ((row = e->derived = tm_derived_next(e->options.derived))) {
         if (e->options.has_device && row->device != e->options.device)
             continue;
         e->derived_part = (struct tm_wanted){ true, row->start_ps, row->end_ps };
@@ -1017,52 +956,50 @@ static tm_status find_next(struct tm_exporter *e)
         if (e->derived_part.is_wanted)
             break;
     }
-    const tm_status st = exporter_time(e, e->derived_part.start_ps, &e->derived_part.start_ps);
-
-    return st == TM_OK ? exporter_time(e, e->derived_part.end_ps, &e->derived_part.end_ps) : st;
+    if (!row)
+        return;
+    e->derived_part.start_ps = exporter_time(e, e->derived_part.start_ps);
+    e->derived_part.end_ps = exporter_time(e, e->derived_part.end_ps);
 }
 
-static tm_status exporter_begin_derived(struct tm_exporter *e)
+static void exporter_begin_derived(struct tm_exporter *e)
 {
-    tm_status st;
-
     e->derived = NULL;
     if (!e->options.derived)
-        return TM_OK;
-    st = tm_derived_begin(e->options.derived, e->trace->host);
-    return st == TM_OK ? find_next(e) : st;
+        return;
+    tm_derived_begin(e->options.derived, e->trace->host);
+    find_next(e);
 }
 
-static tm_status write_span(struct tm_exporter *e, const struct tm_derived_row *row)
+static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
 {
     struct tm_lane_span span = {
         .track = tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
         .event = { .start_ps = e->derived_part.start_ps,
                    .end_ps = e->derived_part.end_ps,
+                   .whole_begin_ps = exporter_time(e, row->start_ps),
+                   .whole_end_ps = exporter_time(e, row->end_ps),
                    .name = row->name ? row->name : e->no_name,
                    .category = e->own_category,
                    .own = row->arguments,
                    .marks = TM_OUT_DERIVED,
                    .is_instant = row->sort == TM_DERIVED_FINDING },
     };
-    struct tm_out_event *const event = &span.event;
-    tm_status st = exporter_time(e, row->start_ps, &event->whole_begin_ps);
 
-    if (st == TM_OK)
-        st = exporter_time(e, row->end_ps, &event->whole_end_ps);
-    event->marks |= tm_out_cuts_of(event);
+    span.event.marks |= tm_out_cuts_of(&span.event);
     if (row->sort == TM_DERIVED_FINDING || row->sort == TM_DERIVED_FACTS)
-        event->marks |= TM_OUT_PUBLIC;
-    return st == TM_OK ? exporter_add_span(e, &span) : st;
+        span.event.marks |= TM_OUT_PUBLIC;
+    exporter_add_span(e, &span);
 }
 
 /* the next one, and find another */
-static tm_status exporter_write_derived(struct tm_exporter *e)
+static void exporter_write_derived(struct tm_exporter *e)
 {
     const struct tm_derived_row *const row = e->derived;
-    const bool is_counter = row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY;
-    const tm_status st =
-        is_counter ? exporter_take_derived_counter(e, row, e->derived_part.start_ps) : write_span(e, row);
 
-    return st == TM_OK ? find_next(e) : st;
+    if (row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY)
+        exporter_take_derived_counter(e, row, e->derived_part.start_ps);
+    else
+        write_span(e, row);
+    find_next(e);
 }

@@ -29,10 +29,10 @@ struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names 
                                             const struct tm_filter *filter) TM_MUST_USE;
 void tm_event_filter_free(struct tm_event_filter *f); /* tolerates NULL */
 /* in: trace  surveyed: times count from its first_ps, steps are its marks */
-tm_status tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace) TM_MUST_USE;
+void tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace);
 /* in: track  on which it lies: of the end of an arrow the one that it points to */
-tm_status tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
-                               struct tm_wanted *wanted) TM_MUST_USE;
+void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
+                          struct tm_wanted *wanted);
 void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,
                                   struct tm_wanted *wanted);
 
@@ -79,8 +79,8 @@ struct tm_lane_span {
  * out:    span->lane; false: TM_LANES_MOST are full (the caller tallies it) */
 bool tm_lanes_choose(const struct tm_lanes *lanes, struct tm_lane_span *span);
 /* Open it there.
- * errors: TM_ERR_LIMIT  more is open at once than memory_bytes can hold, with what to give */
-tm_status tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span) TM_MUST_USE;
+ * errors: TM_ERR_LIMIT, in run->error  more is open at once than memory_bytes can hold, with what to give */
+void tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span);
 /* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, but for outer_first.
  * out:    valid until the next call that changes something; NULL = none */
 const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t until_ps);
@@ -120,7 +120,7 @@ static inline struct tm_name_answer *tm_name_answer(struct tm_name_answer *table
 /* The rows of a host's trace in the viewer: numbers, names and order of its processes and threads, and which of them
  * the present file has.  docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on
  * what is written; only lanes, and those of one process among themselves, get theirs when they are first used.
- * Memory: `model`; a compact row for each track, which spills. */
+ * Memory: `model`; a compact row for each track, which spills.  Failures are remembered in run->error. */
 struct tm_out_rows;
 
 /* in:     names_hosts   the names of processes begin with that of their host
@@ -132,7 +132,7 @@ void tm_out_rows_free(struct tm_out_rows *r); /* tolerates NULL */
 
 /* The rows of another host; those of the one before are forgotten, but not that their numbers are taken.
  * owns: keeps trace until the next one */
-tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace) TM_MUST_USE;
+void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace);
 /* Nothing has been written in the present file. */
 void tm_out_rows_begin_file(struct tm_out_rows *r);
 
@@ -152,8 +152,8 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, co
 /* Something is to be written on a row: its process, the row and the lane are written before, where the file does not
  * have them yet.
  * out: *row; *rows  grows by how many were written */
-tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
-                          struct tm_out_row *row, uint64_t *rows) TM_MUST_USE;
+void tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+                     struct tm_out_row *row, uint64_t *rows);
 
 /* A counter of a process. */
 struct tm_counter_row {
@@ -167,8 +167,8 @@ struct tm_counter_row {
 
 enum tm_counter_order { TM_COUNTER_QUEUE, TM_COUNTER_BUSY, TM_COUNTER_RECORDED };
 
-tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
-                                  struct tm_out_row *row, uint64_t *rows) TM_MUST_USE;
+void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
+                             struct tm_out_row *row, uint64_t *rows);
 
 /* A row that the present file has, ready to be used again: the same few are used for each event, twice. */
 enum { TM_NEAR_ROWS = 64 };
@@ -230,9 +230,8 @@ typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint6
 
 /* The file that was written ends at time_ps: the writer has ended it.  Which one is to be written next?  The writer
  * begins it.
- * out: *next  never NULL */
-typedef tm_status tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps,
-                               struct tm_out_file **next);
+ * errors: NULL, with the error in run->error */
+typedef struct tm_out_file *tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps);
 
 struct tm_export_options {
     struct tm_trace_writer *writer;
@@ -325,10 +324,10 @@ static inline void tm_exporter_note_time(struct tm_exporter *e, int64_t time_ps)
 }
 
 /* exporter_series.c */
-tm_status tm_exporter_begin_counters(struct tm_exporter *e) TM_MUST_USE; /* of a host */
+void tm_exporter_begin_counters(struct tm_exporter *e); /* of a host */
 void tm_exporter_end_counters(struct tm_exporter *e);
 /* The last values again, in a file that has begun. */
-tm_status tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps) TM_MUST_USE;
+void tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps);
 
 /* Series of values, and who has them: exporter.c, exporter.c. */
 
@@ -356,7 +355,7 @@ struct tm_counter_key {
 };
 
 /* A value of a counter, whose series is made where there is none. */
-tm_status tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
-                            int64_t time_ps) TM_MUST_USE;
+void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
+                       int64_t time_ps);
 
 #endif

@@ -18,22 +18,17 @@ struct tm_series {
 
 /* --- the table --- */
 
-static tm_status make_slots(struct tm_exporter *e, size_t count)
+static void make_slots(struct tm_exporter *e, size_t count)
 {
     struct tm_series_table *const t = &e->series;
     uint32_t *const slots = tm_take(&e->run->budget, TM_ACCOUNT_MODEL, count * sizeof(*slots), &e->run->error);
 
     if (!slots)
-        return e->run->error.status;
+        return;
     for (uint64_t i = 0; i < tm_rows_count(t->rows); i++) {
         const struct tm_series *const series = tm_rows_at(t->rows, i);
-        size_t at;
+        size_t at = (size_t)tm_hash_mix(series->row.hash, t->seed) & (count - 1);
 
-        if (!series) {
-            tm_give(&e->run->budget, TM_ACCOUNT_MODEL, slots, count * sizeof(*slots));
-            return e->run->error.status;
-        }
-        at = (size_t)tm_hash_mix(series->row.hash, t->seed) & (count - 1);
         while (slots[at])
             at = (at + 1) & (count - 1);
         slots[at] = (uint32_t)i + 1;
@@ -41,15 +36,14 @@ static tm_status make_slots(struct tm_exporter *e, size_t count)
     tm_give(&e->run->budget, TM_ACCOUNT_MODEL, t->slots, t->slot_count * sizeof(*t->slots));
     t->slots = slots;
     t->slot_count = count;
-    return TM_OK;
 }
 
-tm_status tm_exporter_begin_counters(struct tm_exporter *e)
+void tm_exporter_begin_counters(struct tm_exporter *e)
 {
     tm_exporter_end_counters(e);
     e->series.seed = tm_hash_seed(&e->series);
     e->series.rows = tm_rows_new_paged(e->run, TM_ACCOUNT_MODEL, sizeof(struct tm_series), ROWS_BYTES, PAGE_BYTES);
-    return e->series.rows ? make_slots(e, SLOTS_FIRST) : e->run->error.status;
+    make_slots(e, SLOTS_FIRST);
 }
 
 void tm_exporter_end_counters(struct tm_exporter *e)
@@ -60,44 +54,29 @@ void tm_exporter_end_counters(struct tm_exporter *e)
 }
 
 /* The slot of a hash: of its series, or free. */
-static tm_status find_slot(struct tm_exporter *e, uint64_t hash, size_t *slot)
+static size_t find_slot(struct tm_exporter *e, uint64_t hash)
 {
     const struct tm_series_table *const t = &e->series;
+    size_t slot = (size_t)tm_hash_mix(hash, t->seed) & (t->slot_count - 1);
 
-    for (*slot = (size_t)tm_hash_mix(hash, t->seed) & (t->slot_count - 1); t->slots[*slot];
-         *slot = (*slot + 1) & (t->slot_count - 1)) {
-        const struct tm_series *const series = tm_rows_at(t->rows, t->slots[*slot] - 1);
-
-        if (!series)
-            return e->run->error.status;
-        if (series->row.hash == hash)
-            break;
-    }
-    return TM_OK;
+    while (t->slots[slot] && ((const struct tm_series *)tm_rows_at(t->rows, t->slots[slot] - 1))->row.hash != hash)
+        slot = (slot + 1) & (t->slot_count - 1);
+    return slot;
 }
 
 /* --- what tells them apart --- */
 
-static tm_status hash_name(struct tm_exporter *e, tm_strid name, uint64_t *hash)
+static uint64_t hash_counter(struct tm_exporter *e, const struct tm_counter_key *c)
 {
-    struct tm_name info;
-    const tm_status st = tm_names_info_st(e->names, name, &info);
+    const uint64_t parts[5] = {
+        (uint64_t)c->process << 8 | c->order,
+        tm_names_info(e->names, c->name).hash.low,
+        tm_names_info(e->names, c->key).hash.low,
+        c->id ? tm_hash_key(c->id, c->id_length).low : 0,
+        c->suffix ? tm_hash_key(c->suffix, strlen(c->suffix)).low : 0,
+    };
 
-    *hash = st == TM_OK ? info.hash.low : 0;
-    return st;
-}
-
-static tm_status hash_counter(struct tm_exporter *e, const struct tm_counter_key *c, uint64_t *hash)
-{
-    uint64_t parts[5] = { (uint64_t)c->process << 8 | c->order };
-    tm_status st = hash_name(e, c->name, &parts[1]);
-
-    if (st == TM_OK)
-        st = hash_name(e, c->key, &parts[2]);
-    parts[3] = c->id ? tm_hash_key(c->id, c->id_length).low : 0;
-    parts[4] = c->suffix ? tm_hash_key(c->suffix, strlen(c->suffix)).low : 0;
-    *hash = tm_hash_key(parts, sizeof(parts)).low;
-    return st;
+    return tm_hash_key(parts, sizeof(parts)).low;
 }
 
 struct text {
@@ -115,73 +94,64 @@ static void add(struct text *to, const char *text, size_t length)
     to->length += length;
 }
 
-static tm_status add_name(struct tm_exporter *e, struct text *to, tm_strid name)
+static void add_name(struct tm_exporter *e, struct text *to, tm_strid name)
 {
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(e->names, name, NAME_MOST, &text, &length);
+    const char *const text = tm_names_text(e->names, name, NAME_MOST, &length);
 
-    if (st == TM_OK)
-        add(to, text, length);
-    return st;
+    add(to, text, length);
 }
 
-static tm_status name_counter(struct tm_exporter *e, const struct tm_counter_key *c, tm_strid *name)
+static tm_strid name_counter(struct tm_exporter *e, const struct tm_counter_key *c)
 {
     struct text text = { .length = 0 };
-    tm_status st = add_name(e, &text, c->name);
 
+    add_name(e, &text, c->name);
     if (c->id) {
         add(&text, " [", 2);
         add(&text, c->id, c->id_length);
         add(&text, "]", 1);
     }
-    if (st == TM_OK && c->key) {
+    if (c->key) {
         add(&text, " ", 1);
-        st = add_name(e, &text, c->key);
+        add_name(e, &text, c->key);
     }
     if (c->suffix)
         add(&text, c->suffix, strlen(c->suffix));
-    return st == TM_OK ? tm_names_put_st(e->names, text.bytes, text.length, name) : st;
+    return tm_names_put(e->names, text.bytes, text.length);
 }
 
 /* --- writing --- */
 
 /* The series of a counter; made where there is none, and kept as long as there is room. */
-static tm_status find_series(struct tm_exporter *e, const struct tm_counter_key *c, struct tm_series *fresh,
-                             struct tm_series **series)
+static struct tm_series *find_series(struct tm_exporter *e, const struct tm_counter_key *c, struct tm_series *fresh)
 {
     struct tm_series_table *const t = &e->series;
-    size_t slot = 0;
-    tm_status st = hash_counter(e, c, &fresh->row.hash);
+    size_t slot;
 
-    if (st == TM_OK)
-        st = find_slot(e, fresh->row.hash, &slot);
-    if (st == TM_OK && t->slots[slot]) {
-        *series = tm_rows_change(t->rows, t->slots[slot] - 1);
-        return *series ? TM_OK : e->run->error.status;
-    }
+    fresh->row.hash = hash_counter(e, c);
+    slot = find_slot(e, fresh->row.hash);
+    if (t->slots[slot])
+        return tm_rows_change(t->rows, t->slots[slot] - 1);
     fresh->row.process = c->process;
     fresh->row.device = c->device;
     fresh->row.unit = c->unit;
     fresh->row.order = c->order;
     fresh->last.value = NAN;
     fresh->is_kept = tm_rows_count(t->rows) < TM_SERIES_MOST;
-    if (st == TM_OK)
-        st = name_counter(e, c, &fresh->row.name);
-    *series = fresh;
-    if (st != TM_OK || !fresh->is_kept)
-        return st;
-    st = tm_rows_append_st(t->rows, fresh);
+    fresh->row.name = name_counter(e, c);
+    if (!fresh->is_kept)
+        return fresh;
+    tm_rows_append(t->rows, fresh);
+    if (tm_failed(e->run))
+        return fresh;
     t->slots[slot] = (uint32_t)tm_rows_count(t->rows);
-    if (st == TM_OK && tm_rows_count(t->rows) * 2 > t->slot_count)
-        st = make_slots(e, t->slot_count * 2);
-    *series = st == TM_OK ? tm_rows_change(t->rows, tm_rows_count(t->rows) - 1) : NULL;
-    return *series ? TM_OK : e->run->error.status;
+    if (tm_rows_count(t->rows) * 2 > t->slot_count)
+        make_slots(e, t->slot_count * 2);
+    return tm_rows_change(t->rows, tm_rows_count(t->rows) - 1);
 }
 
-static tm_status write_value(struct tm_exporter *e, struct tm_series *series, int64_t time_ps,
-                             const struct tm_event *event)
+static void write_value(struct tm_exporter *e, struct tm_series *series, int64_t time_ps, const struct tm_event *event)
 {
     struct tm_out_row row;
     const struct tm_out_counter counter = {
@@ -193,11 +163,11 @@ static tm_status write_value(struct tm_exporter *e, struct tm_series *series, in
         .trace = event ? e->trace : NULL,
         .start_ps = event ? event->record.start_ps : 0,
     };
-    const tm_status st = tm_out_rows_use_counter(e->rows, e->writer, &series->row, &row, &e->counts.rows);
 
+    tm_out_rows_use_counter(e->rows, e->writer, &series->row, &row, &e->counts.rows);
     e->counts.counters++;
     tm_exporter_note_time(e, time_ps);
-    return st == TM_OK ? e->writer->type->counter(e->writer, &counter) : st;
+    e->writer->type->counter(e->writer, &counter);
 }
 
 static bool is_same(const struct tm_counter_value *a, const struct tm_counter_value *b)
@@ -205,29 +175,22 @@ static bool is_same(const struct tm_counter_value *a, const struct tm_counter_va
     return a->is_whole == b->is_whole && (a->is_whole ? a->whole == b->whole : a->value == b->value);
 }
 
-tm_status tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
-                            int64_t time_ps)
+void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
+                       int64_t time_ps)
 {
     struct tm_series fresh = { .is_kept = false };
-    struct tm_series *series;
-    const tm_status st = find_series(e, c, &fresh, &series);
+    struct tm_series *const series = find_series(e, c, &fresh);
 
-    if (st != TM_OK || (c->only_changes && is_same(&series->last, value)))
-        return st;
+    if (c->only_changes && is_same(&series->last, value))
+        return;
     if (!series->is_kept && e->may_cut)
         tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_NOT_REPEATED, 1);
     series->last = *value;
-    return write_value(e, series, time_ps, c->event);
+    write_value(e, series, time_ps, c->event);
 }
 
-tm_status tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps)
+void tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(e->series.rows) && st == TM_OK; i++) {
-        struct tm_series *const series = tm_rows_change(e->series.rows, i);
-
-        st = series ? write_value(e, series, time_ps, NULL) : e->run->error.status;
-    }
-    return st;
+    for (uint64_t i = 0; i < tm_rows_count(e->series.rows) && !tm_failed(e->run); i++)
+        write_value(e, tm_rows_change(e->series.rows, i), time_ps, NULL);
 }

@@ -59,30 +59,30 @@ struct tm_lanes {
 
 /* --- memory --- */
 
-static tm_status too_much(struct tm_lanes *l)
+static void too_much(struct tm_lanes *l)
 {
     (void)tm_fail(&l->run->error, TM_ERR_LIMIT, -1,
                   "%zu spans are open at the same time, and one more does not fit into %zu KiB", l->open,
                   l->options.memory_bytes >> 10);
     tm_hint(&l->run->error, "give more memory: --memory %zuM", l->run->budget.limit_bytes / TM_MIB * 2);
-    return TM_ERR_LIMIT;
 }
 
-/* Grow a block, or make one.  *block stays as it is on failure. */
-static tm_status grow(struct tm_lanes *l, void **block, size_t old_bytes, size_t new_bytes)
+/* Grow a block, or make one.
+ * out: NULL on failure, and the block is still there */
+static void *grow(struct tm_lanes *l, void *block, size_t old_bytes, size_t new_bytes)
 {
     struct tm_budget *const budget = &l->run->budget;
     void *at;
 
-    if (l->used_bytes > l->options.memory_bytes || new_bytes > l->options.memory_bytes - l->used_bytes)
-        return too_much(l); /* a move holds both blocks for a moment */
-    at = old_bytes ? tm_retake(budget, l->options.account, *block, old_bytes, new_bytes, &l->run->error)
+    if (l->used_bytes > l->options.memory_bytes || new_bytes > l->options.memory_bytes - l->used_bytes) {
+        too_much(l); /* a move holds both blocks for a moment */
+        return NULL;
+    }
+    at = old_bytes ? tm_retake(budget, l->options.account, block, old_bytes, new_bytes, &l->run->error)
                    : tm_take(budget, l->options.account, new_bytes, &l->run->error);
-    if (!at)
-        return l->run->error.status;
-    *block = at;
-    l->used_bytes += new_bytes - old_bytes;
-    return TM_OK;
+    if (at)
+        l->used_bytes += new_bytes - old_bytes;
+    return at;
 }
 
 static void give(struct tm_lanes *l, void *block, size_t bytes)
@@ -96,7 +96,6 @@ static void give(struct tm_lanes *l, void *block, size_t bytes)
 struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options *options)
 {
     struct tm_lanes *const l = tm_take(&run->budget, options->account, sizeof(*l), &run->error);
-    void *slots = NULL;
 
     if (!l)
         return NULL;
@@ -108,13 +107,13 @@ struct tm_lanes *tm_lanes_new(struct tm_run *run, const struct tm_lanes_options 
                             .ended = NO_NODE,
                             .first = NO_NODE,
                             .last = NO_NODE };
-    if (grow(l, &slots, 0, SLOTS_FIRST * sizeof(*l->slots)) != TM_OK) {
-        tm_lanes_free(l);
-        return NULL;
+    l->slots = grow(l, NULL, 0, SLOTS_FIRST * sizeof(*l->slots));
+    if (l->slots) {
+        l->slot_count = SLOTS_FIRST;
+        return l;
     }
-    l->slots = slots;
-    l->slot_count = SLOTS_FIRST;
-    return l;
+    tm_lanes_free(l);
+    return NULL;
 }
 
 static struct node *node_at(const struct tm_lanes *l, uint32_t number)
@@ -152,15 +151,13 @@ static struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
 }
 
 /* Put those that have something open into a new table; what is empty gives its lanes back. */
-static tm_status resize_slots(struct tm_lanes *l, size_t count)
+static bool resize_slots(struct tm_lanes *l, size_t count)
 {
-    struct slot *const old = l->slots;
+    struct slot *const old = l->slots, *const slots = grow(l, NULL, 0, count * sizeof(*slots));
     const size_t old_count = l->slot_count;
-    void *slots = NULL;
-    const tm_status st = grow(l, &slots, 0, count * sizeof(*l->slots));
 
-    if (st != TM_OK)
-        return st;
+    if (!slots)
+        return false;
     l->slots = slots;
     l->slot_count = count;
     l->slots_used = l->slots_empty = 0;
@@ -173,27 +170,25 @@ static tm_status resize_slots(struct tm_lanes *l, size_t count)
         }
     }
     give(l, old, old_count * sizeof(*old));
-    return TM_OK;
+    return true;
 }
 
-/* The slot of a track; made where there is none. */
-static tm_status make_slot(struct tm_lanes *l, uint64_t track, struct slot **slot)
+/* The slot of a track; made where there is none.  NULL on failure. */
+static struct slot *make_slot(struct tm_lanes *l, uint64_t track)
 {
-    tm_status st = TM_OK;
+    struct slot *slot = find_slot(l, track);
 
-    *slot = find_slot(l, track);
-    if ((*slot)->is_used)
-        return TM_OK;
+    if (slot->is_used)
+        return slot;
     if ((l->slots_used + 1) * 2 > l->slot_count) {
-        st = resize_slots(l, l->slots_empty * 2 > l->slots_used ? l->slot_count : l->slot_count * 2);
-        *slot = find_slot(l, track);
+        if (!resize_slots(l, l->slots_empty * 2 > l->slots_used ? l->slot_count : l->slot_count * 2))
+            return NULL;
+        slot = find_slot(l, track);
     }
-    if (st != TM_OK)
-        return st;
-    **slot = (struct slot){ .track = track, .first.inner = NO_NODE, .is_used = true };
+    *slot = (struct slot){ .track = track, .first.inner = NO_NODE, .is_used = true };
     l->slots_used++;
     l->slots_empty++;
-    return TM_OK;
+    return slot;
 }
 
 static struct lane *lane_at(struct slot *slot, uint32_t lane)
@@ -202,68 +197,69 @@ static struct lane *lane_at(struct slot *slot, uint32_t lane)
 }
 
 /* Make room for a lane. */
-static tm_status make_lane(struct tm_lanes *l, struct slot *slot, uint32_t lane)
+static bool make_lane(struct tm_lanes *l, struct slot *slot, uint32_t lane)
 {
-    void *more = slot->more;
     uint32_t room = slot->room ? slot->room : LANES_FIRST;
-    tm_status st = TM_OK;
 
     while (room < lane)
         room *= 2;
     if (lane && room != slot->room) {
-        st = grow(l, &more, slot->room * sizeof(struct lane), room * sizeof(struct lane));
+        struct lane *const more = grow(l, slot->more, slot->room * sizeof(*more), room * sizeof(*more));
+
+        if (!more)
+            return false;
         slot->more = more;
-        slot->room = st == TM_OK ? room : slot->room;
+        slot->room = room;
     }
-    for (; st == TM_OK && slot->count <= lane; slot->count++)
+    for (; slot->count <= lane; slot->count++)
         *lane_at(slot, slot->count) = (struct lane){ .inner = NO_NODE };
-    return st;
+    return true;
 }
 
 /* --- nodes --- */
 
-static tm_status add_block(struct tm_lanes *l)
+static bool add_block(struct tm_lanes *l)
 {
     const uint32_t room = l->block_room ? l->block_room * 2 : 16;
-    void *blocks = l->blocks, *block = NULL;
-    tm_status st = TM_OK;
 
     if (l->block_count == l->block_room) {
-        st = grow(l, &blocks, l->block_room * sizeof(*l->blocks), room * sizeof(*l->blocks));
+        struct node **const blocks = grow(l, l->blocks, l->block_room * sizeof(*blocks), room * sizeof(*blocks));
+
+        if (!blocks)
+            return false;
         l->blocks = blocks;
-        l->block_room = st == TM_OK ? room : l->block_room;
+        l->block_room = room;
     }
-    if (st == TM_OK)
-        st = grow(l, &block, 0, BLOCK_NODES * sizeof(struct node));
-    if (st != TM_OK)
-        return st;
+    struct node *const block = grow(l, NULL, 0, BLOCK_NODES * sizeof(*block));
+
+    if (!block)
+        return false;
     l->blocks[l->block_count] = block;
     for (uint32_t k = BLOCK_NODES; k-- > 0;) {
-        l->blocks[l->block_count][k].outer = l->free_node;
+        block[k].outer = l->free_node;
         l->free_node = l->block_count * BLOCK_NODES + k;
     }
     l->block_count++;
-    return TM_OK;
+    return true;
 }
 
 /* Keep the arguments of a node beside it. */
-static tm_status hold(struct tm_lanes *l, struct node *n)
+static bool hold(struct tm_lanes *l, struct node *n)
 {
     struct tm_arguments *const own = &n->span.event.own, *const common = &n->span.event.common;
-    void *held = NULL;
     size_t bytes;
-    tm_status st;
 
     if (!l->options.holds)
         *own = *common = (struct tm_arguments){ .bytes = NULL };
-    if (__builtin_add_overflow(own->length, common->length, &bytes))
-        return too_much(l);
+    if (__builtin_add_overflow(own->length, common->length, &bytes)) {
+        too_much(l);
+        return false;
+    }
     if (!bytes)
-        return TM_OK;
-    st = grow(l, &held, 0, bytes);
-    if (st != TM_OK)
-        return st;
-    n->held = held;
+        return true;
+    n->held = grow(l, NULL, 0, bytes);
+    if (!n->held)
+        return false;
     n->held_bytes = bytes;
     if (own->length)
         memcpy(n->held, own->bytes, own->length);
@@ -271,7 +267,7 @@ static tm_status hold(struct tm_lanes *l, struct node *n)
         memcpy(n->held + own->length, common->bytes, common->length);
     own->bytes = n->held;
     common->bytes = n->held + own->length;
-    return TM_OK;
+    return true;
 }
 
 static void release_ended(struct tm_lanes *l)
@@ -363,23 +359,23 @@ bool tm_lanes_choose(const struct tm_lanes *l, struct tm_lane_span *span)
     return span->lane < TM_LANES_MOST;
 }
 
-/* Everything that opening a span may need, so that nothing is half done when memory runs out. */
-static tm_status make_room(struct tm_lanes *l, const struct tm_lane_span *span, struct slot **slot)
+/* Everything that opening a span may need, so that nothing is half done when memory runs out.  NULL on failure. */
+static struct slot *make_room(struct tm_lanes *l, const struct tm_lane_span *span)
 {
     const size_t room = l->heap_room ? l->heap_room * 2 : BLOCK_NODES;
-    void *heap = l->heap;
-    tm_status st = make_slot(l, span->track, slot);
+    struct slot *const slot = make_slot(l, span->track);
 
-    if (st == TM_OK)
-        st = make_lane(l, *slot, span->lane);
-    if (st == TM_OK && l->free_node == NO_NODE)
-        st = add_block(l);
-    if (st == TM_OK && l->open == l->heap_room) {
-        st = grow(l, &heap, l->heap_room * sizeof(*l->heap), room * sizeof(*l->heap));
+    if (!slot || !make_lane(l, slot, span->lane) || (l->free_node == NO_NODE && !add_block(l)))
+        return NULL;
+    if (l->open == l->heap_room) {
+        struct entry *const heap = grow(l, l->heap, l->heap_room * sizeof(*heap), room * sizeof(*heap));
+
+        if (!heap)
+            return NULL;
         l->heap = heap;
-        l->heap_room = st == TM_OK ? room : l->heap_room;
+        l->heap_room = room;
     }
-    return st;
+    return slot;
 }
 
 static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
@@ -402,32 +398,24 @@ static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
     sift_up(l, l->open++);
 }
 
-tm_status tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
+void tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
 {
-    struct slot *slot;
-    struct node *n;
-    uint32_t number;
-    tm_status st;
-
     release_ended(l);
-    st = make_room(l, span, &slot);
-    if (st != TM_OK)
-        return st;
-    number = l->free_node;
-    n = node_at(l, number);
-    l->free_node = n->outer;
+    struct slot *const slot = make_room(l, span);
+
+    if (!slot)
+        return;
+    const uint32_t number = l->free_node;
+    struct node *const n = node_at(l, number);
+
     n->span = *span;
     n->span.event.row = NULL;
     n->span.event.of = NULL;
     n->span.event.trace = NULL;
-    st = hold(l, n);
-    if (st == TM_OK) {
-        link_node(l, slot, number);
-    } else {
-        n->outer = l->free_node;
-        l->free_node = number;
-    }
-    return st;
+    if (!hold(l, n))
+        return;
+    l->free_node = n->outer;
+    link_node(l, slot, number);
 }
 
 /* --- ending --- */

@@ -48,20 +48,6 @@ enum {
     GZIP_WINDOW = 16 + MAX_WBITS,
 };
 
-static tm_status set_up(struct tm_deflater *d, enum tm_deflate_wrapper wrapper)
-{
-    const bool is_gzip = wrapper == TM_DEFLATE_GZIP;
-    const int level = is_gzip ? GZIP_LEVEL : BLOCK_LEVEL, window = is_gzip ? GZIP_WINDOW : MAX_WBITS;
-
-    d->pool = (struct tm_fixed_pool){ .bytes = d->bytes, .room = sizeof(d->bytes) };
-    d->zlib.zalloc = tm_fixed_pool_take;
-    d->zlib.zfree = tm_fixed_pool_give;
-    d->zlib.opaque = &d->pool;
-    if (deflateInit2(&d->zlib, level, Z_DEFLATED, window, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-        return tm_fail(&d->run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
-    return TM_OK;
-}
-
 static void deflater_free(struct tm_deflater *d);
 
 /* One piece of memory, of the account `tables`.
@@ -69,12 +55,19 @@ static void deflater_free(struct tm_deflater *d);
 static struct tm_deflater *deflater_new(struct tm_run *run, enum tm_deflate_wrapper wrapper)
 {
     struct tm_deflater *const d = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*d), &run->error);
+    const bool is_gzip = wrapper == TM_DEFLATE_GZIP;
+    const int level = is_gzip ? GZIP_LEVEL : BLOCK_LEVEL, window = is_gzip ? GZIP_WINDOW : MAX_WBITS;
 
     if (!d)
         return NULL;
     d->run = run;
-    if (set_up(d, wrapper) == TM_OK)
+    d->pool = (struct tm_fixed_pool){ .bytes = d->bytes, .room = sizeof(d->bytes) };
+    d->zlib.zalloc = tm_fixed_pool_take;
+    d->zlib.zfree = tm_fixed_pool_give;
+    d->zlib.opaque = &d->pool;
+    if (deflateInit2(&d->zlib, level, Z_DEFLATED, window, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
         return d;
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
     deflater_free(d);
     return NULL;
 }
@@ -117,18 +110,20 @@ struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, con
     return f;
 }
 
-static tm_status put_in_file(struct tm_out_file *f, const uint8_t *bytes, size_t length)
+/* After a failure of the run nothing is written. */
+static void put_in_file(struct tm_out_file *f, const uint8_t *bytes, size_t length)
 {
+    if (!length || tm_failed(f->run))
+        return;
     errno = 0;
-    if (length && fwrite(bytes, 1, length, f->file.stream) != length)
-        return tm_fail_system(&f->run->error, TM_ERR_OUTPUT, -1, errno != 0 ? errno : EIO, "cannot write '%s'",
-                              f->file.path);
+    if (fwrite(bytes, 1, length, f->file.stream) != length)
+        (void)tm_fail_system(&f->run->error, TM_ERR_OUTPUT, -1, errno != 0 ? errno : EIO, "cannot write '%s'",
+                             f->file.path);
     f->written += length;
-    return TM_OK;
 }
 
 /* flush: Z_NO_FLUSH, or Z_FINISH, which ends the member. */
-static tm_status deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t length, int flush)
+static void deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t length, int flush)
 {
     z_stream *const z = &f->deflater->zlib;
     int result;
@@ -141,24 +136,21 @@ static tm_status deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size
         result = deflate(z, flush);
         /* Z_BUF_ERROR: nothing was left to do, which is no error. */
         assert(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR);
-        const tm_status status = put_in_file(f, f->deflated, BLOCK_BYTES - z->avail_out);
-
-        if (status != TM_OK)
-            return status;
+        put_in_file(f, f->deflated, BLOCK_BYTES - z->avail_out);
     } while (z->avail_out == 0 && result != Z_STREAM_END);
-    return TM_OK;
 }
 
 /* The block is empty again. */
-static tm_status pass_block(struct tm_out_file *f)
+static void pass_block(struct tm_out_file *f)
 {
-    const size_t used = f->used;
-
+    if (f->deflater)
+        deflate_bytes(f, f->block, f->used, Z_NO_FLUSH);
+    else
+        put_in_file(f, f->block, f->used);
     f->used = 0;
-    return f->deflater ? deflate_bytes(f, f->block, used, Z_NO_FLUSH) : put_in_file(f, f->block, used);
 }
 
-tm_status tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
+void tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
 {
     const uint8_t *from = bytes;
 
@@ -170,27 +162,21 @@ tm_status tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t len
         f->used += n;
         from += n;
         length -= n;
-        if (f->used == BLOCK_BYTES) {
-            const tm_status status = pass_block(f);
-
-            if (status != TM_OK)
-                return status;
-        }
+        if (f->used == BLOCK_BYTES)
+            pass_block(f);
     }
-    return TM_OK;
 }
 
 tm_status tm_out_file_commit(struct tm_out_file *f, uint64_t *written)
 {
-    tm_status status = pass_block(f);
-
-    if (status == TM_OK && f->deflater)
-        status = deflate_bytes(f, f->block, 0, Z_FINISH);
-    if (status == TM_OK)
-        status = tm_atomic_commit(&f->file);
-    if (status == TM_OK && written)
+    pass_block(f);
+    if (f->deflater)
+        deflate_bytes(f, f->block, 0, Z_FINISH);
+    if (tm_failed(f->run))
+        return f->run->error.status;
+    if (written)
         *written = f->written;
-    return status;
+    return tm_atomic_commit(&f->file);
 }
 
 void tm_out_file_free(struct tm_out_file *f)
@@ -307,7 +293,6 @@ size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t
 void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file)
 {
     sink->file = file;
-    sink->status = TM_OK;
     sink->passed = 0;
     sink->keep_from = UINT64_MAX;
     sink->used = 0;
@@ -315,8 +300,7 @@ void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file)
 
 static void pass(struct tm_text_sink *sink, size_t length)
 {
-    if (sink->status == TM_OK)
-        sink->status = tm_out_file_write(sink->file, sink->bytes, length);
+    tm_out_file_write(sink->file, sink->bytes, length);
     memmove(sink->bytes, sink->bytes + length, sink->used - length);
     sink->passed += length;
     sink->used -= length;
@@ -333,10 +317,9 @@ void tm_sink_make_room(struct tm_text_sink *sink)
         pass(sink, sink->used);
 }
 
-tm_status tm_sink_end(struct tm_text_sink *sink)
+void tm_sink_end(struct tm_text_sink *sink)
 {
     pass(sink, sink->used);
-    return sink->status;
 }
 
 void tm_sink_put_long(struct tm_text_sink *sink, const char *bytes, size_t length)

@@ -17,9 +17,10 @@ struct tm_out_file;
  * errors: NULL, with the error in run->error */
 struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, const char *name,
                                      bool is_gzip) TM_MUST_USE;
-tm_status tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t length) TM_MUST_USE;
+/* A failure is remembered in run->error, and after one nothing is written. */
+void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t length);
 
-/* The file appears.
+/* The file appears, unless the run has failed.
  * out: *written  bytes on disk; may be NULL */
 tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written) TM_MUST_USE;
 void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes away; tolerates NULL */
@@ -37,13 +38,11 @@ void tm_block_deflater_free(struct tm_block_deflater *d); /* tolerates NULL */
  * out:    bytes in `to`; 0: they would be more than room */
 size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room);
 
-/* A text on its way to a file, gathered in one buffer of a fixed size.  The first failure stays in `status`, and what
- * is put in after it goes nowhere: writers look at it once for each event. */
+/* A text on its way to a file, gathered in one buffer of a fixed size. */
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 
 struct tm_text_sink {
     struct tm_out_file *file;
-    tm_status status;
     uint64_t passed;    /* bytes that the file has */
     uint64_t keep_from; /* what lies there and after may still be put in another order; UINT64_MAX = nothing.  It is
                              given up where the buffer is full of it */
@@ -54,8 +53,8 @@ struct tm_text_sink {
 void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file);
 /* Pass on what may be passed on, so that there is room for TM_SINK_PIECE bytes. */
 void tm_sink_make_room(struct tm_text_sink *sink);
-/* Pass on everything.  out: the status */
-tm_status tm_sink_end(struct tm_text_sink *sink) TM_MUST_USE;
+/* Pass on everything. */
+void tm_sink_end(struct tm_text_sink *sink);
 void tm_sink_put_long(struct tm_text_sink *sink, const char *bytes, size_t length);
 
 /* Bytes before the next one. */

@@ -54,62 +54,60 @@ static uint64_t hash_shown(const char *text, size_t length)
     return tm_json_key_hash(shown, length);
 }
 
-static tm_status learn_key(struct tm_perfetto_arguments *a, struct tm_perfetto_key *key, tm_strid id)
+static void learn_key(struct tm_perfetto_arguments *a, struct tm_perfetto_key *key, tm_strid id)
 {
-    const char *text;
     size_t length;
-    const tm_status status = tm_names_text_st(a->names->names, id, TM_PERFETTO_TEXT_MOST, &text, &length);
+    const char *const text = tm_names_text(a->names->names, id, TM_PERFETTO_TEXT_MOST, &length);
 
-    if (status == TM_OK)
-        *key = (struct tm_perfetto_key){ id, tm_is_essential_argument(text, length), hash_shown(text, length) };
-    return status;
+    *key = (struct tm_perfetto_key){ id, tm_is_essential_argument(text, length), hash_shown(text, length) };
 }
 
-static inline tm_status know_key(struct tm_perfetto_arguments *a, tm_strid id, const struct tm_perfetto_key **known)
+static inline const struct tm_perfetto_key *know_key(struct tm_perfetto_arguments *a, tm_strid id)
 {
     struct tm_perfetto_key *const key = &a->keys[id % TM_PERFETTO_KNOWN_KEYS];
 
-    *known = key;
-    return key->id == id && id ? TM_OK : learn_key(a, key, id);
+    if (key->id != id || !id)
+        learn_key(a, key, id);
+    return key;
 }
 
 /* "key (2)": of values of one name viewers keep the last one only. */
-static tm_status put_numbered_key(struct tm_perfetto_arguments *a, tm_strid key, uint64_t number)
+static void put_numbered_key(struct tm_perfetto_arguments *a, tm_strid key, uint64_t number)
 {
     char text[KEY_MOST + 32];
-    const char *plain;
-    size_t length, used;
-    const tm_status status = tm_names_text_st(a->names->names, key, TM_PERFETTO_TEXT_MOST + 1, &plain, &length);
+    size_t length;
+    const char *const plain = tm_names_text(a->names->names, key, TM_PERFETTO_TEXT_MOST + 1, &length);
+    size_t used = length < KEY_MOST ? length : KEY_MOST;
 
-    if (status != TM_OK)
-        return status;
-    used = length < KEY_MOST ? length : KEY_MOST;
     a->names->is_cut |= used < length;
     memcpy(text, plain, used);
     used += (size_t)snprintf(text + used, sizeof(text) - used, " (%" PRIu64 ")", number);
     tm_perfetto_put_text(a->names, &a->to, NAME, text, used);
-    return TM_OK;
+}
+
+/* A text by its number, or as it is. */
+static void put_by_number(struct tm_perfetto_arguments *a, enum tm_perfetto_table table, tm_strid id,
+                          unsigned iid_field, unsigned text_field)
+{
+    const uint32_t iid = tm_perfetto_number(a->names, table, id);
+
+    if (iid)
+        a->to = tm_pb_varint(a->to, iid_field, iid);
+    else
+        tm_perfetto_put_name(a->names, &a->to, text_field, id);
 }
 
 /* in: object  of the event that it is a key of; its arguments: 0 */
-static tm_status put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t object)
+static void put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t object)
 {
-    const struct tm_perfetto_key *key;
-    uint64_t number;
-    uint32_t iid;
-    tm_status status = know_key(a, id, &key);
+    const struct tm_perfetto_key *const key = know_key(a, id);
+    const uint64_t number = a->is_alike && !object ? 0 : tm_json_keys_take(&a->seen, key->hash, object);
 
-    if (status != TM_OK)
-        return status;
-    number = a->is_alike && !object ? 0 : tm_json_keys_take(&a->seen, key->hash, object);
     a->has_duplicates |= number != 0;
     if (number)
-        return put_numbered_key(a, id, number);
-    status = tm_perfetto_number(a->names, TM_PERFETTO_KEYS, id, &iid);
-    if (status == TM_OK && !iid)
-        return tm_perfetto_put_name(a->names, &a->to, NAME, id);
-    a->to = tm_pb_varint(a->to, NAME_IID, iid);
-    return status;
+        put_numbered_key(a, id, number);
+    else
+        put_by_number(a, TM_PERFETTO_KEYS, id, NAME_IID, NAME);
 }
 
 /* --- values --- */
@@ -157,45 +155,34 @@ static void put_unsigned(struct tm_perfetto_arguments *a, uint64_t number)
     put_literal(a, digits);
 }
 
-static tm_status put_name(struct tm_perfetto_arguments *a, tm_strid id)
-{
-    uint32_t iid;
-    const tm_status status = tm_perfetto_number(a->names, TM_PERFETTO_STRINGS, id, &iid);
-
-    if (status == TM_OK && !iid)
-        return tm_perfetto_put_name(a->names, &a->to, STRING_VALUE, id);
-    a->to = tm_pb_varint(a->to, STRING_VALUE_IID, iid);
-    return status;
-}
-
 /* One that is neither an object nor a list. */
-static tm_status put_scalar(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
+static void put_scalar(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
 {
     switch (argument->type) {
     case TM_ARGUMENT_FALSE:
     case TM_ARGUMENT_TRUE:
         a->to = tm_pb_varint(a->to, BOOL_VALUE, argument->type == TM_ARGUMENT_TRUE);
-        return TM_OK;
+        break;
     case TM_ARGUMENT_INT:
         a->to = tm_pb_varint(a->to, INT_VALUE, (uint64_t)argument->number);
-        return TM_OK;
+        break;
     case TM_ARGUMENT_UINT:
         put_unsigned(a, argument->value);
-        return TM_OK;
+        break;
     case TM_ARGUMENT_DOUBLE:
         put_real(a, argument->real);
-        return TM_OK;
+        break;
     case TM_ARGUMENT_NUMBER:
         put_number(a, argument);
-        return TM_OK;
+        break;
     case TM_ARGUMENT_TEXT:
         tm_perfetto_put_argument(a->names, &a->to, STRING_VALUE, argument->text, argument->length);
-        return TM_OK;
+        break;
     case TM_ARGUMENT_NAME:
-        return put_name(a, (tm_strid)argument->value);
+        put_by_number(a, TM_PERFETTO_STRINGS, (tm_strid)argument->value, STRING_VALUE_IID, STRING_VALUE);
+        break;
     default: /* the format has no nothing */
         put_literal(a, "null");
-        return TM_OK;
     }
 }
 
@@ -213,17 +200,11 @@ static void put_no_values(struct tm_perfetto_arguments *a, bool is_array)
 }
 
 /* Whether a node of the event is an argument, and one that is written. */
-static tm_status is_wanted(struct tm_perfetto_arguments *a, const struct tm_argument *argument, bool *wanted)
+static bool is_wanted(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
 {
-    const struct tm_perfetto_key *key;
-    tm_status status;
-
-    *wanted = tm_argument_is_value(argument);
-    if (!*wanted || a->level != TM_ARGS_ESSENTIAL)
-        return TM_OK;
-    status = know_key(a, argument->key, &key);
-    *wanted = key->is_essential;
-    return status;
+    if (!tm_argument_is_value(argument))
+        return false;
+    return a->level != TM_ARGS_ESSENTIAL || know_key(a, argument->key)->is_essential;
 }
 
 /* The next value inside an object or a list. */
@@ -258,32 +239,28 @@ static void open_level(struct tm_perfetto_level *level, const struct tm_argument
 }
 
 /* in: depth  of the value.  out: *depth  of what comes next */
-static tm_status put_value(struct tm_perfetto_arguments *a, const struct tm_argument *argument, size_t *depth)
+static void put_value(struct tm_perfetto_arguments *a, const struct tm_argument *argument, size_t *depth)
 {
     struct tm_perfetto_level *const level = &a->levels[*depth];
     const unsigned field = !*depth ? EVENT_ARGUMENTS : level->is_array ? ARRAY_VALUES : DICT_ENTRIES;
     uint8_t *begin;
-    tm_status status = TM_OK;
 
     a->count += !*depth;
     level->has_values = true;
     a->to = tm_pb_begin(a->to, field, &begin);
     if (!level->is_array)
-        status = put_key(a, argument->key, level->object);
-    if (status != TM_OK)
-        return status;
+        put_key(a, argument->key, level->object);
     if (!is_list(argument)) {
-        status = put_scalar(a, argument);
+        put_scalar(a, argument);
     } else if (argument->inside.length && *depth < TM_ARGUMENTS_DEEPEST) {
         ++*depth;
         open_level(level + 1, argument, begin, ++a->objects);
-        return TM_OK;
+        return;
     } else {
         a->names->is_cut |= argument->inside.length != 0;
         put_no_values(a, argument->type == TM_ARGUMENT_ARRAY);
     }
     a->to = tm_pb_end(a->to, begin);
-    return status;
 }
 
 static void close_level(struct tm_perfetto_arguments *a, const struct tm_perfetto_level *level)
@@ -294,31 +271,28 @@ static void close_level(struct tm_perfetto_arguments *a, const struct tm_perfett
 }
 
 /* What is inside the value that was put last, down to the deepest. */
-static tm_status put_inside(struct tm_perfetto_arguments *a, size_t depth)
+static void put_inside(struct tm_perfetto_arguments *a, size_t depth)
 {
-    tm_status status = TM_OK;
-
-    while (status == TM_OK && depth) {
+    while (depth) {
         struct tm_argument argument;
         const bool is_found = next_inside(&a->levels[depth], &argument);
 
         if (is_found && take_place(a, depth))
-            status = put_value(a, &argument, &depth);
+            put_value(a, &argument, &depth);
         else if (is_found)
             a->levels[depth].rest.length = 0;
         else
             close_level(a, &a->levels[depth--]);
     }
-    return status;
 }
 
 /* An argument of the event, with all that is inside of it. */
-static tm_status put_argument(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
+static void put_argument(struct tm_perfetto_arguments *a, const struct tm_argument *argument)
 {
     size_t depth = 0;
-    const tm_status status = put_value(a, argument, &depth);
 
-    return status == TM_OK && depth ? put_inside(a, depth) : status;
+    put_value(a, argument, &depth);
+    put_inside(a, depth);
 }
 
 /* The number that a value is written with; false: it is none, or not known at once. */
@@ -376,25 +350,22 @@ static void note_node(struct tm_perfetto_arguments *a, const uint8_t *from, cons
     draft->count++;
 }
 
-static tm_status put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 {
     const uint8_t *from = list.bytes;
     struct tm_argument argument;
-    tm_status status = TM_OK;
 
-    while (status == TM_OK && tm_arguments_next(&list, true, &argument)) {
+    while (tm_arguments_next(&list, true, &argument)) {
         const uint8_t *const value = a->to;
-        bool wanted;
 
-        status = is_wanted(a, &argument, &wanted);
-        if (status != TM_OK || (wanted && !take_place(a, 0)))
-            break;
-        if (wanted)
-            status = put_argument(a, &argument);
+        if (is_wanted(a, &argument)) {
+            if (!take_place(a, 0))
+                break;
+            put_argument(a, &argument);
+        }
         note_node(a, from, list.bytes, value, &argument);
         from = list.bytes;
     }
-    return status;
 }
 
 /* --- events like the one before of their name --- */
@@ -428,15 +399,12 @@ static inline bool put_other_number(struct tm_perfetto_arguments *a, const struc
 
 /* in: *node  of the event before that the list begins with
  * out: false: its keys are others */
-static tm_status put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t *node,
-                                struct tm_arguments list, bool *is_alike)
+static bool put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t *node,
+                           struct tm_arguments list)
 {
-    tm_status status = TM_OK;
-
-    while (status == TM_OK && list.length) {
+    while (list.length) {
         const size_t run = tm_alike_run(alike, *node, list), end = *node + run;
         struct tm_argument argument;
-        bool wanted;
 
         if (run) {
             const size_t bytes = alike->node_end[end - 1] - (*node ? alike->node_end[*node - 1] : 0u);
@@ -448,34 +416,26 @@ static tm_status put_list_alike(struct tm_perfetto_arguments *a, const struct tm
         }
         if (!tm_arguments_next(&list, true, &argument))
             break;
-        *is_alike =
-            *node < alike->count && alike->key[*node] == (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX);
-        if (!*is_alike)
-            return TM_OK;
-        if (put_other_number(a, alike, (*node)++, &argument))
-            continue;
-        status = is_wanted(a, &argument, &wanted);
-        if (status == TM_OK && wanted)
-            status = put_argument(a, &argument);
+        if (*node >= alike->count || alike->key[*node] != (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX))
+            return false;
+        if (!put_other_number(a, alike, (*node)++, &argument) && is_wanted(a, &argument))
+            put_argument(a, &argument);
     }
-    return status;
+    return true;
 }
 
-/* out: *is_alike  false: some key is another one, and nothing was put in */
-static tm_status put_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, struct tm_arguments own,
-                           struct tm_arguments common, bool *is_alike)
+/* out: false: some key is another one, and nothing was put in */
+static bool put_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, struct tm_arguments own,
+                      struct tm_arguments common)
 {
     uint8_t *const to = a->to;
     size_t node = 0;
-    tm_status status;
 
-    *is_alike = a->is_alike = true;
-    status = put_list_alike(a, alike, &node, own, is_alike);
-    if (status == TM_OK && *is_alike)
-        status = put_list_alike(a, alike, &node, common, is_alike);
-    if (!*is_alike)
-        tm_perfetto_arguments_begin(a, (enum tm_args_level)a->level, to);
-    return status;
+    a->is_alike = true;
+    if (put_list_alike(a, alike, &node, own) && put_list_alike(a, alike, &node, common))
+        return true;
+    tm_perfetto_arguments_begin(a, (enum tm_args_level)a->level, to);
+    return false;
 }
 
 /* --- events with very many values --- */
@@ -499,40 +459,34 @@ static void count_inside(struct tm_perfetto_arguments *a, const struct tm_argume
     }
 }
 
-static tm_status count_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
+static void count_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 {
     struct tm_argument argument;
-    tm_status status = TM_OK;
 
-    while (status == TM_OK && tm_arguments_next(&list, true, &argument)) {
-        bool wanted;
-
-        status = is_wanted(a, &argument, &wanted);
-        a->left[0] += wanted;
-        if (status == TM_OK && wanted && is_list(&argument) && argument.inside.length)
+    while (tm_arguments_next(&list, true, &argument)) {
+        if (!is_wanted(a, &argument))
+            continue;
+        a->left[0]++;
+        if (is_list(&argument) && argument.inside.length)
             count_inside(a, &argument);
     }
-    return status;
 }
 
 /* How many of each depth may be, where there may be more than fit: a value takes a byte at least. */
-static tm_status limit(struct tm_perfetto_arguments *a, struct tm_arguments own, struct tm_arguments common)
+static void limit(struct tm_perfetto_arguments *a, struct tm_arguments own, struct tm_arguments common)
 {
     size_t left = TM_PERFETTO_VALUES_MOST - a->count;
-    tm_status status;
 
     if (own.length + common.length <= left)
-        return TM_OK;
+        return;
     memset(a->left, 0, sizeof(a->left));
-    status = count_list(a, own);
-    if (status == TM_OK)
-        status = count_list(a, common);
+    count_list(a, own);
+    count_list(a, common);
     for (size_t depth = 0; depth < TM_PERFETTO_DEPTHS; depth++) {
         a->left[depth] = a->left[depth] < left ? a->left[depth] : (uint32_t)left;
         left -= a->left[depth];
     }
     a->is_limited = true;
-    return status;
 }
 
 static struct tm_arguments cut_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
@@ -545,78 +499,70 @@ static struct tm_arguments cut_list(struct tm_perfetto_arguments *a, struct tm_a
 }
 
 /* Put them in as they come, and keep them for the next event of the name. */
-static tm_status put_all(struct tm_perfetto_arguments *a, struct tm_alike *alike, tm_strid name,
-                         struct tm_arguments own, struct tm_arguments common)
+static void put_all(struct tm_perfetto_arguments *a, struct tm_alike *alike, tm_strid name, struct tm_arguments own,
+                    struct tm_arguments common)
 {
     const size_t copied = a->names->copied;
     const bool is_first = !a->count;
-    tm_status status = limit(a, own, common);
 
+    limit(a, own, common);
     a->draft.count = 0;
-    if (status == TM_OK)
-        status = put_list(a, own);
-    if (status == TM_OK)
-        status = put_list(a, common);
+    put_list(a, own);
+    put_list(a, common);
     if (!is_first || a->draft.count > TM_ALIKE_NODES || a->has_duplicates || a->is_limited || a->names->is_cut ||
         a->names->copied != copied)
-        return status;
+        return;
     a->draft.name = name;
     a->draft.tables = a->names->tables;
     a->draft.level = (uint8_t)a->level;
     *alike = a->draft;
-    return status;
 }
 
-tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
-                                    struct tm_arguments common)
+void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
+                               struct tm_arguments common)
 {
     struct tm_alike *const alike = &a->alike[name % TM_ALIKE];
-    bool is_alike = false;
-    tm_status status = TM_OK;
 
     if (a->level == TM_ARGS_NONE)
-        return TM_OK;
+        return;
     own = cut_list(a, own);
     common = cut_list(a, common);
     if (!a->count && alike->name == name && name && alike->tables == a->names->tables && alike->level == a->level &&
-        own.length + common.length <= TM_PERFETTO_VALUES_MOST)
-        status = put_alike(a, alike, own, common, &is_alike);
-    return status != TM_OK || is_alike ? status : put_all(a, alike, name, own, common);
+        own.length + common.length <= TM_PERFETTO_VALUES_MOST && put_alike(a, alike, own, common))
+        return;
+    put_all(a, alike, name, own, common);
 }
 
 /* --- our own --- */
 
-static tm_status begin_own(struct tm_perfetto_arguments *a, tm_strid key, uint8_t **begin)
+static void begin_own(struct tm_perfetto_arguments *a, tm_strid key, uint8_t **begin)
 {
     a->count++;
     a->to = tm_pb_begin(a->to, EVENT_ARGUMENTS, begin);
-    return put_key(a, key, 0);
+    put_key(a, key, 0);
 }
 
-tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number)
+void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number)
 {
     uint8_t *begin;
-    const tm_status status = begin_own(a, key, &begin);
 
+    begin_own(a, key, &begin);
     a->to = tm_pb_end(tm_pb_varint(a->to, INT_VALUE, (uint64_t)number), begin);
-    return status;
 }
 
-tm_status tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key)
+void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key)
 {
     uint8_t *begin;
-    const tm_status status = begin_own(a, key, &begin);
 
+    begin_own(a, key, &begin);
     a->to = tm_pb_end(tm_pb_varint(a->to, BOOL_VALUE, 1), begin);
-    return status;
 }
 
-tm_status tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text)
+void tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text)
 {
     uint8_t *begin;
-    const tm_status status = begin_own(a, key, &begin);
 
+    begin_own(a, key, &begin);
     put_literal(a, text);
     a->to = tm_pb_end(a->to, begin);
-    return status;
 }

@@ -79,16 +79,14 @@ static inline void tm_perfetto_names_begin(struct tm_perfetto_names *n)
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
 
 /* in:     packets  zeroed memory
- * errors: TM_ERR_LIMIT */
-static tm_status packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
+ * errors: in run->error */
+static void packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
 {
     p->run = run;
     if (!is_deflating)
-        return TM_OK;
+        return;
     p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_BLOCK_BYTES, &run->error);
-    if (p->deflated)
-        p->deflater = tm_block_deflater_new(run);
-    return p->deflater ? TM_OK : run->error.status;
+    p->deflater = p->deflated ? tm_block_deflater_new(run) : NULL;
 }
 
 /* tolerates zeroed memory */
@@ -123,53 +121,43 @@ static void deflate_block(struct tm_packets *p)
 }
 
 /* What is gathered goes into the file as it is, not deflated. */
-static tm_status packets_write_plain(struct tm_packets *p)
+static void packets_write_plain(struct tm_packets *p)
 {
-    const tm_status status = tm_out_file_write(p->file, p->block, p->used);
-
+    tm_out_file_write(p->file, p->block, p->used);
     p->used = 0;
-    return status;
 }
 
-static tm_status write_block(struct tm_packets *p)
+static void write_block(struct tm_packets *p)
 {
     if (p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
         deflate_block(p);
-    return packets_write_plain(p);
+    packets_write_plain(p);
 }
 
-/* A packet of so many bytes, at most TM_PACKET_MOST with its head, which the caller writes.
- * errors: NULL */
+/* A packet of so many bytes, at most TM_PACKET_MOST with its head, which the caller writes. */
 static uint8_t *packets_room(struct tm_packets *p, size_t bytes)
 {
     const size_t all = bytes + 1 + tm_pb_number_bytes(bytes);
     uint8_t *to;
 
     assert(all <= TM_PACKET_MOST);
-    if (p->used + all > TM_PACKETS_BLOCK_BYTES && write_block(p) != TM_OK)
-        return NULL;
+    if (p->used + all > TM_PACKETS_BLOCK_BYTES)
+        write_block(p);
     to = tm_pb_head(p->block + p->used, TRACE_PACKET, bytes);
     p->used += all;
     p->raw_bytes += all;
     return to;
 }
 
-static tm_status packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
+static void packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
 {
-    uint8_t *const to = packets_room(p, perfetto__trace_packet__get_packed_size(packet));
-
-    if (!to)
-        return p->run->error.status;
-    (void)perfetto__trace_packet__pack(packet, to);
-    return TM_OK;
+    (void)perfetto__trace_packet__pack(packet, packets_room(p, perfetto__trace_packet__get_packed_size(packet)));
 }
 
-static tm_status packets_end_file(struct tm_packets *p)
+static void packets_end_file(struct tm_packets *p)
 {
-    const tm_status status = write_block(p);
-
+    write_block(p);
     p->file = NULL;
-    return status;
 }
 
 /* Times are written as the time since the packet before: a fifth to a third less of the compressed file than whole
@@ -184,7 +172,7 @@ enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, REALTIME = 1, MONOTONIC = 3 };
 static const int64_t since_1970_ns = INT64_C(100000000000000000); /* 1973: no machine is up that long */
 
 /* The clock of the sequence reads 0; begins_anew: the tables of names are empty, too. */
-static tm_status perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
+static void perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
@@ -211,7 +199,7 @@ static tm_status perfetto_put_clock(struct tm_perfetto *w, bool begins_anew)
         packet.trace_packet_defaults = &defaults;
     }
     w->clock_ns = 0;
-    return packets_put(&w->packets, &packet);
+    packets_put(&w->packets, &packet);
 }
 
 /* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
@@ -305,10 +293,6 @@ static size_t make_valid(struct tm_perfetto_names *n, uint8_t *to, const char *t
     return length;
 }
 
-static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from);
-
-static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *flow);
-
 /* The text is made where it lies if its length takes one byte, and moves otherwise. */
 static void put_valid(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length,
                       bool is_counted)
@@ -331,15 +315,12 @@ void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned fi
     put_valid(n, to, field, text, length, true);
 }
 
-tm_status tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id)
+void tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id)
 {
-    const char *text;
     size_t length;
-    const tm_status status = tm_names_text_st(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &text, &length);
+    const char *const text = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &length);
 
-    if (status == TM_OK)
-        put_valid(n, to, field, text, length, true);
-    return status;
+    put_valid(n, to, field, text, length, true);
 }
 
 static ProtobufCBinaryData perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length)
@@ -353,15 +334,12 @@ static ProtobufCBinaryData perfetto_copy(struct tm_perfetto_names *n, const char
 /* Texts for a packet that protobuf-c makes, until the next packet begins; data NULL: no room, and is_cut says so. */
 
 /* The bytes of a name are gone with the next one. */
-static tm_status perfetto_text(struct tm_perfetto_names *n, tm_strid id, ProtobufCBinaryData *text)
+static ProtobufCBinaryData perfetto_text(struct tm_perfetto_names *n, tm_strid id)
 {
-    const char *from;
     size_t length;
-    const tm_status status = tm_names_text_st(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &from, &length);
+    const char *const text = tm_names_text(n->names, id, TM_PERFETTO_TEXT_MOST + 1, &length);
 
-    if (status == TM_OK)
-        *text = perfetto_copy(n, from, length);
-    return status;
+    return perfetto_copy(n, text, length);
 }
 
 /* --- tables --- */
@@ -378,59 +356,52 @@ static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_p
     }
 }
 
-/* An entry that this packet brings along.  out: whether there is room for its text */
-static tm_status put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table, uint32_t iid, tm_strid id)
+/* An entry that this packet brings along, unless there is no room for its text. */
+static void put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table, uint32_t iid, tm_strid id)
 {
     const bool was_cut = n->is_cut;
     uint8_t *begin, *to = tm_pb_begin(n->fresh + n->fresh_used, table_field[table], &begin);
-    tm_status status;
 
     n->is_cut = false;
     to = tm_pb_varint(to, ENTRY_IID, iid);
-    status = tm_perfetto_put_name(n, &to, ENTRY_TEXT, id);
+    tm_perfetto_put_name(n, &to, ENTRY_TEXT, id);
     if (!n->is_cut)
         n->fresh_used = (size_t)(tm_pb_end(to, begin) - n->fresh);
     n->is_cut |= was_cut;
-    return status;
 }
 
 /* Give a text the next number of a table.
- * out: *iid  0: it has to stand where it is used */
-static tm_status add(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key, tm_strid id,
-                     uint32_t *iid)
+ * out: 0: it has to stand where it is used */
+static uint32_t add(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key, tm_strid id)
 {
     const uint32_t most = 3u << table_bits[table] >> 2;
     const size_t used = n->fresh_used;
-    tm_status status;
 
     if (n->fresh_count[table] == fresh_most[table])
-        return TM_OK;
+        return 0;
     if (n->count[table] == most) {
         n->is_full = true;
-        return TM_OK;
+        return 0;
     }
-    status = put_entry(n, table, n->count[table] + 1, id);
-    if (status != TM_OK || n->fresh_used == used)
-        return status;
+    put_entry(n, table, n->count[table] + 1, id);
+    if (n->fresh_used == used)
+        return 0;
     n->fresh_count[table]++;
-    *iid = ++n->count[table];
-    *find_slot(n, table, key) = (struct tm_perfetto_slot){ key, *iid };
-    return TM_OK;
+    n->count[table]++;
+    *find_slot(n, table, key) = (struct tm_perfetto_slot){ key, n->count[table] };
+    return n->count[table];
 }
 
-tm_status tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id, uint32_t *iid)
+uint32_t tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id)
 {
-    struct tm_name name;
-    tm_status status = tm_names_info_st(n->names, id, &name);
+    const struct tm_name name = tm_names_info(n->names, id);
+    uint32_t iid = find_slot(n, table, name.hash)->iid;
 
-    if (status != TM_OK)
-        return status;
-    *iid = find_slot(n, table, name.hash)->iid;
-    if (!*iid && name.length <= TM_PERFETTO_INTERNED_MOST)
-        status = add(n, table, name.hash, id, iid);
-    if (*iid)
-        *tm_perfetto_guess(n, table, id) = (struct tm_perfetto_guess){ id, *iid };
-    return status;
+    if (!iid && name.length <= TM_PERFETTO_INTERNED_MOST)
+        iid = add(n, table, name.hash, id);
+    if (iid)
+        *tm_perfetto_guess(n, table, id) = (struct tm_perfetto_guess){ id, iid };
+    return iid;
 }
 
 /* Fields of TracePacket; of TrackEvent; of LegacyEvent. */
@@ -471,17 +442,6 @@ static void free_writer(struct tm_trace_writer *base)
     tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w, sizeof(*w));
 }
 
-static tm_status open_parts(struct tm_perfetto *w, struct tm_names *names)
-{
-    tm_status status = packets_open(&w->packets, w->base.run, !w->options.is_gzip);
-
-    perfetto_names_open(&w->names, names);
-    tm_perfetto_arguments_open(&w->arguments, &w->names);
-    for (size_t i = 0; status == TM_OK && i < TM_PERFETTO_OWN_KEYS; i++)
-        status = tm_names_put_string_st(names, own_key_text[i], &w->own_keys[i]);
-    return status;
-}
-
 static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *names,
                                            const struct tm_writer_options *options)
 {
@@ -491,52 +451,52 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
         return NULL;
     w->base = (struct tm_trace_writer){ .type = &tm_perfetto_writer, .run = run };
     w->options = *options;
-    if (open_parts(w, names) != TM_OK) {
-        free_writer(&w->base);
-        return NULL;
-    }
-    return &w->base;
+    packets_open(&w->packets, run, !options->is_gzip);
+    perfetto_names_open(&w->names, names);
+    tm_perfetto_arguments_open(&w->arguments, &w->names);
+    for (size_t i = 0; i < TM_PERFETTO_OWN_KEYS; i++)
+        w->own_keys[i] = tm_names_put_string(names, own_key_text[i]);
+    if (!tm_failed(run))
+        return &w->base;
+    free_writer(&w->base);
+    return NULL;
 }
 
 /* A packet that protobuf-c makes.  Texts are gone after it. */
-static tm_status perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
+static void perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
 {
     packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
     packet->trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
     packet->sequence_flags = TM_PERFETTO_USES_NAMES;
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
-    return packets_put(&w->packets, packet);
+    packets_put(&w->packets, packet);
 }
 
 /* The tables of names are empty.  A packet brings fewer texts than an empty table holds. */
-static tm_status begin_anew(struct tm_perfetto *w)
+static void begin_anew(struct tm_perfetto *w)
 {
     perfetto_names_clear(&w->names);
-    return perfetto_put_clock(w, true);
+    perfetto_put_clock(w, true);
 }
 
-static uint64_t raw_bytes(const struct tm_trace_writer *base);
-static tm_status perfetto_put_origin(struct tm_perfetto *w);
-static tm_status perfetto_put_facts(struct tm_perfetto *w);
-static tm_status perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row);
+static void perfetto_put_origin(struct tm_perfetto *w);
+static void perfetto_put_facts(struct tm_perfetto *w);
+static void perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row);
 
-static tm_status begin_file(struct tm_trace_writer *base, struct tm_out_file *file)
+static void begin_file(struct tm_trace_writer *base, struct tm_out_file *file)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    tm_status status;
 
     packets_begin_file(&w->packets, file);
-    status = perfetto_put_origin(w);
-    if (status == TM_OK)
-        status = packets_write_plain(&w->packets);
-    if (status == TM_OK)
-        status = begin_anew(w);
-    return status == TM_OK ? perfetto_put_facts(w) : status;
+    perfetto_put_origin(w);
+    packets_write_plain(&w->packets);
+    begin_anew(w);
+    perfetto_put_facts(w);
 }
 
-static tm_status end_file(struct tm_trace_writer *base)
+static void end_file(struct tm_trace_writer *base)
 {
-    return packets_end_file(&((struct tm_perfetto *)base)->packets);
+    packets_end_file(&((struct tm_perfetto *)base)->packets);
 }
 
 static uint64_t raw_bytes(const struct tm_trace_writer *base)
@@ -550,7 +510,7 @@ static uint64_t raw_bytes(const struct tm_trace_writer *base)
  * bytes, and of the time that deflating takes.
  * in: ns        after the packet before
  *     from, to  a TrackEvent on the wire */
-static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *from, const uint8_t *to)
+static void put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *from, const uint8_t *to)
 {
     const size_t event = (size_t)(to - from), fresh = w->names.fresh_used;
     uint8_t head[4 * TM_PB_MOST], tail[TM_PB_MOST], *at = head;
@@ -563,30 +523,24 @@ static tm_status put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *f
     tail_bytes = (size_t)(tm_pb_varint(tail, TIMESTAMP, ns) - tail);
     at = packets_room(&w->packets,
                       head_bytes + event + tail_bytes + (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
-    if (!at)
-        return w->base.run->error.status;
     at = mempcpy(mempcpy(at, head, head_bytes), from, event);
     if (fresh)
         at = tm_pb_bytes(at, INTERNED_DATA, w->names.fresh, fresh);
     memcpy(at, tail, tail_bytes);
     tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
-    return TM_OK;
 }
 
 /* The event that was made up to `to`, at a time. */
-static tm_status put_event(struct tm_perfetto *w, const uint8_t *to, int64_t time_ps)
+static void put_event(struct tm_perfetto *w, const uint8_t *to, int64_t time_ps)
 {
     const int64_t ns = tm_out_ns(time_ps);
-    tm_status status = TM_OK;
     uint64_t passed;
 
     if (ns < w->clock_ns) /* another host */
-        status = perfetto_put_clock(w, false);
-    if (status != TM_OK)
-        return status;
+        perfetto_put_clock(w, false);
     passed = (uint64_t)(ns - w->clock_ns);
     w->clock_ns = ns;
-    return put_packet(w, passed, w->event, to);
+    put_packet(w, passed, w->event, to);
 }
 
 /* An event of a row begins. */
@@ -599,131 +553,107 @@ static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row,
 }
 
 /* A text by its number, or as it is. */
-static tm_status put_text(struct tm_perfetto *w, uint8_t **to, enum tm_perfetto_table table, tm_strid id,
-                          unsigned iid_field, unsigned text_field)
+static void put_text(struct tm_perfetto *w, uint8_t **to, enum tm_perfetto_table table, tm_strid id, unsigned iid_field,
+                     unsigned text_field)
 {
-    uint32_t iid;
-    const tm_status status = tm_perfetto_number(&w->names, table, id, &iid);
+    const uint32_t iid = tm_perfetto_number(&w->names, table, id);
 
-    if (status == TM_OK && !iid)
-        return tm_perfetto_put_name(&w->names, to, text_field, id);
-    *to = tm_pb_varint(*to, iid_field, iid);
-    return status;
+    if (iid)
+        *to = tm_pb_varint(*to, iid_field, iid);
+    else
+        tm_perfetto_put_name(&w->names, to, text_field, id);
 }
 
-static tm_status put_names(struct tm_perfetto *w, uint8_t **to, tm_strid name, tm_strid category)
+static void put_names(struct tm_perfetto *w, uint8_t **to, tm_strid name, tm_strid category)
 {
-    const tm_status status = put_text(w, to, TM_PERFETTO_NAMES, name, NAME_IID, NAME);
-
-    if (status != TM_OK || !category)
-        return status;
-    return put_text(w, to, TM_PERFETTO_CATEGORIES, category, CATEGORY_IIDS, CATEGORIES);
+    put_text(w, to, TM_PERFETTO_NAMES, name, NAME_IID, NAME);
+    if (category)
+        put_text(w, to, TM_PERFETTO_CATEGORIES, category, CATEGORY_IIDS, CATEGORIES);
 }
 
 /* --- slices --- */
 
 /* Marks come first: they are ours to keep however many arguments there are. */
-static tm_status put_arguments(struct tm_perfetto *w, uint8_t **to, const struct tm_out_event *from)
+static uint8_t *put_arguments(struct tm_perfetto *w, uint8_t *to, const struct tm_out_event *from)
 {
     struct tm_perfetto_arguments *const a = &w->arguments;
-    tm_status status = TM_OK;
 
-    tm_perfetto_arguments_begin(a, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args, *to);
+    tm_perfetto_arguments_begin(a, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args, to);
     if (from->marks & TM_OUT_UNFINISHED)
-        status = tm_perfetto_put_true(a, w->own_keys[TM_PERFETTO_KEY_UNFINISHED]);
-    if (status == TM_OK)
-        status = tm_perfetto_arguments_add(a, from->name, from->own, from->common);
-    *to = a->to;
-    return status;
+        tm_perfetto_put_true(a, w->own_keys[TM_PERFETTO_KEY_UNFINISHED]);
+    tm_perfetto_arguments_add(a, from->name, from->own, from->common);
+    return a->to;
 }
 
-static tm_status make_begin(struct tm_perfetto *w, const struct tm_out_event *from, uint8_t **to)
+static uint8_t *make_begin(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    tm_status status;
+    uint8_t *to = begin_event(w, from->row, SLICE_BEGIN);
 
-    *to = begin_event(w, from->row, SLICE_BEGIN);
-    status = put_names(w, to, from->name, from->category);
-    if (status == TM_OK)
-        status = put_arguments(w, to, from);
-    if (from->flow)
-        *to = tm_pb_fixed64(*to, FLOW_IDS, from->flow | own_flow);
-    return status;
+    put_names(w, &to, from->name, from->category);
+    to = put_arguments(w, to, from);
+    return from->flow ? tm_pb_fixed64(to, FLOW_IDS, from->flow | own_flow) : to;
 }
 
-static tm_status begin(struct tm_trace_writer *base, const struct tm_out_event *from)
+static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    uint8_t *to;
-    tm_status status = make_begin(w, from, &to);
+    const uint8_t *to = make_begin(w, from);
 
-    if (status == TM_OK && w->names.is_full) {
-        status = begin_anew(w);
-        if (status == TM_OK)
-            status = make_begin(w, from, &to);
+    if (w->names.is_full) {
+        begin_anew(w);
+        to = make_begin(w, from);
     }
-    if (status != TM_OK)
-        return status;
     w->base.arguments += w->arguments.count;
-    return put_event(w, to, from->start_ps);
+    put_event(w, to, from->start_ps);
 }
 
-static tm_status put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
+static void put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
 {
     struct tm_perfetto_arguments *const a = &w->arguments;
     const int64_t begin_ns = tm_out_ns(from->whole_begin_ps), end_ns = tm_out_ns(from->whole_end_ps);
-    tm_status status = tm_perfetto_put_literal(a, w->own_keys[TM_PERFETTO_KEY_CUT], tm_out_cut_text(from->marks));
 
-    if (status == TM_OK)
-        status = tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_BEGIN], begin_ns);
-    if (status == TM_OK)
-        status = tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_DURATION], end_ns - begin_ns);
-    return status;
+    tm_perfetto_put_literal(a, w->own_keys[TM_PERFETTO_KEY_CUT], tm_out_cut_text(from->marks));
+    tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_BEGIN], begin_ns);
+    tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_DURATION], end_ns - begin_ns);
 }
 
 /* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
-static tm_status make_end(struct tm_perfetto *w, const struct tm_out_event *from, uint8_t **to)
+static uint8_t *make_end(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    tm_status status = TM_OK;
+    uint8_t *const to = begin_event(w, from->row, SLICE_END);
 
-    *to = begin_event(w, from->row, SLICE_END);
     w->arguments.count = 0;
-    if (from->marks & TM_OUT_CUTS) {
-        tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL, *to);
-        status = put_cut(w, from);
-        *to = w->arguments.to;
-    }
-    return status;
+    if (!(from->marks & TM_OUT_CUTS))
+        return to;
+    tm_perfetto_arguments_begin(&w->arguments, TM_ARGS_ALL, to);
+    put_cut(w, from);
+    return w->arguments.to;
 }
 
-static tm_status end(struct tm_trace_writer *base, const struct tm_out_event *event)
+static void end(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    uint8_t *to;
-    tm_status status = make_end(w, event, &to);
+    const uint8_t *to = make_end(w, event);
 
-    if (status == TM_OK && w->names.is_full) {
-        status = begin_anew(w);
-        if (status == TM_OK)
-            status = make_end(w, event, &to);
+    if (w->names.is_full) {
+        begin_anew(w);
+        to = make_end(w, event);
     }
-    if (status != TM_OK)
-        return status;
     w->base.arguments += w->arguments.count;
-    return put_event(w, to, event->end_ps);
+    put_event(w, to, event->end_ps);
 }
 
 /* Slices of length 0 are what viewers draw as instants.  An instant of the format stays the innermost one of its row
  * until something begins or ends there, and arrows of the input would point to it. */
-static tm_status instant(struct tm_trace_writer *base, const struct tm_out_event *event)
+static void instant(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
-    const tm_status status = begin(base, event);
-
-    return status == TM_OK ? end(base, event) : status;
+    begin(base, event);
+    end(base, event);
 }
 
 /* --- what else there is --- */
 
-static tm_status counter(struct tm_trace_writer *base, const struct tm_out_counter *counter)
+static void counter(struct tm_trace_writer *base, const struct tm_out_counter *counter)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
     uint8_t *to = begin_event(w, counter->row, COUNTER);
@@ -732,37 +662,32 @@ static tm_status counter(struct tm_trace_writer *base, const struct tm_out_count
         to = tm_pb_varint(to, COUNTER_VALUE, (uint64_t)counter->whole);
     else
         to = tm_pb_double(to, DOUBLE_COUNTER_VALUE, counter->value);
-    return put_event(w, to, counter->time_ps);
+    put_event(w, to, counter->time_ps);
 }
 
-static tm_status make_flow(struct tm_perfetto *w, const struct tm_out_flow *flow, uint8_t **to)
+static uint8_t *make_flow(struct tm_perfetto *w, const struct tm_out_flow *flow)
 {
-    uint8_t *begin;
-    tm_status status;
+    uint8_t *begin, *to = begin_event(w, flow->row, NEITHER);
 
-    *to = begin_event(w, flow->row, NEITHER);
-    status = put_names(w, to, flow->name, flow->category);
-    *to = tm_pb_begin(*to, LEGACY_EVENT, &begin);
-    *to = tm_pb_varint(*to, PHASE, (unsigned char)tm_out_flow_phase(flow));
-    *to = tm_pb_varint(*to, UNSCOPED_ID, flow->id);
+    put_names(w, &to, flow->name, flow->category);
+    to = tm_pb_begin(to, LEGACY_EVENT, &begin);
+    to = tm_pb_varint(to, PHASE, (unsigned char)tm_out_flow_phase(flow));
+    to = tm_pb_varint(to, UNSCOPED_ID, flow->id);
     if (flow->kind == TM_FLOW_END && flow->is_enclosed)
-        *to = tm_pb_varint(*to, BIND_TO_ENCLOSING, 1);
-    *to = tm_pb_end(*to, begin);
-    return status;
+        to = tm_pb_varint(to, BIND_TO_ENCLOSING, 1);
+    return tm_pb_end(to, begin);
 }
 
-static tm_status flow(struct tm_trace_writer *base, const struct tm_out_flow *flow)
+static void flow(struct tm_trace_writer *base, const struct tm_out_flow *flow)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    uint8_t *to;
-    tm_status status = make_flow(w, flow, &to);
+    const uint8_t *to = make_flow(w, flow);
 
-    if (status == TM_OK && w->names.is_full) {
-        status = begin_anew(w);
-        if (status == TM_OK)
-            status = make_flow(w, flow, &to);
+    if (w->names.is_full) {
+        begin_anew(w);
+        to = make_flow(w, flow);
     }
-    return status == TM_OK ? put_event(w, to, flow->time_ps) : status;
+    put_event(w, to, flow->time_ps);
 }
 
 const struct tm_trace_writer_type tm_perfetto_writer = {
@@ -794,7 +719,7 @@ static ProtobufCBinaryData text_of(struct tm_perfetto *w, const char *text)
     return perfetto_copy(&w->names, text, strlen(text));
 }
 
-static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact *facts, size_t count)
+static void put_some_facts(struct tm_perfetto *w, const struct tm_out_fact *facts, size_t count)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
@@ -812,11 +737,11 @@ static tm_status put_some_facts(struct tm_perfetto *w, const struct tm_out_fact 
     attributes.n_attribute = count;
     attributes.attribute = at;
     packet.trace_attributes = &attributes;
-    return perfetto_put(w, &packet);
+    perfetto_put(w, &packet);
 }
 
 /* The first packet: the program that wrote the file.  It is never deflated, so that the first bytes tell. */
-static tm_status perfetto_put_origin(struct tm_perfetto *w)
+static void perfetto_put_origin(struct tm_perfetto *w)
 {
     static char key[] = "tracemill.version", value[] = TM_VERSION;
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -832,11 +757,11 @@ static tm_status perfetto_put_origin(struct tm_perfetto *w)
     packet.trace_attributes = &attributes;
     packet.has_trusted_packet_sequence_id = true;
     packet.trusted_packet_sequence_id = TM_PERFETTO_SEQUENCE;
-    return packets_put(&w->packets, &packet); /* before the state of the sequence is cleared: it needs none */
+    packets_put(&w->packets, &packet); /* before the state of the sequence is cleared: it needs none */
 }
 
 /* The track with number 0 stands for the trace: processes and threads are in the order of their ranks. */
-static tm_status put_root(struct tm_perfetto *w)
+static void put_root(struct tm_perfetto *w)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -846,20 +771,18 @@ static tm_status put_root(struct tm_perfetto *w)
     track.has_process_ordering = track.has_thread_ordering = true;
     track.process_ordering = track.thread_ordering = PERFETTO__TRACK_DESCRIPTOR__RANK_ORDERING__BY_RANK;
     packet.track_descriptor = &track;
-    return perfetto_put(w, &packet);
+    perfetto_put(w, &packet);
 }
 
 /* What the file says of itself and how rows are ordered; a row. */
-static tm_status perfetto_put_facts(struct tm_perfetto *w)
+static void perfetto_put_facts(struct tm_perfetto *w)
 {
-    tm_status status = put_root(w);
-
-    for (size_t i = 0; status == TM_OK && i < w->options.fact_count; i += FACTS_AT_ONCE) {
+    put_root(w);
+    for (size_t i = 0; i < w->options.fact_count; i += FACTS_AT_ONCE) {
         const size_t left = w->options.fact_count - i;
 
-        status = put_some_facts(w, w->options.facts + i, left < FACTS_AT_ONCE ? left : FACTS_AT_ONCE);
+        put_some_facts(w, w->options.facts + i, left < FACTS_AT_ONCE ? left : FACTS_AT_ONCE);
     }
-    return status;
 }
 
 static bool is_text(ProtobufCBinaryData text, const char *literal)
@@ -867,28 +790,21 @@ static bool is_text(ProtobufCBinaryData text, const char *literal)
     return text.len == strlen(literal) && memcmp(text.data, literal, text.len) == 0;
 }
 
-static tm_status set_unit(struct tm_perfetto *w, Perfetto__CounterDescriptor *counter, tm_strid unit)
+static void set_unit(struct tm_perfetto *w, Perfetto__CounterDescriptor *counter, tm_strid unit)
 {
-    ProtobufCBinaryData text;
-    tm_status status;
+    const ProtobufCBinaryData text = perfetto_text(&w->names, unit);
 
-    if (!unit)
-        return TM_OK;
-    status = perfetto_text(&w->names, unit, &text);
-    if (status != TM_OK)
-        return status;
     if (is_text(text, "bytes") || is_text(text, "count")) {
         counter->has_unit = true;
         counter->unit = is_text(text, "bytes") ? PERFETTO__COUNTER_DESCRIPTOR__UNIT__SIZE_BYTES
                                                : PERFETTO__COUNTER_DESCRIPTOR__UNIT__COUNT;
-        return TM_OK;
+        return;
     }
     counter->has_unit_name = true;
     counter->unit_name = text;
-    return TM_OK;
 }
 
-static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, Perfetto__TrackDescriptor *track)
+static void put_track(struct tm_perfetto *w, const struct tm_out_row *row, Perfetto__TrackDescriptor *track)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 
@@ -905,22 +821,21 @@ static tm_status put_track(struct tm_perfetto *w, const struct tm_out_row *row, 
     track->has_sibling_merge_behavior = row->sort != TM_OUT_PROCESS;
     track->sibling_merge_behavior = PERFETTO__TRACK_DESCRIPTOR__MERGING__NONE;
     packet.track_descriptor = track;
-    return perfetto_put(w, &packet);
+    perfetto_put(w, &packet);
 }
 
-static tm_status perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row)
+static void perfetto_put_row(struct tm_trace_writer *base, const struct tm_out_row *row)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
     Perfetto__ProcessDescriptor process = PERFETTO__PROCESS_DESCRIPTOR__INIT;
     Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
     Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
-    tm_status status;
 
     if (row->uuid == row->parent) /* of a group, which has the spans */
-        return TM_OK;
+        return;
     tm_perfetto_names_begin(&w->names);
-    status = perfetto_text(&w->names, row->name, &track.name);
+    track.name = perfetto_text(&w->names, row->name);
     track.has_name = row->sort != TM_OUT_PROCESS && row->sort != TM_OUT_THREAD;
     process.has_pid = process.has_legacy_sort_index = process.has_process_name = true;
     process.pid = thread.pid = row->pid;
@@ -932,8 +847,8 @@ static tm_status perfetto_put_row(struct tm_trace_writer *base, const struct tm_
     track.thread = row->sort == TM_OUT_THREAD ? &thread : NULL;
     if (row->sort == TM_OUT_COUNTER) {
         track.counter = &counter;
-        if (status == TM_OK)
-            status = set_unit(w, &counter, row->unit);
+        if (row->unit)
+            set_unit(w, &counter, row->unit);
     }
-    return status == TM_OK ? put_track(w, row, &track) : status;
+    put_track(w, row, &track);
 }

@@ -169,23 +169,20 @@ static inline struct tm_perfetto_guess *tm_perfetto_guess(struct tm_perfetto_nam
     return &n->guesses[part[table].at + (id & part[table].mask)];
 }
 
-tm_status tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id,
-                           uint32_t *iid) TM_MUST_USE;
+uint32_t tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id);
 
 /* The number of a text in a table.
- * out: *iid  0: it is in no table, and has to stand where it is used */
-static inline tm_status TM_MUST_USE tm_perfetto_number(struct tm_perfetto_names *n, enum tm_perfetto_table table,
-                                                       tm_strid id, uint32_t *iid)
+ * out: 0: it is in no table, and has to stand where it is used */
+static inline uint32_t tm_perfetto_number(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id)
 {
     const struct tm_perfetto_guess *const guess = tm_perfetto_guess(n, table, id);
 
-    *iid = guess->iid;
-    return guess->id == id && guess->iid ? TM_OK : tm_perfetto_find(n, table, id, iid);
+    return guess->id == id && guess->iid ? guess->iid : tm_perfetto_find(n, table, id);
 }
 
 /* Texts as fields, in valid UTF-8; what does not fit is left out, and is_cut says so.
  * in: *to  room for what is left of TM_PERFETTO_COPIED_MOST, and TM_PB_HEAD; behind the field afterwards */
-tm_status tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id) TM_MUST_USE;
+void tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id);
 void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length);
 
 /* The same of bytes of an event's arguments, which count only where they are not valid.
@@ -290,11 +287,11 @@ void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfe
  *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the texts of two lists */
 void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
 /* in: name  of the event */
-tm_status tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
-                                    struct tm_arguments common) TM_MUST_USE;
+void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
+                               struct tm_arguments common);
 /* Values of our own, a few, whatever the level is. */
-tm_status tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number) TM_MUST_USE;
-tm_status tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key) TM_MUST_USE;
-tm_status tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text) TM_MUST_USE;
+void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number);
+void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key);
+void tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text);
 
 #endif

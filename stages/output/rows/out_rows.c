@@ -97,22 +97,14 @@ static inline uint32_t tm_own_rank(const struct tm_out_rows *r, uint32_t device,
 enum { NAME_MOST = 4096 };
 
 /* The next number from *next on that is not in `taken`. */
-static tm_status next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next,
-                                  int32_t *number)
+static int32_t next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next)
 {
-    const void *row;
-    tm_status st;
-
-    for (;;) {
-        if (*next == INT32_MAX)
-            return tm_fail(&run->error, TM_ERR_LIMIT, -1, "no number is left for another process or thread");
-        st = tm_index_get_st(taken, base | (uint64_t)*next, &row);
-        if (st != TM_OK || !row)
-            break;
+    while (*next < INT32_MAX && tm_index_get(taken, base | (uint64_t)*next))
         ++*next;
-    }
-    *number = (*next)++;
-    return st;
+    if (*next < INT32_MAX)
+        return (*next)++;
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "no number is left for another process or thread");
+    return 0;
 }
 
 /* --- processes --- */
@@ -145,24 +137,20 @@ static enum process_group group_of(const struct tm_track *track)
 }
 
 /* What a track tells of its process. */
-static tm_status take_track(struct tm_out_rows *r, const struct tm_track *track)
+static void take_track(struct tm_out_rows *r, const struct tm_track *track)
 {
     const enum process_group group = group_of(track);
     const uint64_t count = tm_rows_count(r->processes);
     struct out_process *p;
 
-    for (uint64_t i = count; i <= track->process; i++) {
+    for (uint64_t i = count; i <= track->process && !tm_failed(r->run); i++) {
         static const struct out_process none = { .group = GROUP_UNUSED,
                                                  .next_tid = TM_FIRST_FREE_NUMBER,
                                                  .device = TM_NONE };
-        const tm_status st = tm_rows_append_st(r->processes, &none);
 
-        if (st != TM_OK)
-            return st;
+        tm_rows_append(r->processes, &none);
     }
     p = tm_rows_change(r->processes, track->process);
-    if (!p)
-        return r->run->error.status;
     if (p->group == GROUP_UNUSED) {
         p->id = track->process_id;
         p->order = track->process_order;
@@ -173,30 +161,22 @@ static tm_status take_track(struct tm_out_rows *r, const struct tm_track *track)
         p->device = track->device;
     if (!p->name)
         p->name = track->plane_name;
-    return TM_OK;
 }
 
-static tm_status take_tracks(struct tm_out_rows *r)
+static void take_tracks(struct tm_out_rows *r)
 {
     struct out_process own = {
         .group = GROUP_OURS, .next_tid = TM_FIRST_FREE_NUMBER, .device = TM_NONE, .name = r->name_own
     };
 
     r->track_count = tm_rows_count(r->trace->tracks);
-    for (uint64_t i = 0; i < r->track_count; i++) {
-        const struct tm_track *const at = tm_rows_at(r->trace->tracks, i);
-        struct tm_track track;
-        tm_status st;
+    for (uint64_t i = 0; i < r->track_count && !tm_failed(r->run); i++) {
+        const struct tm_track track = *(const struct tm_track *)tm_rows_at(r->trace->tracks, i);
 
-        if (!at)
-            return r->run->error.status;
-        track = *at;
-        st = take_track(r, &track);
-        if (st != TM_OK)
-            return st;
+        take_track(r, &track);
     }
     r->own_process = (uint32_t)tm_rows_count(r->processes);
-    return tm_rows_append_st(r->processes, &own);
+    tm_rows_append(r->processes, &own);
 }
 
 /* The number that a process wishes for; 0 = any. */
@@ -209,131 +189,96 @@ static int32_t wanted_pid(struct tm_out_rows *r, const struct out_process *p)
     return is_number(p->id) ? (int32_t)p->id : 0;
 }
 
-static tm_status put_earlier_pids(struct tm_out_rows *r, struct tm_index *taken)
+static void put_earlier_pids(struct tm_out_rows *r, struct tm_index *taken)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(r->pids) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(r->pids); i++) {
         const int32_t *const pid = tm_rows_at(r->pids, i);
 
-        if (!pid)
-            return r->run->error.status;
-        st = tm_index_put_st(taken, &(struct taken_number){ (uint64_t)*pid, UINT64_MAX });
+        tm_index_put(taken, &(struct taken_number){ (uint64_t)*pid, UINT64_MAX });
     }
-    return st;
 }
 
 /* Rank of each process, in the order of `places`, and what number it wishes for. */
-static tm_status rank_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
+static void rank_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
 {
-    const void *next;
-    tm_status st = put_earlier_pids(r, taken);
+    const struct process_place *place;
 
-    while (st == TM_OK) {
-        const struct process_place *place;
-        struct out_process *p;
+    put_earlier_pids(r, taken);
+    while ((place = tm_sorter_next(places))) {
+        struct out_process *const p = tm_rows_change(r->processes, place->process);
 
-        st = tm_sorter_next_st(places, &next);
-        if (st != TM_OK || !next)
-            break;
-        place = next;
-        p = tm_rows_change(r->processes, place->process);
-        if (!p)
-            return r->run->error.status;
         p->rank = r->ranks++;
         p->pid = wanted_pid(r, p);
         if (p->device != TM_NONE && r->device_process[p->device] == r->own_process)
             r->device_process[p->device] = place->process;
         if (p->pid)
-            st = tm_index_put_st(taken, &(struct taken_number){ (uint64_t)p->pid, place->process });
+            tm_index_put(taken, &(struct taken_number){ (uint64_t)p->pid, place->process });
     }
-    return st == TM_OK ? tm_index_finish_st(taken) : st;
+    tm_index_finish(taken);
 }
 
 /* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often begin alike. */
-static tm_status name_process(struct tm_out_rows *r, tm_strid *name)
+static tm_strid name_process(struct tm_out_rows *r, tm_strid name)
 {
     char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name)], host[sizeof(r->trace->host_name)];
     size_t length;
     const char *text;
-    tm_status st;
 
     if (!r->names_hosts)
-        return TM_OK;
-    st = tm_names_text_st(r->names, *name, NAME_MOST, &text, &length);
-    if (st != TM_OK)
-        return st;
+        return name;
+    text = tm_names_text(r->names, name, NAME_MOST, &length);
     memcpy(full, text, length);
-    st = tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
-    if (st != TM_OK)
-        return st;
+    (void)tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
     length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", host);
-    return tm_names_put_st(r->names, full, length, name);
+    return tm_names_put(r->names, full, length);
 }
 
 /* Who asked first keeps its number. */
-static tm_status number_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
+static void number_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
 {
-    const void *next, *row;
-    tm_status st = tm_sorter_rewind_st(places);
+    const struct process_place *place;
 
-    while (st == TM_OK) {
-        struct out_process *p;
-        uint32_t number;
+    tm_sorter_rewind(places);
+    while ((place = tm_sorter_next(places))) {
+        struct out_process *const p = tm_rows_change(r->processes, place->process);
+        const struct taken_number *const first = tm_index_get(taken, (uint64_t)p->pid);
 
-        st = tm_sorter_next_st(places, &next);
-        if (st != TM_OK || !next)
-            break;
-        number = ((const struct process_place *)next)->process;
-        p = tm_rows_change(r->processes, number);
-        if (!p)
-            return r->run->error.status;
-        st = tm_index_get_st(taken, (uint64_t)p->pid, &row);
-        if (st == TM_OK && (!p->pid || !row || ((const struct taken_number *)row)->owner != number))
-            st = next_free_number(r->run, taken, 0, &r->next_pid, &p->pid);
-        if (st == TM_OK)
-            st = tm_rows_append_st(r->pids, &p->pid);
-        if (st == TM_OK)
-            st = name_process(r, &p->name);
+        if (!p->pid || !first || first->owner != place->process)
+            p->pid = next_free_number(r->run, taken, 0, &r->next_pid);
+        tm_rows_append(r->pids, &p->pid);
+        p->name = name_process(r, p->name);
     }
-    return st;
 }
 
-static tm_status place_processes(struct tm_out_rows *r, struct tm_sorter *places)
+static void place_processes(struct tm_out_rows *r, struct tm_sorter *places)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(r->processes) && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < tm_rows_count(r->processes); i++) {
         const struct out_process *const p = tm_rows_at(r->processes, i);
-        struct process_place place;
+        const struct process_place place = { p->order, p->device, (uint32_t)i, p->group };
 
-        if (!p)
-            return r->run->error.status;
-        place = (struct process_place){ p->order, p->device, (uint32_t)i, p->group };
         if (p->group != GROUP_UNUSED)
-            st = tm_sorter_push_st(places, &place);
+            tm_sorter_push(places, &place);
     }
-    return st == TM_OK ? tm_sorter_finish_st(places) : st;
+    tm_sorter_finish(places);
 }
 
-static tm_status order_processes(struct tm_out_rows *r)
+static void order_processes(struct tm_out_rows *r)
 {
     struct tm_sorter *const places =
         tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct process_place), r->memory_bytes / 4, compare_processes);
     struct tm_index *const taken =
         tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number), r->memory_bytes / 8, TM_INDEX_FIRST, NULL);
-    tm_status st = places && taken ? place_processes(r, places) : r->run->error.status;
 
     r->device_count = r->trace->device_count;
     for (uint32_t i = 0; i < r->device_count; i++)
         r->device_process[i] = r->own_process;
-    if (st == TM_OK)
-        st = rank_processes(r, places, taken);
-    if (st == TM_OK)
-        st = number_processes(r, places, taken);
+    if (places && taken) {
+        place_processes(r, places);
+        rank_processes(r, places, taken);
+        number_processes(r, places, taken);
+    }
     tm_sorter_free(places);
     tm_index_free(taken);
-    return st;
 }
 
 /* --- threads --- */
@@ -364,8 +309,7 @@ static bool has_row(uint8_t sort)
 }
 
 /* Every track gets its row; what has to be placed goes into the sort, what has a number asks for it. */
-static tm_status take_thread(struct tm_out_rows *r, uint32_t number, const struct tm_track *track,
-                             struct tm_sorter *places)
+static void take_thread(struct tm_out_rows *r, uint32_t number, const struct tm_track *track, struct tm_sorter *places)
 {
     const struct out_thread row = { .name = track->name,
                                     .process = track->process,
@@ -377,94 +321,72 @@ static tm_status take_thread(struct tm_out_rows *r, uint32_t number, const struc
                                         .id = track->id,
                                         .sort = track->sort };
     const struct taken_number wish = { tid_key(track->process, track->id), number };
-    tm_status st = tm_rows_append_st(r->threads, &row);
 
-    if (st == TM_OK && has_row(track->sort))
-        st = tm_sorter_push_st(places, &place);
-    if (st == TM_OK && track->sort == TM_TRACK_THREAD && is_number(track->id))
-        st = tm_index_put_st(r->tids, &wish);
-    return st;
+    tm_rows_append(r->threads, &row);
+    if (has_row(track->sort))
+        tm_sorter_push(places, &place);
+    if (track->sort == TM_TRACK_THREAD && is_number(track->id))
+        tm_index_put(r->tids, &wish);
 }
 
-static tm_status number_thread(struct tm_out_rows *r, const struct thread_place *place, uint32_t rank)
+static void number_thread(struct tm_out_rows *r, const struct thread_place *place, uint32_t rank)
 {
     struct out_thread *const thread = tm_rows_change(r->threads, place->track);
-    struct out_process *owner;
-    const void *row = NULL;
-    tm_status st = TM_OK;
+    const struct taken_number *first = NULL;
 
-    if (!thread)
-        return r->run->error.status;
     thread->rank = rank;
     if (place->sort == TM_TRACK_THREAD && is_number(place->id))
-        st = tm_index_get_st(r->tids, tid_key(place->process, place->id), &row);
-    if (st == TM_OK && row && ((const struct taken_number *)row)->owner == place->track) {
+        first = tm_index_get(r->tids, tid_key(place->process, place->id));
+    if (first && first->owner == place->track) {
         thread->tid = (int32_t)place->id;
-        return TM_OK;
+        return;
     }
-    owner = st == TM_OK ? tm_rows_change(r->processes, place->process) : NULL;
-    return owner ? next_free_number(r->run, r->tids, tid_key(place->process, 0), &owner->next_tid, &thread->tid)
-                 : r->run->error.status;
+    struct out_process *const owner = tm_rows_change(r->processes, place->process);
+
+    thread->tid = next_free_number(r->run, r->tids, tid_key(place->process, 0), &owner->next_tid);
 }
 
-static tm_status number_threads(struct tm_out_rows *r, struct tm_sorter *places)
+static void number_threads(struct tm_out_rows *r, struct tm_sorter *places)
 {
     uint32_t process = TM_NONE, rank = 0;
-    const void *next;
-    tm_status st = tm_sorter_finish_st(places);
+    const struct thread_place *place;
 
-    while (st == TM_OK) {
-        const struct thread_place *place;
-
-        st = tm_sorter_next_st(places, &next);
-        if (st != TM_OK || !next)
-            break;
-        place = next;
+    tm_sorter_finish(places);
+    while ((place = tm_sorter_next(places))) {
         rank = place->process == process ? rank + 1 : TM_OWN_RANKS;
         process = place->process;
-        st = number_thread(r, place, rank);
+        number_thread(r, place, rank);
     }
-    return st;
 }
 
-static tm_status order_threads(struct tm_out_rows *r)
+static void order_threads(struct tm_out_rows *r)
 {
     struct tm_sorter *const places =
         tm_sorter_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct thread_place), r->memory_bytes / 4, compare_threads);
-    tm_status st;
 
     r->tids =
         tm_index_new(r->run, TM_ACCOUNT_MODEL, sizeof(struct taken_number), r->memory_bytes / 4, TM_INDEX_FIRST, NULL);
-    st = places && r->tids ? TM_OK : r->run->error.status;
-    for (uint64_t i = 0; i < r->track_count && st == TM_OK; i++) {
-        const struct tm_track *const at = tm_rows_at(r->trace->tracks, i);
-        struct tm_track track;
+    for (uint64_t i = 0; i < r->track_count && !tm_failed(r->run); i++) {
+        const struct tm_track track = *(const struct tm_track *)tm_rows_at(r->trace->tracks, i);
 
-        if (!at) {
-            st = r->run->error.status;
-            break;
-        }
-        track = *at;
-        st = take_thread(r, (uint32_t)i, &track, places);
+        take_thread(r, (uint32_t)i, &track, places);
     }
-    if (st == TM_OK)
-        st = tm_index_finish_st(r->tids);
-    if (st == TM_OK)
-        st = number_threads(r, places);
+    if (places && r->tids) {
+        tm_index_finish(r->tids);
+        number_threads(r, places);
+    }
     tm_sorter_free(places);
-    return st;
 }
 
 /* --- rows of ours, behind the tracks: see tm_out_rows_derived --- */
 
-static tm_status add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, uint32_t rank)
+static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, uint32_t rank)
 {
     struct out_thread row = { .name = name, .process = process, .rank = rank, .sort = TM_OUT_ROW };
     struct out_process *const owner = tm_rows_change(r->processes, process);
-    tm_status st = owner ? next_free_number(r->run, r->tids, tid_key(process, 0), &owner->next_tid, &row.tid)
-                         : r->run->error.status;
 
-    return st == TM_OK ? tm_rows_append_st(r->threads, &row) : st;
+    row.tid = next_free_number(r->run, r->tids, tid_key(process, 0), &owner->next_tid);
+    tm_rows_append(r->threads, &row);
 }
 
 /* Whose process tells nothing of it. */
@@ -490,60 +412,29 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, co
     (void)snprintf(name, size, "%s%s%s" TM_OF_OURS, id, *id ? " " : "", what);
 }
 
-static tm_status add_device_row(struct tm_out_rows *r, uint32_t device, const char *what, enum own_place place)
+static void add_device_row(struct tm_out_rows *r, uint32_t device, const char *what, enum own_place place)
 {
     char text[TM_OWN_NAME_BYTES];
-    tm_strid name;
-    tm_status st;
 
     tm_out_rows_name_of_device(r, device, what, text, sizeof(text));
-    st = tm_names_put_st(r->names, text, strlen(text), &name);
-    return st == TM_OK ? add_own_row(r, r->device_process[device], name, tm_own_rank(r, device, place)) : st;
+    add_own_row(r, r->device_process[device], tm_names_put_string(r->names, text), tm_own_rank(r, device, place));
 }
 
-static tm_status add_own_rows(struct tm_out_rows *r)
+static void add_own_rows(struct tm_out_rows *r)
 {
-    tm_status st = TM_OK;
-
     find_sharing_devices(r);
-    for (uint32_t i = 0; i < r->device_count && st == TM_OK; i++) {
-        st = add_device_row(r, i, "steps", PLACE_STEPS);
-        if (st == TM_OK)
-            st = add_device_row(r, i, "idle gaps", PLACE_GAPS);
+    for (uint32_t i = 0; i < r->device_count; i++) {
+        add_device_row(r, i, "steps", PLACE_STEPS);
+        add_device_row(r, i, "idle gaps", PLACE_GAPS);
     }
-    if (st == TM_OK)
-        st = add_own_row(r, r->own_process, r->name_host_steps, PLACE_HOST_STEPS);
-    if (st == TM_OK)
-        st = add_own_row(r, r->own_process, r->name_findings, PLACE_FINDINGS);
-    return st == TM_OK ? add_own_row(r, r->own_process, r->name_verdict, PLACE_VERDICT) : st;
-}
-
-/* Fill processes and threads of r->trace. */
-static tm_status out_rows_number(struct tm_out_rows *r)
-{
-    tm_status st = take_tracks(r);
-
-    if (st == TM_OK)
-        st = order_processes(r);
-    if (st == TM_OK)
-        st = order_threads(r);
-    return st == TM_OK ? add_own_rows(r) : st;
+    add_own_row(r, r->own_process, r->name_host_steps, PLACE_HOST_STEPS);
+    add_own_row(r, r->own_process, r->name_findings, PLACE_FINDINGS);
+    add_own_row(r, r->own_process, r->name_verdict, PLACE_VERDICT);
 }
 
 enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */, SMALL_LANES = 16 };
 
 static const int64_t after_threads = INT64_C(2000000000);
-
-static tm_status put_names(struct tm_out_rows *r)
-{
-    tm_status st = tm_names_put_string_st(r->names, "Analysis" TM_OF_OURS, &r->name_own);
-
-    if (st == TM_OK)
-        st = tm_names_put_string_st(r->names, "verdict" TM_OF_OURS, &r->name_verdict);
-    if (st == TM_OK)
-        st = tm_names_put_string_st(r->names, "host steps" TM_OF_OURS, &r->name_host_steps);
-    return st == TM_OK ? tm_names_put_string_st(r->names, "findings" TM_OF_OURS, &r->name_findings) : st;
-}
 
 struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts, size_t memory_bytes)
 {
@@ -559,7 +450,11 @@ struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, 
     r->next_pid = TM_FIRST_FREE_NUMBER;
     r->planes = TM_FIRST_PLANE - 1;
     r->pids = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(int32_t), memory_bytes / 32, PAGE_BYTES);
-    if (r->pids && put_names(r) == TM_OK)
+    r->name_own = tm_names_put_string(names, "Analysis" TM_OF_OURS);
+    r->name_verdict = tm_names_put_string(names, "verdict" TM_OF_OURS);
+    r->name_host_steps = tm_names_put_string(names, "host steps" TM_OF_OURS);
+    r->name_findings = tm_names_put_string(names, "findings" TM_OF_OURS);
+    if (!tm_failed(run))
         return r;
     tm_out_rows_free(r);
     return NULL;
@@ -585,11 +480,10 @@ void tm_out_rows_free(struct tm_out_rows *r)
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r, sizeof(*r));
 }
 
-tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
+void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
 {
     const size_t part = r->memory_bytes / 16;
     static const struct lane_chunks none;
-    tm_status st;
 
     end_host(r);
     memset(r->near, 0, sizeof(r->near)); /* numbers are the host's */
@@ -599,9 +493,13 @@ tm_status tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *t
     r->chunks = tm_rows_new_paged(r->run, TM_ACCOUNT_MODEL, sizeof(struct lane_chunks), part, PAGE_BYTES);
     r->lanes = tm_rows_new_paged(r->run, TM_ACCOUNT_MODEL, sizeof(struct out_lane), part / 2, PAGE_BYTES);
     if (!r->processes || !r->threads || !r->chunks || !r->lanes)
-        return r->run->error.status;
-    st = tm_rows_append_st(r->chunks, &none);
-    return st == TM_OK ? out_rows_number(r) : st;
+        return;
+    tm_rows_append(r->chunks, &none);
+    take_tracks(r);
+    order_processes(r);
+    order_threads(r);
+    if (!tm_failed(r->run))
+        add_own_rows(r);
 }
 
 void tm_out_rows_begin_file(struct tm_out_rows *r)
@@ -652,77 +550,63 @@ static uint64_t uuid_of_thread(const struct tm_out_rows *r, uint64_t number, uin
 
 /* --- writing them --- */
 
-static tm_status write_row(struct tm_trace_writer *writer, const struct tm_out_row *row, uint64_t *rows)
+static void write_row(struct tm_trace_writer *writer, const struct tm_out_row *row, uint64_t *rows)
 {
     ++*rows;
-    return writer->type->row(writer, row);
+    writer->type->row(writer, row);
 }
 
-/* out: process  a copy */
-static tm_status use_process(struct tm_out_rows *r, struct tm_trace_writer *writer, uint32_t number,
-                             struct out_process *process, uint64_t *rows)
+/* out: a copy */
+static struct out_process use_process(struct tm_out_rows *r, struct tm_trace_writer *writer, uint32_t number,
+                                      uint64_t *rows)
 {
-    const struct out_process *const found = tm_rows_at(r->processes, number);
+    const struct out_process process = *(const struct out_process *)tm_rows_at(r->processes, number);
     struct tm_out_row row = { .sort = number == r->own_process ? TM_OUT_GROUP : TM_OUT_PROCESS };
-    struct out_process *change;
 
-    if (!found)
-        return r->run->error.status;
-    *process = *found;
-    if (process->file == r->file)
-        return TM_OK;
-    change = tm_rows_change(r->processes, number);
-    if (!change)
-        return r->run->error.status;
-    change->file = r->file;
+    if (process.file == r->file)
+        return process;
+    ((struct out_process *)tm_rows_change(r->processes, number))->file = r->file;
     row.uuid = uuid_of(r, TM_OUT_PROCESS, number, 0);
-    row.pid = process->pid;
-    row.order = process->rank;
-    row.name = row.process = process->name;
-    return write_row(writer, &row, rows);
+    row.pid = process.pid;
+    row.order = process.rank;
+    row.name = row.process = process.name;
+    write_row(writer, &row, rows);
+    return process;
 }
 
 /* The row of a lane past the first one; made with a number of its own where it is used for the first time. */
-static tm_status find_lane(struct tm_out_rows *r, uint64_t number, uint32_t lane, struct out_lane **found)
+static struct out_lane *find_lane(struct tm_out_rows *r, uint64_t number, uint32_t lane)
 {
     const unsigned chunk = 31 - (unsigned)__builtin_clz(lane);
-    struct out_thread *thread = tm_rows_change(r->threads, number);
+    struct out_thread *const thread = tm_rows_change(r->threads, number);
     struct lane_chunks *chunks;
-    tm_status st = TM_OK;
 
-    if (thread && !thread->lanes) {
+    if (!thread->lanes) {
         static const struct lane_chunks none;
 
         thread->lanes = (uint32_t)tm_rows_count(r->chunks);
-        st = tm_rows_append_st(r->chunks, &none);
+        tm_rows_append(r->chunks, &none);
     }
-    chunks = thread && st == TM_OK ? tm_rows_change(r->chunks, thread->lanes) : NULL;
-    if (!chunks)
-        return r->run->error.status;
+    chunks = tm_rows_change(r->chunks, thread->lanes);
     if (!chunks->at[chunk]) {
         chunks->at[chunk] = tm_rows_count(r->lanes) + 1;
-        st = tm_rows_resize_st(r->lanes, tm_rows_count(r->lanes) + (UINT64_C(1) << chunk));
+        tm_rows_resize(r->lanes, tm_rows_count(r->lanes) + (UINT64_C(1) << chunk));
     }
-    *found = st == TM_OK ? tm_rows_change(r->lanes, chunks->at[chunk] - 1 + lane - (1u << chunk)) : NULL;
-    return *found ? TM_OK : r->run->error.status;
+    return tm_rows_change(r->lanes, chunks->at[chunk] - 1 + lane - (1u << chunk));
 }
 
 /* Make the row of a thread that of one of its lanes. */
-static tm_status use_lane(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
-                          uint32_t process, struct tm_out_row *row, uint64_t *rows)
+static void use_lane(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+                     uint32_t process, struct tm_out_row *row, uint64_t *rows)
 {
-    struct out_lane *found;
-    struct out_process *owner;
+    struct out_lane *const found = find_lane(r, number, lane);
     bool is_new;
-    tm_status st = find_lane(r, number, lane, &found);
 
-    if (st == TM_OK && !found->tid) {
-        owner = tm_rows_change(r->processes, process);
-        st = owner ? next_free_number(r->run, r->tids, tid_key(process, 0), &owner->next_tid, &found->tid)
-                   : r->run->error.status;
+    if (!found->tid) {
+        struct out_process *const owner = tm_rows_change(r->processes, process);
+
+        found->tid = next_free_number(r->run, r->tids, tid_key(process, 0), &owner->next_tid);
     }
-    if (st != TM_OK)
-        return st;
     is_new = found->file != r->file;
     found->file = r->file;
     row->sort = TM_OUT_LANE;
@@ -731,22 +615,19 @@ static tm_status use_lane(struct tm_out_rows *r, struct tm_trace_writer *writer,
     row->lane = lane;
     row->tid = found->tid;
     row->order += lane < LANE_PLACES ? lane : LANE_PLACES - 1;
-    return is_new ? write_row(writer, row, rows) : TM_OK;
+    if (is_new)
+        write_row(writer, row, rows);
 }
 
-static tm_status make_row(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
-                          struct tm_out_row *row, uint64_t *rows)
+static void make_row(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+                     struct tm_out_row *row, uint64_t *rows)
 {
     struct out_thread *const found = tm_rows_change(r->threads, number);
+    const struct out_thread thread = *found;
     struct out_process process;
-    struct out_thread thread;
-    tm_status st;
 
-    if (!found)
-        return r->run->error.status;
-    thread = *found;
     found->file = r->file;
-    st = use_process(r, writer, thread.process, &process, rows);
+    process = use_process(r, writer, thread.process, rows);
     *row = (struct tm_out_row){
         .uuid = uuid_of_thread(r, number, 0),
         .parent = uuid_of(r, TM_OUT_PROCESS, thread.process, 0),
@@ -759,37 +640,33 @@ static tm_status make_row(struct tm_out_rows *r, struct tm_trace_writer *writer,
     };
     if (number == tm_out_rows_derived(r, TM_DERIVED_FACTS, TM_NONE))
         row->uuid = row->parent;
-    if (st == TM_OK && thread.file != r->file)
-        st = write_row(writer, row, rows);
-    return st == TM_OK && lane ? use_lane(r, writer, number, lane, thread.process, row, rows) : st;
+    if (thread.file != r->file)
+        write_row(writer, row, rows);
+    if (lane)
+        use_lane(r, writer, number, lane, thread.process, row, rows);
 }
 
-tm_status tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
-                          struct tm_out_row *row, uint64_t *rows)
+void tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
+                     struct tm_out_row *row, uint64_t *rows)
 {
     struct near_row *const near = &r->near[(number * 5 + lane) % TM_NEAR_ROWS];
-    tm_status st = TM_OK;
 
     if (near->file != r->file || near->number != number || near->lane != lane || near->host != r->trace->host) {
-        st = make_row(r, writer, number, lane, &near->row, rows);
+        make_row(r, writer, number, lane, &near->row, rows);
         near->number = number;
         near->lane = lane;
         near->host = r->trace->host;
-        near->file = st == TM_OK ? r->file : 0;
+        near->file = r->file;
     }
     *row = near->row;
-    return st;
 }
 
-tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
-                                  struct tm_out_row *row, uint64_t *rows)
+void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
+                             struct tm_out_row *row, uint64_t *rows)
 {
-    struct out_process process;
-    const tm_status st = use_process(r, writer, counter->process, &process, rows);
+    const struct out_process process = use_process(r, writer, counter->process, rows);
     const bool is_new = counter->file != r->file;
 
-    if (st != TM_OK)
-        return st;
     counter->file = r->file;
     *row = (struct tm_out_row){
         .uuid = uuid_of(r, TM_OUT_COUNTER, counter->process, counter->hash),
@@ -803,5 +680,6 @@ tm_status tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer 
     };
     if (counter->order != TM_COUNTER_RECORDED)
         row->order = (int64_t)tm_own_rank(r, counter->device, PLACE_COUNTERS + counter->order) * LANE_PLACES;
-    return is_new ? write_row(writer, row, rows) : TM_OK;
+    if (is_new)
+        write_row(writer, row, rows);
 }

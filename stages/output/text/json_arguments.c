@@ -326,8 +326,7 @@ static bool make_ready(struct tm_json_text *json, struct tm_json_ready *ready, c
     return true;
 }
 
-/* The entry of a name; NULL where it is too long for one, or the names failed: then *text, which is NULL after a
- * failure. */
+/* The entry of a name; NULL where it is too long for one: then *text. */
 static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_strid name, const char **text,
                                                 size_t *length)
 {
@@ -338,14 +337,8 @@ static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_st
         return ready;
     /* Lists of arguments are not trusted. */
     const tm_strid known = name < tm_names_count(json->names) ? name : 0;
-    const tm_status status = tm_names_text_st(json->names, known, 0, text, length);
 
-    if (status != TM_OK) {
-        if (json->sink.status == TM_OK)
-            json->sink.status = status;
-        *text = NULL;
-        return NULL;
-    }
+    *text = tm_names_text(json->names, known, 0, length);
     ready->id = 0;
     if (!make_ready(json, ready, *text, *length))
         return NULL;
@@ -362,7 +355,7 @@ void tm_json_name(struct tm_json_text *json, tm_strid name)
     if (ready)
         tm_sink_put(&json->sink, ready->quoted, ready->length);
     else
-        tm_json_string(json, text ? text : "", text ? length : 0);
+        tm_json_string(json, text, length);
 }
 
 void tm_json_double(struct tm_json_text *json, double value)
@@ -470,15 +463,13 @@ static void put_key(struct walk *w, const struct tm_json_ready *ready, uint64_t 
 }
 
 /* The key of an argument.
- * out:    false: the argument is not wanted, or the names failed */
+ * out:    false: the argument is not wanted */
 static bool take_key(struct walk *w, tm_strid key)
 {
     const char *text;
     size_t length = 0;
     const struct tm_json_ready *ready = json_look_up(w->json, key, &text, &length);
 
-    if (!ready && !text)
-        return false;
     if (w->depth == 0 && w->level == TM_ARGS_ESSENTIAL &&
         !(ready ? ready->is_essential : tm_is_essential_argument(text, length)))
         return false;
