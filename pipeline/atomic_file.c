@@ -261,12 +261,13 @@ tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const 
     assert(strchr(name, '/') == NULL);
     memset(file, 0, sizeof(*file));
     file->run = run;
+    if (tm_failed(run))
+        return run->error.status;
     if (!join(file->path, sizeof(file->path), folder, name))
         return fail_path(run, "write", name, ENAMETOOLONG);
-    const tm_status st = tm_guard_check(run, file->path);
-
-    if (st != TM_OK)
-        return st;
+    tm_guard_check(run, file->path);
+    if (tm_failed(run))
+        return run->error.status;
     left_behind_sweep(run, folder);
     const int fd = create_part(file, folder, name);
 
@@ -312,6 +313,8 @@ tm_status tm_atomic_give_name(struct tm_atomic_file *file)
     FILE *stream = file->stream;
     int problem = 0;
 
+    if (tm_failed(file->run))
+        return file->run->error.status;
     assert(stream);
     const int lock = fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0); /* is kept until it has its name */
 
@@ -334,11 +337,10 @@ tm_status tm_atomic_give_name(struct tm_atomic_file *file)
 
 tm_status tm_atomic_commit(struct tm_atomic_file *file)
 {
-    const tm_status st = tm_atomic_give_name(file);
-
-    if (st == TM_OK)
-        sync_folder_of(file->path);
-    return st;
+    if (tm_atomic_give_name(file))
+        return file->run->error.status;
+    sync_folder_of(file->path);
+    return TM_OK;
 }
 
 void tm_atomic_abort(struct tm_atomic_file *file)
@@ -372,6 +374,8 @@ tm_status tm_make_folder(struct tm_run *run, const char *path)
     const size_t length = strlen(path);
     int problem = 0;
 
+    if (tm_failed(run))
+        return run->error.status;
     if (length == 0 || length >= sizeof(part)) {
         problem = length == 0 ? ENOENT : ENAMETOOLONG;
     } else if (!is_folder(path)) {

@@ -17,20 +17,20 @@ struct tm_atomic_file {
     char part[4200]; /* while it is written */
 };
 
-/* errors: TM_ERR_OUTPUT with path and reason; a missing folder gets a hint */
-tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const char *folder,
-                         const char *name) TM_MUST_USE;
-tm_status tm_atomic_commit(struct tm_atomic_file *file) TM_MUST_USE;
+/* After a failure of the run nothing is opened, and nothing gets its name.
+ * errors: TM_ERR_OUTPUT with path and reason; a missing folder gets a hint */
+tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const char *folder, const char *name);
+tm_status tm_atomic_commit(struct tm_atomic_file *file);
 
 /* The same without the last step: its content is on the disk, its name perhaps not until tm_sync_folder.  For several files
  * of one folder, and for one that is made again if a power cut takes it. */
-tm_status tm_atomic_give_name(struct tm_atomic_file *file) TM_MUST_USE;
+tm_status tm_atomic_give_name(struct tm_atomic_file *file);
 /* Make names that files of a folder got last over a power cut.  Best effort: some file systems cannot. */
 void tm_sync_folder(const char *path);
 void tm_atomic_abort(struct tm_atomic_file *file); /* tolerates zeroed and committed ones */
 
 /* Make a folder and its parents.  errors: TM_ERR_OUTPUT */
-tm_status tm_make_folder(struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_make_folder(struct tm_run *run, const char *path);
 
 /* A folder of files that appears whole under its name, or not at all: made under a temporary name beside it, then
  * exchanged with the one that is there.  Of an older folder the files that it lists as written by this program go away;
@@ -49,10 +49,10 @@ struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *f
  * in:     name  [a-z0-9_-], ".csv"; not one that is there already
  * errors: NULL, with the error in run->error; TM_ERR_LIMIT after TM_FOLDER_FILES files */
 FILE *tm_atomic_folder_add(struct tm_atomic_folder *to, const char *name) TM_MUST_USE;
-tm_status tm_atomic_folder_close(struct tm_atomic_folder *to, FILE *file) TM_MUST_USE; /* synced */
+tm_status tm_atomic_folder_close(struct tm_atomic_folder *to, FILE *file); /* synced */
 
-tm_status tm_atomic_folder_commit(struct tm_atomic_folder *to) TM_MUST_USE; /* all files are closed */
-void tm_atomic_folder_free(struct tm_atomic_folder *to); /* what was not committed goes away; tolerates NULL */
+tm_status tm_atomic_folder_commit(struct tm_atomic_folder *to); /* all files are closed */
+void tm_atomic_folder_free(struct tm_atomic_folder *to);        /* what was not committed goes away; tolerates NULL */
 
 /* Names of the parts of a split: one plain part of a path, and safe as an address: "part-0001-host.pftrace". */
 enum { TM_PART_NAME_BYTES = 256 };

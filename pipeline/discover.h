@@ -95,8 +95,7 @@ typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sn
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
 tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
 /* in: sniff  tells contents by their first bytes; NULL = only names count */
-tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff,
-                           struct tm_found *found) TM_MUST_USE;
+tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found);
 
 /* Whether a path leads, by links, to a place that is not in a folder.  in: root  without links.  out: errno where it cannot be
  * followed, else 0 */
@@ -135,8 +134,7 @@ typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_
  * in:     list  gives the members of an archive
  * out:    found  as of tm_discover; an archive of one file only, with no folder or of another name: that file
  * errors: TM_ERR_INPUT  no profile is in it (says how many members were looked at); those of `list` */
-tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list,
-                              struct tm_found *found) TM_MUST_USE;
+tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found);
 
 /* What finds the runs of one argument: tm_discover, or one that knows archives too. */
 typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct tm_found *found);
@@ -144,7 +142,7 @@ typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct 
 void tm_left_out_add(struct tm_left_out *to, const struct tm_left_out *from);
 /* The runs behind several arguments, in one list; runs of one name are called by their whole path. */
 tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count, tm_discover_one *discover,
-                          struct tm_found *found) TM_MUST_USE;
+                          struct tm_found *found);
 void tm_found_free(struct tm_found *found); /* tolerates a zeroed one */
 
 /* Choose one run.
@@ -153,11 +151,11 @@ void tm_found_free(struct tm_found *found); /* tolerates a zeroed one */
  *         latest  --latest: the last one in time
  * errors: TM_ERR_USAGE  several runs and nothing to choose by, or `wanted` fits none or several: lists them */
 tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const char *wanted, bool latest,
-                        const struct tm_found_run **chosen) TM_MUST_USE;
+                        const struct tm_found_run **chosen);
 
 /* Make the hosts of files from several places distinct: the second file of one host gets "host#2", the number
  * being its place among the files.  The first one keeps its name. */
-tm_status tm_distinct_hosts(struct tm_run *run, struct tm_found_file *const *files, size_t count) TM_MUST_USE;
+tm_status tm_distinct_hosts(struct tm_run *run, struct tm_found_file *const *files, size_t count);
 
 /* What a file is called: its path, or that of the archive and then the member's: a view into either argument. */
 enum { TM_FOUND_NAME_BYTES = 8192 + 8 };

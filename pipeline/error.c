@@ -64,8 +64,10 @@ tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const ch
 {
     va_list args;
 
-    if (error->status != TM_OK)
+    if (error->status != TM_OK) {
+        error->is_followed = true;
         return status;
+    }
     error->status = status;
     error->at = at;
     va_start(args, format);
@@ -94,8 +96,10 @@ tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, i
     char text[TM_ERROR_TEXT];
     va_list args;
 
-    if (error->status != TM_OK)
+    if (error->status != TM_OK) {
+        error->is_followed = true;
         return st;
+    }
     va_start(args, format);
     format_clean(text, sizeof(text), format, args);
     va_end(args);
@@ -122,7 +126,7 @@ void tm_hint(struct tm_error *error, const char *format, ...)
 {
     va_list args;
 
-    if (error->hint[0] != '\0') /* as with failures: the first one is nearest to the cause */
+    if (error->hint[0] != '\0' || error->is_followed) /* as with failures: the first one is nearest to the cause */
         return;
     va_start(args, format);
     format_clean(error->hint, sizeof(error->hint), format, args);

@@ -13,25 +13,25 @@
  * it, by device and inode; who will write notes where, by the path without links.  Whichever comes first, the second one is
  * refused, before any work is lost; and tm_atomic_open asks once more, for names that nobody knew before.
  * A run of which the guard was not begun is not looked after. */
-tm_status tm_guard_begin(struct tm_run *run) TM_MUST_USE;
+tm_status tm_guard_begin(struct tm_run *run);
 void tm_guard_end(struct tm_run *run);
 
 /* An input.  One that is not there, or is no regular file, is none.
  * in:     info  as stat() tells; NULL = look
  * errors: TM_ERR_USAGE  something will be written there */
-tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info) TM_MUST_USE;
+tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info);
 /* Whether a file of so many bytes may be where something will be written: if not, it need not be looked at. */
 bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes);
 
 /* A file that will be written; the same one may be noted again.
  * in:     what  "the file of --junit", "the history of the batch": another one may not be written there; borrowed
  * errors: TM_ERR_USAGE; TM_ERR_OUTPUT for a path that is too long */
-tm_status tm_guard_output(struct tm_run *run, const char *path, const char *what) TM_MUST_USE;
+tm_status tm_guard_output(struct tm_run *run, const char *path, const char *what);
 /* A folder that is written into: no other file may lie in it.  in: what  "among the runs of the batch" */
-tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what) TM_MUST_USE;
+tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what);
 
 /* At the last moment: is it an input? */
-tm_status tm_guard_check(struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_guard_check(struct tm_run *run, const char *path);
 
 /* Files and folders by device and inode: which ones were met before, by whatever path.  Of the account `model`. */
 struct tm_file_id {
@@ -77,8 +77,7 @@ struct tm_unchanged tm_unchanged_since(const struct stat *info);
 /* in:     name      for the message, in quotes
  *         may_grow  where it is longer now, what was there at first is taken to be as it was
  * errors: TM_ERR_INPUT  it was written while it was read */
-tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, struct tm_run *run,
-                             const char *name) TM_MUST_USE;
+tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, struct tm_run *run, const char *name);
 
 /* The error of a file that ends at a place inside its first size. */
 tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at);

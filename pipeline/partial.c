@@ -84,7 +84,6 @@ struct tm_partial_writer {
     struct tm_index *duplicates; /* struct twin: the first handle of each text; NULL = every text has one */
     uint64_t length_at;          /* of the present section: where its length goes */
     struct tables tables;
-    tm_status status;
 };
 
 /* A text may have several handles, and which ones depends on the memory.  The first one stands for all. */
@@ -93,36 +92,30 @@ struct duplicate {
     uint64_t handle;
 };
 
-static tm_status find_duplicates(struct tm_partial_writer *w)
+static void find_duplicates(struct tm_partial_writer *w)
 {
-    tm_status st = TM_OK;
-
     w->duplicates = tm_index_new(w->run, TM_ACCOUNT_INPUT, sizeof(struct duplicate), quarters(w->run, TWINS_QUARTERS),
                                  TM_INDEX_FIRST, NULL);
     if (!w->duplicates)
-        return w->run->error.status;
-    for (uint64_t i = 1; i < tm_names_count(w->names) && st == TM_OK; i++) {
-        struct tm_name info;
+        return;
+    for (uint64_t i = 1; i < tm_names_count(w->names) && !tm_failed(w->run); i++) {
+        const struct tm_name info = tm_names_info(w->names, (tm_strid)i);
 
-        st = tm_names_info_st(w->names, (tm_strid)i, &info);
-        if (st == TM_OK)
-            st = tm_index_put_st(w->duplicates, &(struct duplicate){ info.hash.low, info.hash.high, i });
+        tm_index_put(w->duplicates, &(struct duplicate){ info.hash.low, info.hash.high, i });
     }
-    return st == TM_OK ? tm_index_finish_st(w->duplicates) : st;
+    tm_index_finish(w->duplicates);
 }
 
-static tm_status first_duplicate(struct tm_partial_writer *w, tm_strid name, tm_strid *first)
+static tm_strid first_duplicate(struct tm_partial_writer *w, tm_strid name)
 {
-    struct tm_name info;
-    const void *row = NULL;
-    tm_status st = w->duplicates ? tm_names_info_st(w->names, name, &info) : TM_OK;
+    struct tm_key hash;
+    const struct duplicate *row;
 
-    *first = name;
-    if (st == TM_OK && w->duplicates)
-        st = tm_index_get_st(w->duplicates, info.hash.low, &row);
-    if (st == TM_OK && row && ((const struct duplicate *)row)->high == info.hash.high)
-        *first = (tm_strid)((const struct duplicate *)row)->handle;
-    return st;
+    if (!w->duplicates)
+        return name;
+    hash = tm_names_info(w->names, name).hash;
+    row = tm_index_get(w->duplicates, hash.low);
+    return row && row->high == hash.high ? (tm_strid)row->handle : name;
 }
 
 struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_names *names, tm_partial_host *host,
@@ -134,11 +127,16 @@ struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_na
         return NULL;
     *w = (struct tm_partial_writer){ .run = run, .names = names, .host = host, .of = of, .spill.fd = -1 };
     w->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
-    if (w->buffer)
-        w->numbers = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), quarters(run, NUMBERS_QUARTERS),
-                                       NUMBERS_PAGE_BYTES);
-    if (w->numbers && tm_rows_resize_st(w->numbers, tm_names_count(names)) == TM_OK &&
-        (!tm_names_have_duplicates(names) || find_duplicates(w) == TM_OK) && tm_spill_open(&w->spill, run) == TM_OK)
+    w->numbers =
+        tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(uint32_t), quarters(run, NUMBERS_QUARTERS), NUMBERS_PAGE_BYTES);
+    if (w->buffer && w->numbers) {
+        tm_rows_resize(w->numbers, tm_names_count(names));
+        if (tm_names_have_duplicates(names))
+            find_duplicates(w);
+        if (!tm_failed(run))
+            tm_spill_open(&w->spill, run);
+    }
+    if (!tm_failed(run))
         return w;
     tm_partial_writer_free(w);
     return NULL;
@@ -157,8 +155,8 @@ void tm_partial_writer_free(struct tm_partial_writer *w)
 
 static void flush(struct tm_partial_writer *w)
 {
-    if (w->status == TM_OK && w->used)
-        w->status = tm_spill_append(&w->spill, w->buffer, w->used, NULL);
+    if (w->used)
+        tm_spill_append(&w->spill, w->buffer, w->used, NULL);
     w->used = 0;
 }
 
@@ -233,41 +231,29 @@ void tm_partial_put_text(struct tm_partial_writer *w, const char *text)
 /* The text behind a handle, as long as it is. */
 static void put_whole_name(struct tm_partial_writer *w, tm_strid name)
 {
-    struct tm_name info;
+    const uint32_t length = tm_names_info(w->names, name).length;
 
-    w->status = tm_names_info_st(w->names, name, &info);
-    if (w->status != TM_OK)
-        return;
-    tm_partial_put_u32(w, info.length);
-    for (uint64_t at = 0; at < info.length && w->status == TM_OK;) {
-        const uint64_t left = info.length - at;
+    tm_partial_put_u32(w, length);
+    for (uint64_t at = 0; at < length;) {
+        const uint64_t left = length - at;
         const size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
-        uint8_t *to = room_for(w, n);
 
-        if (w->status == TM_OK)
-            w->status = tm_names_copy_st(w->names, name, at, to, n);
+        tm_names_copy(w->names, name, at, room_for(w, n), n);
         at += n;
     }
 }
 
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name)
 {
-    tm_strid first = 0;
-    uint32_t *number = NULL;
+    tm_strid first;
+    uint32_t *number;
 
-    if (w->status == TM_OK && name != 0)
-        w->status = first_duplicate(w, name, &first);
-    if (w->status != TM_OK)
-        return;
     if (name == 0) {
         tm_partial_put_u32(w, 0);
         return;
     }
+    first = first_duplicate(w, name);
     number = tm_rows_change(w->numbers, first);
-    if (!number) {
-        w->status = w->run->error.status;
-        return;
-    }
     if (*number != 0) {
         tm_partial_put_u32(w, *number);
         return;
@@ -318,11 +304,10 @@ tm_status tm_partial_end(struct tm_partial_writer *w)
     uint8_t length[8];
 
     flush(w);
-    if (w->status != TM_OK)
-        return w->status;
     encode(length, w->spill.bytes - w->length_at - sizeof(length), sizeof(length));
-    w->status = tm_spill_write(&w->spill, length, sizeof(length), w->length_at);
-    return w->status;
+    if (!tm_failed(w->run))
+        tm_spill_write(&w->spill, length, sizeof(length), w->length_at);
+    return w->run->error.status;
 }
 
 static tm_status refuse_output(struct tm_run *run)
@@ -341,10 +326,9 @@ static tm_status copy_sections(struct tm_partial_writer *w, FILE *to, XXH3_state
     for (uint64_t at = 0; at < w->spill.bytes;) {
         const uint64_t left = w->spill.bytes - at;
         const size_t n = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
-        const tm_status st = tm_spill_read(&w->spill, w->buffer, n, at);
 
-        if (st != TM_OK)
-            return st;
+        if (tm_spill_read(&w->spill, w->buffer, n, at))
+            return w->run->error.status;
         (void)XXH3_64bits_update(hash, w->buffer, n);
         if (fwrite(w->buffer, 1, n, to) != n)
             return refuse_output(w->run);
@@ -356,14 +340,16 @@ static tm_status copy_sections(struct tm_partial_writer *w, FILE *to, XXH3_state
 
 tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to)
 {
-    XXH3_state_t *hash = XXH3_createState();
-    tm_status st = w->status;
+    XXH3_state_t *hash;
+    tm_status st;
 
     assert(w->used == 0); /* the last section has ended */
+    if (tm_failed(w->run))
+        return w->run->error.status;
+    hash = XXH3_createState();
     if (!hash)
         return tm_fail(&w->run->error, TM_ERR_LIMIT, -1, "cannot write the partial: no memory left");
-    if (st == TM_OK)
-        st = copy_sections(w, to, hash);
+    st = copy_sections(w, to, hash);
     (void)XXH3_freeState(hash);
     return st;
 }
@@ -390,7 +376,6 @@ struct tm_partial_reader {
     size_t text_bytes;
     struct tables tables;
     char name[320]; /* of the file, for messages */
-    tm_status status;
 };
 
 static uint64_t place(const struct tm_partial_reader *r)
@@ -400,22 +385,21 @@ static uint64_t place(const struct tm_partial_reader *r)
 
 tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what)
 {
-    if (r->status != TM_OK)
-        return r->status;
-    r->status =
-        tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r), "the partial %s is damaged: %s", r->name, what);
-    tm_hint(&r->run->error, "make it again from the profile, or copy it again from where it was made");
-    return r->status;
+    if (!tm_failed(r->run)) {
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r), "the partial %s is damaged: %s", r->name, what);
+        tm_hint(&r->run->error, "make it again from the profile, or copy it again from where it was made");
+    }
+    return r->run->error.status;
 }
 
 bool tm_partial_is_ok(const struct tm_partial_reader *r)
 {
-    return r->status == TM_OK && !tm_failed(r->run);
+    return !tm_failed(r->run);
 }
 
 tm_status tm_partial_status(const struct tm_partial_reader *r)
 {
-    return r->status != TM_OK ? r->status : r->run->error.status;
+    return r->run->error.status;
 }
 
 /* Fill the buffer from where it ends. */
@@ -431,11 +415,10 @@ static void refill(struct tm_partial_reader *r)
     const int problem = tm_read_at(r->fd, r->buffer, wanted, at, &got);
 
     if (problem)
-        r->status =
-            tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), problem, "cannot read %s", r->name);
+        (void)tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), problem, "cannot read %s", r->name);
     else if (got < wanted)
         (void)tm_partial_damaged(r, "it became shorter while it was read");
-    if (r->status != TM_OK)
+    if (tm_failed(r->run))
         return;
     r->have = got;
     tm_progress_add(&r->run->progress, got);
@@ -445,9 +428,9 @@ static void take_bytes(struct tm_partial_reader *r, void *to, uint64_t bytes)
 {
     uint8_t *out = to;
 
-    if (r->status == TM_OK && bytes > r->section_end - place(r))
+    if (!tm_failed(r->run) && bytes > r->section_end - place(r))
         (void)tm_partial_damaged(r, "a section ends too early");
-    while (r->status == TM_OK && bytes > 0) {
+    while (!tm_failed(r->run) && bytes > 0) {
         size_t n = r->have - r->used;
 
         if (n == 0) {
@@ -467,7 +450,7 @@ static uint64_t take_number(struct tm_partial_reader *r, int bytes)
     uint8_t number[8] = { 0 };
 
     take_bytes(r, number, (uint64_t)bytes);
-    return r->status == TM_OK ? decode(number, bytes) : 0;
+    return !tm_failed(r->run) ? decode(number, bytes) : 0;
 }
 
 /* --- opening --- */
@@ -488,21 +471,22 @@ bool tm_partial_is(const char *path)
     return is;
 }
 
-static tm_status open_file(struct tm_partial_reader *r, const char *path)
+static void open_file(struct tm_partial_reader *r, const char *path)
 {
     struct stat info;
 
     r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (r->fd < 0 || fstat(r->fd, &info) != 0)
-        return tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, errno, "cannot open %s", r->name);
-    if (!S_ISREG(info.st_mode))
-        return tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->name);
-    if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES)
-        return tm_partial_damaged(r, "it is cut short");
-    r->end = (uint64_t)info.st_size;
-    r->opened = tm_unchanged_since(&info);
-    tm_progress_phase(&r->run->progress, "opening", 2 * r->end);
-    return TM_OK;
+    if (r->fd < 0 || fstat(r->fd, &info) != 0) {
+        (void)tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, errno, "cannot open %s", r->name);
+    } else if (!S_ISREG(info.st_mode)) {
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->name);
+    } else if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES) {
+        (void)tm_partial_damaged(r, "it is cut short");
+    } else {
+        r->end = (uint64_t)info.st_size;
+        r->opened = tm_unchanged_since(&info);
+        tm_progress_phase(&r->run->progress, "opening", 2 * r->end);
+    }
 }
 
 static void hint_to_make_anew(struct tm_partial_reader *r)
@@ -510,41 +494,42 @@ static void hint_to_make_anew(struct tm_partial_reader *r)
     tm_hint(&r->run->error, "make a new one of the profile: tracemill report PROFILE --format partial");
 }
 
-static tm_status check_magic(struct tm_partial_reader *r)
+static void check_magic(struct tm_partial_reader *r)
 {
     char magic[TM_PARTIAL_MAGIC_BYTES];
 
     r->section_end = r->end;
     take_bytes(r, magic, sizeof(magic));
-    if (r->status != TM_OK || memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0)
-        return r->status;
+    if (tm_failed(r->run) || memcmp(magic, TM_PARTIAL_MAGIC, sizeof(magic)) == 0)
+        return;
     if (memcmp(magic, TM_PARTIAL_MAGIC, ANY_VERSION_BYTES) == 0 && magic[ANY_VERSION_BYTES + 1] == '\n' &&
         magic[ANY_VERSION_BYTES] > '0' && magic[ANY_VERSION_BYTES] < TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]) {
-        r->status = tm_fail(&r->run->error, TM_ERR_INPUT, 0,
-                            "%s is a partial of format %c, of an older tracemill that defined figures differently; "
-                            "this program reads format %c",
-                            r->name, magic[ANY_VERSION_BYTES], TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, 0,
+                      "%s is a partial of format %c, of an older tracemill that defined figures differently; "
+                      "this program reads format %c",
+                      r->name, magic[ANY_VERSION_BYTES], TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
         hint_to_make_anew(r);
-        return r->status;
+    } else {
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is no partial of a version that this program reads",
+                      r->name);
+        tm_hint(&r->run->error, "make it again from the profile, with this version");
     }
-    r->status =
-        tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is no partial of a version that this program reads", r->name);
-    tm_hint(&r->run->error, "make it again from the profile, with this version");
-    return r->status;
 }
 
 /* One look at all of it. */
-static tm_status check_sum(struct tm_partial_reader *r)
+static void check_sum(struct tm_partial_reader *r)
 {
     XXH3_state_t *hash = XXH3_createState();
     const uint64_t end = r->end - CHECKSUM_BYTES;
     uint8_t checksum[CHECKSUM_BYTES];
 
-    if (!hash)
-        return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->name);
+    if (!hash) {
+        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->name);
+        return;
+    }
     (void)XXH3_64bits_reset(hash);
     r->base = r->have = r->used = 0;
-    while (r->status == TM_OK && r->base + r->have < r->end) {
+    while (!tm_failed(r->run) && r->base + r->have < r->end) {
         refill(r);
         if (r->base < end)
             (void)XXH3_64bits_update(hash, r->buffer, r->base + r->have < end ? r->have : (size_t)(end - r->base));
@@ -554,7 +539,7 @@ static tm_status check_sum(struct tm_partial_reader *r)
     r->have = r->used = 0;
     take_bytes(r, checksum, sizeof(checksum));
     r->sum = XXH3_64bits_digest(hash);
-    if (r->status == TM_OK && decode(checksum, CHECKSUM_BYTES) != r->sum) {
+    if (!tm_failed(r->run) && decode(checksum, CHECKSUM_BYTES) != r->sum) {
         r->used = 0; /* where the checksum is */
         (void)tm_partial_damaged(r, "its checksum does not fit its content");
     }
@@ -563,38 +548,32 @@ static tm_status check_sum(struct tm_partial_reader *r)
     r->section_end = end;
     r->base = TM_PARTIAL_MAGIC_BYTES;
     r->have = r->used = 0;
-    return r->status;
 }
 
-tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run, const char *path)
+struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path)
 {
     struct tm_partial_reader *r = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*r), &run->error);
     char clean[sizeof(r->name) - 3];
 
-    *reader = NULL;
     if (!r)
-        return run->error.status;
+        return NULL;
     r->run = run;
     r->fd = -1;
     tm_clean_text(clean, sizeof(clean), path, strlen(path));
     (void)snprintf(r->name, sizeof(r->name), "'%s'", clean);
     r->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
-    if (r->buffer)
-        r->handles = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(tm_strid), quarters(run, NUMBERS_QUARTERS),
-                                       NUMBERS_PAGE_BYTES);
-    r->status = r->handles ? TM_OK : run->error.status;
-    if (r->status == TM_OK)
-        r->status = open_file(r, path);
-    if (r->status == TM_OK)
-        r->status = check_magic(r);
-    if (r->status == TM_OK)
-        r->status = check_sum(r);
-    if (r->status == TM_OK) {
-        *reader = r;
-        return TM_OK;
-    }
+    r->handles =
+        tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(tm_strid), quarters(run, NUMBERS_QUARTERS), NUMBERS_PAGE_BYTES);
+    if (!tm_failed(run))
+        open_file(r, path);
+    if (!tm_failed(run))
+        check_magic(r);
+    if (!tm_failed(run))
+        check_sum(r);
+    if (!tm_failed(run))
+        return r;
     tm_partial_close(r);
-    return run->error.status;
+    return NULL;
 }
 
 uint64_t tm_partial_sum(const struct tm_partial_reader *r)
@@ -666,23 +645,22 @@ void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char
 
 /* --- sections --- */
 
-tm_status tm_partial_enter(struct tm_partial_reader *r, const char *section)
+void tm_partial_enter(struct tm_partial_reader *r, const char *section)
 {
     char name[SECTION_NAME_MOST + 1], what[SECTION_NAME_MOST + 64];
     uint64_t length;
 
     tm_partial_text(r, name, sizeof(name));
-    if (r->status == TM_OK && strcmp(name, section) != 0) {
+    if (strcmp(name, section) != 0) {
         (void)snprintf(what, sizeof(what), "the section '%s' is not where it should be", section);
-        return tm_partial_damaged(r, what);
+        (void)tm_partial_damaged(r, what);
     }
     length = tm_partial_u64(r);
-    if (r->status == TM_OK && length > r->end - place(r))
-        return tm_partial_damaged(r, "a section is longer than the file");
-    if (r->status == TM_OK)
+    if (length > r->end - place(r))
+        (void)tm_partial_damaged(r, "a section is longer than the file");
+    if (!tm_failed(r->run))
         r->section_end = place(r) + length;
     r->tables = (struct tables){ .count = 0 };
-    return r->status;
 }
 
 bool tm_partial_enter_table(struct tm_partial_reader *r, const void *table)
@@ -692,29 +670,27 @@ bool tm_partial_enter_table(struct tm_partial_reader *r, const void *table)
 
 tm_status tm_partial_refuse_layout(struct tm_partial_reader *r)
 {
-    if (r->status == TM_OK) {
-        r->status = tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r),
-                            "%s is a partial of another tracemill, whose tables have other fields", r->name);
+    if (!tm_failed(r->run)) {
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r),
+                      "%s is a partial of another tracemill, whose tables have other fields", r->name);
         hint_to_make_anew(r);
     }
-    return r->status;
+    return r->run->error.status;
 }
 
-tm_status tm_partial_leave(struct tm_partial_reader *r)
+void tm_partial_leave(struct tm_partial_reader *r)
 {
-    if (r->status == TM_OK && place(r) != r->section_end)
-        return tm_partial_damaged(r, "a section is longer than what is in it");
+    if (place(r) != r->section_end)
+        (void)tm_partial_damaged(r, "a section is longer than what is in it");
     r->section_end = r->end;
-    return r->status;
 }
 
-tm_status tm_partial_finish(struct tm_partial_reader *r)
+void tm_partial_finish(struct tm_partial_reader *r)
 {
-    if (r->status == TM_OK && place(r) != r->end)
-        return tm_partial_damaged(r, "there is more behind the last section");
-    if (r->status == TM_OK)
-        r->status = tm_unchanged_check(r->opened, r->fd, false, r->run, r->name);
-    return r->status;
+    if (place(r) != r->end)
+        (void)tm_partial_damaged(r, "there is more behind the last section");
+    if (!tm_failed(r->run))
+        tm_unchanged_check(r->opened, r->fd, false, r->run, r->name);
 }
 
 /* --- values --- */
@@ -746,9 +722,9 @@ static uint64_t take_below(struct tm_partial_reader *r, int bytes, uint64_t limi
 {
     const uint64_t value = take_number(r, bytes);
 
-    if (r->status == TM_OK && value >= limit)
+    if (!tm_failed(r->run) && value >= limit)
         (void)tm_partial_damaged(r, "a number is out of its range");
-    return r->status == TM_OK ? value : 0;
+    return !tm_failed(r->run) ? value : 0;
 }
 
 bool tm_partial_bool(struct tm_partial_reader *r)
@@ -792,63 +768,58 @@ void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes)
     const uint32_t length = tm_partial_u32(r);
 
     to[0] = '\0';
-    if (r->status == TM_OK && length >= to_bytes)
+    if (!tm_failed(r->run) && length >= to_bytes)
         (void)tm_partial_damaged(r, "a text is longer than it may be");
     take_bytes(r, to, length);
-    if (r->status == TM_OK && memchr(to, '\0', length))
+    if (!tm_failed(r->run) && memchr(to, '\0', length))
         (void)tm_partial_damaged(r, "a text has a zero in it");
-    to[r->status == TM_OK ? length : 0] = '\0';
+    to[!tm_failed(r->run) ? length : 0] = '\0';
 }
 
 /* Room for a name, of what tables of metadata may hold: there are none while a partial is read. */
-static tm_status widen_text(struct tm_partial_reader *r, size_t bytes)
+static void widen_text(struct tm_partial_reader *r, size_t bytes)
 {
     struct tm_run *run = r->run;
     const size_t most = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 2;
     size_t wanted = r->text_bytes ? 2 * r->text_bytes : 4096;
 
     if (bytes <= r->text_bytes)
-        return TM_OK;
+        return;
     if (bytes > most) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, (int64_t)place(r), "cannot hold a name of %zu bytes", bytes);
         tm_hint(&run->error, "raise --memory");
-        return TM_ERR_LIMIT;
+        return;
     }
     wanted = wanted < bytes ? bytes : wanted < most ? wanted : most;
     tm_give(&run->budget, TM_ACCOUNT_METADATA, r->text, r->text_bytes);
-    r->text_bytes = 0;
     r->text = tm_take(&run->budget, TM_ACCOUNT_METADATA, wanted, &run->error);
-    if (!r->text)
-        return run->error.status;
-    r->text_bytes = wanted;
-    return TM_OK;
+    r->text_bytes = r->text ? wanted : 0;
 }
 
 /* The text of a number that was not there yet. */
 static tm_strid take_new_name(struct tm_partial_reader *r)
 {
     const uint32_t length = tm_partial_u32(r);
-    tm_strid id = 0;
+    tm_strid id;
 
-    if (r->status == TM_OK && length > r->section_end - place(r))
+    if (length > r->section_end - place(r))
         (void)tm_partial_damaged(r, "a text is longer than its section");
-    if (r->status == TM_OK)
-        r->status = widen_text(r, length);
+    if (!tm_failed(r->run))
+        widen_text(r, length);
     take_bytes(r, r->text, length);
-    if (r->status == TM_OK)
-        r->status = tm_names_put_st(r->names, r->text, length, &id);
-    if (r->status == TM_OK)
-        r->status = tm_rows_append_st(r->handles, &id);
-    return r->status == TM_OK ? id : 0;
+    if (tm_failed(r->run))
+        return 0;
+    id = tm_names_put(r->names, r->text, length);
+    tm_rows_append(r->handles, &id);
+    return id;
 }
 
 tm_strid tm_partial_name(struct tm_partial_reader *r)
 {
     const uint64_t known = tm_rows_count(r->handles);
     const uint32_t number = tm_partial_u32(r);
-    const tm_strid *id;
 
-    if (r->status != TM_OK || number == 0)
+    if (number == 0)
         return 0;
     if (number == known + 1)
         return take_new_name(r);
@@ -856,10 +827,7 @@ tm_strid tm_partial_name(struct tm_partial_reader *r)
         (void)tm_partial_damaged(r, "a name is used before it is told");
         return 0;
     }
-    id = tm_rows_at(r->handles, number - 1);
-    if (!id)
-        r->status = r->run->error.status;
-    return id ? *id : 0;
+    return *(const tm_strid *)tm_rows_at(r->handles, number - 1);
 }
 
 void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes)
@@ -868,7 +836,7 @@ void tm_partial_id(struct tm_partial_reader *r, uint32_t host, char *to, size_t 
     size_t length = 0;
 
     to[0] = '\0';
-    if (r->status == TM_OK && has_host) {
+    if (!tm_failed(r->run) && has_host) {
         tm_partial_copy_host(r, host, to, to_bytes);
         length = strlen(to);
     }

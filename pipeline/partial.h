@@ -17,8 +17,8 @@ typedef const char *tm_partial_host(const void *of, uint32_t host);
 
 /* --- writing --- */
 
-/* Sections gather in a spill file: their lengths are known at their end.  Failures are remembered, and what comes
- * after one is ignored: check tm_partial_end. */
+/* Sections gather in a spill file: their lengths are known at their end.  Failures are remembered in run->error, and
+ * what comes after one is ignored: tm_partial_write checks it. */
 struct tm_partial_writer;
 
 /* in:     names    of the run: handles are written as texts, each text once; no more come while sections are written
@@ -31,7 +31,7 @@ struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_na
 void tm_partial_writer_free(struct tm_partial_writer *w);
 
 void tm_partial_begin(struct tm_partial_writer *w, const char *section);
-tm_status tm_partial_end(struct tm_partial_writer *w) TM_MUST_USE;
+tm_status tm_partial_end(struct tm_partial_writer *w);
 tm_status tm_partial_writer_status(const struct tm_partial_writer *w); /* of the run */
 
 void tm_partial_put_u8(struct tm_partial_writer *w, unsigned value); /* below 256 */
@@ -63,11 +63,10 @@ struct tm_partial_reader;
 /* Whether a file begins as a partial of any version does; false also where it cannot be read. */
 bool tm_partial_is(const char *path);
 
-/* Open a partial and see that it is whole.
- * out:    reader  stands before the first section; NULL after a failure
+/* Open a partial and see that it is whole.  It stands before the first section.
  * owns:   the caller owns the result, tm_partial_close releases it (NULL allowed)
- * errors: TM_ERR_INPUT  cannot be read, of another version, damaged; TM_ERR_LIMIT */
-tm_status tm_partial_open(struct tm_partial_reader **reader, struct tm_run *run, const char *path) TM_MUST_USE;
+ * errors: NULL, with the error in run->error: TM_ERR_INPUT  cannot be read, of another version, damaged; TM_ERR_LIMIT */
+struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path) TM_MUST_USE;
 
 /* The checksum of its content: the same file has the same. */
 uint64_t tm_partial_sum(const struct tm_partial_reader *r);
@@ -86,11 +85,12 @@ uint32_t tm_partial_host_count(const struct tm_partial_reader *r);
 void tm_partial_copy_host(const struct tm_partial_reader *r, uint32_t host, char *to, size_t to_bytes);
 
 /* The next section has to be the named one, and has to be read to its end.  errors: TM_ERR_INPUT */
-tm_status tm_partial_enter(struct tm_partial_reader *r, const char *section) TM_MUST_USE;
-tm_status tm_partial_leave(struct tm_partial_reader *r) TM_MUST_USE;
-tm_status tm_partial_finish(struct tm_partial_reader *r) TM_MUST_USE; /* there are no more sections */
+void tm_partial_enter(struct tm_partial_reader *r, const char *section);
+void tm_partial_leave(struct tm_partial_reader *r);
+void tm_partial_finish(struct tm_partial_reader *r); /* there are no more sections */
 
-/* What is read is untrusted.  After a failure everything reads as 0 or "", so that one check after a row is enough. */
+/* What is read is untrusted.  After a failure of the run everything reads as 0 or "", so that one check after a row is
+ * enough. */
 bool tm_partial_is_ok(const struct tm_partial_reader *r);
 tm_status tm_partial_status(const struct tm_partial_reader *r); /* likewise of the run */
 /* errors: TM_ERR_INPUT with the place; the first failure wins */

@@ -331,7 +331,6 @@ struct tm_redactor {
     struct tm_secret_key key, made_from;
     bool has_key;
     struct tm_names *words;
-    tm_status status;           /* of the words; the first failure stays */
     char *out, *valid;          /* OUT_BYTES + 1, VALID_BYTES */
     size_t used;                /* of out */
     bool is_path;               /* the text that is redacted is one */
@@ -498,12 +497,10 @@ void tm_pseudonym(const struct tm_redactor *r, const char *word, size_t length, 
 static void put_pseudonym(struct tm_redactor *r, const char *word, size_t length)
 {
     char pseudonym[TM_PSEUDONYM_BYTES];
-    tm_strid id;
 
     tm_pseudonym(r, word, length, pseudonym);
     put(r, pseudonym, sizeof(pseudonym));
-    if (r->status == TM_OK)
-        r->status = tm_names_put_st(r->words, word, length, &id);
+    (void)tm_names_put(r->words, word, length);
 }
 
 /* --- words --- */
@@ -824,7 +821,7 @@ static tm_status end_text(struct tm_redactor *r, const char **out, size_t *out_l
     r->out[r->used] = '\0';
     *out = r->out;
     *out_length = r->used;
-    return r->status;
+    return r->run->error.status;
 }
 
 tm_status tm_redact(struct tm_redactor *r, const char *text, size_t length, const char **out, size_t *out_length)
@@ -856,23 +853,23 @@ static void copy_into(char *to, size_t bytes, const char *text, size_t length)
 tm_status tm_redact_host(struct tm_redactor *r, char *to, size_t bytes, const char *host)
 {
     size_t length = strlen(host);
-    tm_status st = TM_OK;
 
     if (r) {
         const char *const valid = begin_text(r, host, &length);
 
         put_host(r, valid, length);
-        st = end_text(r, &host, &length);
+        (void)end_text(r, &host, &length);
     }
     copy_into(to, bytes, host, length);
-    return st;
+    return r ? r->run->error.status : TM_OK;
 }
 
 tm_status tm_redact_into(struct tm_redactor *r, char *to, size_t bytes, const char *text)
 {
     size_t length = strlen(text);
-    tm_status st = r ? tm_redact(r, text, length, &text, &length) : TM_OK;
 
+    if (r)
+        tm_redact(r, text, length, &text, &length);
     copy_into(to, bytes, text, length);
-    return st;
+    return r ? r->run->error.status : TM_OK;
 }

@@ -64,7 +64,7 @@ tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, c
 /* A path: of its words nobody's stay, but for its endings, and what lies in a library of Python.  An absolute path
  * inside of a text tm_redact knows by itself. */
 tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,
-                         size_t *out_length) TM_MUST_USE;
+                         size_t *out_length);
 
 /* The words that have pseudonyms: for the list of them.  A word may come twice. */
 struct tm_names *tm_redactor_words(struct tm_redactor *redactor);

@@ -30,7 +30,8 @@ static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const s
         return run->error.status;
     memcpy(slot, raw->args, raw->record.args_length);
     *number = tm_rows_count(args->slots);
-    return tm_rows_append_st(args->slots, slot);
+    tm_rows_append(args->slots, slot);
+    return run->error.status;
 }
 
 /* Pages that are large make few calls, but tracks that are read side by side want one each. */
@@ -45,8 +46,6 @@ static struct tm_rows *new_bytes(const struct tm_kept_args *args, struct tm_run 
 
 static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw, uint64_t *at)
 {
-    tm_status st = TM_OK;
-
     args->run = run;
     if (!args->bytes) {
         args->bytes = new_bytes(args, run);
@@ -56,8 +55,9 @@ static tm_status put_bytes(struct tm_kept_args *args, struct tm_run *run, const 
         return run->error.status;
     *at = tm_rows_count(args->bytes);
     if (raw->record.args_length)
-        st = tm_rows_append_many_st(args->bytes, raw->args, raw->record.args_length);
-    return st == TM_OK ? tm_rows_append_many_st(args->bytes, raw->own.bytes, raw->own.length) : st;
+        tm_rows_append_many(args->bytes, raw->args, raw->record.args_length);
+    tm_rows_append_many(args->bytes, raw->own.bytes, raw->own.length);
+    return run->error.status;
 }
 
 tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
@@ -82,53 +82,54 @@ tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const st
     return TM_OK;
 }
 
+static tm_status status_of(const struct tm_kept_args *args)
+{
+    return args->run ? args->run->error.status : TM_OK;
+}
+
 tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept_record *row, void *buffer,
                            struct tm_raw_record *raw)
 {
+    const uint32_t length = row->record.args_length;
+
     *raw = (struct tm_raw_record){ .record = row->record, .args = buffer, .traits = row->traits };
     if (row->own_length)
-        return tm_rows_copy_st(args->bytes, row->args, buffer, row->record.args_length);
-    if (row->record.args_length > sizeof(row->args)) {
-        const void *slot = tm_rows_at(args->slots, row->args);
-
-        if (!slot)
-            return args->run->error.status;
-        memcpy(buffer, slot, row->record.args_length);
-    } else {
+        tm_rows_copy(args->bytes, row->args, buffer, length);
+    else if (length > sizeof(row->args))
+        memcpy(buffer, tm_rows_at(args->slots, row->args), length);
+    else
         memcpy(buffer, &row->args, sizeof(row->args));
-    }
-    return TM_OK;
+    return status_of(args);
 }
 
 tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw_record *raw)
 {
     raw->own = (struct tm_arguments){ args->own, row->own_length };
-    return row->own_length ? tm_rows_copy_st(args->bytes, row->args + row->record.args_length, args->own, row->own_length)
-                           : TM_OK;
+    if (row->own_length)
+        tm_rows_copy(args->bytes, row->args + row->record.args_length, args->own, row->own_length);
+    return status_of(args);
 }
 
 /* Copy bytes to the end of their array; at most TM_ARGUMENTS_MOST. */
-static tm_status copy_to_end(struct tm_kept_args *args, uint64_t from, size_t length)
+static void copy_to_end(struct tm_kept_args *args, uint64_t from, size_t length)
 {
-    const tm_status st = tm_rows_copy_st(args->bytes, from, args->own, length);
-
-    return st == TM_OK ? tm_rows_append_many_st(args->bytes, args->own, length) : st;
+    tm_rows_copy(args->bytes, from, args->own, length);
+    tm_rows_append_many(args->bytes, args->own, length);
 }
 
 /* What a row has, as the begin of a longer list at the end of the array. */
-static tm_status copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
+static void copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
 {
     const uint64_t at = tm_rows_count(args->bytes);
     struct tm_allocation buffer;
     struct tm_raw_record raw;
-    tm_status st = tm_unkeep_record(args, row, &buffer, &raw);
 
-    if (st == TM_OK && row->record.args_length)
-        st = tm_rows_append_many_st(args->bytes, raw.args, row->record.args_length);
-    if (st == TM_OK && row->own_length)
-        st = copy_to_end(args, row->args + row->record.args_length, row->own_length);
+    tm_unkeep_record(args, row, &buffer, &raw);
+    if (row->record.args_length)
+        tm_rows_append_many(args->bytes, raw.args, row->record.args_length);
+    if (row->own_length)
+        copy_to_end(args, row->args + row->record.args_length, row->own_length);
     row->args = at;
-    return st;
 }
 
 tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
@@ -136,20 +137,20 @@ tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *ro
 {
     struct tm_raw_record raw;
     size_t fitting;
-    tm_status st;
 
     if (!with->own_length)
         return TM_OK;
-    st = tm_unkeep_own(args, with, &raw);
-    fitting = st == TM_OK ? tm_arguments_fitting(raw.own, TM_ARGUMENTS_MOST - row->own_length) : 0;
+    tm_unkeep_own(args, with, &raw);
+    if (tm_failed(args->run))
+        return args->run->error.status;
+    fitting = tm_arguments_fitting(raw.own, TM_ARGUMENTS_MOST - row->own_length);
     *is_cut |= fitting < with->own_length;
-    if (!fitting)
-        return st;
-    st = copy_row(args, row);
-    if (st == TM_OK)
-        st = copy_to_end(args, with->args + with->record.args_length, fitting);
-    row->own_length += (uint32_t)fitting;
-    return st;
+    if (fitting) {
+        copy_row(args, row);
+        copy_to_end(args, with->args + with->record.args_length, fitting);
+        row->own_length += (uint32_t)fitting;
+    }
+    return args->run->error.status;
 }
 
 void tm_kept_args_free(struct tm_kept_args *args)

@@ -100,20 +100,19 @@ static inline size_t tm_kept_args_bytes(size_t own_bytes)
 /* in:     row  written; need not be zeroed
  * errors: as of tm_rows.  Arguments longer than a struct tm_allocation are left out. */
 tm_status tm_keep_record(struct tm_kept_args *args, struct tm_run *run, const struct tm_raw_record *raw,
-                         struct tm_kept_record *row) TM_MUST_USE;
+                         struct tm_kept_record *row);
 /* in: buffer  at least sizeof(struct tm_allocation) bytes, aligned as one; raw->args points to it afterwards */
 tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept_record *row, void *buffer,
-                           struct tm_raw_record *raw) TM_MUST_USE;
+                           struct tm_raw_record *raw);
 
 /* The record's own arguments.
  * out: raw->own  valid until the next call with the same args */
-tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row,
-                        struct tm_raw_record *raw) TM_MUST_USE;
+tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw_record *raw);
 
 /* Add the own arguments of one row to those of another.
  * out:    *is_cut  set where both are longer than TM_ARGUMENTS_MOST: whole nodes of `with` are left out */
 tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
-                            bool *is_cut) TM_MUST_USE;
+                            bool *is_cut);
 void tm_kept_args_free(struct tm_kept_args *args); /* tolerates a zeroed one */
 
 #endif

@@ -19,7 +19,7 @@ enum { TM_TEXT_COLUMNS = 100 };
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   UTF-8 without control characters, lines of at most TM_TEXT_COLUMNS columns
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
-tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* A comment on GitHub has 65,536 characters at most; some room is left for words around the report. */
 enum { TM_MARKDOWN_BYTES_MOST = 60000 };
@@ -29,7 +29,7 @@ enum { TM_MARKDOWN_BYTES_MOST = 60000 };
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   GitHub Flavored Markdown, UTF-8; no HTML but details and summary
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
-tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* A night in short, for a pull request or a chat: what failed first, then what cannot be judged or has no report; what
  * passed is folded.  At most TM_MARKDOWN_BYTES_MOST bytes: what there is no room for is counted.
@@ -73,14 +73,14 @@ void tm_mdw_html(struct tm_mdw *w, const char *text);
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   UTF-8; the same bytes for the same summary
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
-tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* Write index.html: the parts of a trace, where each lies in time, and how to open them.  It needs nothing else, no
  * network and no script; its links lead to the parts beside it.
  * in:     doc  a list of parts (schemas/split.schema.json)
  * out:    to   UTF-8; the same bytes for the same list
  * errors: TM_ERR_OUTPUT `to` takes no more */
-tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* More pages are not made: libharu holds the document in memory.  The last page says so. */
 enum { TM_PDF_PAGES = 60 };
@@ -90,7 +90,7 @@ enum { TM_PDF_PAGES = 60 };
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   a PDF file with its fonts; characters that they lack are written as escapes (\u4e2d)
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
-tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to) TM_MUST_USE;
+tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to);
 
 struct tm_table;
 
@@ -105,7 +105,7 @@ struct tm_table;
 /* in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   an empty folder; committed by the caller
  * errors: TM_ERR_OUTPUT; TM_ERR_LIMIT no memory */
-tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_folder *to) TM_MUST_USE;
+tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_folder *to);
 
 enum { TM_CSV_KEY_BYTES = 96 };
 
@@ -124,6 +124,6 @@ void tm_csv_key(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_t
  * out:    to   nothing where the summary has no operations on devices
  * errors: TM_ERR_OUTPUT `to` takes no more
  * source: the folded format of flamegraph.pl, github.com/brendangregg/FlameGraph */
-tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE *to) TM_MUST_USE;
+tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 #endif

@@ -47,88 +47,86 @@ static tm_status write_markdown(const void *of, FILE *to)
     return tm_markdown_write(c->run, c->result, to);
 }
 
-static tm_status refuse(const struct check *c, const char *reason, const char *hint)
+static void refuse(const struct check *c, const char *reason, const char *hint)
 {
     (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot check: %s", reason);
     tm_hint(&c->run->error, "%s", hint);
-    return TM_ERR_USAGE;
 }
 
 /* A gate file that somebody wrote is not replaced by one that was made. */
-static tm_status prepare_init(struct check *c)
+static void prepare_init(struct check *c)
 {
     const struct tm_options *options = c->options;
     struct stat info;
 
     if (options->baseline.count || options->junit || options->markdown || options->json)
-        return refuse(c, "--init writes a gate file and judges nothing",
-                      "leave out --baseline, --junit, --markdown and --json");
+        refuse(c, "--init writes a gate file and judges nothing",
+               "leave out --baseline, --junit, --markdown and --json");
     if (!options->gate)
-        return TM_OK;
+        return;
     if (lstat(options->gate, &info) == 0 && !options->force) {
         (void)tm_fail(&c->run->error, TM_ERR_OUTPUT, -1, "'%s' is there already", options->gate);
         tm_hint(&c->run->error, "replace it with --force, or name another file with --gate");
-        return TM_ERR_OUTPUT;
     }
     c->file[0] = (struct tm_side_file){ options->gate, "the file of --gate", write_gate_file };
-    return TM_OK;
 }
 
-static tm_status prepare_gates(struct check *c)
+static void prepare_gates(struct check *c)
 {
     const struct tm_options *options = c->options;
-    tm_status st;
 
-    if (!options->gate)
-        return refuse(c, "no limits are named", "name a file with --gate FILE; --init makes one of a run");
-    st = tm_gates_read(c->run, &c->gates, options->gate);
-    if (st == TM_OK && !options->baseline.count && tm_gates_want_baseline(c->gates))
-        return refuse(c, "the gates compare with a baseline, and none is named",
-                      "name one with --baseline, or put \"required\": false into those gates");
+    if (!options->gate) {
+        refuse(c, "no limits are named", "name a file with --gate FILE; --init makes one of a run");
+        return;
+    }
+    if (tm_gates_read(c->run, &c->gates, options->gate))
+        return;
+    if (!options->baseline.count && tm_gates_want_baseline(c->gates))
+        refuse(c, "the gates compare with a baseline, and none is named",
+               "name one with --baseline, or put \"required\": false into those gates");
     c->file[0] = (struct tm_side_file){ options->junit, "the file of --junit", write_junit };
     c->file[1] = (struct tm_side_file){ options->markdown, "the file of --markdown", write_markdown };
-    return st;
 }
 
-static tm_status prepare(struct check *c)
+static void prepare(struct check *c)
 {
     const struct tm_options *options = c->options;
-    tm_status st = tm_refuse_redaction(c->run, options, "check");
 
-    if (st == TM_OK)
-        st = options->init ? prepare_init(c) : prepare_gates(c);
-    if (st == TM_OK)
-        st = tm_side_files_check(c->run, c->file, FILES_MOST);
-    if (st != TM_OK)
-        return st;
+    tm_refuse_redaction(c->run, options, "check");
+    if (options->init)
+        prepare_init(c);
+    else if (!tm_failed(c->run))
+        prepare_gates(c);
+    tm_side_files_check(c->run, c->file, FILES_MOST);
     tm_run_operand_read(&c->operand[c->count++], options->inputs[0]);
     for (size_t i = 0; i < options->baseline.count; i++)
         tm_run_operand_read(&c->operand[c->count++], options->baseline.text[i]);
-    return tm_run_operands_check(c->run, c->operand, c->count);
+    if (!tm_failed(c->run))
+        tm_run_operands_check(c->run, c->operand, c->count);
 }
 
 /* --- outputs --- */
 
-static tm_status init(struct check *c)
+static void init(struct check *c)
 {
-    tm_status st;
-
-    if (!c->options->gate)
-        return tm_finish_stdout(c->run, tm_gates_init(c->run, c->runs[0].summary, stdout));
-    st = tm_side_files_write(c->run, c->file, FILES_MOST, c);
-    if (st == TM_OK && !c->options->quiet) {
+    if (!c->options->gate) {
+        tm_finish_stdout(c->run, tm_gates_init(c->run, c->runs[0].summary, stdout));
+        return;
+    }
+    tm_side_files_write(c->run, c->file, FILES_MOST, c);
+    if (!tm_failed(c->run) && !c->options->quiet) {
         (void)fputs("written to ", stdout);
         tm_print_clean(stdout, c->options->gate);
         (void)putchar('\n');
     }
-    return st;
 }
 
-static tm_status print(struct check *c, const struct tm_doc *doc)
+static void print(struct check *c, const struct tm_doc *doc)
 {
     if (c->options->json)
-        return tm_print_document(c->run, doc);
-    return tm_finish_stdout(c->run, tm_text_write(c->run, doc, stdout));
+        tm_print_document(c->run, doc);
+    else
+        tm_finish_stdout(c->run, tm_text_write(c->run, doc, stdout));
 }
 
 /* --- the verb --- */
@@ -149,20 +147,16 @@ static tm_status judge(struct check *c, struct tm_doc *doc)
                                                  .run = &c->runs[1],
                                                  .runs = c->count - 1 };
     size_t failed = 0;
-    tm_status st;
 
-    st = tm_gates_judge(c->run, doc, c->gates, &c->runs[0], c->count > 1 ? &baseline : NULL, &failed);
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
+    tm_gates_judge(c->run, doc, c->gates, &c->runs[0], c->count > 1 ? &baseline : NULL, &failed);
     tm_summaries_free(&c->summaries);
     c->result = doc;
-    if (st == TM_OK)
-        st = tm_side_files_write(c->run, c->file, FILES_MOST, c);
-    if (st == TM_OK)
-        st = print(c, doc);
-    if (st != TM_OK || failed)
-        return st == TM_OK ? TM_GATE : st;
-    return is_judged(tm_doc_root(doc)) ? TM_OK : TM_PARTIAL;
+    tm_side_files_write(c->run, c->file, FILES_MOST, c);
+    if (!tm_failed(c->run))
+        print(c, doc);
+    if (tm_failed(c->run))
+        return c->run->error.status;
+    return failed ? TM_GATE : is_judged(tm_doc_root(doc)) ? TM_OK : TM_PARTIAL;
 }
 
 /* Gates of a run that is not whole pass for those of a whole one once they lie in a file. */
@@ -175,27 +169,29 @@ static void warn_of_init(const struct tm_value *summary)
 
 static tm_status work(struct check *c)
 {
+    struct tm_run *run = c->run;
     struct tm_doc *doc;
-    tm_status st = prepare(c);
+    tm_status st;
 
-    if (st == TM_OK)
-        st = tm_summaries_load(&c->summaries, c->run, c->options, c->operand, c->count, "check");
-    if (st != TM_OK)
-        return st;
+    prepare(c);
+    if (tm_failed(run) || tm_summaries_load(&c->summaries, run, c->options, c->operand, c->count, "check"))
+        return run->error.status;
     for (size_t i = 0; i < c->count; i++)
         c->runs[i] = (struct tm_compared_run){ .summary = tm_doc_root(c->summaries.run[i].doc),
                                                .path = c->summaries.run[i].path,
                                                .is_summary = c->summaries.run[i].is_summary,
                                                .measured_ps = -1 };
     if (c->options->init) {
-        st = init(c);
-        if (st != TM_OK || !c->summaries.run[0].is_partial)
-            return st;
+        init(c);
+        if (tm_failed(run) || !c->summaries.run[0].is_partial)
+            return run->error.status;
         warn_of_init(c->runs[0].summary);
         return TM_PARTIAL;
     }
-    doc = tm_doc_new(c->run);
-    st = doc ? judge(c, doc) : c->run->error.status;
+    doc = tm_doc_new(run);
+    if (!doc)
+        return run->error.status;
+    st = judge(c, doc);
     tm_doc_free(doc);
     return st;
 }

@@ -80,8 +80,7 @@ struct tm_report_taker {
  * in:     options  output  the folder; NULL = NAME.report in the working folder
  *         taker    NULL = nobody
  * errors: TM_PARTIAL  written, of an input that is damaged or cut short; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
-tm_status tm_report_make(struct tm_run *run, const struct tm_options *options,
-                         const struct tm_report_taker *taker) TM_MUST_USE;
+tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, const struct tm_report_taker *taker);
 
 /* Where a part ends: before it would pass its limits, and at the borders that --by tells.  docs/convert.md, "Parts" */
 struct tm_split_borders {
@@ -97,14 +96,12 @@ struct tm_split_borders {
     /* the part */
     bool is_fresh;            /* nothing was asked of it */
     uint64_t counters_before; /* that stand at its begin */
-    tm_status status;         /* the first failure: wants_cut cannot tell */
 };
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
                            const struct tm_trace_writer_type *type);
 /* A host is to be written.  in: trace  surveyed; must outlive the parts of the host */
-tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace,
-                                      int64_t offset_ps) TM_MUST_USE;
+tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace, int64_t offset_ps);
 
 /* As tm_wants_cut. */
 bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
@@ -112,18 +109,17 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
 
 /* The part that was written ends there, on the output's clock; INT64_MAX: it is the host's last one.
  * out:    *first, *count  the steps that it has a part of: a step ends where the next one begins */
-tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first,
-                                    uint64_t *count) TM_MUST_USE;
+tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first, uint64_t *count);
 
 /* The folder that parts go to. */
 
 /* See that it can be written, and holds nothing but an older split.
  * in:     force  whatever it holds
  * errors: TM_ERR_OUTPUT */
-tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force) TM_MUST_USE;
+tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force);
 
 /* Remove an older split, if there is one: its index first, then the parts that the index lists, nothing else.
  * errors: TM_ERR_OUTPUT */
-tm_status tm_split_folder_clear(struct tm_run *run, const char *folder) TM_MUST_USE;
+tm_status tm_split_folder_clear(struct tm_run *run, const char *folder);
 
 #endif

@@ -29,72 +29,68 @@ struct comparison {
 
 /* --- sides --- */
 
-static tm_status refuse_sides(struct comparison *c, const char *reason)
+static void refuse_sides(struct comparison *c, const char *reason)
 {
     (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot run 'compare': %s", reason);
     tm_hint(&c->run->error, "usage: tracemill compare %s, or A... -- B...", tm_verb_by_name("compare")->usage);
-    return TM_ERR_USAGE;
 }
 
-static tm_status begin_side(struct comparison *c)
+static void begin_side(struct comparison *c)
 {
     if (c->sides == TM_SIDES_MOST)
-        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d sides", TM_SIDES_MOST);
-    c->group[c->sides++] = (struct group){ .first = c->study.count };
-    return TM_OK;
+        (void)tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d sides", TM_SIDES_MOST);
+    else
+        c->group[c->sides++] = (struct group){ .first = c->study.count };
 }
 
-static tm_status add_run(struct comparison *c, const struct tm_run_operand *operand, int64_t measured_ps)
+static void add_run(struct comparison *c, const struct tm_run_operand *operand, int64_t measured_ps)
 {
     struct group *group = &c->group[c->sides - 1];
 
-    if (group->runs == TM_SIDE_RUNS_MOST)
-        return tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d runs of one side",
-                       TM_SIDE_RUNS_MOST);
+    if (group->runs == TM_SIDE_RUNS_MOST) {
+        (void)tm_fail(&c->run->error, TM_ERR_LIMIT, -1, "cannot compare more than %d runs of one side",
+                      TM_SIDE_RUNS_MOST);
+        return;
+    }
     group->runs++;
     tm_study_add(&c->study, operand, measured_ps);
-    return TM_OK;
 }
 
 /* Each operand is a side; or those between two "--" are one. */
-static tm_status read_operands(struct comparison *c)
+static void read_operands(struct comparison *c)
 {
     char *const *const input = c->options->inputs;
     const size_t count = c->options->input_count;
     bool has_groups = false;
-    tm_status st = TM_OK;
 
     for (size_t i = 0; i < count; i++)
         has_groups |= strcmp(input[i], "--") == 0;
     if (has_groups)
-        st = begin_side(c);
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
+        begin_side(c);
+    for (size_t i = 0; i < count && !tm_failed(c->run); i++) {
         const bool is_border = strcmp(input[i], "--") == 0;
         struct tm_run_operand operand;
 
         if (is_border || !has_groups)
-            st = begin_side(c);
-        if (is_border || st != TM_OK)
+            begin_side(c);
+        if (is_border || tm_failed(c->run))
             continue;
         tm_run_operand_read(&operand, input[i]);
-        st = add_run(c, &operand, -1);
+        add_run(c, &operand, -1);
     }
-    for (size_t i = 0; i < c->sides && st == TM_OK; i++)
+    for (size_t i = 0; i < c->sides; i++)
         if (!c->group[i].runs)
-            st = refuse_sides(c, "no run stands on one side of '--'");
-    return st;
+            refuse_sides(c, "no run stands on one side of '--'");
 }
 
-static tm_status read_results(struct comparison *c)
+static void read_results(struct comparison *c)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < c->results.count && st == TM_OK; i++) {
-        st = begin_side(c);
-        if (st == TM_OK)
-            st = add_run(c, &c->results.result[i].operand, c->results.result[i].measured_ps);
+    for (size_t i = 0; i < c->results.count; i++) {
+        begin_side(c);
+        if (tm_failed(c->run))
+            return;
+        add_run(c, &c->results.result[i].operand, c->results.result[i].measured_ps);
     }
-    return st;
 }
 
 static const char *label_of_group(const void *of, size_t i)
@@ -118,31 +114,28 @@ static void make_sides(struct comparison *c)
 /* --- gates --- */
 
 /* One run against the base, by the verdict on its side.  out: failed, unknown  gates are added */
-static tm_status judge_run(struct comparison *c, const struct tm_gate_comparison *comparison, size_t number,
-                           size_t *failed, size_t *unknown)
+static void judge_run(struct comparison *c, const struct tm_gate_comparison *comparison, size_t number, size_t *failed,
+                      size_t *unknown)
 {
     struct tm_doc *doc = tm_doc_new(c->run);
     const struct tm_value *gates;
     size_t n = 0;
-    tm_status st;
 
     if (!doc)
-        return c->run->error.status;
-    st = tm_gates_judge_compared(c->run, doc, c->gates, &c->study.runs[number], &c->side[0], comparison, &n);
+        return;
+    tm_gates_judge_compared(c->run, doc, c->gates, &c->study.runs[number], &c->side[0], comparison, &n);
     gates = tm_get(tm_doc_root(doc), "gates");
-    for (size_t i = 0; i < tm_length(gates) && st == TM_OK; i++)
+    for (size_t i = 0; i < tm_length(gates) && !tm_failed(c->run); i++)
         tm_print_gate(tm_at(gates, i), c->study.summaries.run[number].label);
     *failed += n;
     *unknown += (size_t)tm_int(tm_path(tm_doc_root(doc), "counts.unknown"));
     tm_doc_free(doc);
-    return st;
 }
 
 /* Every run but the base's.  Groups show what their runs differ by: what else is known of it does not count there. */
-static tm_status judge(struct comparison *c, const struct tm_value *tests, tm_status *verdict)
+static tm_status judge(struct comparison *c, const struct tm_value *tests)
 {
     size_t failed = 0, unknown = 0;
-    tm_status st = TM_OK;
 
     for (size_t side = 1; side < c->sides && c->gates; side++) {
         const struct tm_value *test = tm_at(tests, side - 1);
@@ -152,15 +145,14 @@ static tm_status judge(struct comparison *c, const struct tm_value *tests, tm_st
                                                        .spreads = is_of_runs ? 0 : c->spread.count,
                                                        .spread_from = c->spread.from };
 
-        for (size_t i = 0; i < c->group[side].runs && st == TM_OK; i++)
-            st = judge_run(c, &comparison, c->group[side].first + i, &failed, &unknown);
+        for (size_t i = 0; i < c->group[side].runs && !tm_failed(c->run); i++)
+            judge_run(c, &comparison, c->group[side].first + i, &failed, &unknown);
     }
-    *verdict = failed ? TM_GATE : unknown ? TM_PARTIAL : TM_OK;
-    return st;
+    return failed ? TM_GATE : unknown ? TM_PARTIAL : TM_OK;
 }
 
 /* "regression" is the verdict itself; all else are gates. */
-static tm_status read_gates(struct comparison *c)
+static void read_gates(struct comparison *c)
 {
     const struct tm_texts *from = &c->options->fail_on;
     const char *gate[TM_TEXTS_MOST];
@@ -172,7 +164,8 @@ static tm_status read_gates(struct comparison *c)
         else
             gate[count++] = from->text[i];
     }
-    return count ? tm_gates_parse(c->run, &c->gates, gate, count) : TM_OK;
+    if (count)
+        tm_gates_parse(c->run, &c->gates, gate, count);
 }
 
 static bool has_regressed(const struct tm_doc *doc)
@@ -182,24 +175,23 @@ static bool has_regressed(const struct tm_doc *doc)
 
 /* --- the verb --- */
 
-static tm_status prepare(struct comparison *c)
+static void prepare(struct comparison *c)
 {
     const struct tm_options *options = c->options;
-    tm_status st = options->results ? tm_results_read(&c->results, c->run, options->results) : TM_OK;
 
-    if (st == TM_OK)
-        st = tm_study_open(&c->study, c->run, options, "compare", &tm_comparison_document,
-                           options->input_count + c->results.count);
-    if (st == TM_OK)
-        st = read_gates(c);
-    if (st == TM_OK)
-        st = read_operands(c);
-    if (st == TM_OK)
-        st = read_results(c);
-    if (st == TM_OK && c->sides < 2)
-        st = refuse_sides(c, c->sides ? "a NEW is missing: there is nothing to compare with"
-                                      : "the BASE and a NEW are missing");
-    return st == TM_OK ? tm_study_check(&c->study) : st;
+    if (options->results)
+        tm_results_read(&c->results, c->run, options->results);
+    if (tm_failed(c->run) || tm_study_open(&c->study, c->run, options, "compare", &tm_comparison_document,
+                                           options->input_count + c->results.count))
+        return;
+    read_gates(c);
+    read_operands(c);
+    read_results(c);
+    if (c->sides < 2)
+        refuse_sides(c, c->sides ? "a NEW is missing: there is nothing to compare with"
+                                 : "the BASE and a NEW are missing");
+    if (!tm_failed(c->run))
+        tm_study_check(&c->study);
 }
 
 static tm_status write_document(struct comparison *c, struct tm_doc *doc)
@@ -210,39 +202,37 @@ static tm_status write_document(struct comparison *c, struct tm_doc *doc)
     choice.spread = c->spread.figure;
     choice.spreads = c->spread.count;
     choice.run_spread_from = c->spread.from;
-    st = tm_compare(c->run, doc, c->side, c->sides, &choice);
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
-    if (st == TM_OK)
-        st = judge(c, tm_get(tm_doc_root(doc), "tests"), &verdict);
-    if (st == TM_OK && c->fails_on_regression && has_regressed(doc)) {
+    tm_compare(c->run, doc, c->side, c->sides, &choice);
+    if (!tm_failed(c->run))
+        verdict = judge(c, tm_get(tm_doc_root(doc), "tests"));
+    if (!tm_failed(c->run) && c->fails_on_regression && has_regressed(doc)) {
         (void)fputs("tracemill: gate failed: the verdict is regression\n", stderr);
         verdict = TM_GATE;
     }
     tm_study_forget(&c->study);
-    if (st == TM_OK)
-        st = tm_study_deliver(&c->study, doc, ".compare");
-    return (st == TM_OK || st == TM_PARTIAL) && verdict != TM_OK ? verdict : st;
+    if (tm_failed(c->run))
+        return c->run->error.status;
+    st = tm_study_deliver(&c->study, doc, ".compare");
+    return tm_failed(c->run) || !verdict ? st : verdict;
 }
 
 static tm_status work(struct comparison *c)
 {
+    struct tm_run *run = c->run;
     struct tm_doc *doc;
-    tm_status st = prepare(c);
+    tm_status st;
 
-    if (st == TM_OK)
-        st = tm_study_load(&c->study);
-    if (st != TM_OK)
-        return st;
+    prepare(c);
+    if (tm_failed(run) || tm_study_load(&c->study))
+        return run->error.status;
     make_sides(c);
-    st = tm_run_spread_find(&c->spread, c->run, c->options, c->study.summaries.run, c->study.count);
-    if (st == TM_OK && !c->options->force)
-        st = tm_compare_check(c->run, c->side, c->sides);
-    doc = st == TM_OK ? tm_doc_new(c->run) : NULL;
-    if (doc)
-        st = write_document(c, doc);
-    else if (st == TM_OK)
-        st = c->run->error.status;
+    tm_run_spread_find(&c->spread, run, c->options, c->study.summaries.run, c->study.count);
+    if (!c->options->force)
+        tm_compare_check(run, c->side, c->sides);
+    doc = tm_failed(run) ? NULL : tm_doc_new(run);
+    if (!doc)
+        return run->error.status;
+    st = write_document(c, doc);
     tm_doc_free(doc);
     return st;
 }

@@ -22,11 +22,13 @@ enum { FROM_BYTES = 256, VALUE_BYTES = 48 };
 /* errors: as of tm_thresholds_read */
 static tm_status effective_thresholds_read(struct tm_effective_thresholds *t, const char *file, struct tm_error *error)
 {
-    tm_status st = tm_thresholds_init(&t->built_in, error);
+    tm_thresholds_init(&t->built_in, error);
 
     t->file = file;
     t->now = t->built_in;
-    return st == TM_OK && file ? tm_thresholds_read(&t->now, file, error) : st;
+    if (file && !error->status)
+        tm_thresholds_read(&t->now, file, error);
+    return error->status;
 }
 
 static const char *origin(const struct tm_effective_thresholds *t, const struct tm_threshold *was,

@@ -19,109 +19,97 @@ struct place {
     const struct tm_trace_format *format;
 };
 
-static tm_status refuse_ending(struct tm_run *run, const char *path)
-{
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': its ending tells no format", path);
-    tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz");
-    return TM_ERR_USAGE;
-}
-
 /* in: path  must outlive the place */
-static tm_status find_place(struct tm_run *run, const char *path, struct place *place)
+static void find_place(struct tm_run *run, const char *path, struct place *place)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
 
     place->format = tm_trace_format_of(name);
-    if (!place->format)
-        return refuse_ending(run, path);
-
-    const tm_status st = tm_find_place(run, path, &place->file);
-
-    return st == TM_OK ? tm_guard_output(run, path, "the trace") : st;
+    if (!place->format) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': its ending tells no format", path);
+        tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz");
+        return;
+    }
+    tm_find_place(run, path, &place->file);
+    tm_guard_output(run, path, "the trace");
 }
 
 /* --- the verb --- */
 
-static tm_status print_json(struct tm_run *run, const struct tm_conversion *c, const struct tm_written *written)
+static void print_json(struct tm_run *run, const struct tm_conversion *c, const struct tm_written *written)
 {
     struct tm_doc *doc = tm_doc_new(run);
-    tm_status st;
 
     if (!doc)
-        return run->error.status;
+        return;
     tm_add_string(tm_doc_root(doc), "schema", "tracemill.convert");
     tm_add_int(tm_doc_root(doc), "schema_version", 1);
     tm_written_add(written, tm_doc_root(doc));
     tm_add_int(tm_doc_root(doc), "epoch_ns", c->epoch_ns);
     tm_add_bool(tm_doc_root(doc), "partial", c->damaged_files > 0);
-    st = tm_doc_status(doc);
-    if (st == TM_OK)
-        st = tm_doc_print(doc, run, STDOUT_FILENO);
+    tm_doc_print(doc, run, STDOUT_FILENO);
     tm_doc_free(doc);
-    return st;
 }
 
 /* in: path  of the file, as the user has it */
-static tm_status write_file(struct tm_conversion *c, const struct place *place, const char *path)
+static void write_file(struct tm_conversion *c, const struct place *place, const char *path)
 {
+    struct tm_run *run = c->run;
     struct tm_out_file *file = NULL;
     struct tm_written written;
-    tm_status st = tm_make_folder(c->run, place->file.folder);
 
-    tm_progress_phase(&c->run->progress, "writing", 0);
-    if (st == TM_OK)
-        st = tm_convert_into(c, place->format, place->file.folder, place->file.name, &file, &written);
-    if (st == TM_OK)
-        st = tm_conversion_judge(c, "convert");
-    if (st == TM_OK)
-        st = tm_redaction_save(c->run, c->options, path);
-    if (st == TM_OK)
-        st = tm_out_file_commit(file, &written.bytes);
+    if (tm_failed(run))
+        return;
+    tm_make_folder(run, place->file.folder);
+    tm_progress_phase(&run->progress, "writing", 0);
+    tm_convert_into(c, place->format, place->file.folder, place->file.name, &file, &written);
+    tm_conversion_judge(c, "convert");
+    tm_redaction_save(run, c->options, path);
+    if (!tm_failed(run))
+        tm_out_file_commit(file, &written.bytes);
     tm_out_file_free(file);
-    tm_progress_end(&c->run->progress);
-    if (st == TM_OK && c->options->json)
-        st = print_json(c->run, c, &written);
-    else if (st == TM_OK && !c->options->quiet)
+    tm_progress_end(&run->progress);
+    if (tm_failed(run))
+        return;
+    if (c->options->json)
+        print_json(run, c, &written);
+    else if (!c->options->quiet)
         tm_written_print(&written, place->file.has_folder ? place->file.folder : NULL, stdout);
-    return st;
 }
 
 /* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
-static tm_status find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], struct place *place)
+static void find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], struct place *place)
 {
     char run_name[TM_SHOWN_RUN_BYTES];
-    tm_status st = tm_conversion_run_name(c, run_name);
 
-    if (st == TM_OK)
-        st = tm_default_name(path, c->run, c->options, run_name, DEFAULT_ENDING, true);
-    if (st == TM_OK)
-        st = find_place(c->run, path, place);
-    return st;
+    if (tm_failed(c->run))
+        return;
+    tm_conversion_run_name(c, run_name);
+    tm_default_name(path, c->run, c->options, run_name, DEFAULT_ENDING, true);
+    find_place(c->run, path, place);
 }
 
 static tm_status run_convert(struct tm_run *run, const struct tm_options *options)
 {
-    struct tm_conversion conversion = { .run = NULL };
+    struct tm_conversion conversion;
     char fallback[TM_PLACE_BYTES];
     const char *const path = options->output ? options->output : fallback;
     struct place place = { .format = tm_trace_format_of("trace" DEFAULT_ENDING) };
-    tm_status st = options->output ? find_place(run, options->output, &place) : TM_OK;
+    tm_status st;
 
-    if (st == TM_OK)
-        st = tm_redaction_begin(run, options);
-    if (st == TM_OK)
-        st = tm_conversion_open(&conversion, run, options, "convert", options->plain || !place.format->shows_derived);
-    if (st == TM_OK && !options->output && !run->redactor)
-        st = find_fallback(&conversion, fallback, &place);
-    if (st == TM_OK)
-        st = tm_conversion_prepare(&conversion);
-    if (st == TM_OK && !options->output && run->redactor)
-        st = find_fallback(&conversion, fallback, &place);
-    if (st == TM_OK)
-        st = write_file(&conversion, &place, path);
-    if (st == TM_OK)
-        st = tm_conversion_warn(&conversion);
+    if (options->output)
+        find_place(run, options->output, &place);
+    tm_redaction_begin(run, options);
+    tm_conversion_open(&conversion, run, options, "convert",
+                       options->plain || (place.format && !place.format->shows_derived));
+    if (!options->output && !run->redactor)
+        find_fallback(&conversion, fallback, &place);
+    tm_conversion_prepare(&conversion);
+    if (!options->output && run->redactor)
+        find_fallback(&conversion, fallback, &place);
+    write_file(&conversion, &place, path);
+    st = tm_conversion_warn(&conversion);
     tm_conversion_close(&conversion);
     tm_redaction_end(run);
     return st;

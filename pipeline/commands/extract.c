@@ -112,22 +112,24 @@ struct original {
     uint64_t at;                      /* bytes read so far */
 };
 
-static tm_status open_original(struct original *o, const struct tm_found_file *file)
+static void open_original(struct original *o, const struct tm_found_file *file)
 {
     struct tm_error *const error = &o->run->error;
     struct stat info;
 
-    if (file->member)
-        return tm_archive_open(&o->member, o->run, file->path, file->target ? file->target : file->member,
-                               file->position);
+    if (file->member) {
+        tm_archive_open(&o->member, o->run, file->path, file->target ? file->target : file->member, file->position);
+        return;
+    }
     o->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (o->fd < 0)
-        return tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", o->name);
-    if (fstat(o->fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no file any more", o->name);
-    o->opened = tm_unchanged_since(&info);
-    (void)posix_fadvise(o->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    return TM_OK;
+    if (o->fd < 0) {
+        (void)tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", o->name);
+    } else if (fstat(o->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no file any more", o->name);
+    } else {
+        o->opened = tm_unchanged_since(&info);
+        (void)posix_fadvise(o->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
 }
 
 static void close_original(struct original *o)
@@ -137,118 +139,108 @@ static void close_original(struct original *o)
         (void)close(o->fd); /* it was only read */
 }
 
-/* What is damaged is not copied: the copy would look whole. */
-static tm_status read_member(struct original *o, char *buffer, size_t *got)
+/* How many bytes there are; 0 at the end, and after a failure. */
+static size_t read_original(struct original *o, char *buffer)
 {
     const char *problem;
-    tm_status st = tm_archive_read(o->member, buffer, COPY_BYTES, got);
+    size_t got = 0;
 
-    problem = tm_archive_problem(o->member);
-    if (st == TM_OK && problem)
-        st = tm_fail(&o->run->error, TM_ERR_INPUT, -1, "cannot copy '%s': %s", o->name, problem);
-    return st;
-}
+    if (o->member) {
+        (void)tm_archive_read(o->member, buffer, COPY_BYTES, &got);
+        problem = tm_archive_problem(o->member);
+        if (problem) /* what is damaged is not copied: the copy would look whole */
+            (void)tm_fail(&o->run->error, TM_ERR_INPUT, -1, "cannot copy '%s': %s", o->name, problem);
+    } else {
+        const int error = tm_read_on(o->fd, buffer, COPY_BYTES, &got);
 
-static tm_status read_original(struct original *o, char *buffer, size_t *got)
-{
-    if (o->member)
-        return read_member(o, buffer, got);
-    const int problem = tm_read_on(o->fd, buffer, COPY_BYTES, got);
-
-    return !problem
-               ? TM_OK
-               : tm_fail_system(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, problem, "cannot read '%s'", o->name);
+        if (error)
+            (void)tm_fail_system(&o->run->error, TM_ERR_INPUT, (int64_t)o->at, error, "cannot read '%s'", o->name);
+    }
+    return tm_failed(o->run) ? 0 : got;
 }
 
 /* A copy of two files would look whole. */
-static tm_status check_original(const struct original *o)
+static void check_original(const struct original *o)
 {
     char name[TM_FOUND_NAME_BYTES + 3];
 
     if (o->member) /* the archive was looked at */
-        return TM_OK;
+        return;
     (void)snprintf(name, sizeof(name), "'%s'", o->name);
-    return tm_unchanged_check(o->opened, o->fd, false, o->run, name);
+    tm_unchanged_check(o->opened, o->fd, false, o->run, name);
 }
 
-static tm_status copy_bytes(struct original *o, FILE *to, char *buffer)
+static void copy_bytes(struct original *o, FILE *to, char *buffer)
 {
-    for (;;) {
-        size_t got = 0;
-        const tm_status st = read_original(o, buffer, &got);
+    size_t got;
 
-        if (st != TM_OK || got == 0)
-            return st == TM_OK ? check_original(o) : st;
-        if (fwrite(buffer, 1, got, to) != got)
-            return tm_fail_system(&o->run->error, TM_ERR_OUTPUT, (int64_t)o->at, errno, "cannot write the copy of '%s'",
-                                  o->name);
+    while ((got = read_original(o, buffer)) > 0) {
+        if (fwrite(buffer, 1, got, to) != got) {
+            (void)tm_fail_system(&o->run->error, TM_ERR_OUTPUT, (int64_t)o->at, errno, "cannot write the copy of '%s'",
+                                 o->name);
+            return;
+        }
         o->at += got;
         tm_progress_add(&o->run->progress, got);
     }
+    check_original(o);
 }
 
-static tm_status copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder, const char *name,
-                           char *buffer, uint64_t *bytes)
+static void copy_file(struct tm_run *run, const struct tm_found_file *file, const char *folder, const char *name,
+                      char *buffer, uint64_t *bytes)
 {
     char text[TM_FOUND_NAME_BYTES];
     struct original original = { .run = run, .name = tm_found_name(file, text), .fd = -1 };
     struct tm_atomic_file copy = { .stream = NULL };
-    tm_status st = open_original(&original, file);
 
-    if (st == TM_OK)
-        st = tm_atomic_open(&copy, run, folder, name);
-    if (st == TM_OK)
-        st = copy_bytes(&original, copy.stream, buffer);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&copy);
+    open_original(&original, file);
+    if (!tm_atomic_open(&copy, run, folder, name)) {
+        copy_bytes(&original, copy.stream, buffer);
+        tm_atomic_commit(&copy);
+    }
     tm_atomic_abort(&copy);
     close_original(&original);
     *bytes = original.at;
-    return st;
 }
 
-static tm_status copy_files(struct tm_run *run, const struct tm_found_run *chosen, const char *folder)
+static void copy_files(struct tm_run *run, const struct tm_found_run *chosen, const char *folder)
 {
     char *const buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, COPY_BYTES, &run->error);
-    tm_status st = buffer ? TM_OK : run->error.status;
 
+    if (!buffer)
+        return;
     tm_progress_phase(&run->progress, "copying", chosen->bytes);
-    for (size_t i = 0; i < chosen->all_count && st == TM_OK; i++) {
+    for (size_t i = 0; i < chosen->all_count; i++) {
         char name[NAME_BYTES], shown[PATH_BYTES], bytes[TM_FORMAT_BYTES];
         uint64_t copied;
 
         name_copy(name, &chosen->files[i]);
-        st = copy_file(run, &chosen->files[i], folder, name, buffer, &copied);
-        if (st != TM_OK)
+        copy_file(run, &chosen->files[i], folder, name, buffer, &copied);
+        if (tm_failed(run))
             break;
         (void)tm_format_visible(shown, sizeof(shown), folder, strlen(folder));
         (void)printf("%s/%s  %s\n", shown, name, tm_format_bytes(bytes, (double)copied));
     }
     tm_give(&run->budget, TM_ACCOUNT_INPUT, buffer, COPY_BYTES);
-    return st;
 }
 
-static tm_status check_usage(struct tm_run *run, const struct tm_options *options)
+static void check_usage(struct tm_run *run, const struct tm_options *options)
 {
     if (!options->output) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract: the folder for the copies is missing");
         tm_hint(&run->error, "name it with -o DIR");
-        return TM_ERR_USAGE;
     }
     for (size_t i = 0; i < options->input_count; i++) {
         if (strcmp(options->inputs[i], "-") == 0) {
             (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract from stdin");
             tm_hint(&run->error, "give a log directory, or an archive of one");
-            return TM_ERR_USAGE;
         }
     }
-    return TM_OK;
 }
 
 /* What is wrong with the archive of a run is kept with the first of its files: the copies are whole, others may be
- * missing.
- * out: *end  the status where all are copied */
-static tm_status check_archive(struct tm_run *run, const struct tm_found_run *chosen, tm_status *end)
+ * missing.  Gives the status where all are copied. */
+static tm_status check_archive(struct tm_run *run, const struct tm_found_run *chosen)
 {
     const struct tm_found_file *const first = &chosen->files[0];
     char path[PATH_BYTES], problem[256];
@@ -260,32 +252,36 @@ static tm_status check_archive(struct tm_run *run, const struct tm_found_run *ch
     (void)tm_format_visible(path, sizeof(path), first->path, strlen(first->path));
     (void)tm_format_visible(problem, sizeof(problem), first->problem, strlen(first->problem));
     (void)fprintf(stderr, "tracemill: warning: '%s': %s\n", path, problem);
-    *end = TM_PARTIAL;
-    return TM_OK;
+    return TM_PARTIAL;
+}
+
+static tm_status extract(struct tm_run *run, const struct tm_options *options, const struct tm_found *found)
+{
+    const struct tm_found_run *chosen;
+    tm_status end;
+
+    tm_warn_left_out(found);
+    if (tm_choose_run(run, found, options->run_name, options->latest, &chosen))
+        return run->error.status;
+    end = check_archive(run, chosen);
+    if (tm_failed(run) || check_free(run, chosen, options->output, options->force) ||
+        tm_make_folder(run, options->output))
+        return run->error.status;
+    copy_files(run, chosen, options->output);
+    return tm_failed(run) ? run->error.status : end;
 }
 
 static tm_status run_extract(struct tm_run *run, const struct tm_options *options)
 {
-    const struct tm_found_run *chosen = NULL;
     struct tm_found found = { .run = NULL };
-    tm_status st = check_usage(run, options), end = TM_OK;
+    tm_status st;
 
-    if (st == TM_OK)
-        st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
-    if (st == TM_OK)
-        tm_warn_left_out(&found);
-    if (st == TM_OK)
-        st = tm_choose_run(run, &found, options->run_name, options->latest, &chosen);
-    if (st == TM_OK)
-        st = check_archive(run, chosen, &end);
-    if (st == TM_OK)
-        st = check_free(run, chosen, options->output, options->force);
-    if (st == TM_OK)
-        st = tm_make_folder(run, options->output);
-    if (st == TM_OK)
-        st = copy_files(run, chosen, options->output);
+    check_usage(run, options);
+    if (!tm_failed(run))
+        tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
+    st = tm_failed(run) ? run->error.status : extract(run, options, &found);
     tm_found_free(&found);
-    return st == TM_OK ? end : st;
+    return st;
 }
 
 /* clang-format off */

@@ -676,19 +676,16 @@ struct inspection {
 
 /* --- stages --- */
 
-static tm_status open_stages(struct inspection *n)
+static void open_stages(struct inspection *n)
 {
-    for (size_t i = 0; i < STAGES; i++) {
+    for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++) {
         struct tm_stage *stage = &n->stages[i];
-        tm_status st;
 
         *stage = (struct tm_stage){ .type = stage_types[i], .run = n->run, .settings = &n->settings };
         stage->state = tm_take(&n->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &n->run->error);
-        st = stage->state ? stage->type->open(stage) : n->run->error.status;
-        if (st != TM_OK)
-            return st;
+        if (stage->state)
+            (void)stage->type->open(stage);
     }
-    return TM_OK;
 }
 
 static void close_stages(struct inspection *n)
@@ -706,11 +703,10 @@ static void close_stages(struct inspection *n)
 static tm_status take_alike(void *to, const struct tm_event *event, uint64_t count)
 {
     struct inspection *n = to;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < STAGES && st == TM_OK; i++)
-        st = n->stages[i].type->take_alike(&n->stages[i], event, count);
-    return st;
+    for (size_t i = 0; i < STAGES; i++)
+        (void)n->stages[i].type->take_alike(&n->stages[i], event, count);
+    return n->run->error.status;
 }
 
 /* --- files --- */
@@ -730,48 +726,44 @@ static void add_file(struct inspection *n)
         tm_file_facts_add(n->file, TM_FACTS_INSPECT, n->files);
 }
 
-static tm_status read_memory_profile(struct inspection *n, const struct tm_found_file *found)
+static void read_memory_profile(struct inspection *n, const struct tm_found_file *found)
 {
-    const tm_status st = tm_memory_file_read(n->run, n->names, found, n->profiles, n->file);
-
-    if (st == TM_OK)
+    if (!tm_memory_file_read(n->run, n->names, found, n->profiles, n->file))
         add_file(n);
-    return st;
 }
 
-static tm_status read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)
+static void read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)
 {
     const struct tm_host_options options = { .counts = true, .warn = keep_warning, .to = n };
     struct tm_host_run host;
-    tm_status st = tm_host_open(&host, n->run, n->names, found, number, &options);
 
-    for (size_t i = 0; i < STAGES && st == TM_OK; i++)
-        st = n->stages[i].type->begin_host(&n->stages[i], &host.trace);
-    if (st == TM_OK)
-        st = tm_host_counts(&host, take_alike, n);
-    for (size_t i = 0; i < STAGES && st == TM_OK; i++)
-        st = n->stages[i].type->end_host(&n->stages[i]);
-    if (st == TM_OK) {
+    tm_host_open(&host, n->run, n->names, found, number, &options);
+    for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++)
+        (void)n->stages[i].type->begin_host(&n->stages[i], &host.trace);
+    if (!tm_failed(n->run))
+        tm_host_counts(&host, take_alike, n);
+    for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++)
+        (void)n->stages[i].type->end_host(&n->stages[i]);
+    if (!tm_failed(n->run)) {
         tm_file_facts_take(n->file, host.input, found, &host.trace, host.events);
         add_file(n);
     }
     tm_host_close(&host);
-    return st;
 }
 
 /* --- the verb --- */
 
-static tm_status gather(struct inspection *n)
+static void gather(struct inspection *n)
 {
-    tm_status st = tm_inputs_find(&n->inputs, n->run, n->options);
+    struct tm_run *const run = n->run;
 
-    if (st != TM_OK)
-        return st;
-    n->names = tm_names_new(n->run, tm_budget_share(&n->run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
-    n->profiles = n->names ? tm_device_profiles_new(n->run, n->names) : NULL;
-    n->file = n->profiles ? tm_take(&n->run->budget, TM_ACCOUNT_MODEL, sizeof(*n->file), &n->run->error) : NULL;
-    if (!n->file)
-        return n->run->error.status;
+    if (tm_inputs_find(&n->inputs, run, n->options))
+        return;
+    n->names = tm_names_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES), tm_traits_of);
+    n->profiles = n->names ? tm_device_profiles_new(run, n->names) : NULL;
+    n->file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*n->file), &run->error);
+    if (tm_failed(run))
+        return;
     tm_add_string(n->root, "schema", "tracemill.inspect");
     tm_add_int(n->root, "schema_version", 1);
     tm_add_string(n->root, "version", TM_VERSION);
@@ -779,23 +771,21 @@ static tm_status gather(struct inspection *n)
     tm_add_uint(n->root, "file_count", n->inputs.file_count);
     n->files = tm_add_array(n->root, "files");
     n->warnings = tm_add_array(n->root, "warnings");
-    st = open_stages(n);
-    for (size_t i = 0; i < n->inputs.file_count && st == TM_OK; i++) {
+    open_stages(n);
+    for (size_t i = 0; i < n->inputs.file_count && !tm_failed(run); i++) {
         if (n->inputs.parts[i].kind == TM_PART_MEMORY)
-            st = read_memory_profile(n, n->inputs.files[i]);
+            read_memory_profile(n, n->inputs.files[i]);
         else
-            st = read_host(n, n->inputs.files[i], n->inputs.parts[i].first_host);
+            read_host(n, n->inputs.files[i], n->inputs.parts[i].first_host);
     }
-    for (size_t i = 0; i < STAGES && st == TM_OK; i++)
-        st = n->stages[i].type->report(&n->stages[i], n->root);
-    if (st == TM_OK)
-        st = tm_device_profiles_report(n->profiles, n->root);
+    for (size_t i = 0; i < STAGES && !tm_failed(run); i++)
+        (void)n->stages[i].type->report(&n->stages[i], n->root);
+    if (tm_failed(run))
+        return;
+    tm_device_profiles_report(n->profiles, n->root);
     tm_add_bool(n->root, "partial", n->is_partial);
-    if (st != TM_OK)
-        return st;
     tm_check_inspection(n->root);
     tm_inspect_advise(n->root);
-    return TM_OK;
 }
 
 /* --strict: what was found is printed, and is an error nevertheless. */
@@ -814,22 +804,21 @@ static tm_status run_inspect(struct tm_run *run, const struct tm_options *option
 {
     struct tm_doc *doc = tm_doc_new(run);
     struct inspection n = { .run = run, .options = options, .root = doc ? tm_doc_root(doc) : NULL };
-    tm_status st = doc ? gather(&n) : run->error.status;
 
+    if (doc)
+        gather(&n);
     close_stages(&n);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, n.file, n.file ? sizeof(*n.file) : 0);
     tm_device_profiles_free(n.profiles);
     tm_names_free(n.names);
     tm_inputs_free(&n.inputs);
     tm_progress_end(&run->progress);
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
-    if (st == TM_OK && options->json)
-        st = tm_doc_print(doc, run, STDOUT_FILENO);
-    else if (st == TM_OK)
+    if (options->json && doc)
+        tm_doc_print(doc, run, STDOUT_FILENO);
+    else if (!tm_failed(run))
         tm_inspect_print(n.root, stdout);
-    if (st == TM_OK)
-        st = judge(&n);
+    const tm_status st = tm_failed(run) ? run->error.status : judge(&n);
+
     tm_doc_free(doc);
     return st;
 }

@@ -53,15 +53,13 @@ static void add_run(struct tm_value *runs, const struct tm_found_run *r)
     tm_add_string(row, "newest", tm_format_date(date, r->mtime_ns));
 }
 
-static tm_status print_json(struct tm_run *run, const struct tm_found *found, const struct tm_found_run *runs,
-                            size_t count)
+static void print_json(struct tm_run *run, const struct tm_found *found, const struct tm_found_run *runs, size_t count)
 {
     struct tm_doc *const doc = tm_doc_new(run);
     struct tm_value *list;
-    tm_status st;
 
     if (!doc)
-        return run->error.status;
+        return;
     tm_add_string(tm_doc_root(doc), "schema", "tracemill.list");
     tm_add_int(tm_doc_root(doc), "schema_version", 1);
     tm_add_uint(tm_doc_root(doc), "folders_searched", found->folders);
@@ -74,37 +72,31 @@ static tm_status print_json(struct tm_run *run, const struct tm_found *found, co
     list = tm_add_array(tm_doc_root(doc), "runs");
     for (size_t i = 0; i < count; i++)
         add_run(list, &runs[i]);
-    st = tm_doc_status(doc);
-    if (st == TM_OK)
-        st = tm_doc_print(doc, run, STDOUT_FILENO);
+    tm_doc_print(doc, run, STDOUT_FILENO);
     tm_doc_free(doc);
-    return st;
 }
 
 /* A file that is named itself is a run only if its content can be read: its name says nothing. */
-static tm_status check_named_file(struct tm_run *run, const struct tm_found_run *found)
+static void check_named_file(struct tm_run *run, const struct tm_found_run *found)
 {
     const struct tm_found_file *file = found->files;
     struct tm_input input;
-    tm_status st;
 
     if (file->kind != TM_FOUND_FILE || file->member || strcmp(file->path, "-") == 0)
-        return TM_OK;
-    st = tm_input_open(&input, run, file->path);
-    if (st == TM_OK && input.kind != TM_FILE_PARTIAL)
-        st = tm_input_require_readable(&input);
+        return;
+    if (!tm_input_open(&input, run, file->path) && input.kind != TM_FILE_PARTIAL)
+        tm_input_require_readable(&input);
     tm_input_close(&input);
-    return st;
 }
 
 static tm_status run_list(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_found found;
-    tm_status st = tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
 
-    for (size_t i = 0; st == TM_OK && i < found.run_count; i++)
-        st = check_named_file(run, &found.runs[i]);
-    if (st == TM_OK) {
+    tm_discover_all(run, options->inputs, options->input_count, tm_find_operand, &found);
+    for (size_t i = 0; i < found.run_count && !tm_failed(run); i++)
+        check_named_file(run, &found.runs[i]);
+    if (!tm_failed(run)) {
         const size_t first = options->latest ? found.run_count - 1 : 0;
         const size_t count = found.run_count - first;
 
@@ -113,12 +105,12 @@ static tm_status run_list(struct tm_run *run, const struct tm_options *options)
         if (!options->quiet)
             tm_note_not_traces(&found.left_out);
         if (options->json)
-            st = print_json(run, &found, found.runs + first, count);
+            print_json(run, &found, found.runs + first, count);
         else
             print_table(found.runs + first, count);
     }
     tm_found_free(&found);
-    return st;
+    return run->error.status;
 }
 
 /* clang-format off */

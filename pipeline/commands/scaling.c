@@ -54,15 +54,15 @@ static int by_devices(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static tm_status order_runs(struct scaling *s)
+static void order_runs(struct scaling *s)
 {
     const struct tm_study *study = &s->study;
     struct tm_run *run = study->run;
 
     s->order = tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->order), &run->error);
-    s->runs = s->order ? tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->runs), &run->error) : NULL;
-    if (!s->runs)
-        return run->error.status;
+    s->runs = tm_take(&run->budget, TM_ACCOUNT_MODEL, study->count * sizeof(*s->runs), &run->error);
+    if (tm_failed(run))
+        return;
     for (size_t i = 0; i < study->count; i++) {
         const uint32_t said = said_devices(&study->operand[i]);
 
@@ -71,7 +71,6 @@ static tm_status order_runs(struct scaling *s)
     qsort(s->order, study->count, sizeof(*s->order), by_devices);
     for (size_t i = 0; i < study->count; i++)
         s->runs[i] = study->runs[s->order[i].number];
-    return TM_OK;
 }
 
 /* By a word that the user gave to one of the runs; a number is no word. */
@@ -89,17 +88,17 @@ static void label_point(const struct scaling *s, struct point *point, uint32_t d
     }
 }
 
-static tm_status make_points(struct scaling *s)
+static void make_points(struct scaling *s)
 {
-    struct tm_run *run = s->study.run;
-
     for (size_t i = 0; i < s->study.count; i++) {
         const uint32_t devices = s->order[i].devices;
 
         if (i == 0 || devices != s->order[i - 1].devices) {
-            if (s->count == TM_SCALING_POINTS_MOST)
-                return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot use more than %d numbers of devices",
-                               TM_SCALING_POINTS_MOST);
+            if (s->count == TM_SCALING_POINTS_MOST) {
+                (void)tm_fail(&s->study.run->error, TM_ERR_LIMIT, -1, "cannot use more than %d numbers of devices",
+                              TM_SCALING_POINTS_MOST);
+                return;
+            }
             s->point[s->count++] = (struct point){ .first = i };
             s->points[s->count - 1].devices = devices;
         }
@@ -111,46 +110,41 @@ static tm_status make_points(struct scaling *s)
                                                          .run = &s->runs[s->point[i].first],
                                                          .runs = s->point[i].runs };
     }
-    return TM_OK;
 }
 
 static tm_status write_document(struct scaling *s, struct tm_doc *doc)
 {
     const struct tm_compare_options choice = tm_study_options(s->study.options);
-    tm_status st = tm_scaling(s->study.run, doc, s->points, s->count, &choice);
 
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
+    tm_scaling(s->study.run, doc, s->points, s->count, &choice);
     tm_study_forget(&s->study);
-    return st == TM_OK ? tm_study_deliver(&s->study, doc, ".scaling") : st;
+    return tm_failed(s->study.run) ? s->study.run->error.status : tm_study_deliver(&s->study, doc, ".scaling");
 }
 
 static tm_status work(struct scaling *s, struct tm_run *run, const struct tm_options *options)
 {
     struct tm_doc *doc;
-    tm_status st = tm_study_open(&s->study, run, options, "scale", &tm_scaling_document, options->input_count);
+    tm_status st;
 
-    for (size_t i = 0; i < options->input_count && st == TM_OK; i++) {
+    if (tm_study_open(&s->study, run, options, "scale", &tm_scaling_document, options->input_count))
+        return run->error.status;
+    for (size_t i = 0; i < options->input_count; i++) {
         struct tm_run_operand operand;
 
         tm_run_operand_read(&operand, options->inputs[i]);
         tm_study_add(&s->study, &operand, -1);
     }
-    if (st == TM_OK)
-        st = tm_study_check(&s->study);
-    if (st == TM_OK)
-        st = tm_study_load(&s->study);
-    if (st == TM_OK)
-        st = order_runs(s);
-    if (st == TM_OK)
-        st = make_points(s);
-    if (st == TM_OK && !options->force)
-        st = tm_scaling_check(run, s->points, s->count);
-    doc = st == TM_OK ? tm_doc_new(run) : NULL;
-    if (doc)
-        st = write_document(s, doc);
-    else if (st == TM_OK)
-        st = run->error.status;
+    if (tm_study_check(&s->study) || tm_study_load(&s->study))
+        return run->error.status;
+    order_runs(s);
+    if (!tm_failed(run))
+        make_points(s);
+    if (!tm_failed(run) && !options->force)
+        tm_scaling_check(run, s->points, s->count);
+    doc = tm_failed(run) ? NULL : tm_doc_new(run);
+    if (!doc)
+        return run->error.status;
+    st = write_document(s, doc);
     tm_doc_free(doc);
     return st;
 }

@@ -77,10 +77,6 @@ static int64_t step_begin(struct tm_split_borders *b, uint64_t ordinal)
     if (ordinal >= tm_rows_count(b->steps->marks))
         return INT64_MAX;
     mark = tm_rows_at(b->steps->marks, ordinal);
-    if (!mark) {
-        b->status = b->run->error.status;
-        return INT64_MAX;
-    }
     return output_time(b, mark->start_ps);
 }
 
@@ -115,11 +111,10 @@ tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct t
     b->first_ps = output_time(b, trace->first_ps);
     b->begun = 0;
     b->is_fresh = true;
-    b->status = TM_OK;
     while (b->begun < tm_rows_count(b->steps->marks) && step_begin(b, b->begun) <= b->first_ps)
         b->begun++;
     b->border_ps = next_border(b, b->first_ps);
-    return b->status;
+    return b->run->error.status;
 }
 
 /* --- limits --- */
@@ -156,7 +151,7 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
         b->counters_before = counts->counters;
     }
     /* What stands at its begin is no reason to end it: parts would be empty for ever. */
-    if (b->status != TM_OK || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
+    if (tm_failed(b->run) || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
         return false;
     if (time_ps >= b->border_ps)
         return true;
@@ -180,7 +175,7 @@ tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps,
     b->begun = begun;
     b->border_ps = next_border(b, time_ps);
     b->is_fresh = true;
-    return b->status;
+    return b->run->error.status;
 }
 
 /* What may be written over.  An older index is known by its first lines, and read line by line: it is one of ours, so
@@ -246,18 +241,17 @@ static bool is_empty(const char *folder)
 
 tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force)
 {
-    tm_status st = tm_check_folder(run, folder);
     char path[PATH_BYTES];
     FILE *index;
 
+    if (tm_failed(run) || tm_check_folder(run, folder))
+        return run->error.status;
     path_of(path, folder, TM_SPLIT_INDEX);
-    if (st == TM_OK)
-        st = tm_guard_output(run, path, "the list of the parts");
+    tm_guard_output(run, path, "the list of the parts");
     path_of(path, folder, TM_SPLIT_PAGE);
-    if (st == TM_OK)
-        st = tm_guard_output(run, path, "the page of the parts");
-    if (st != TM_OK || force || is_empty(folder))
-        return st;
+    tm_guard_output(run, path, "the page of the parts");
+    if (tm_failed(run) || force || is_empty(folder))
+        return run->error.status;
     index = open_index(folder);
     if (index) {
         (void)fclose(index);
@@ -278,12 +272,12 @@ static void split_folder_remove(const char *folder, const char *name)
 }
 
 /* in: removes  false: see that none of them is an input */
-static tm_status go_through_listed(struct tm_run *run, const char *folder, FILE *index, bool removes)
+static void go_through_listed(struct tm_run *run, const char *folder, FILE *index, bool removes)
 {
     char line[LINE_BYTES], path[PATH_BYTES];
 
     rewind(index);
-    while (fgets(line, sizeof(line), index)) {
+    while (!tm_failed(run) && fgets(line, sizeof(line), index)) {
         const char *name = value_of(line, "file");
 
         if (!name || !tm_is_part_name(name))
@@ -291,32 +285,29 @@ static tm_status go_through_listed(struct tm_run *run, const char *folder, FILE 
         path_of(path, folder, name);
         if (removes)
             split_folder_remove(folder, name);
-        else if (tm_guard_check(run, path) != TM_OK)
-            return run->error.status;
+        else
+            tm_guard_check(run, path);
     }
-    return ferror(index)
-               ? tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder, TM_SPLIT_INDEX)
-               : TM_OK;
+    if (ferror(index))
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot read '%s/%s'", folder, TM_SPLIT_INDEX);
 }
 
 tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
 {
     char path[PATH_BYTES];
-    FILE *index = open_index(folder);
-    tm_status st = TM_OK;
+    FILE *index = tm_failed(run) ? NULL : open_index(folder);
 
     if (!index)
-        return TM_OK;
+        return run->error.status;
     path_of(path, folder, TM_SPLIT_INDEX);
-    st = go_through_listed(run, folder, index, false);
-    if (st == TM_OK && unlink(path) != 0)
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s'", path);
-    if (st == TM_OK)
-        st = go_through_listed(run, folder, index, true);
-    if (st == TM_OK)
+    go_through_listed(run, folder, index, false);
+    if (!tm_failed(run) && unlink(path) != 0)
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s'", path);
+    go_through_listed(run, folder, index, true);
+    if (!tm_failed(run))
         split_folder_remove(folder, TM_SPLIT_PAGE);
     (void)fclose(index);
-    return st;
+    return run->error.status;
 }
 
 /* Parts by hosts, devices, borders.  An exporter writes the parts of one device, or of everything, host by host, so
@@ -340,46 +331,39 @@ static void name_part(struct tm_split_parts *p)
     memcpy(p->part.name + strlen(p->part.name), p->format->ending, ending);
 }
 
-static tm_status open_part(struct tm_split_parts *p)
+static void open_part(struct tm_split_parts *p)
 {
     struct tm_run *run = p->c->run;
 
     if (tm_rows_count(p->written) >= TM_PARTS_MOST) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot split into more than %d parts", TM_PARTS_MOST);
         tm_hint(&run->error, "let parts be larger: --max-events, --max-size, --by");
-        return TM_ERR_LIMIT;
     }
     name_part(p);
-    p->file = tm_out_file_open(run, p->folder, p->part.name, p->format->is_gzip);
-    return p->file ? TM_OK : run->error.status;
+    p->file = tm_failed(run) ? NULL : tm_out_file_open(run, p->folder, p->part.name, p->format->is_gzip);
 }
 
 /* What is not on the list could not be taken away again. */
-static tm_status list_part(struct tm_split_parts *p)
+static void list_part(struct tm_split_parts *p)
 {
-    const tm_status st = tm_rows_append_st(p->written, &p->part);
-
-    if (st != TM_OK)
+    tm_rows_append(p->written, &p->part);
+    if (tm_failed(p->c->run))
         split_folder_remove(p->folder, p->part.name);
-    return st;
 }
 
 /* The file gets its name; a part without anything in it goes away.
  * in: until_ps  where it ends; INT64_MAX = with its host */
-static tm_status close_part(struct tm_split_parts *p, const struct tm_export_counts *counts, int64_t until_ps)
+static void close_part(struct tm_split_parts *p, const struct tm_export_counts *counts, int64_t until_ps)
 {
     struct tm_written *part = &p->part;
-    tm_status st = tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
 
+    tm_split_borders_end_part(&p->borders, until_ps, &part->first_step, &part->step_count);
     tm_trace_output_tell(&p->out, counts, part);
-    if (st == TM_OK && (counts->slices || counts->counters || counts->arrow_ends)) {
-        st = tm_out_file_commit(p->file, &part->bytes);
-        if (st == TM_OK)
-            st = list_part(p);
-    }
+    if (!tm_failed(p->c->run) && (counts->slices || counts->counters || counts->arrow_ends) &&
+        !tm_out_file_commit(p->file, &part->bytes))
+        list_part(p);
     tm_out_file_free(p->file);
     p->file = NULL;
-    return st;
 }
 
 static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
@@ -394,18 +378,20 @@ static struct tm_out_file *next_file(void *to, const struct tm_export_counts *co
 {
     struct tm_split_parts *p = to;
 
-    return close_part(p, counts, time_ps) == TM_OK && open_part(p) == TM_OK ? p->file : NULL;
+    close_part(p, counts, time_ps);
+    open_part(p);
+    return tm_failed(p->c->run) ? NULL : p->file;
 }
 
 /* --- all parts --- */
 
-static tm_status open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
+static void open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
 {
     const struct tm_export_options choice = {
         .has_device = has_device, .device = device, .wants_cut = wants_cut, .next_file = next_file, .to = p
     };
 
-    return tm_trace_output_open(&p->out, p->c, p->format, &choice);
+    tm_trace_output_open(&p->out, p->c, p->format, &choice);
 }
 
 static void close_writer(struct tm_split_parts *p)
@@ -416,7 +402,7 @@ static void close_writer(struct tm_split_parts *p)
 }
 
 /* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
-static tm_status begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
+static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
 {
     struct tm_written *part = &p->part;
 
@@ -426,65 +412,58 @@ static tm_status begin_part_list(struct tm_split_parts *p, const struct tm_trace
     else if (p->c->options->by == TM_BY_DEVICE && device < trace->device_count)
         (void)snprintf(part->device, sizeof(part->device), "%s:%lld", tm_device_kind_name[trace->devices[device].kind],
                        (long long)trace->devices[device].ordinal);
-    return tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
+    tm_redact_host(p->c->run->redactor, part->host, sizeof(part->host), trace->host_name);
 }
 
-static tm_status write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
+static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t device)
 {
-    const int64_t offset_ps = p->c->clocks[number].offset_ps;
     struct tm_host_run *host;
-    tm_status st = tm_conversion_host(p->c, number, &host);
 
-    if (st != TM_OK)
-        return st;
-    st = begin_part_list(p, &host->trace, device);
-    if (st == TM_OK)
-        st = tm_split_borders_begin_host(&p->borders, &host->trace, offset_ps);
-    if (st == TM_OK)
-        st = open_part(p);
-    if (st == TM_OK)
-        st = tm_trace_output_begin_file(&p->out, p->file);
-    if (st == TM_OK)
-        st = tm_conversion_events(p->c, number, p->out.exporter);
-    if (st == TM_OK)
-        st = tm_trace_output_end_file(&p->out);
-    return st == TM_OK ? close_part(p, tm_exporter_counts(p->out.exporter), INT64_MAX) : st;
+    if (tm_conversion_host(p->c, number, &host))
+        return;
+    begin_part_list(p, &host->trace, device);
+    tm_split_borders_begin_host(&p->borders, &host->trace, p->c->clocks[number].offset_ps);
+    open_part(p);
+    if (!p->file || tm_trace_output_begin_file(&p->out, p->file))
+        return;
+    tm_conversion_events(p->c, number, p->out.exporter);
+    if (tm_failed(p->c->run) || tm_trace_output_end_file(&p->out))
+        return;
+    close_part(p, tm_exporter_counts(p->out.exporter), INT64_MAX);
 }
 
 /* in: has_device  only what lies on that device of each host; TM_NONE = on none */
-static tm_status write_hosts(struct tm_split_parts *p, bool has_device, uint32_t device, uint32_t *most_devices)
+static void write_hosts(struct tm_split_parts *p, bool has_device, uint32_t device, uint32_t *most_devices)
 {
-    tm_status st = open_writer(p, has_device, device);
-
-    for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
-        st = write_host(p, i, device);
-        if (st == TM_OK && p->c->host.trace.device_count > *most_devices)
+    open_writer(p, has_device, device);
+    for (uint32_t i = 0; i < p->c->inputs.host_count && !tm_failed(p->c->run); i++) {
+        write_host(p, i, device);
+        if (p->c->host.trace.device_count > *most_devices)
             *most_devices = p->c->host.trace.device_count;
     }
     close_writer(p);
-    return st;
 }
 
 /* Write all parts into a folder that is there.
  * in:     c      prepared
  * owns:   the caller; split_parts_free releases it, also after a failure
  * errors: of the input, of the output; TM_ERR_LIMIT past TM_PARTS_MOST parts */
-static tm_status split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
-                                   const struct tm_trace_format *format, const char *folder)
+static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c, const struct tm_trace_format *format,
+                              const char *folder)
 {
     const bool by_device = c->options->by == TM_BY_DEVICE;
     uint32_t devices = 0;
-    tm_status st;
 
     *p = (struct tm_split_parts){ .c = c, .format = format, .folder = folder };
+    if (tm_failed(c->run))
+        return;
     p->written = tm_rows_new(c->run, TM_ACCOUNT_MODEL, sizeof(struct tm_written), LIST_BYTES);
     if (!p->written)
-        return c->run->error.status;
+        return;
     tm_split_borders_init(&p->borders, c->run, c->options, format->type);
-    st = write_hosts(p, by_device, TM_NONE, &devices);
-    for (uint32_t i = 0; by_device && i < devices && st == TM_OK; i++)
-        st = write_hosts(p, true, i, &devices);
-    return st;
+    write_hosts(p, by_device, TM_NONE, &devices);
+    for (uint32_t i = 0; by_device && i < devices && !tm_failed(c->run); i++)
+        write_hosts(p, true, i, &devices);
 }
 
 static void split_parts_free(struct tm_split_parts *p)
@@ -499,7 +478,7 @@ static void split_parts_remove(struct tm_split_parts *p)
     for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
         const struct tm_written *part = tm_rows_at(p->written, i);
 
-        if (part)
+        if (part->name[0])
             split_folder_remove(p->folder, part->name);
     }
 }
@@ -531,94 +510,77 @@ static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_v
     tm_add_uint(to, "arguments", total->arguments);
 }
 
-static tm_status add_names(const struct tm_split_parts *p, struct tm_value *root)
+static void add_names(const struct tm_split_parts *p, struct tm_value *root)
 {
     char name[TM_SHOWN_RUN_BYTES];
-    tm_status st = tm_conversion_run_name(p->c, name);
     struct tm_value *hosts;
 
+    tm_conversion_run_name(p->c, name);
     tm_add_text(root, "run", name, strlen(name));
     hosts = tm_add_array(root, "hosts");
-    for (uint32_t i = 0; i < p->c->inputs.host_count && st == TM_OK; i++) {
-        st = tm_redact_host(p->c->run->redactor, name, sizeof(name), p->c->inputs.hosts[i]->host);
+    for (uint32_t i = 0; i < p->c->inputs.host_count; i++) {
+        tm_redact_host(p->c->run->redactor, name, sizeof(name), p->c->inputs.hosts[i]->host);
         tm_add_text(hosts, NULL, name, strlen(name));
     }
-    return st;
 }
 
-static tm_status add_settings(const struct tm_split_parts *p, struct tm_value *root)
+static void add_settings(const struct tm_split_parts *p, struct tm_value *root)
 {
     static const char *const by[] = { "limits", "step", "device", "time" };
     const struct tm_options *o = p->c->options;
     struct tm_value *to = tm_add_object(root, "tool");
-    tm_status st;
 
     tm_add_string(to, "name", "tracemill");
     tm_add_string(to, "version", TM_VERSION);
-    st = add_names(p, root);
+    add_names(p, root);
     tm_add_string(root, "format", p->format->ending + 1);
     tm_add_string(root, "by", by[o->by]);
     tm_add_uint(root, "max_events", o->part_events);
     tm_add_uint(root, "max_bytes", o->part_bytes);
     tm_add_int(root, "epoch_ns", p->c->epoch_ns);
     tm_add_bool(root, "partial", p->c->damaged_files > 0);
-    return st;
 }
 
 /* The list of the parts, as schemas/split.schema.json has it, and as lines. */
-static tm_status split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
+static void split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
 {
     const uint64_t count = tm_rows_count(p->written);
     struct tm_written total = { .bytes = 0 };
     struct tm_value *sums, *list;
-    tm_status st;
 
     tm_add_string(root, "schema", TM_SPLIT_SCHEMA);
     tm_add_int(root, "schema_version", 1);
-    st = add_settings(p, root);
-    if (st != TM_OK)
-        return st;
+    add_settings(p, root);
     sums = tm_add_object(root, "total");
     list = tm_add_array(root, "parts");
     for (uint64_t i = 0; i < count; i++) {
         const struct tm_written *part = tm_rows_at(p->written, i);
 
-        if (!part)
-            return p->c->run->error.status;
         add_total(&total, part);
         tm_written_add(part, tm_add_object(list, NULL));
     }
     add_sums(&total, count, sums);
-    return TM_OK;
 }
 
-static tm_status split_parts_print(const struct tm_split_parts *p, FILE *to)
+static void split_parts_print(const struct tm_split_parts *p, FILE *to)
 {
-    for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
-        const struct tm_written *part = tm_rows_at(p->written, i);
-
-        if (!part)
-            return p->c->run->error.status;
-        tm_written_print(part, p->folder, to);
-    }
+    for (uint64_t i = 0; i < tm_rows_count(p->written); i++)
+        tm_written_print(tm_rows_at(p->written, i), p->folder, to);
     tm_written_print_page(p->folder, TM_SPLIT_PAGE, tm_rows_count(p->written), to);
-    return TM_OK;
 }
 
 /* The format of the parts: what was chosen for reports elsewhere than on the command line does not count. */
-static tm_status choose_format(struct tm_run *run, const struct tm_options *options,
-                               const struct tm_trace_format **format)
+static const struct tm_trace_format *choose_format(struct tm_run *run, const struct tm_options *options)
 {
     const struct tm_setting *setting = &options->settings->of[TM_OPTION_FORMAT];
     const bool is_json = options->formats == TM_FORMAT_JSON;
 
-    *format = tm_trace_format_of(is_json ? "part.json" : "part.pftrace");
-    if (setting->origin != TM_ORIGIN_FLAG || is_json || options->formats == TM_FORMAT_PFTRACE)
-        return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: parts are either pftrace or json",
-                  setting->text);
-    tm_hint(&run->error, "write '--format pftrace' or '--format json'");
-    return TM_ERR_USAGE;
+    if (setting->origin == TM_ORIGIN_FLAG && !is_json && options->formats != TM_FORMAT_PFTRACE) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: parts are either pftrace or json",
+                      setting->text);
+        tm_hint(&run->error, "write '--format pftrace' or '--format json'");
+    }
+    return tm_trace_format_of(is_json ? "part.json" : "part.pftrace");
 }
 
 /* --- the list and the page --- */
@@ -630,133 +592,107 @@ static tm_status write_list(struct tm_run *run, const struct tm_doc *doc, FILE *
 
 typedef tm_status write_doc(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-static tm_status write_file(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_file *file,
-                            const char *folder, const char *name, write_doc *write)
+static void write_file(struct tm_run *run, const struct tm_doc *doc, struct tm_atomic_file *file, const char *folder,
+                       const char *name, write_doc *write)
 {
-    tm_status st = tm_atomic_open(file, run, folder, name);
-
-    if (st == TM_OK)
-        st = write(run, doc, file->stream);
-    if (st == TM_OK && fflush(file->stream) != 0)
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
-    return st;
+    if (tm_atomic_open(file, run, folder, name))
+        return;
+    (void)write(run, doc, file->stream);
+    if (fflush(file->stream) != 0)
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
 }
 
 /* Both or none, as far as one rename after the other can be. */
-TM_NOT_INLINE tm_status write_index(struct tm_run *run, const struct tm_doc *doc, const char *folder)
+TM_NOT_INLINE void write_index(struct tm_run *run, const struct tm_doc *doc, const char *folder)
 {
     struct tm_atomic_file page = { .stream = NULL }, list = { .stream = NULL };
-    tm_status st = write_file(run, doc, &page, folder, TM_SPLIT_PAGE, tm_html_parts_write);
 
-    if (st == TM_OK)
-        st = write_file(run, doc, &list, folder, TM_SPLIT_INDEX, write_list);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&page);
-    if (st == TM_OK) {
-        st = tm_atomic_commit(&list);
-        if (st != TM_OK)
-            split_folder_remove(folder, TM_SPLIT_PAGE);
-    }
+    write_file(run, doc, &page, folder, TM_SPLIT_PAGE, tm_html_parts_write);
+    write_file(run, doc, &list, folder, TM_SPLIT_INDEX, write_list);
+    if (!tm_atomic_commit(&page) && tm_atomic_commit(&list))
+        split_folder_remove(folder, TM_SPLIT_PAGE);
     tm_atomic_abort(&page);
     tm_atomic_abort(&list);
-    return st;
 }
 
-/* --- the verb --- */
-
-static tm_status write_parts(struct tm_split_parts *parts, struct tm_conversion *c,
-                             const struct tm_trace_format *format, const char *folder)
-{
-    tm_status st = split_parts_write(parts, c, format, folder);
-
-    return st == TM_OK ? tm_conversion_judge(c, "split") : st;
-}
-
-static tm_status tell(const struct tm_split_parts *parts, const struct tm_doc *doc)
+static void tell(const struct tm_split_parts *parts, const struct tm_doc *doc)
 {
     const struct tm_conversion *c = parts->c;
 
     if (c->options->json)
-        return tm_doc_print(doc, c->run, STDOUT_FILENO);
-    return c->options->quiet ? TM_OK : split_parts_print(parts, stdout);
+        tm_doc_print(doc, c->run, STDOUT_FILENO);
+    else if (!c->options->quiet)
+        split_parts_print(parts, stdout);
 }
 
-static tm_status list_parts(const struct tm_split_parts *parts, struct tm_doc *doc)
+static void list_parts(const struct tm_split_parts *parts, struct tm_doc *doc, const char *folder)
 {
+    struct tm_run *run = parts->c->run;
+
     tm_doc_end_reading(doc);
-    return split_parts_add(parts, tm_doc_root(doc));
+    split_parts_add(parts, tm_doc_root(doc));
+    tm_redaction_save(run, parts->c->options, folder);
+    write_index(run, doc, folder);
 }
 
-TM_NOT_INLINE tm_status split_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder)
+TM_NOT_INLINE void split_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder)
 {
     struct tm_run *run = c->run;
-    struct tm_split_parts parts = { .c = NULL };
-    struct tm_doc *doc = NULL;
-    tm_status st = tm_make_folder(run, folder);
+    struct tm_split_parts parts;
+    struct tm_doc *doc;
 
-    if (st == TM_OK)
-        st = tm_split_folder_clear(run, folder);
+    if (tm_failed(run))
+        return;
+    tm_make_folder(run, folder);
+    tm_split_folder_clear(run, folder);
     tm_progress_phase(&run->progress, "writing", 0);
-    if (st == TM_OK)
-        st = write_parts(&parts, c, format, folder);
+    split_parts_write(&parts, c, format, folder);
+    tm_conversion_judge(c, "split");
     tm_progress_end(&run->progress);
     tm_host_close(&c->host); /* the list may have its memory */
-    if (st == TM_OK) {
-        doc = tm_doc_new(run);
-        st = doc ? list_parts(&parts, doc) : run->error.status;
-    }
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
-    if (st == TM_OK)
-        st = tm_redaction_save(run, c->options, folder);
-    if (st == TM_OK)
-        st = write_index(run, doc, folder);
-    if (st != TM_OK)
+    doc = tm_failed(run) ? NULL : tm_doc_new(run);
+    if (doc)
+        list_parts(&parts, doc, folder);
+    if (tm_failed(run))
         split_parts_remove(&parts);
-    if (st == TM_OK)
-        st = tell(&parts, doc);
+    else
+        tell(&parts, doc);
     tm_doc_free(doc);
     split_parts_free(&parts);
-    return st;
 }
 
 /* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
-TM_NOT_INLINE tm_status find_fallback(struct tm_conversion *c, char folder[TM_PLACE_BYTES])
+TM_NOT_INLINE void find_fallback(struct tm_conversion *c, char folder[TM_PLACE_BYTES])
 {
     char run_name[TM_SHOWN_RUN_BYTES];
-    tm_status st = tm_conversion_run_name(c, run_name);
 
-    if (st == TM_OK)
-        st = tm_default_name(folder, c->run, c->options, run_name, ".split", true);
-    return st == TM_OK ? tm_split_folder_check(c->run, folder, c->options->force) : st;
+    if (tm_failed(c->run))
+        return;
+    tm_conversion_run_name(c, run_name);
+    tm_default_name(folder, c->run, c->options, run_name, ".split", true);
+    tm_split_folder_check(c->run, folder, c->options->force);
 }
 
 static tm_status run_split(struct tm_run *run, const struct tm_options *options)
 {
-    struct tm_conversion conversion = { .run = NULL };
-    const struct tm_trace_format *format;
+    struct tm_conversion conversion;
+    const struct tm_trace_format *format = choose_format(run, options);
     char fallback[TM_PLACE_BYTES];
     const char *const folder = options->output ? options->output : fallback;
-    tm_status st = choose_format(run, options, &format);
+    tm_status st;
 
-    if (st == TM_OK && options->output)
-        st = tm_split_folder_check(run, folder, options->force);
-    if (st == TM_OK)
-        st = tm_redaction_begin(run, options);
-    if (st == TM_OK)
-        st = tm_conversion_open(&conversion, run, options, "split", options->plain);
-    if (st == TM_OK && !options->output && !run->redactor)
-        st = find_fallback(&conversion, fallback);
-    if (st == TM_OK)
-        st = tm_conversion_prepare(&conversion);
-    if (st == TM_OK && !options->output && run->redactor)
-        st = find_fallback(&conversion, fallback);
-    if (st == TM_OK) /* what is known before anything is written */
-        st = tm_conversion_judge(&conversion, "split");
-    if (st == TM_OK)
-        st = split_into(&conversion, format, folder);
-    if (st == TM_OK)
-        st = tm_conversion_warn(&conversion);
+    if (options->output)
+        tm_split_folder_check(run, folder, options->force);
+    tm_redaction_begin(run, options);
+    tm_conversion_open(&conversion, run, options, "split", options->plain);
+    if (!options->output && !run->redactor)
+        find_fallback(&conversion, fallback);
+    tm_conversion_prepare(&conversion);
+    if (!options->output && run->redactor)
+        find_fallback(&conversion, fallback);
+    tm_conversion_judge(&conversion, "split"); /* what is known before anything is written */
+    split_into(&conversion, format, folder);
+    st = tm_conversion_warn(&conversion);
     tm_conversion_close(&conversion);
     tm_redaction_end(run);
     return st;

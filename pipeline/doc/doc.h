@@ -75,7 +75,7 @@ const struct tm_value *tm_path(const struct tm_value *from, const char *path);
 
 /* Print as JSON: two spaces of indentation, members in order, strict UTF-8, doubles with the fewest digits
  * that read back the same, ends with a newline. */
-tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd) TM_MUST_USE;
+tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd);
 
 /* A value as a line of its own, with blanks after ':' and ',' and no others: for JSON Lines.  Whether it could be
  * written, ferror() tells. */
@@ -99,15 +99,13 @@ void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *fr
  * memory ends */
 enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20, TM_DOC_TEXT_MOST = 1 << 20 };
 
-tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length,
-                      const char *name) TM_MUST_USE;
+tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length, const char *name);
 
 /* The same of a whole file.  errors: also TM_ERR_INPUT where it cannot be read */
-tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path) TM_MUST_USE;
+tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path);
 
 /* The same of an open file, from its position on.
  * in: most  bytes after which it ends, whatever follows; UINT64_MAX = all of it */
-tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most,
-                           const char *name) TM_MUST_USE;
+tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most, const char *name);
 
 #endif

@@ -873,6 +873,8 @@ tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
 {
     struct printer p = { .fd = fd, .used = 0 };
 
+    if (tm_failed(run))
+        return run->error.status;
     put_value(&p, tm_doc_root(doc), 0);
     put(&p, "\n", 1);
     flush(&p);

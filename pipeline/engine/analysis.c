@@ -46,83 +46,87 @@ struct tm_chosen_steps tm_host_steps(const struct tm_options *options)
                                      .session = options->window == TM_WINDOW_SESSION };
 }
 
-static tm_status make_tables(struct tm_trace *trace)
+static void make_tables(struct tm_trace *trace)
 {
-    const size_t share = tm_budget_share(&trace->run->budget, TM_ACCOUNT_METADATA);
-    const struct tm_config none = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
-    const struct tm_message no_message = { .elements_in = 0 };
-    const struct tm_hlo_op no_op = { .name = 0 };
-    tm_status st;
+    struct tm_run *const run = trace->run;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_METADATA);
 
-    trace->tracks = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
-    trace->configs = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
-    trace->messages = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 32);
-    trace->hlo_ops = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
-    trace->hlo_modules = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
-    trace->devices = tm_take(&trace->run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices),
-                             &trace->run->error);
+    trace->tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), share / 16);
+    trace->configs = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), share / 8);
+    trace->messages = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_message), share / 32);
+    trace->hlo_ops = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), share / 16);
+    trace->hlo_modules = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), share / 32);
+    trace->devices = tm_take(&run->budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices), &run->error);
     if (trace->keeps_arguments) {
-        const struct tm_common_arguments nothing = { .length = 0 };
-
-        trace->common = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
-        trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
-        if (!trace->common || !trace->common_bytes)
-            return trace->run->error.status;
-        st = tm_rows_append_st(trace->common, &nothing);
-        if (st != TM_OK)
-            return st;
+        trace->common = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
+        trace->common_bytes = tm_rows_new(run, TM_ACCOUNT_METADATA, 1, share / 16);
     }
-    if (!trace->tracks || !trace->configs || !trace->messages || !trace->hlo_ops || !trace->hlo_modules ||
-        !trace->devices)
-        return trace->run->error.status;
-    st = tm_rows_append_st(trace->configs, &none);
-    if (st == TM_OK)
-        st = tm_rows_append_st(trace->messages, &no_message);
-    return st == TM_OK ? tm_rows_append_st(trace->hlo_ops, &no_op) : st;
+    if (tm_failed(run))
+        return;
+    tm_rows_append(trace->configs, &(struct tm_config){ .level = TM_LEVEL_NONE, .ordinal = TM_NONE });
+    tm_rows_append(trace->messages, &(struct tm_message){ .elements_in = 0 });
+    tm_rows_append(trace->hlo_ops, &(struct tm_hlo_op){ .name = 0 });
+    if (trace->common)
+        tm_rows_append(trace->common, &(struct tm_common_arguments){ .length = 0 });
 }
 
 /* The input's records by track, whatever its format. */
-static tm_status scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
+static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 {
-    tm_status st = TM_OK;
-
-    if (host->input->kind == TM_FILE_CHROME_JSON)
-        return tm_chrome_scan(&host->trace, host->input, &host->source);
+    if (host->input->kind == TM_FILE_CHROME_JSON) {
+        tm_chrome_scan(&host->trace, host->input, &host->source);
+        return;
+    }
     if (host->input->wrapping != TM_PLAIN)
         tm_progress_phase(&host->run->progress, "unpacking", host->input->disk_bytes);
-    st = tm_input_hold(host->input);
+    tm_input_hold(host->input);
+    if (tm_failed(host->run))
+        return;
     tm_progress_phase(&host->run->progress, "scanning", host->input->bytes);
-    if (st == TM_OK)
-        st = tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
-    return st == TM_OK ? tm_input_finish(host->input) : st;
+    tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
+    if (!tm_failed(host->run))
+        tm_input_finish(host->input);
 }
 
 /* Records that will be read again are not decoded again, where that is dear and they have no arguments. */
-static tm_status keep_records(struct tm_host_run *host, const struct tm_host_options *options)
+static void keep_records(struct tm_host_run *host, const struct tm_host_options *options)
 {
-    if (host->input->kind == TM_FILE_CHROME_JSON || !options->keeps_records || options->keeps_arguments)
-        return TM_OK;
-    return tm_replay_source_new(host->source, &host->source);
+    if (host->input->kind != TM_FILE_CHROME_JSON && options->keeps_records && !options->keeps_arguments)
+        tm_replay_source_new(host->source, &host->source);
 }
 
-static tm_status open_input(struct tm_host_run *host, const struct tm_found_file *found)
+static void open_input(struct tm_host_run *host, const struct tm_found_file *found)
 {
     const struct tm_input_options options = { .member = found->member,
                                               .target = found->target,
                                               .position = found->position };
-    tm_status st = TM_OK;
 
     host->input = found->opened ? found->opened : &host->own;
-    if (!found->opened)
-        st = tm_input_open_with(&host->own, host->run, found->path, &options);
-    if (st == TM_OK)
-        st = tm_input_require_readable(host->input);
-    if (st != TM_OK || host->input->kind != TM_FILE_PPROF)
-        return st;
+    if (!found->opened && tm_input_open_with(&host->own, host->run, found->path, &options))
+        return;
+    tm_input_require_readable(host->input);
+    if (tm_failed(host->run) || host->input->kind != TM_FILE_PPROF)
+        return;
     (void)tm_fail(&host->run->error, TM_ERR_INPUT, -1, "%s is %s, but has the name of a trace", host->input->name,
                   tm_kind_name(host->input->kind));
     tm_hint(&host->run->error, "give it by its own path");
-    return TM_ERR_INPUT;
+}
+
+static void survey(struct tm_host_run *host, const struct tm_host_options *options, uint64_t events_before)
+{
+    struct tm_run *run = host->run;
+
+    keep_records(host, options);
+    if (options->counts)
+        host->census = tm_survey_stats_new(&host->trace);
+    if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
+        tm_progress_phase_of_events(&run->progress, "surveying", run->events_read - events_before, host->input->bytes);
+    else
+        tm_progress_phase(&run->progress, "reading", host->input->bytes);
+    if (!tm_failed(run))
+        tm_survey(host->source, &options->steps, host->census, &host->resolver);
+    if (!tm_failed(run))
+        tm_input_check(host->input);
 }
 
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
@@ -130,7 +134,6 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
 {
     const uint64_t events_before = run->events_read;
     char name[TM_FOUND_NAME_BYTES];
-    tm_status st;
 
     *host = (struct tm_host_run){ .run = run,
                                   .trace = { .run = run,
@@ -139,27 +142,14 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                                              .keeps_arguments = options->keeps_arguments,
                                              .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
-    st = open_input(host, found);
-    if (st == TM_OK)
-        st = make_tables(&host->trace);
-    if (st == TM_OK)
-        st = scan(host, options->warn, options->to);
-    if (st == TM_OK)
-        st = keep_records(host, options);
-    if (st == TM_OK && options->counts) {
-        host->census = tm_survey_stats_new(&host->trace);
-        st = host->census ? TM_OK : run->error.status;
-    }
-    if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
-        tm_progress_phase_of_events(&run->progress, "surveying", run->events_read - events_before, host->input->bytes);
-    else
-        tm_progress_phase(&run->progress, "reading", host->input->bytes);
-    if (st == TM_OK)
-        st = tm_survey(host->source, &options->steps, host->census, &host->resolver);
-    if (st == TM_OK)
-        st = tm_input_check(host->input);
+    open_input(host, found);
+    make_tables(&host->trace);
+    if (!tm_failed(run))
+        scan(host, options->warn, options->to);
+    if (!tm_failed(run))
+        survey(host, options, events_before);
     host->events = run->events_read - events_before;
-    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
+    return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
 
 void tm_host_close(struct tm_host_run *host)
@@ -218,9 +208,10 @@ static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_e
     tm_survey_rewind(&host->resolver);
     tm_progress_phase_of_events(&host->run->progress, gives_own ? "writing" : "analyzing", host->events,
                                 host->input->bytes);
-    const tm_status st = tm_order(host->source, gives_own, expect_record, take_record, &resolved);
-
-    return st == TM_OK ? tm_input_check(host->input) : st;
+    tm_order(host->source, gives_own, expect_record, take_record, &resolved);
+    if (!tm_failed(host->run))
+        tm_input_check(host->input);
+    return host->run->error.status;
 }
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
@@ -241,18 +232,15 @@ static tm_status recount(void *to, const struct tm_track *track, const struct tm
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to)
 {
     const uint64_t count = tm_rows_count(host->trace.tracks);
-    tm_status st = TM_OK;
 
     tm_survey_stats_recount(host->census);
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
-        const struct tm_track *track = tm_rows_at(host->trace.tracks, i);
-
-        if (!track)
-            return host->run->error.status;
-        if (tm_survey_stats_needs_order(host->census, track))
-            st = tm_order_track(host->source, i, recount, host->census);
+    for (uint64_t i = 0; i < count && !tm_failed(host->run); i++) {
+        if (tm_survey_stats_needs_order(host->census, tm_rows_at(host->trace.tracks, i)))
+            tm_order_track(host->source, i, recount, host->census);
     }
-    return st == TM_OK ? tm_survey_stats_give(host->census, &host->resolver, take, to) : st;
+    if (!tm_failed(host->run))
+        tm_survey_stats_give(host->census, &host->resolver, take, to);
+    return host->run->error.status;
 }
 
 /* The registry of stages. */
@@ -336,22 +324,18 @@ static void note_classes(struct analysis *a, struct tm_stage *stage)
     }
 }
 
-static tm_status open_stages(struct analysis *a)
+static void open_stages(struct analysis *a)
 {
-    for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST; i++) {
+    for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST && !tm_failed(a->run); i++) {
         struct tm_stage *stage = &a->stages[a->stage_count++];
-        tm_status st;
 
         *stage = (struct tm_stage){ .type = tm_registry[i], .run = a->run, .settings = &a->settings };
         stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
         if (!stage->state)
-            return a->run->error.status;
+            return;
         note_classes(a, stage);
-        st = stage->type->open(stage);
-        if (st != TM_OK)
-            return st;
+        (void)stage->type->open(stage);
     }
-    return TM_OK;
 }
 
 static void close_stages(struct analysis *a)
@@ -366,21 +350,19 @@ static void close_stages(struct analysis *a)
 static tm_status take_event(void *to, const struct tm_event *event)
 {
     const struct analysis *a = to;
-    const struct taker *taker = a->takers[event->record.class];
-    tm_status st = TM_OK;
 
     assert(event->record.class < TM_CLASS_COUNT);
-    for (; taker->take && st == TM_OK; taker++)
-        st = taker->take(taker->stage, event);
-    return st;
+    for (const struct taker *taker = a->takers[event->record.class]; taker->take; taker++)
+        (void)taker->take(taker->stage, event);
+    return a->run->error.status;
 }
 
 static tm_status take_observed(void *to, const struct tm_event *event)
 {
     const struct analysis *a = to;
-    const tm_status st = take_event(to, event);
 
-    return st == TM_OK ? a->observer->type->take(a->observer->to, event) : st;
+    (void)take_event(to, event);
+    return tm_failed(a->run) ? a->run->error.status : a->observer->type->take(a->observer->to, event);
 }
 
 /* --- one host --- */
@@ -402,23 +384,23 @@ static void add_file(struct analysis *a)
     a->partial |= a->file->is_partial;
 }
 
-static tm_status read_events(struct analysis *a, struct tm_host_run *host)
+static void read_events(struct analysis *a, struct tm_host_run *host)
 {
     const struct tm_observer *observer = a->observer;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->begin_host(&a->stages[i], &host->trace);
-    if (st == TM_OK && observer)
-        st = observer->type->begin_host(observer->to, &host->trace);
-    if (st == TM_OK)
-        st = tm_host_bare_events(host, observer ? take_observed : take_event, a);
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++)
-        st = a->stages[i].type->end_host(&a->stages[i]);
-    return st == TM_OK && observer ? observer->type->end_host(observer->to) : st;
+    for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
+        (void)a->stages[i].type->begin_host(&a->stages[i], &host->trace);
+    if (observer && !tm_failed(a->run))
+        (void)observer->type->begin_host(observer->to, &host->trace);
+    if (!tm_failed(a->run))
+        tm_host_bare_events(host, observer ? take_observed : take_event, a);
+    for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
+        (void)a->stages[i].type->end_host(&a->stages[i]);
+    if (observer && !tm_failed(a->run))
+        (void)observer->type->end_host(observer->to);
 }
 
-static tm_status read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
+static void read_host(struct analysis *a, const struct tm_found_file *found, uint32_t number)
 {
     const bool is_kept = a->observer && a->observer->kept && a->inputs->host_count == 1;
     const struct tm_host_options options = { .steps = a->choice,
@@ -428,28 +410,24 @@ static tm_status read_host(struct analysis *a, const struct tm_found_file *found
                                              .keeps_records = true };
     struct tm_host_run own = { .run = NULL };
     struct tm_host_run *const host = is_kept ? a->observer->kept : &own;
-    tm_status st;
 
     tm_names_begin_host(a->names);
-    st = tm_host_open(host, a->run, a->names, found, number, &options);
-    if (st == TM_OK)
-        st = read_events(a, host);
-    if (st == TM_OK) {
+    tm_host_open(host, a->run, a->names, found, number, &options);
+    if (!tm_failed(a->run))
+        read_events(a, host);
+    if (!tm_failed(a->run)) {
         tm_file_facts_take(a->file, host->input, found, &host->trace, host->events);
         add_file(a);
     }
     if (!is_kept)
         tm_host_close(host);
-    return st;
 }
 
-static tm_status read_memory_profile(struct analysis *a, const struct tm_found_file *found)
+static void read_memory_profile(struct analysis *a, const struct tm_found_file *found)
 {
-    const tm_status st = tm_memory_file_read(a->run, a->names, found, a->profiles, a->file);
-
-    if (st == TM_OK)
+    tm_memory_file_read(a->run, a->names, found, a->profiles, a->file);
+    if (!tm_failed(a->run))
         add_file(a);
-    return st;
 }
 
 /* --- partials --- */
@@ -461,130 +439,98 @@ static const char *name_of_host(const void *of, uint32_t host)
     return inputs->hosts[host]->host;
 }
 
-static tm_status load_files(struct analysis *a, struct tm_partial_reader *r, const struct tm_input_part *part)
+static void load_files(struct analysis *a, struct tm_partial_reader *r, const struct tm_input_part *part)
 {
-    uint32_t count, host = part->first_host;
-    tm_status st = tm_partial_load_file_count(r, &count);
+    const uint32_t count = tm_partial_load_file_count(r);
+    uint32_t host = part->first_host;
 
-    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
-        st = tm_partial_load_file(r, a->file);
-        if (st == TM_OK && (count != part->file_count || (a->file->host[0] && host == a->inputs->host_count)))
-            return tm_partial_damaged(r, "it has changed since it was opened");
-        if (st == TM_OK && a->file->host[0])
+    for (uint32_t i = 0; i < count; i++) {
+        tm_partial_load_file(r, a->file);
+        if (count != part->file_count || (a->file->host[0] && host == a->inputs->host_count))
+            (void)tm_partial_damaged(r, "it has changed since it was opened");
+        if (tm_failed(a->run))
+            return;
+        if (a->file->host[0])
             (void)snprintf(a->file->host, sizeof(a->file->host), "%s", name_of_host(a->inputs, host++));
-        if (st == TM_OK)
-            add_file(a);
+        add_file(a);
     }
-    if (st == TM_OK && host != part->first_host + part->host_count)
-        return tm_partial_damaged(r, "it has changed since it was opened");
-    return st == TM_OK ? tm_partial_leave(r) : st;
+    if (host != part->first_host + part->host_count)
+        (void)tm_partial_damaged(r, "it has changed since it was opened");
+    tm_partial_leave(r);
 }
 
 /* What the stages put into the tables was tallied where the profile was read. */
-static tm_status load_stages(struct analysis *a, struct tm_partial_reader *r)
+static void load_stages(struct analysis *a, struct tm_partial_reader *r)
 {
     const struct tm_tallies tallies = a->run->tallies;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++) {
+    for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++) {
         struct tm_stage *stage = &a->stages[i];
 
-        st = tm_partial_enter(r, stage->type->name);
-        if (st == TM_OK)
-            st = stage->type->load(stage, r);
-        if (st == TM_OK)
-            st = tm_partial_leave(r);
+        tm_partial_enter(r, stage->type->name);
+        (void)stage->type->load(stage, r);
+        tm_partial_leave(r);
     }
     a->run->tallies = tallies;
-    return st;
 }
 
-static tm_status load_partial(struct analysis *a, const struct tm_found_file *found, const struct tm_input_part *part)
+static void load_partial(struct analysis *a, const struct tm_found_file *found, const struct tm_input_part *part)
 {
     struct tm_run *run = a->run;
-    struct tm_partial_reader *r;
+    struct tm_partial_reader *r = tm_partial_open(run, found->path);
     char run_name[sizeof(a->inputs->partial_run_name)];
-    tm_status st = tm_partial_open(&r, run, found->path);
 
-    if (st != TM_OK)
-        return st;
+    if (!r)
+        return;
     run->bytes_read += found->bytes;
     if (tm_partial_sum(r) != part->sum)
-        st = tm_partial_damaged(r, "it has changed since it was opened");
+        (void)tm_partial_damaged(r, "it has changed since it was opened");
     tm_partial_bind(r, a->names, name_of_host, a->inputs, part->first_host, part->host_count);
-    if (st == TM_OK)
-        st = tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
-    if (st == TM_OK)
-        st = load_files(a, r, part);
-    if (st == TM_OK)
-        st = load_stages(a, r);
-    if (st == TM_OK)
-        st = tm_partial_enter(r, PROFILES_SECTION);
-    if (st == TM_OK)
-        st = tm_device_profiles_load(a->profiles, r);
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    if (st == TM_OK)
-        st = tm_partial_load_coverage(r, run, a->warnings);
-    if (st == TM_OK)
-        st = tm_partial_finish(r);
+    tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
+    load_files(a, r, part);
+    load_stages(a, r);
+    tm_partial_enter(r, PROFILES_SECTION);
+    tm_device_profiles_load(a->profiles, r);
+    tm_partial_leave(r);
+    tm_partial_load_coverage(r, run, a->warnings);
+    tm_partial_finish(r);
     tm_partial_close(r);
-    return st == TM_OK ? st : tm_while(&run->error, "reading '%s'", found->path);
+    (void)tm_while(&run->error, "reading '%s'", found->path);
 }
 
-static tm_status save_profiles(struct analysis *a, struct tm_partial_writer *w)
+static void save_partial(struct analysis *a)
 {
-    tm_status st;
+    struct tm_partial_writer *w = tm_partial_writer_new(a->run, a->names, name_of_host, a->inputs);
 
-    tm_partial_begin(w, PROFILES_SECTION);
-    st = tm_device_profiles_save(a->profiles, w);
-    return st == TM_OK ? tm_partial_end(w) : st;
-}
-
-static tm_status save_stages(struct analysis *a, struct tm_partial_writer *w)
-{
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < a->stage_count && st == TM_OK; i++) {
+    if (!w)
+        return;
+    *a->saved = w;
+    tm_partial_save_settings(w, a->options, a->inputs->run_name);
+    tm_partial_save_files(w, a->file_list, a->inputs->plain_hosts);
+    for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++) {
         struct tm_stage *stage = &a->stages[i];
 
         tm_partial_begin(w, stage->type->name);
-        st = stage->type->save(stage, w);
-        if (st == TM_OK)
-            st = tm_partial_end(w);
+        (void)stage->type->save(stage, w);
+        tm_partial_end(w);
     }
-    return st;
+    tm_partial_begin(w, PROFILES_SECTION);
+    tm_device_profiles_save(a->profiles, w);
+    tm_partial_end(w);
+    tm_partial_save_coverage(w, a->run, a->warnings);
+    (void)tm_while(&a->run->error, "making the partial");
 }
 
-static tm_status save_partial(struct analysis *a)
-{
-    struct tm_partial_writer *w = tm_partial_writer_new(a->run, a->names, name_of_host, a->inputs);
-    tm_status st;
-
-    if (!w)
-        return a->run->error.status;
-    *a->saved = w;
-    st = tm_partial_save_settings(w, a->options, a->inputs->run_name);
-    if (st == TM_OK)
-        st = tm_partial_save_files(w, a->file_list, a->inputs->plain_hosts);
-    if (st == TM_OK)
-        st = save_stages(a, w);
-    if (st == TM_OK)
-        st = save_profiles(a, w);
-    if (st == TM_OK)
-        st = tm_partial_save_coverage(w, a->run, a->warnings);
-    return st == TM_OK ? st : tm_while(&a->run->error, "making the partial");
-}
-
-static tm_status read_file(struct analysis *a, size_t number)
+static void read_file(struct analysis *a, size_t number)
 {
     const struct tm_input_part *part = &a->inputs->parts[number];
 
     if (part->kind == TM_PART_PARTIAL)
-        return load_partial(a, a->inputs->files[number], part);
-    if (part->kind == TM_PART_MEMORY)
-        return read_memory_profile(a, a->inputs->files[number]);
-    return read_host(a, a->inputs->files[number], part->first_host);
+        load_partial(a, a->inputs->files[number], part);
+    else if (part->kind == TM_PART_MEMORY)
+        read_memory_profile(a, a->inputs->files[number]);
+    else
+        read_host(a, a->inputs->files[number], part->first_host);
 }
 
 /* --- the summary --- */
@@ -642,45 +588,45 @@ static void begin_summary(struct analysis *a)
 }
 
 /* Device memory profiles stand in the section of memory, also where no allocator told anything. */
-static tm_status report_profiles(struct analysis *a)
+static void report_profiles(struct analysis *a)
 {
     struct tm_value *section = tm_member(a->root, "memory");
     char why[256];
 
     if (tm_type_of(section) != TM_OBJECT) {
         if (!tm_device_profiles_count(a->profiles))
-            return TM_OK;
+            return;
         (void)snprintf(why, sizeof(why), "%s", tm_why(section));
         section = tm_add_object(a->root, "memory");
         tm_add_null(section, "small_below_bytes", why);
         tm_add_null(section, "allocators", why);
     }
-    return tm_device_profiles_report(a->profiles, section);
+    tm_device_profiles_report(a->profiles, section);
 }
 
 /* Without a trace only the first stage, which tells what was read, has something to say. */
-static tm_status report_stages(struct analysis *a)
+static void report_stages(struct analysis *a)
 {
     const size_t count = a->inputs->host_count ? a->stage_count : 1;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = a->stages[i].type->report(&a->stages[i], a->root);
-    for (size_t i = 0; i < count && st == TM_OK; i++)
+    for (size_t i = 0; i < count && !tm_failed(a->run); i++)
+        (void)a->stages[i].type->report(&a->stages[i], a->root);
+    for (size_t i = 0; i < count && !tm_failed(a->run); i++)
         if (a->stages[i].type->conclude)
-            st = a->stages[i].type->conclude(&a->stages[i], a->root);
-    return st == TM_OK ? report_profiles(a) : st;
+            (void)a->stages[i].type->conclude(&a->stages[i], a->root);
+    if (!tm_failed(a->run))
+        report_profiles(a);
 }
 
 /* Where the time 0 of each host is in the trace that `convert` writes of all of them. */
-static tm_status place_files(struct analysis *a)
+static void place_files(struct analysis *a)
 {
     const size_t count = tm_length(a->file_list), bytes = (count ? count : 1) * sizeof(struct tm_host_clock);
     struct tm_host_clock *const clocks = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, bytes, &a->run->error);
     uint32_t hosts = 0;
 
     if (!clocks)
-        return a->run->error.status;
+        return;
     for (size_t i = 0; i < count; i++) {
         const struct tm_value *file = tm_at(a->file_list, i);
 
@@ -701,7 +647,6 @@ static tm_status place_files(struct analysis *a)
             tm_add_int(file, "trace_ps", clocks[hosts - 1].offset_ps);
     }
     tm_give(&a->run->budget, TM_ACCOUNT_MODEL, clocks, bytes);
-    return TM_OK;
 }
 
 /* Files of the run that could not be read stand among those that were. */
@@ -732,39 +677,32 @@ static void add_missing(struct analysis *a)
     }
 }
 
-static tm_status finish_summary(struct analysis *a)
+static void finish_summary(struct analysis *a)
 {
-    struct tm_value *coverage, *warnings;
-    tm_status st;
+    struct tm_value *warnings;
 
     tm_doc_end_reading(a->summary);
-    st = place_files(a);
+    place_files(a);
     add_missing(a);
     tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
-    if (st == TM_OK)
-        st = report_stages(a);
-    coverage = tm_member(a->root, "coverage");
-    warnings = tm_add_array(coverage, "warnings");
+    report_stages(a);
+    warnings = tm_add_array(tm_member(a->root, "coverage"), "warnings");
     for (uint32_t i = 0; i < a->warnings->count; i++)
         tm_add_string(warnings, NULL, a->warnings->text[i]);
-    if (st == TM_OK && a->run->redactor)
-        st = tm_redact_summary(a->run->redactor, a->summary);
-    if (st == TM_OK)
-        st = tm_marks_add(a->run, a->root);
-    if (st == TM_OK)
-        st = tm_findings_add(a->run, a->root, &a->thresholds);
-    if (st == TM_OK)
-        st = tm_kpis_add(a->run, a->root, &a->thresholds);
-    if (st == TM_OK)
-        st = tm_verdict_add(a->run, a->root, &a->thresholds);
+    if (a->run->redactor)
+        tm_redact_summary(a->run->redactor, a->summary);
+    if (tm_failed(a->run)) /* what is worked out of a summary takes it for complete */
+        return;
+    tm_marks_add(a->run, a->root);
+    tm_findings_add(a->run, a->root, &a->thresholds);
+    tm_kpis_add(a->run, a->root, &a->thresholds);
+    tm_verdict_add(a->run, a->root, &a->thresholds);
     tm_thresholds_add(&a->thresholds, a->root);
-    return st;
 }
 
-static tm_status read_settings(struct analysis *a)
+static void read_settings(struct analysis *a)
 {
     const struct tm_options *o = a->options;
-    tm_status st = tm_thresholds_init(&a->thresholds, &a->run->error);
 
     a->settings = (struct tm_settings){ .gap_min_ps = o->gap_min_ps,
                                         .table_rows = o->rows,
@@ -774,38 +712,40 @@ static tm_status read_settings(struct analysis *a)
         a->settings.gap_taker = a->observer->to;
     }
     a->choice = tm_host_steps(o);
-    return st == TM_OK && o->thresholds ? tm_thresholds_read(&a->thresholds, o->thresholds, &a->run->error) : st;
+    tm_thresholds_init(&a->thresholds, &a->run->error);
+    if (o->thresholds && !tm_failed(a->run))
+        tm_thresholds_read(&a->thresholds, o->thresholds, &a->run->error);
 }
 
-static tm_status work(struct analysis *a)
+static void work(struct analysis *a)
 {
     struct tm_run *run = a->run;
-    tm_status st = read_settings(a);
 
-    if (st == TM_OK && a->inputs == &a->found)
-        st = tm_inputs_find(a->inputs, run, a->options);
-    if (st != TM_OK)
-        return st;
+    read_settings(a);
+    if (a->inputs == &a->found && !tm_failed(run))
+        tm_inputs_find(a->inputs, run, a->options);
+    if (tm_failed(run))
+        return;
     a->names = a->observer ? a->observer->names : tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
     a->warnings = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->warnings), &run->error);
-    a->file = a->warnings ? tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error) : NULL;
-    a->profiles = a->names && a->file ? tm_device_profiles_new(run, a->names) : NULL;
-    if (!a->profiles)
-        return run->error.status;
+    a->file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a->file), &run->error);
+    a->profiles = a->names ? tm_device_profiles_new(run, a->names) : NULL;
+    if (tm_failed(run))
+        return;
     begin_summary(a);
-    st = open_stages(a);
-    for (size_t i = 0; i < a->inputs->file_count && st == TM_OK; i++)
-        st = read_file(a, i);
-    if (st == TM_OK && a->saved)
-        st = save_partial(a);
-    return st == TM_OK ? finish_summary(a) : st;
+    open_stages(a);
+    for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run); i++)
+        read_file(a, i);
+    if (a->saved && !tm_failed(run))
+        save_partial(a);
+    if (!tm_failed(run))
+        finish_summary(a);
 }
 
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial, const struct tm_observer *observer)
 {
     struct analysis *const a = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a), &run->error);
-    tm_status st;
 
     if (partial)
         *partial = NULL;
@@ -818,7 +758,7 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
                             .saved = partial,
                             .observer = observer };
     a->inputs = observer && observer->inputs ? observer->inputs : &a->found;
-    st = work(a);
+    work(a);
     close_stages(a);
     tm_device_profiles_free(a->profiles);
     if (!observer)
@@ -827,11 +767,9 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a->file, a->file ? sizeof(*a->file) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a->warnings, a->warnings ? sizeof(*a->warnings) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a, sizeof(*a));
-    if (st == TM_OK)
-        st = tm_doc_status(summary);
-    if (st != TM_OK && partial) {
+    if (partial && tm_failed(run)) {
         tm_partial_writer_free(*partial);
         *partial = NULL;
     }
-    return st;
+    return run->error.status;
 }

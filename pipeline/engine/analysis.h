@@ -53,7 +53,7 @@ void tm_file_facts_add(const struct tm_file_facts *facts, enum tm_facts_place pl
 /* Inside a section of a partial that is open.
  * in: file  an element of the list of the summary;  host  as its file is called; NULL = it is of no host */
 void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file, const char *host);
-tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *facts) TM_MUST_USE;
+tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *facts);
 
 /* What a trace file says of itself: the run, the tool, the hosts' environments.  A table of a fixed size, in the
  * account `model`: what does not fit is left out. */
@@ -64,7 +64,7 @@ struct tm_trace_facts {
 };
 
 /* owns: tm_trace_facts_free releases it, also after a failure */
-tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run) TM_MUST_USE;
+tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run);
 void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run); /* tolerates zeroed memory */
 
 /* Facts of the run. */
@@ -77,13 +77,13 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
                              bool is_only);
 
 /* Pseudonyms for what names them, hosts before keys too; once, when all are there. */
-tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor) TM_MUST_USE;
+void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor);
 
 /* Read a device memory profile, from its bytes to the tables.
  * out:    facts  of the file
  * errors: as of tm_input_open and tm_pprof_read */
 tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
-                              struct tm_device_profiles *profiles, struct tm_file_facts *facts) TM_MUST_USE;
+                              struct tm_device_profiles *profiles, struct tm_file_facts *facts);
 
 /* The clocks of the hosts of a run, put on one.  docs/convert.md, "Files" */
 struct tm_host_clock {
@@ -148,7 +148,7 @@ struct tm_input_choice {
 /* Find the runs of one operand: a file, a folder, or an archive of folders, told by its content.
  * owns:   the caller; tm_found_free releases it, also after a failure
  * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
-tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
+tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found);
 
 /* What was left out of the search is said, so that a run that is missing is no riddle. */
 void tm_warn_left_out(const struct tm_found *found);
@@ -169,7 +169,7 @@ void tm_add_skipped(struct tm_value *to, const struct tm_left_out *skipped);
  * owns:   the caller; tm_inputs_free releases it, also after a failure
  * errors: as of tm_find_operand and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files; of a partial: damaged,
  *         made with other choices */
-tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options);
 void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */
 
 /* What a partial holds of its run beside the stages: how it was made, its files, what was read. */
@@ -185,23 +185,20 @@ struct tm_warnings {
 /* Section "settings": the version, the choices that change what is counted, the name of the run.
  * in:     path  for messages
  * errors: TM_ERR_USAGE where other choices were made, with the first one that differs; TM_ERR_INPUT */
-tm_status tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options,
-                                   const char *run_name) TM_MUST_USE;
-tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
-                                   const struct tm_options *options, char *run_name, size_t run_name_bytes) TM_MUST_USE;
+void tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options, const char *run_name);
+void tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
+                              const struct tm_options *options, char *run_name, size_t run_name_bytes);
 
 /* Section "files".  in: files as the summary has them; hosts: names of those that are of a host, in their order
- * out: of loading  tm_partial_load_file has to be called *count times, then tm_partial_leave */
-tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_value *files,
-                                char *const *hosts) TM_MUST_USE;
-tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *count) TM_MUST_USE;
-tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file) TM_MUST_USE;
+ * out: of loading  tm_partial_load_file has to be called so many times, then tm_partial_leave */
+void tm_partial_save_files(struct tm_partial_writer *w, const struct tm_value *files, char *const *hosts);
+uint32_t tm_partial_load_file_count(struct tm_partial_reader *r);
+void tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file);
 
 /* Section "coverage": events, tallies, warnings; added to what the run has. */
-tm_status tm_partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
-                                   const struct tm_warnings *warnings) TM_MUST_USE;
-tm_status tm_partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run,
-                                   struct tm_warnings *warnings) TM_MUST_USE;
+void tm_partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
+                              const struct tm_warnings *warnings);
+void tm_partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run, struct tm_warnings *warnings);
 
 /* One host's file on its way from bytes to ordered events: opened, scanned, surveyed. */
 struct tm_host_run {
@@ -235,18 +232,17 @@ struct tm_chosen_steps tm_host_steps(const struct tm_options *options);
  * owns:   the caller; tm_host_close releases it, also after a failure
  * errors: of the input: unreadable, of a kind that this version does not read; limits; spill files */
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
-                       const struct tm_found_file *found, uint32_t number,
-                       const struct tm_host_options *options) TM_MUST_USE;
+                       const struct tm_found_file *found, uint32_t number, const struct tm_host_options *options);
 void tm_host_close(struct tm_host_run *host);
 
 /* Give all its events, in order and resolved, to `take`; as often as wanted. */
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 
-tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
+tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same without what they say of themselves, even where that is kept: for figures. */
-tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to) TM_MUST_USE;
+tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* Give how many events there are of each sort, once; where options.counts said so. */
-tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to) TM_MUST_USE;
+tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to);
 
 /* Looks on while files are read; of hosts that come as partials it sees nothing. */
 struct tm_observer {
@@ -272,7 +268,7 @@ struct tm_observer {
  * errors: TM_ERR_INPUT where nothing could be read, TM_ERR_USAGE for thresholds, TM_ERR_OUTPUT for
  *         spill files, TM_ERR_LIMIT */
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
-                     struct tm_partial_writer **partial, const struct tm_observer *observer) TM_MUST_USE;
+                     struct tm_partial_writer **partial, const struct tm_observer *observer);
 
 /* The stages at the end of the pipeline, in the order in which they take events and report.  A new diagnostic is a
  * file in stages/figures/ and a row here. */
@@ -282,6 +278,6 @@ extern const size_t tm_registry_count;
 /* --strict: an input of which anything is missing gives no output.
  * in:     act  "report"
  * errors: TM_ERR_INPUT */
-tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act) TM_MUST_USE;
+tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act);
 
 #endif

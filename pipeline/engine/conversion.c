@@ -14,18 +14,17 @@
 
 /* --- inputs --- */
 
-static tm_status refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_input_part_kind kind,
-                             const char *act)
+static void refuse_part(struct tm_run *run, const struct tm_found_file *file, enum tm_input_part_kind kind,
+                        const char *act)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s '%s': it is %s", act, file->path,
                   kind == TM_PART_PARTIAL ? "a partial, which holds figures and no events"
                                           : "a device memory profile, which has no events");
     tm_hint(&run->error,
             kind == TM_PART_PARTIAL ? "give the trace that it was made from" : "'tracemill report' reads it");
-    return TM_ERR_USAGE;
 }
 
-static tm_status check_inputs(struct tm_conversion *c, const char *act)
+static void check_inputs(struct tm_conversion *c, const char *act)
 {
     const struct tm_inputs *inputs = &c->inputs;
 
@@ -33,40 +32,37 @@ static tm_status check_inputs(struct tm_conversion *c, const char *act)
         const struct tm_found_file *file = inputs->files[i];
 
         if (inputs->parts[i].kind != TM_PART_TRACE)
-            return refuse_part(c->run, file, inputs->parts[i].kind, act);
+            refuse_part(c->run, file, inputs->parts[i].kind, act);
         if (inputs->file_count > 1 && strcmp(file->path, "-") == 0) {
             (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot %s stdin beside other inputs: they are read twice",
                           act);
             tm_hint(&c->run->error, "put it into a file first");
-            return TM_ERR_USAGE;
         }
     }
-    return TM_OK;
 }
 
 tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
                              const char *act, bool is_plain)
 {
     struct tm_budget *budget = &run->budget;
-    tm_status st;
 
     *c = (struct tm_conversion){ .run = run, .options = options };
-    st = tm_inputs_find(&c->inputs, run, options);
-    if (st == TM_OK)
-        st = check_inputs(c, act);
-    if (st != TM_OK)
-        return st;
+    if (tm_failed(run))
+        return run->error.status;
+    if (!tm_inputs_find(&c->inputs, run, options))
+        check_inputs(c, act);
+    if (tm_failed(run))
+        return run->error.status;
     c->names = tm_names_new(run, tm_redaction_names_bytes(run), tm_traits_of);
-    if (c->names)
-        c->clocks = tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error);
-    c->file = c->clocks ? tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error) : NULL;
-    st = c->file ? tm_trace_facts_make(&c->facts, run) : run->error.status;
-    if (st != TM_OK)
-        return st;
+    c->clocks = tm_take(budget, TM_ACCOUNT_MODEL, c->inputs.host_count * sizeof(*c->clocks), &run->error);
+    c->file = tm_take(budget, TM_ACCOUNT_MODEL, sizeof(*c->file), &run->error);
+    tm_trace_facts_make(&c->facts, run);
+    if (tm_failed(run))
+        return run->error.status;
     tm_trace_facts_add_run(&c->facts, options->args, c->inputs.run_name);
     if (!is_plain)
         c->derived = tm_derived_new(run, c->names);
-    return is_plain || c->derived ? TM_OK : run->error.status;
+    return run->error.status;
 }
 
 void tm_conversion_close(struct tm_conversion *c)
@@ -80,7 +76,7 @@ void tm_conversion_close(struct tm_conversion *c)
     tm_names_free(c->names);
     tm_give(budget, TM_ACCOUNT_MODEL, c->clocks, c->clocks ? c->inputs.host_count * sizeof(*c->clocks) : 0);
     tm_trace_facts_free(&c->facts, c->run);
-    tm_give(budget, TM_ACCOUNT_MODEL, c->file, sizeof(*c->file));
+    tm_give(budget, TM_ACCOUNT_MODEL, c->file, c->file ? sizeof(*c->file) : 0);
     tm_inputs_free(&c->inputs);
     *c = (struct tm_conversion){ .run = NULL };
 }
@@ -112,11 +108,11 @@ tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHO
 {
     const char *run_name = c->inputs.run_name;
     size_t length = strlen(run_name);
-    const tm_status st =
-        c->run->redactor ? tm_redact_path(c->run->redactor, run_name, length, &run_name, &length) : TM_OK;
 
+    if (c->run->redactor)
+        tm_redact_path(c->run->redactor, run_name, length, &run_name, &length);
     (void)snprintf(name, TM_SHOWN_RUN_BYTES, "%s", run_name);
-    return st;
+    return c->run->error.status;
 }
 
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip)
@@ -172,36 +168,33 @@ void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer
 }
 
 /* The key of the pseudonyms is there: what was noted before gets them now. */
-static tm_status redact_facts(struct tm_conversion *c)
+static void redact_facts(struct tm_conversion *c)
 {
-    return c->run->redactor ? tm_trace_facts_redact(&c->facts, c->run->redactor) : TM_OK;
+    if (c->run->redactor)
+        tm_trace_facts_redact(&c->facts, c->run->redactor);
 }
 
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)
 {
-    const tm_status st = redact_facts(c);
-
-    if (st != TM_OK)
-        return st;
+    redact_facts(c);
     c->is_read = true;
     place_hosts(c);
-    return c->derived ? tm_derived_take_summary(c->derived, summary) : TM_OK;
+    if (c->derived && !tm_failed(c->run))
+        tm_derived_take_summary(c->derived, summary);
+    return c->run->error.status;
 }
 
-static tm_status analyze(struct tm_conversion *c)
+static void analyze(struct tm_conversion *c)
 {
     struct tm_doc *summary = tm_doc_new(c->run);
     struct tm_observer observer;
-    tm_status st;
 
     if (!summary)
-        return c->run->error.status;
+        return;
     tm_conversion_observe(c, &observer);
-    st = tm_analyze(c->run, c->options, summary, NULL, &observer);
-    if (st == TM_OK)
-        st = tm_conversion_take_summary(c, tm_doc_root(summary));
+    if (!tm_analyze(c->run, c->options, summary, NULL, &observer))
+        tm_conversion_take_summary(c, tm_doc_root(summary));
     tm_doc_free(summary);
-    return st;
 }
 
 /* --- reading --- */
@@ -231,58 +224,57 @@ static void count_as_before(struct tm_conversion *c, const struct counted *befor
     run->bytes_read = before->bytes;
 }
 
-static tm_status open_host(struct tm_conversion *c, uint32_t number, bool keeps_arguments)
+static void open_host(struct tm_conversion *c, uint32_t number, bool keeps_arguments)
 {
     const struct tm_host_options options = { .steps = tm_host_steps(c->options), .keeps_arguments = keeps_arguments };
     const struct counted before = count_now(c->run);
-    tm_status st;
 
     tm_host_close(&c->host);
     tm_names_begin_host(c->names);
-    st = tm_host_open(&c->host, c->run, c->names, file_of(c, number), number, &options);
+    tm_host_open(&c->host, c->run, c->names, file_of(c, number), number, &options);
     count_as_before(c, &before);
-    return st;
 }
 
 tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host)
 {
-    const bool is_open = c->host.run && c->host.trace.host == number && c->host.trace.keeps_arguments;
-    const tm_status st = is_open ? TM_OK : open_host(c, number, true);
-
     *host = &c->host;
-    return st;
+    if (!c->host.run || c->host.trace.host != number || !c->host.trace.keeps_arguments)
+        open_host(c, number, true);
+    return c->run->error.status;
 }
 
 /* Without an analysis the clocks of several hosts have to be known before the first event is written. */
-static tm_status look_at_hosts(struct tm_conversion *c)
+static void look_at_hosts(struct tm_conversion *c)
 {
     const bool is_only = c->inputs.host_count == 1;
     char fingerprint[TM_CONTENT_HASH_BYTES];
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++) {
-        st = open_host(c, i, is_only);
-        if (st == TM_OK)
-            note_host(c, &c->host.trace);
-        if (st == TM_OK && c->run->redactor)
+    for (uint32_t i = 0; i < c->inputs.host_count; i++) {
+        open_host(c, i, is_only);
+        if (tm_failed(c->run))
+            return;
+        note_host(c, &c->host.trace);
+        if (c->run->redactor) {
             tm_file_facts_fingerprint(c->host.input, fingerprint);
-        if (st == TM_OK && c->run->redactor)
             tm_redactor_add_fingerprint(c->run->redactor, fingerprint);
+        }
     }
-    if (st == TM_OK && c->run->redactor)
+    if (c->run->redactor)
         tm_redactor_make_key(c->run->redactor);
-    if (st == TM_OK)
-        st = redact_facts(c);
-    if (st != TM_OK)
-        return st;
+    redact_facts(c);
     c->is_read = true;
     place_hosts(c);
-    return TM_OK;
 }
 
 tm_status tm_conversion_prepare(struct tm_conversion *c)
 {
-    return c->derived ? analyze(c) : look_at_hosts(c);
+    if (tm_failed(c->run))
+        return c->run->error.status;
+    if (c->derived)
+        analyze(c);
+    else
+        look_at_hosts(c);
+    return c->run->error.status;
 }
 
 static tm_status take_event(void *to, const struct tm_event *event)
@@ -305,31 +297,31 @@ static void note_damage(struct tm_conversion *c, uint32_t number)
 
 tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter)
 {
+    struct tm_run *run = c->run;
     struct counted before;
     struct tm_host_run *host;
-    tm_status st = tm_conversion_host(c, number, &host);
 
-    if (st != TM_OK)
-        return st;
-    before = count_now(c->run);
-    st = tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
-    if (st == TM_OK)
-        st = tm_host_events(host, take_event, exporter);
-    if (st == TM_OK)
-        st = tm_exporter_end_host(exporter);
+    if (tm_conversion_host(c, number, &host))
+        return run->error.status;
+    before = count_now(run);
+    tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
+    if (!tm_failed(run))
+        tm_host_events(host, take_event, exporter);
+    if (!tm_failed(run))
+        tm_exporter_end_host(exporter);
     count_as_before(c, &before);
-    if (st == TM_OK && !c->clocks[number].is_written)
+    if (!tm_failed(run) && !c->clocks[number].is_written)
         note_damage(c, number);
     c->clocks[number].is_written = true;
     c->arguments_are_read |= number + 1 == c->inputs.host_count;
-    return st;
+    return run->error.status;
 }
 
 /* --- the end --- */
 
 tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act)
 {
-    return tm_check_strict(c->run, c->damaged_files > 0, act);
+    return tm_failed(c->run) ? c->run->error.status : tm_check_strict(c->run, c->damaged_files > 0, act);
 }
 
 static void print_clean(FILE *to, const char *text)
@@ -370,6 +362,8 @@ static void tell_unwritten(const struct tm_run *run)
 
 tm_status tm_conversion_warn(const struct tm_conversion *c)
 {
+    if (tm_failed(c->run))
+        return c->run->error.status;
     if (!c->run->quiet)
         tell_unwritten(c->run);
     if (!c->damaged_files)
@@ -462,13 +456,13 @@ const struct tm_trace_format *tm_trace_format_of(const char *name)
 
 /* --- the file --- */
 
-static tm_status write_hosts(struct tm_conversion *c, struct tm_trace_output *out, struct tm_out_file *file)
+static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, struct tm_out_file *file)
 {
-    tm_status st = tm_trace_output_begin_file(out, file);
-
-    for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++)
-        st = tm_conversion_events(c, i, out->exporter);
-    return st == TM_OK ? tm_trace_output_end_file(out) : st;
+    tm_trace_output_begin_file(out, file);
+    for (uint32_t i = 0; i < c->inputs.host_count && !tm_failed(c->run); i++)
+        tm_conversion_events(c, i, out->exporter);
+    if (!tm_failed(c->run))
+        tm_trace_output_end_file(out);
 }
 
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
@@ -476,16 +470,17 @@ tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format 
 {
     const struct tm_export_options choice = { .wants_cut = NULL };
     struct tm_trace_output out = { .writer = NULL };
-    tm_status st;
 
     *written = (struct tm_written){ .raw_bytes = 0 };
     (void)snprintf(written->name, sizeof(written->name), "%s", name);
+    *file = NULL;
+    if (tm_failed(c->run))
+        return c->run->error.status;
     *file = tm_out_file_open(c->run, folder, name, format->is_gzip);
-    st = *file ? tm_trace_output_open(&out, c, format, &choice) : c->run->error.status;
-    if (st == TM_OK)
-        st = write_hosts(c, &out, *file);
-    if (st == TM_OK)
+    if (*file && !tm_trace_output_open(&out, c, format, &choice)) {
+        write_hosts(c, &out, *file);
         tm_trace_output_tell(&out, tm_exporter_counts(out.exporter), written);
+    }
     tm_trace_output_close(&out);
-    return st == TM_OK ? st : tm_while(&c->run->error, "writing '%s'", name);
+    return tm_while(&c->run->error, "writing '%s'", name);
 }

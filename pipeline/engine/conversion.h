@@ -37,33 +37,33 @@ struct tm_conversion {
  * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written anew: partials, device memory profiles,
  *         stdin beside others */
 tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
-                             const char *act, bool is_plain) TM_MUST_USE;
+                             const char *act, bool is_plain);
 void tm_conversion_close(struct tm_conversion *c); /* tolerates a zeroed one */
 
 /* Work out what stands beside the events, if that is wanted, and learn the clocks: then the events can be written. */
-tm_status tm_conversion_prepare(struct tm_conversion *c) TM_MUST_USE;
+tm_status tm_conversion_prepare(struct tm_conversion *c);
 /* The same where somebody else analyzes: the observer for it, then what came out.  With --plain too. */
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);
-tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary) TM_MUST_USE;
+tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary);
 
 /* The run's name as it is shown: with --redact its pseudonym, when the input was read. */
 enum { TM_SHOWN_RUN_BYTES = 4096 };
 
-tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES]) TM_MUST_USE;
+tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES]);
 
 /* Options of a writer: its clock and facts. */
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip);
 
 /* A host that is to be written: scanned and surveyed.
  * owns:   the conversion; valid until another one is asked for */
-tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host) TM_MUST_USE;
+tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host);
 /* Give all its events to an exporter, from begin_host to end_host. */
-tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter) TM_MUST_USE;
+tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter);
 
 /* --strict, once everything was read. */
-tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act) TM_MUST_USE;
+tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act);
 /* What was not written, on stderr.  out: TM_PARTIAL where the input was damaged, else TM_OK */
-tm_status tm_conversion_warn(const struct tm_conversion *c) TM_MUST_USE;
+tm_status tm_conversion_warn(const struct tm_conversion *c);
 
 /* A format that traces are written in, by the ending of a file's name. */
 struct tm_trace_format {
@@ -87,14 +87,13 @@ struct tm_trace_output {
  *         choice  what of it is written, and where files end; what is the same for all outputs of c is filled in
  * owns:   the caller; tm_trace_output_close releases it, also after a failure */
 tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
-                               const struct tm_trace_format *format,
-                               const struct tm_export_options *choice) TM_MUST_USE;
+                               const struct tm_trace_format *format, const struct tm_export_options *choice);
 void tm_trace_output_close(struct tm_trace_output *out); /* tolerates zeroed memory */
 
 /* The first file begins; the exporter begins those that follow. */
-tm_status tm_trace_output_begin_file(struct tm_trace_output *out, struct tm_out_file *file) TM_MUST_USE;
+tm_status tm_trace_output_begin_file(struct tm_trace_output *out, struct tm_out_file *file);
 /* The last one ends. */
-tm_status tm_trace_output_end_file(struct tm_trace_output *out) TM_MUST_USE;
+tm_status tm_trace_output_end_file(struct tm_trace_output *out);
 /* What is in a file that has ended: counts, arguments and bytes before compression. */
 void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_counts *counts,
                           struct tm_written *written);
@@ -105,6 +104,6 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
  *         written without its bytes, which are known when it is committed
  * errors: of the input, of the output, limits */
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
-                          const char *name, struct tm_out_file **file, struct tm_written *written) TM_MUST_USE;
+                          const char *name, struct tm_out_file **file, struct tm_written *written);
 
 #endif

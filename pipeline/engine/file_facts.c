@@ -81,15 +81,14 @@ tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run)
 
     *facts = (struct tm_trace_facts){ .count = 0 };
     facts->list = tm_take(budget, TM_ACCOUNT_MODEL, FACTS_MOST * sizeof(*facts->list), &run->error);
-    if (facts->list)
-        facts->texts = tm_take(budget, TM_ACCOUNT_MODEL, FACTS_MOST * sizeof(*facts->texts), &run->error);
-    return facts->texts ? TM_OK : run->error.status;
+    facts->texts = tm_take(budget, TM_ACCOUNT_MODEL, FACTS_MOST * sizeof(*facts->texts), &run->error);
+    return run->error.status;
 }
 
 void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run)
 {
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, facts->list, FACTS_MOST * sizeof(*facts->list));
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, facts->texts, FACTS_MOST * sizeof(*facts->texts));
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, facts->list, facts->list ? FACTS_MOST * sizeof(*facts->list) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, facts->texts, facts->texts ? FACTS_MOST * sizeof(*facts->texts) : 0);
     *facts = (struct tm_trace_facts){ .count = 0 };
 }
 
@@ -121,53 +120,46 @@ static bool is_number(const char *text)
 }
 
 /* The host before a key. */
-static tm_status redact_key(struct tm_redactor *redactor, char *key, size_t bytes, const char *bare)
+static void redact_key(struct tm_redactor *redactor, char *key, size_t bytes, const char *bare)
 {
     char host[96], rest[32];
-    tm_status st;
 
     (void)snprintf(rest, sizeof(rest), "%.31s", bare);
     (void)snprintf(host, sizeof(host), "%.*s", (int)(bare - key - 1), key);
-    st = tm_redact_host(redactor, host, sizeof(host), host);
-    if (st == TM_OK)
-        (void)snprintf(key, bytes, "%.60s.%s", host, rest);
-    return st;
+    tm_redact_host(redactor, host, sizeof(host), host);
+    (void)snprintf(key, bytes, "%.60s.%s", host, rest);
 }
 
-static tm_status redact_value(struct tm_redactor *redactor, char *value, size_t bytes, const char *key)
+static void redact_value(struct tm_redactor *redactor, char *value, size_t bytes, const char *key)
 {
     const char *path = value;
     size_t length = strlen(value);
-    tm_status st;
 
     if (is_number(value))
-        return TM_OK;
-    if (strcmp(key, "host") == 0)
-        return tm_redact_host(redactor, value, bytes, value);
-    if (strcmp(key, "run") != 0 && strcmp(key, "source") != 0)
-        return tm_redact_into(redactor, value, bytes, value);
-    st = tm_redact_path(redactor, path, length, &path, &length);
-    if (st == TM_OK)
+        return;
+    if (strcmp(key, "host") == 0) {
+        tm_redact_host(redactor, value, bytes, value);
+    } else if (strcmp(key, "run") != 0 && strcmp(key, "source") != 0) {
+        tm_redact_into(redactor, value, bytes, value);
+    } else {
+        tm_redact_path(redactor, path, length, &path, &length);
         (void)snprintf(value, bytes, "%s", path);
-    return st;
+    }
 }
 
-tm_status tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor)
+void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < facts->count && st == TM_OK; i++) {
+    for (size_t i = 0; i < facts->count; i++) {
         struct tm_trace_fact_text *const text = &facts->texts[i];
         const char *const dot = strrchr(text->key, '.');
         const char *const key = dot ? dot + 1 : text->key;
 
         if (strncmp(text->key, "tracemill.", strlen("tracemill.")) == 0)
             continue;
-        st = redact_value(redactor, text->value, sizeof(text->value), key);
-        if (st == TM_OK && dot)
-            st = redact_key(redactor, text->key, sizeof(text->key), key);
+        redact_value(redactor, text->value, sizeof(text->value), key);
+        if (dot)
+            redact_key(redactor, text->key, sizeof(text->key), key);
     }
-    return st;
 }
 
 void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level args, const char *run_name)
@@ -418,28 +410,27 @@ tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *
 
 /* A device memory profile as an input of a run: it has no host and no events. */
 
-static tm_status read_content(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
-                              struct tm_input *input, struct tm_device_profiles *profiles, struct tm_file_facts *facts)
+static void read_content(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
+                         struct tm_input *input, struct tm_device_profiles *profiles, struct tm_file_facts *facts)
 {
     struct tm_pprof_damage damage = { .is_damaged = false };
     char name[TM_FOUND_NAME_BYTES];
-    tm_status st = tm_input_hold(input);
 
     tm_names_begin_host(names);
-    if (st == TM_OK)
-        st = tm_device_profiles_begin(profiles, tm_found_name(found, name));
-    if (st == TM_OK)
-        st = tm_pprof_read(run, input, names, tm_device_profiles_take, profiles, &damage);
-    if (st == TM_OK)
-        st = tm_device_profiles_end(profiles);
-    if (st == TM_OK)
-        st = tm_input_finish(input);
-    if (st != TM_OK)
-        return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
+    tm_input_hold(input);
+    if (!tm_failed(run))
+        tm_device_profiles_begin(profiles, tm_found_name(found, name));
+    if (!tm_failed(run)) {
+        tm_pprof_read(run, input, names, tm_device_profiles_take, profiles, &damage);
+        tm_device_profiles_end(profiles);
+    }
+    if (!tm_failed(run))
+        tm_input_finish(input);
+    if (tm_while(&run->error, "reading '%s'", tm_found_name(found, name)))
+        return;
     tm_file_facts_take(facts, input, found, NULL, 0);
     facts->is_partial |= damage.is_damaged;
     file_facts_problem(facts, damage.problem);
-    return TM_OK;
 }
 
 tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const struct tm_found_file *found,
@@ -449,10 +440,9 @@ tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const 
                                               .target = found->target,
                                               .position = found->position };
     struct tm_input own = { .run = NULL };
-    tm_status st = found->opened ? TM_OK : tm_input_open_with(&own, run, found->path, &options);
 
-    if (st == TM_OK)
-        st = read_content(run, names, found, found->opened ? found->opened : &own, profiles, facts);
+    if (found->opened || !tm_input_open_with(&own, run, found->path, &options))
+        read_content(run, names, found, found->opened ? found->opened : &own, profiles, facts);
     tm_input_close(&own);
-    return st;
+    return run->error.status;
 }

@@ -41,7 +41,7 @@ static struct choices choices_of(const struct tm_options *o)
     return c;
 }
 
-tm_status tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options, const char *run_name)
+void tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options, const char *run_name)
 {
     const struct choices c = choices_of(options);
 
@@ -55,7 +55,7 @@ tm_status tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_
     tm_partial_put_u64(w, c.window);
     tm_partial_put_i64(w, c.gap_min_ps);
     tm_partial_put_text(w, run_name);
-    return tm_partial_end(w);
+    tm_partial_end(w);
 }
 
 enum { CHOICE_BYTES = 64 };
@@ -89,8 +89,8 @@ static void tell_gap_min(const struct choices *c, char text[CHOICE_BYTES])
 }
 
 /* The first choice that differs, in the words of the command line. */
-static tm_status compare_choices(struct tm_run *run, const char *path, const struct choices *made,
-                                 const struct choices *asked)
+static void compare_choices(struct tm_run *run, const char *path, const struct choices *made,
+                            const struct choices *asked)
 {
     void (*tell)(const struct choices *, char[CHOICE_BYTES]) = NULL;
     char made_with[CHOICE_BYTES], asked_for[CHOICE_BYTES], clean[256];
@@ -104,31 +104,29 @@ static tm_status compare_choices(struct tm_run *run, const char *path, const str
     else if (made->gap_min_ps != asked->gap_min_ps)
         tell = tell_gap_min;
     if (!tell)
-        return TM_OK;
+        return;
     tell(made, made_with);
     tell(asked, asked_for);
     tm_clean_text(clean, sizeof(clean), path, strlen(path));
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the partial '%s': it was made with %s, not with %s", clean,
                   made_with, asked_for);
     tm_hint(&run->error, "give %s here, or make the partial again", made_with);
-    return TM_ERR_USAGE;
 }
 
-tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
-                                   const struct tm_options *options, char *run_name, size_t run_name_bytes)
+void tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
+                              const struct tm_options *options, char *run_name, size_t run_name_bytes)
 {
     const struct choices asked = choices_of(options);
     struct choices made;
     char version[32], clean[256];
-    tm_status st = tm_partial_enter(r, "settings");
 
+    tm_partial_enter(r, "settings");
     tm_partial_text(r, version, sizeof(version));
     if (tm_partial_is_ok(r) && strcmp(version, TM_VERSION) != 0) {
         tm_clean_text(clean, sizeof(clean), path, strlen(path));
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "the partial '%s' was made by another version than " TM_VERSION,
                       clean);
         tm_hint(&run->error, "make it again from the profile, with this version");
-        return TM_ERR_INPUT;
     }
     made.steps = tm_partial_below_u64(r, TM_CHOOSE_RANGE + 1);
     made.begin = tm_partial_u64(r);
@@ -138,14 +136,14 @@ tm_status tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *r
     made.window = tm_partial_below_u64(r, TM_WINDOW_SESSION + 1);
     made.gap_min_ps = tm_partial_time(r);
     tm_partial_text(r, run_name, run_name_bytes);
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    return st == TM_OK ? compare_choices(run, path, &made, &asked) : st;
+    tm_partial_leave(r);
+    if (tm_partial_is_ok(r))
+        compare_choices(run, path, &made, &asked);
 }
 
 /* --- files --- */
 
-tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_value *files, char *const *hosts)
+void tm_partial_save_files(struct tm_partial_writer *w, const struct tm_value *files, char *const *hosts)
 {
     tm_partial_begin(w, "files");
     tm_partial_put_u32(w, (uint32_t)tm_length(files));
@@ -154,32 +152,30 @@ tm_status tm_partial_save_files(struct tm_partial_writer *w, const struct tm_val
 
         tm_file_facts_save(w, file, tm_has(tm_get(file, "host")) ? *hosts++ : NULL);
     }
-    return tm_partial_end(w);
+    tm_partial_end(w);
 }
 
-tm_status tm_partial_load_file_count(struct tm_partial_reader *r, uint32_t *count)
+uint32_t tm_partial_load_file_count(struct tm_partial_reader *r)
 {
-    const tm_status st = tm_partial_enter(r, "files");
+    uint32_t count;
 
-    *count = tm_partial_u32(r);
-    if (st == TM_OK && tm_partial_is_ok(r) && *count == 0)
-        return tm_partial_damaged(r, "it is of no file");
-    return tm_partial_status(r);
+    tm_partial_enter(r, "files");
+    count = tm_partial_u32(r);
+    if (count == 0)
+        (void)tm_partial_damaged(r, "it is of no file");
+    return count;
 }
 
-tm_status tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file)
+void tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file)
 {
-    const tm_status st = tm_file_facts_load(r, file);
-
-    if (st == TM_OK && !file->host[0] && strcmp(file->format, "pprof") != 0)
-        return tm_partial_damaged(r, "a host without a name");
-    return st;
+    tm_file_facts_load(r, file);
+    if (!file->host[0] && strcmp(file->format, "pprof") != 0)
+        (void)tm_partial_damaged(r, "a host without a name");
 }
 
 /* --- coverage --- */
 
-tm_status tm_partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run,
-                                   const struct tm_warnings *warnings)
+void tm_partial_save_coverage(struct tm_partial_writer *w, const struct tm_run *run, const struct tm_warnings *warnings)
 {
     tm_partial_begin(w, "coverage");
     tm_partial_put_u64(w, run->events_read);
@@ -188,18 +184,17 @@ tm_status tm_partial_save_coverage(struct tm_partial_writer *w, const struct tm_
     tm_partial_put_u32(w, warnings->count);
     for (uint32_t i = 0; i < warnings->count; i++)
         tm_partial_put_text(w, warnings->text[i]);
-    return tm_partial_end(w);
+    tm_partial_end(w);
 }
 
-tm_status tm_partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run, struct tm_warnings *warnings)
+void tm_partial_load_coverage(struct tm_partial_reader *r, struct tm_run *run, struct tm_warnings *warnings)
 {
-    tm_status st = tm_partial_enter(r, "coverage");
-    const uint64_t events = tm_partial_u64(r);
     uint32_t count;
 
-    run->events_read += events;
-    if (tm_partial_u32(r) != TM_TALLY_COUNT && tm_partial_is_ok(r))
-        return tm_partial_damaged(r, "it has other tallies than this version");
+    tm_partial_enter(r, "coverage");
+    run->events_read += tm_partial_u64(r);
+    if (tm_partial_u32(r) != TM_TALLY_COUNT)
+        (void)tm_partial_damaged(r, "it has other tallies than this version");
     for (int i = 0; i < TM_TALLY_COUNT; i++)
         tm_tally_add(&run->tallies, (enum tm_tally)i, tm_partial_u64(r));
     count = tm_partial_below_u32(r, TM_WARNINGS_MOST + 1);
@@ -210,21 +205,16 @@ tm_status tm_partial_load_coverage(struct tm_partial_reader *r, struct tm_run *r
         if (tm_partial_is_ok(r) && warnings->count < TM_WARNINGS_MOST)
             memcpy(warnings->text[warnings->count++], text, sizeof(text));
     }
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    return st;
+    tm_partial_leave(r);
 }
 
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found)
 {
     bool is_archive = false;
-    tm_status st = TM_OK;
 
     *found = (struct tm_found){ .run = NULL };
-    if (strcmp(input, "-") != 0)
-        st = tm_archive_is(run, input, &is_archive);
-    if (st != TM_OK)
-        return st;
+    if (strcmp(input, "-") != 0 && tm_archive_is(run, input, &is_archive))
+        return run->error.status;
     return is_archive ? tm_discover_members(run, input, tm_archive_list, found)
                       : tm_discover_with(run, input, tm_sniff_file, found);
 }
@@ -293,30 +283,30 @@ void tm_warn_left_out(const struct tm_found *found)
     tm_warn_skipped(&found->left_out);
 }
 
-static tm_status refuse_count(struct tm_run *run)
+static void refuse_count(struct tm_run *run)
 {
     (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %" PRIu64 " files",
                   tm_raised_limit(run, TM_INPUT_FILES_MOST));
     tm_limit_hint(run, "give a part of it");
-    return TM_ERR_LIMIT;
 }
 
-static tm_status add_files(struct tm_inputs *inputs, struct tm_found_file *found, size_t count)
+static void add_files(struct tm_inputs *inputs, struct tm_found_file *found, size_t count)
 {
     struct tm_run *run = inputs->run;
     const size_t row = sizeof(*inputs->files);
     struct tm_found_file **files;
 
-    if (count > tm_raised_limit(run, TM_INPUT_FILES_MOST) - inputs->file_count)
-        return refuse_count(run);
+    if (count > tm_raised_limit(run, TM_INPUT_FILES_MOST) - inputs->file_count) {
+        refuse_count(run);
+        return;
+    }
     files = tm_retake(&run->budget, TM_ACCOUNT_MODEL, inputs->files, inputs->file_count * row,
                       (inputs->file_count + count) * row, &run->error);
     if (!files)
-        return run->error.status;
+        return;
     inputs->files = files;
     for (size_t i = 0; i < count; i++)
         inputs->files[inputs->file_count++] = &found[i];
-    return TM_OK;
 }
 
 static bool is_chosen(const struct tm_found_file *file, const struct tm_input_choice *choice)
@@ -326,8 +316,7 @@ static bool is_chosen(const struct tm_found_file *file, const struct tm_input_ch
 }
 
 /* The one file that a batch asks for, whatever else has come to lie there. */
-static tm_status add_chosen(struct tm_inputs *inputs, const struct tm_found *found,
-                            const struct tm_input_choice *choice)
+static void add_chosen(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_input_choice *choice)
 {
     for (size_t i = 0; i < found->run_count; i++) {
         const struct tm_found_run *r = &found->runs[i];
@@ -336,50 +325,49 @@ static tm_status add_chosen(struct tm_inputs *inputs, const struct tm_found *fou
             if (!is_chosen(&r->files[k], choice))
                 continue;
             inputs->run_name = r->name;
-            return add_files(inputs, &r->files[k], 1);
+            add_files(inputs, &r->files[k], 1);
+            return;
         }
     }
-    return tm_fail(&inputs->run->error, TM_ERR_INPUT, -1, "cannot open '%s': it is no longer there",
-                   choice->member ? choice->member : choice->path);
+    (void)tm_fail(&inputs->run->error, TM_ERR_INPUT, -1, "cannot open '%s': it is no longer there",
+                  choice->member ? choice->member : choice->path);
 }
 
-static tm_status add_run(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_options *options,
-                         bool is_first)
+static void add_run(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_options *options,
+                    bool is_first)
 {
     const struct tm_found_run *chosen;
-    tm_status st = tm_choose_run(inputs->run, found, options->run_name, options->latest, &chosen);
 
-    if (st == TM_OK)
-        st = add_files(inputs, chosen->files, chosen->file_count);
-    if (st == TM_OK && is_first)
+    if (tm_choose_run(inputs->run, found, options->run_name, options->latest, &chosen))
+        return;
+    add_files(inputs, chosen->files, chosen->file_count);
+    if (is_first)
         inputs->run_name = chosen->name;
-    return st;
 }
 
-static tm_status find_files(struct tm_inputs *inputs, const struct tm_options *options)
+static void find_files(struct tm_inputs *inputs, const struct tm_options *options)
 {
     const struct tm_input_choice *choice = options->choice;
     struct tm_run *run = inputs->run;
-    tm_status st = TM_OK;
 
     inputs->found = tm_take(&run->budget, TM_ACCOUNT_MODEL, options->input_count * sizeof(*inputs->found), &run->error);
     if (!inputs->found)
-        return run->error.status;
+        return;
     inputs->found_count = options->input_count;
-    for (size_t i = 0; i < inputs->found_count && st == TM_OK; i++) {
-        st = tm_find_operand(run, options->inputs[i], &inputs->found[i]);
-        if (st == TM_OK)
-            tm_warn_left_out(&inputs->found[i]);
-        if (st == TM_OK)
-            st = choice && choice->path ? add_chosen(inputs, &inputs->found[i], choice)
-                                        : add_run(inputs, &inputs->found[i], options, i == 0);
+    for (size_t i = 0; i < inputs->found_count && !tm_failed(run); i++) {
+        if (tm_find_operand(run, options->inputs[i], &inputs->found[i]))
+            return;
+        tm_warn_left_out(&inputs->found[i]);
+        if (choice && choice->path)
+            add_chosen(inputs, &inputs->found[i], choice);
+        else
+            add_run(inputs, &inputs->found[i], options, i == 0);
     }
-    return st;
 }
 
 /* --- hosts --- */
 
-static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
+static void add_loaded(struct tm_inputs *inputs, const char *host)
 {
     struct tm_run *run = inputs->run;
     const size_t row = sizeof(*inputs->loaded);
@@ -391,127 +379,114 @@ static tm_status add_loaded(struct tm_inputs *inputs, const char *host)
                                                  inputs->loaded_most * row, most * row, &run->error);
 
         if (!loaded)
-            return run->error.status;
+            return;
         inputs->loaded = loaded;
         inputs->loaded_most = most;
     }
     copy = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, host, &run->error);
-    if (!copy)
-        return run->error.status;
-    inputs->loaded[inputs->loaded_count++] = (struct tm_found_file){ .host = copy };
-    return TM_OK;
+    if (copy)
+        inputs->loaded[inputs->loaded_count++] = (struct tm_found_file){ .host = copy };
 }
 
 /* The hosts that a partial holds, and that it was made as the options say. */
-static tm_status look_into(struct tm_inputs *inputs, size_t at, const struct tm_options *options)
+static void look_into(struct tm_inputs *inputs, size_t at, const struct tm_options *options)
 {
     struct tm_run *run = inputs->run;
+    struct tm_input_part *part = &inputs->parts[at];
     const char *path = inputs->files[at]->path;
     struct tm_file_facts *file = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*file), &run->error);
     char run_name[sizeof(inputs->partial_run_name)];
-    struct tm_partial_reader *r = NULL;
-    uint32_t count = 0;
-    tm_status st;
+    struct tm_partial_reader *r = file ? tm_partial_open(run, path) : NULL;
 
-    if (!file)
-        return run->error.status;
-    st = tm_partial_open(&r, run, path);
-    if (st == TM_OK)
-        st = tm_partial_load_settings(r, run, path, options, run_name, sizeof(run_name));
-    if (st == TM_OK)
-        st = tm_partial_load_file_count(r, &count);
-    for (uint32_t i = 0; i < count && st == TM_OK; i++) {
-        st = tm_partial_load_file(r, file);
-        if (st == TM_OK && inputs->loaded_count >= tm_raised_limit(run, TM_INPUT_FILES_MOST))
-            st = refuse_count(run);
-        if (st == TM_OK && file->host[0]) {
-            st = add_loaded(inputs, file->host);
-            inputs->parts[at].host_count++;
+    if (r) {
+        tm_partial_load_settings(r, run, path, options, run_name, sizeof(run_name));
+        part->file_count = tm_partial_load_file_count(r);
+        part->sum = tm_partial_sum(r);
+        for (uint32_t i = 0; i < part->file_count && !tm_failed(run); i++) {
+            tm_partial_load_file(r, file);
+            if (!tm_failed(run) && inputs->loaded_count >= tm_raised_limit(run, TM_INPUT_FILES_MOST))
+                refuse_count(run);
+            if (!tm_failed(run) && file->host[0]) {
+                add_loaded(inputs, file->host);
+                part->host_count++;
+            }
+        }
+        if (at == 0) {
+            memcpy(inputs->partial_run_name, run_name, sizeof(run_name));
+            inputs->run_name = inputs->partial_run_name;
         }
     }
-    if (st == TM_OK && at == 0) {
-        memcpy(inputs->partial_run_name, run_name, sizeof(run_name));
-        inputs->run_name = inputs->partial_run_name;
-    }
-    inputs->parts[at].file_count = count;
-    inputs->parts[at].sum = r ? tm_partial_sum(r) : 0;
     tm_partial_close(r);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, sizeof(*file));
-    return st;
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, file, file ? sizeof(*file) : 0);
 }
 
-/* Open a file for its kind.
+/* Open a file for its kind; false where it cannot be opened: reading it will tell why.
  * owns:   *input is the caller's, also after a failure
- * errors: of stdin, which can be read only once, and of memory; else *known is false: reading it will tell why */
-static tm_status open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input,
-                               bool *known)
+ * errors: of stdin, which can be read only once, and of memory */
+static bool open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input)
 {
     const struct tm_input_options options = { .member = file->member,
                                               .target = file->target,
                                               .position = file->position };
-    const tm_status st = tm_input_open_with(input, run, file->path, &options);
 
-    *known = st == TM_OK;
-    if (st == TM_OK)
-        return st;
-    if (st == TM_ERR_LIMIT || strcmp(file->path, "-") == 0)
-        return tm_while(&run->error, "reading '%s'", file->path);
-    run->error = (struct tm_error){ .status = TM_OK };
-    return TM_OK;
+    tm_input_open_with(input, run, file->path, &options);
+    if (!tm_failed(run))
+        return true;
+    if (run->error.status == TM_ERR_LIMIT || strcmp(file->path, "-") == 0)
+        (void)tm_while(&run->error, "reading '%s'", file->path);
+    else
+        run->error = (struct tm_error){ .status = TM_OK };
+    return false;
 }
 
 /* Tell a device memory profile from a trace. */
-static tm_status look_at_kind(struct tm_inputs *inputs, size_t at)
+static void look_at_kind(struct tm_inputs *inputs, size_t at)
 {
     struct tm_run *run = inputs->run;
     struct tm_found_file *file = inputs->files[at];
     struct tm_input *input = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*input), &run->error);
-    bool known = false;
-    tm_status st = input ? open_for_kind(run, file, input, &known) : run->error.status;
 
-    if (st == TM_OK && known && input->kind == TM_FILE_PPROF) {
+    if (!input)
+        return;
+    if (open_for_kind(run, file, input) && input->kind == TM_FILE_PPROF) {
         inputs->parts[at].kind = TM_PART_MEMORY;
         inputs->parts[at].host_count = 0;
     }
-    if (st == TM_OK && strcmp(file->path, "-") == 0 && !inputs->standard_input) {
+    if (strcmp(file->path, "-") == 0 && !inputs->standard_input && !tm_failed(run)) {
         inputs->standard_input = file->opened = input;
-        return TM_OK;
+        return;
     }
-    if (input)
-        tm_input_close(input);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, input, input ? sizeof(*input) : 0);
-    return st;
+    tm_input_close(input);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, input, sizeof(*input));
 }
 
 /* Which hosts each file holds. */
-static tm_status find_parts(struct tm_inputs *inputs, const struct tm_options *options)
+static void find_parts(struct tm_inputs *inputs, const struct tm_options *options)
 {
     struct tm_run *run = inputs->run;
-    tm_status st = TM_OK;
 
     inputs->parts = tm_take(&run->budget, TM_ACCOUNT_MODEL, inputs->file_count * sizeof(*inputs->parts), &run->error);
     if (!inputs->parts)
-        return run->error.status;
-    for (size_t i = 0; i < inputs->file_count && st == TM_OK; i++) {
+        return;
+    for (size_t i = 0; i < inputs->file_count && !tm_failed(run); i++) {
         const struct tm_found_file *file = inputs->files[i];
         struct tm_input_part *part = &inputs->parts[i];
 
         *part = (struct tm_input_part){ .first_host = inputs->host_count, .host_count = 1, .file_count = 1 };
         if (file->kind != TM_FOUND_FILE) {
-            st = TM_OK; /* its name says what it is */
+            /* its name says what it is */
         } else if (!file->member && strcmp(file->path, "-") != 0 && tm_partial_is(file->path)) {
             part->kind = TM_PART_PARTIAL;
             part->host_count = 0;
-            st = look_into(inputs, i, options);
+            look_into(inputs, i, options);
         } else {
-            st = look_at_kind(inputs, i);
+            look_at_kind(inputs, i);
         }
         inputs->host_count += inputs->parts[i].host_count;
     }
-    return st;
 }
 
-static tm_status name_hosts(struct tm_inputs *inputs)
+static void name_hosts(struct tm_inputs *inputs)
 {
     struct tm_run *run = inputs->run;
     struct tm_found_file *loaded = inputs->loaded;
@@ -521,29 +496,29 @@ static tm_status name_hosts(struct tm_inputs *inputs)
     inputs->hosts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     inputs->plain_hosts = inputs->hosts ? tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error) : NULL;
     if (!inputs->plain_hosts)
-        return run->error.status;
+        return;
     for (size_t i = 0; i < inputs->file_count; i++)
         for (uint32_t k = 0; k < inputs->parts[i].host_count; k++)
             inputs->hosts[n++] = inputs->parts[i].kind == TM_PART_PARTIAL ? loaded++ : inputs->files[i];
     for (uint32_t i = 0; i < n; i++) {
         inputs->plain_hosts[i] = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, inputs->hosts[i]->host, &run->error);
         if (!inputs->plain_hosts[i])
-            return run->error.status;
+            return;
     }
-    return tm_distinct_hosts(run, inputs->hosts, inputs->host_count);
+    tm_distinct_hosts(run, inputs->hosts, inputs->host_count);
 }
 
 tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options)
 {
-    tm_status st;
-
     *inputs = (struct tm_inputs){ .run = run, .run_name = "" };
-    st = find_files(inputs, options);
-    if (st == TM_OK)
-        st = find_parts(inputs, options);
+    find_files(inputs, options);
+    if (!tm_failed(run))
+        find_parts(inputs, options);
     if (options->choice && options->choice->run_name)
         inputs->run_name = options->choice->run_name;
-    return st == TM_OK ? name_hosts(inputs) : st;
+    if (!tm_failed(run))
+        name_hosts(inputs);
+    return run->error.status;
 }
 
 void tm_inputs_free(struct tm_inputs *inputs)

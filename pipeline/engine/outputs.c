@@ -62,7 +62,7 @@ static int64_t measured_ps(const struct tm_value *method)
     return seconds > 0 && seconds < seconds_most ? llround(seconds * 1e12) : -1;
 }
 
-static tm_status add(struct tm_results *results, const char *label, const struct tm_value *method, const char *file)
+static void add(struct tm_results *results, const char *label, const struct tm_value *method, const char *file)
 {
     const int64_t measured = measured_ps(method);
     struct tm_value *path = NULL;
@@ -70,12 +70,12 @@ static tm_status add(struct tm_results *results, const char *label, const struct
     char found[PATH_BYTES];
 
     if (!named[0])
-        return TM_OK;
+        return;
     if (!find_trace(found, file, named)) {
         (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1, "cannot find the trace '%s' of '%s' in '%s'", named,
                       label, file);
         tm_hint(&results->run->error, "its path is looked up from the folder of that file, then from here");
-        return TM_ERR_USAGE;
+        return;
     }
     path = tm_add_array(tm_doc_root(results->doc), label); /* in place of the method, which was read */
     tm_add_string(path, NULL, found);
@@ -83,20 +83,15 @@ static tm_status add(struct tm_results *results, const char *label, const struct
         .operand = { .path = tm_text(tm_at(path, 0)), .label = label, .label_length = strlen(label) },
         .measured_ps = measured,
     };
-    return tm_doc_status(results->doc);
 }
 
 tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path)
 {
     const struct tm_value *root;
-    tm_status st;
 
     *results = (struct tm_results){ .run = run, .doc = tm_doc_new(run) };
-    if (!results->doc)
+    if (!results->doc || tm_doc_read_file(results->doc, tm_doc_root(results->doc), path))
         return run->error.status;
-    st = tm_doc_read_file(results->doc, tm_doc_root(results->doc), path);
-    if (st != TM_OK)
-        return st;
     root = tm_doc_root(results->doc);
     if (tm_length(root) > TM_RUNS_MOST)
         return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot use '%s': it has more than %d results", path,
@@ -106,14 +101,13 @@ tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const 
         tm_take(&run->budget, TM_ACCOUNT_MODEL, (results->room + 1) * sizeof(*results->result), &run->error);
     if (!results->result)
         return run->error.status;
-    for (size_t i = 0; i < results->room && st == TM_OK; i++)
-        st = add(results, tm_key_at(root, i), tm_value_at(root, i), path);
-    if (st == TM_OK && !results->count) {
+    for (size_t i = 0; i < results->room && !tm_failed(run); i++)
+        add(results, tm_key_at(root, i), tm_value_at(root, i), path);
+    if (!results->count) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it names no trace", path);
         tm_hint(&run->error, "it looks like {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"PATH\"}}");
-        return TM_ERR_INPUT;
     }
-    return st;
+    return run->error.status;
 }
 
 void tm_results_free(struct tm_results *results)
@@ -267,15 +261,11 @@ static tm_status write_trace(struct tm_run *run, const struct tm_document_result
 static tm_status write_tables(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                               const char *name, struct files *files)
 {
-    tm_status st;
-
     files->tables = tm_atomic_folder_open(run, folder, name, TM_CSV_INDEX, TM_CSV_INDEX_HEADER);
     if (!files->tables)
         return run->error.status;
-    st = tm_csv_write(run, result->doc, files->tables);
-    if (st)
-        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
-    return st;
+    tm_csv_write(run, result->doc, files->tables);
+    return tm_while(&run->error, "writing '%s/%s'", folder, name);
 }
 
 static const struct output outputs[] = {
@@ -306,34 +296,27 @@ static const char *name_of(char name[TM_DOCUMENT_FILE_BYTES], const struct outpu
     return name;
 }
 
-static tm_status write_file(struct tm_run *run, const struct tm_document_result *result, const char *folder,
-                            const struct output *output, const char *name, struct tm_atomic_file *file)
+static void write_file(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                       const struct output *output, const char *name, struct tm_atomic_file *file)
 {
-    tm_status st = tm_atomic_open(file, run, folder, name);
-
-    if (st)
-        return st;
-    st = output->of_summary ? output->of_summary(run, result->doc, file->stream)
-                            : output->of_result(run, result, file->stream);
+    if (tm_atomic_open(file, run, folder, name))
+        return;
+    (void)(output->of_summary ? output->of_summary(run, result->doc, file->stream)
+                              : output->of_result(run, result, file->stream));
     /* A full disk should show before the first file gets its name. */
-    if (!st && fflush(file->stream) != 0)
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
-    if (st)
-        (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
-    return st;
+    if (fflush(file->stream) != 0)
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
+    (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
 }
 
-static tm_status commit_files(struct files *files, const char *folder)
+static void commit_files(struct files *files, const char *folder)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++)
+    for (size_t i = 0; i < OUTPUT_COUNT; i++)
         if (files->of[i].stream)
-            st = tm_atomic_give_name(&files->of[i]);
-    if (!st && files->tables)
-        st = tm_atomic_folder_commit(files->tables);
+            tm_atomic_give_name(&files->of[i]);
+    if (files->tables)
+        tm_atomic_folder_commit(files->tables);
     tm_sync_folder(folder);
-    return !st && files->trace ? tm_out_file_commit(files->trace, NULL) : st;
 }
 
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
@@ -341,34 +324,35 @@ tm_status tm_document_write(struct tm_run *run, const struct tm_document_result 
 {
     const struct tm_document *const document = tm_document_of(tm_doc_root(result->doc));
     struct files *const files = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*files), &run->error);
-    tm_status st = files ? tm_guard_document(run, folder, document, options->formats) : run->error.status;
 
-    if (!st)
-        st = tm_make_folder(run, folder);
-
-    for (size_t i = 0; i < OUTPUT_COUNT && !st; i++) {
+    if (!files)
+        return run->error.status;
+    tm_guard_document(run, folder, document, options->formats);
+    tm_make_folder(run, folder);
+    for (size_t i = 0; i < OUTPUT_COUNT && !tm_failed(run); i++) {
         char name[TM_DOCUMENT_FILE_BYTES];
 
         if (!(options->formats & (uint32_t)outputs[i].format))
             continue;
         (void)name_of(name, &outputs[i], document);
-        st = outputs[i].into ? outputs[i].into(run, result, folder, name, files)
-                             : write_file(run, result, folder, &outputs[i], name, &files->of[i]);
+        if (outputs[i].into)
+            (void)outputs[i].into(run, result, folder, name, files);
+        else
+            write_file(run, result, folder, &outputs[i], name, &files->of[i]);
     }
-    if (!st && files->trace)
-        st = tm_conversion_judge(result->conversion, "report");
-    if (!st)
-        st = tm_redaction_save(run, options, folder);
-    if (!st)
-        st = commit_files(files, folder);
-    if (!files)
-        return st;
+    if (files->trace)
+        tm_conversion_judge(result->conversion, "report");
+    tm_redaction_save(run, options, folder);
+    if (!tm_failed(run))
+        commit_files(files, folder);
+    if (files->trace && !tm_failed(run))
+        tm_out_file_commit(files->trace, NULL);
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
         tm_atomic_abort(&files->of[i]);
     tm_atomic_folder_free(files->tables);
     tm_out_file_free(files->trace);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, files, sizeof(*files));
-    return st;
+    return run->error.status;
 }
 
 static const char *document_file_of(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_document *document,
@@ -503,84 +487,76 @@ tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const st
     size_t length;
     const char *name = default_name_of(options, run_name, is_trace, &length);
 
-    if (run->redactor && name != run_name && tm_redact_path(run->redactor, name, length, &name, &length) != TM_OK)
-        return run->error.status;
+    if (run->redactor && name != run_name)
+        tm_redact_path(run->redactor, name, length, &name, &length);
     tm_place_name(out, name, length, ending);
-    return TM_OK;
+    return run->error.status;
 }
 
 tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count)
 {
     struct tm_file_place place;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        if (!files[i].path)
-            continue;
-        st = tm_find_place(run, files[i].path, &place);
-        if (st == TM_OK)
-            st = tm_guard_output(run, files[i].path, files[i].what);
-    }
-    return st;
+    for (size_t i = 0; i < count && !tm_failed(run); i++)
+        if (files[i].path && !tm_find_place(run, files[i].path, &place))
+            tm_guard_output(run, files[i].path, files[i].what);
+    return run->error.status;
 }
 
-static tm_status write_one(struct tm_run *run, const struct tm_side_file *side, const void *of,
-                           struct tm_atomic_file *file)
+static void write_one(struct tm_run *run, const struct tm_side_file *side, const void *of, struct tm_atomic_file *file)
 {
     struct tm_file_place place;
-    tm_status st = tm_find_place(run, side->path, &place);
 
-    if (st == TM_OK)
-        st = tm_make_folder(run, place.folder);
-    if (st == TM_OK)
-        st = tm_atomic_open(file, run, place.folder, place.name);
-    if (st == TM_OK)
-        st = side->write(of, file->stream);
-    if (st == TM_OK && fflush(file->stream) != 0)
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
-    return st;
+    if (tm_find_place(run, side->path, &place) || tm_make_folder(run, place.folder) ||
+        tm_atomic_open(file, run, place.folder, place.name))
+        return;
+    (void)side->write(of, file->stream);
+    if (fflush(file->stream) != 0)
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
 }
 
 tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of)
 {
     struct tm_atomic_file *const file = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*file), &run->error);
-    tm_status st = file ? TM_OK : run->error.status;
 
     assert(count <= TM_SIDE_FILES_MOST);
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = files[i].path ? write_one(run, &files[i], of, &file[i]) : TM_OK;
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = file[i].stream ? tm_atomic_commit(&file[i]) : TM_OK;
-    for (size_t i = 0; file && i < count; i++)
+    if (!file)
+        return run->error.status;
+    for (size_t i = 0; i < count && !tm_failed(run); i++)
+        if (files[i].path)
+            write_one(run, &files[i], of, &file[i]);
+    for (size_t i = 0; i < count; i++)
+        if (file[i].stream)
+            tm_atomic_commit(&file[i]);
+    for (size_t i = 0; i < count; i++)
         tm_atomic_abort(&file[i]);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, file, count * sizeof(*file));
-    return st;
+    return run->error.status;
 }
 
 /* "PATH", or "NAME=PATH". */
-static tm_status add_operand(struct tm_run *run, const char *text)
+static void add_operand(struct tm_run *run, const char *text)
 {
     struct tm_run_operand operand;
 
     if (!text || strcmp(text, "-") == 0)
-        return TM_OK;
+        return;
     tm_run_operand_read(&operand, text);
-    return tm_guard_input(run, operand.path, NULL);
+    tm_guard_input(run, operand.path, NULL);
 }
 
 tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options)
 {
     const char *const named[] = { options->history, options->results, options->thresholds, options->config,
                                   options->init ? NULL : options->gate };
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < options->input_count && st == TM_OK; i++)
-        st = add_operand(run, options->inputs[i]);
-    for (size_t i = 0; i < options->baseline.count && st == TM_OK; i++)
-        st = add_operand(run, options->baseline.text[i]);
-    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]) && st == TM_OK; i++)
-        st = add_operand(run, named[i]);
-    return st;
+    for (size_t i = 0; i < options->input_count; i++)
+        add_operand(run, options->inputs[i]);
+    for (size_t i = 0; i < options->baseline.count; i++)
+        add_operand(run, options->baseline.text[i]);
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+        add_operand(run, named[i]);
+    return run->error.status;
 }
 
 tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document,
@@ -589,17 +565,19 @@ tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct
     const char *const what = document == &tm_nightly_document ? "a file of the page" : "a file of the report";
     char name[TM_DOCUMENT_FILE_BYTES], path[TM_PLACE_BYTES];
     const char *file;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; st == TM_OK && (file = document_file_of(name, document, formats, i)) != NULL; i++) {
+    for (size_t i = 0; !tm_failed(run) && (file = document_file_of(name, document, formats, i)) != NULL; i++) {
         const int length = snprintf(path, sizeof(path), "%s/%s", folder, file);
         const bool is_folder = file[strlen(file) - 1] == '/';
 
         if (length < 0 || (size_t)length >= sizeof(path))
             return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': the path is too long", folder);
-        st = is_folder ? tm_guard_tree(run, path, "among the tables") : tm_guard_output(run, path, what);
+        if (is_folder)
+            tm_guard_tree(run, path, "among the tables");
+        else
+            tm_guard_output(run, path, what);
     }
-    return st;
+    return run->error.status;
 }
 
 tm_status tm_guard_batch(struct tm_run *run, const char *out)
@@ -616,14 +594,16 @@ tm_status tm_guard_batch(struct tm_run *run, const char *out)
         { "slurm", "among the scripts of the batch", true },
     };
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]) && st == TM_OK; i++) {
-        st = tm_out_path(run, out, kept[i].name, path);
-        if (st == TM_OK)
-            st = kept[i].is_tree ? tm_guard_tree(run, path, kept[i].what) : tm_guard_output(run, path, kept[i].what);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        if (tm_out_path(run, out, kept[i].name, path))
+            break;
+        if (kept[i].is_tree)
+            tm_guard_tree(run, path, kept[i].what);
+        else
+            tm_guard_output(run, path, kept[i].what);
     }
-    return st == TM_OK ? tm_guard_document(run, out, &tm_nightly_document, of_pages) : st;
+    return tm_guard_document(run, out, &tm_nightly_document, of_pages);
 }
 
 /* From a document to its files, and the last words about them. */

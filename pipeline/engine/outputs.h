@@ -48,7 +48,7 @@ enum { TM_RUNS_MOST = 4096 };
 
 /* See before any work that every operand is there, and that stdin is named once.  Nothing is
  * analyzed. errors: TM_ERR_INPUT, TM_ERR_USAGE; TM_ERR_LIMIT past TM_RUNS_MOST */
-tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count) TM_MUST_USE;
+tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count);
 
 /* in:     act  what they are for, for messages: "compare"
  * out:    run->tallies  the sum over all that were analyzed
@@ -56,17 +56,17 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
  * errors: as of tm_analyze and tm_doc_read_file; a summary of another schema version: TM_ERR_INPUT;
  * with --strict: any loss; TM_ERR_LIMIT where they do not fit into memory together */
 tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
-                            const struct tm_run_operand *operand, size_t count, const char *act) TM_MUST_USE;
+                            const struct tm_run_operand *operand, size_t count, const char *act);
 void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed one */
 
 /* Read one summary.json, and nothing else.
  * out:    doc  was empty; holds as much of it as its maker lets it (tm_doc_set_most)
  * errors: TM_ERR_INPUT  it cannot be read, is another document, or has another schema version; TM_ERR_LIMIT */
-tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file) TM_MUST_USE;
+tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file);
 
 /* What pseudonyms would have to stand in: verbs that read several runs do not make them.
  * errors: TM_ERR_USAGE where the settings ask for --redact */
-tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act) TM_MUST_USE;
+tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act);
 
 /* What the verbs that write files share. */
 
@@ -74,7 +74,7 @@ enum { TM_PLACE_BYTES = 4096 };
 
 /* See early that a folder can be written, before the work is done that would be lost.  Nothing is
  * made yet: the nearest part of the path that exists is looked at. errors: TM_ERR_OUTPUT */
-tm_status tm_check_folder(struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_check_folder(struct tm_run *run, const char *path);
 
 /* A file to write: its folder and its name. */
 struct tm_file_place {
@@ -85,7 +85,7 @@ struct tm_file_place {
 
 /* Split the path of a file that is to be written, and see early that it can be.
  * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as of tm_check_folder */
-tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_place *place) TM_MUST_USE;
+tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_place *place);
 
 /* The length of a name without the endings of traces, archives and reports. */
 size_t tm_plain_name_length(const char *name, size_t length);
@@ -100,7 +100,7 @@ void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, co
  * in:     run_name  as it is to be shown
  *         is_trace  endings of JSON go away too */
 tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
-                          const char *run_name, const char *ending, bool is_trace) TM_MUST_USE;
+                          const char *run_name, const char *ending, bool is_trace);
 
 /* Files that options name, each in a place of its own: a gate file, JUnit, Markdown, metrics. */
 typedef tm_status tm_write_side_file(const void *of, FILE *to);
@@ -113,13 +113,12 @@ struct tm_side_file {
 
 /* See before any work that they can be written, and take the place of nothing.  errors: as of tm_find_place and
  * tm_guard_output */
-tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count) TM_MUST_USE;
+tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count);
 
 /* Write them: all are written before the first gets its name.
  * in:     of  given to each `write`
  * errors: those of `write`; TM_ERR_OUTPUT */
-tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count,
-                              const void *of) TM_MUST_USE;
+tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of);
 
 /* The results of an external benchmark:
  *     {"NAME": {"execution_time": SECONDS or {"mean": SECONDS, ...}, "tensorboard_trace": PATH,
@@ -142,7 +141,7 @@ struct tm_results {
 /* owns:   the caller; tm_results_free, also after a failure; the operands live as long
  * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named
  * is not there */
-tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path);
 void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
 
 /* What is told of a trace file that was written: one of `convert`, a part of `split`. */
@@ -183,7 +182,7 @@ struct tm_document_result {
  * names are replaced once all are written. With a redactor the map of names is written too, before
  * any of them has its name. in:     options  formats, and where the map goes */
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
-                            const struct tm_options *options) TM_MUST_USE;
+                            const struct tm_options *options);
 
 /* The name of the index-th file of a document that these formats, bits of enum tm_format, make: a
  * view into `name`; NULL = there are fewer. */
@@ -196,29 +195,29 @@ const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_
 
 /* The files that the command line, the environment and the configuration name for reading.  Folders and archives tell theirs
  * as they are searched. */
-tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options);
 
 /* The files of a document in a folder.  in: formats  bits of enum tm_format */
 tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct tm_document *document,
-                            uint32_t formats) TM_MUST_USE;
+                            uint32_t formats);
 
 /* What a batch keeps in its folder: nothing else may be written there. */
-tm_status tm_guard_batch(struct tm_run *run, const char *out) TM_MUST_USE;
+tm_status tm_guard_batch(struct tm_run *run, const char *out);
 
 /* How the verbs that write a document end. */
 
 /* Write it into the folder, then say what is in it: with --json the document on stdout; on a
  * terminal the verdict, the first findings and the names of the files. */
 tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result, const char *folder,
-                              const struct tm_options *options) TM_MUST_USE;
+                              const struct tm_options *options);
 
 /* A document on stdout as JSON.  A reader that went away is no failure. */
-tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc) TM_MUST_USE;
+tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc);
 
 /* The end of what was printed: what waits in a buffer goes out.  A reader that went away is no failure.
  * in:     st  how printing it went
  * errors: that; TM_ERR_OUTPUT */
-tm_status tm_finish_stdout(struct tm_run *run, tm_status st) TM_MUST_USE;
+tm_status tm_finish_stdout(struct tm_run *run, tm_status st);
 
 /* A text of an input as words for a terminal, cut where it is long. */
 void tm_print_clean(FILE *to, const char *text);
@@ -242,7 +241,7 @@ void tm_print_failed_checks(const struct tm_value *root);
 /* Begin: run->redactor is there from now on, where --redact was chosen.  A map that is there already gives its key,
  * and its words stay in it.
  * errors: TM_ERR_USAGE  a file that is no map; --redact-map alone */
-tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options);
 void tm_redaction_end(struct tm_run *run);
 
 /* What names of a run may hold beside the redactor, if there is one. */
@@ -251,12 +250,12 @@ size_t tm_redaction_names_bytes(const struct tm_run *run);
 /* Write the map, before what it is of gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
  * in:     output  the file or the folder that is written; a folder exists
  * errors: TM_ERR_USAGE  it would lie in the output, which is for sharing; TM_ERR_OUTPUT */
-tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output) TM_MUST_USE;
+tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output);
 
 /* Put pseudonyms for the names of a summary that holds what was recorded and nothing that was concluded from it: key
  * figures, findings and the verdict come after this, and speak of pseudonyms by themselves.  Fingerprints of files go
  * away: they are what the key is made of.  The key is made here where there is none. */
-tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary) TM_MUST_USE;
+tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary);
 
 /* Give each run its label.
  * in: operand  of each run, in their order; the runs have path and doc */

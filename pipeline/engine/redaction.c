@@ -40,11 +40,10 @@ size_t tm_redaction_names_bytes(const struct tm_run *run)
 
 /* --- reading --- */
 
-static tm_status refuse_map(struct tm_run *run, const char *path, const char *reason)
+static void refuse_map(struct tm_run *run, const char *path, const char *reason)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' as a map of names: %s", path, reason);
     tm_hint(&run->error, "name another file with --redact-map");
-    return TM_ERR_USAGE;
 }
 
 static bool read_half(const char *text, uint64_t *half)
@@ -96,42 +95,42 @@ static void print_escaped(const char *word, FILE *to)
     }
 }
 
-static tm_status read_words(struct tm_run *run, FILE *map, const char *path)
+static void read_words(struct tm_run *run, FILE *map, const char *path)
 {
     struct tm_names *words = tm_redactor_words(run->redactor);
     char line[LINE_BYTES];
-    tm_status st = TM_OK;
 
-    while (st == TM_OK && fgets(line, sizeof(line), map)) {
+    while (!tm_failed(run) && fgets(line, sizeof(line), map)) {
         const size_t length = strlen(line), begin = TM_PSEUDONYM_BYTES + 1;
-        tm_strid id;
 
         if (length < begin + 2 || line[length - 1] != '\n' || line[begin - 1] != '\t')
-            return refuse_map(run, path, "one of its lines is not a pseudonym, a tab and a word");
-        st = tm_names_put_st(words, line + begin, unescape(line + begin, length - begin - 1), &id);
+            refuse_map(run, path, "one of its lines is not a pseudonym, a tab and a word");
+        else
+            (void)tm_names_put(words, line + begin, unescape(line + begin, length - begin - 1));
     }
-    return st == TM_OK && ferror(map) ? refuse_map(run, path, "it cannot be read") : st;
+    if (ferror(map))
+        refuse_map(run, path, "it cannot be read");
 }
 
-static tm_status read_map(struct tm_run *run, const char *path)
+static void read_map(struct tm_run *run, const char *path)
 {
     struct tm_secret_key key;
     FILE *map = fopen(path, "re");
-    tm_status st;
 
     if (!map && errno == ENOENT)
-        return TM_OK;
+        return;
     if (!map) {
         tm_hint(&run->error, "name another file with --redact-map");
-        return tm_fail_system(&run->error, TM_ERR_USAGE, -1, errno, "cannot use '%s' as a map of names", path);
+        (void)tm_fail_system(&run->error, TM_ERR_USAGE, -1, errno, "cannot use '%s' as a map of names", path);
+        return;
     }
-    st = read_key(map, &key) ? TM_OK : refuse_map(run, path, "it does not begin as one");
-    if (st == TM_OK) {
+    if (read_key(map, &key)) {
         tm_redactor_set_key(run->redactor, key);
-        st = read_words(run, map, path);
+        read_words(run, map, path);
+    } else {
+        refuse_map(run, path, "it does not begin as one");
     }
     (void)fclose(map);
-    return st;
 }
 
 static const char map_what[] = "the map of names";
@@ -140,19 +139,19 @@ tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *option
 {
     const struct tm_setting *map = options->settings ? &options->settings->of[TM_OPTION_REDACT_MAP] : NULL;
 
+    if (tm_failed(run))
+        return run->error.status;
     if (!options->redact && options->redact_map && map && map->origin == TM_ORIGIN_FLAG) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a map of names: no name is replaced");
         tm_hint(&run->error, "give --redact too");
-        return TM_ERR_USAGE;
     }
-    if (!options->redact)
-        return TM_OK;
-    if (options->redact_map && tm_guard_output(run, options->redact_map, map_what) != TM_OK)
-        return run->error.status;
-    run->redactor = tm_redactor_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES) / WORDS_PART);
-    if (!run->redactor)
-        return run->error.status;
-    return options->redact_map ? read_map(run, options->redact_map) : TM_OK;
+    if (options->redact && options->redact_map)
+        tm_guard_output(run, options->redact_map, map_what);
+    if (options->redact && !tm_failed(run))
+        run->redactor = tm_redactor_new(run, tm_budget_share(&run->budget, TM_ACCOUNT_NAMES) / WORDS_PART);
+    if (run->redactor && options->redact_map)
+        read_map(run, options->redact_map);
+    return run->error.status;
 }
 
 void tm_redaction_end(struct tm_run *run)
@@ -178,69 +177,52 @@ static int by_pseudonym(const void *a, const void *b)
     return order ? order : tm_key_order(x->hash, y->hash);
 }
 
-static tm_status sort_words(struct tm_run *run, struct tm_sorter *sorter)
+static void sort_words(struct tm_run *run, struct tm_sorter *sorter)
 {
     struct tm_names *words = tm_redactor_words(run->redactor);
     const uint64_t count = tm_names_count(words);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 1; i < count && st == TM_OK; i++) {
-        struct map_row row = { .id = (tm_strid)i };
-        struct tm_name info;
-        const char *word;
+    for (uint64_t i = 1; i < count && !tm_failed(run); i++) {
+        struct map_row row = { .id = (tm_strid)i, .hash = tm_names_info(words, (tm_strid)i).hash };
         size_t length;
+        const char *word = tm_names_text(words, row.id, 0, &length);
 
-        st = tm_names_info_st(words, row.id, &info);
-        if (st == TM_OK)
-            st = tm_names_text_st(words, row.id, 0, &word, &length);
-        if (st != TM_OK)
-            break;
-        row.hash = info.hash;
         tm_pseudonym(run->redactor, word, length, row.pseudonym);
-        st = tm_sorter_push_st(sorter, &row);
+        tm_sorter_push(sorter, &row);
     }
-    return st == TM_OK ? tm_sorter_finish_st(sorter) : st;
+    tm_sorter_finish(sorter);
 }
 
-static tm_status print_words(struct tm_run *run, struct tm_sorter *sorter, FILE *to)
+static void print_words(struct tm_run *run, struct tm_sorter *sorter, FILE *to)
 {
     struct tm_names *words = tm_redactor_words(run->redactor);
     struct map_row last = { .id = 0 };
-    const void *next;
-    tm_status st;
+    const struct map_row *row;
 
-    while ((st = tm_sorter_next_st(sorter, &next)) == TM_OK && next) {
-        const struct map_row *row = next;
-        const char *word;
-        size_t length;
-
+    while ((row = tm_sorter_next(sorter))) {
         if (last.id && by_pseudonym(row, &last) == 0) /* a word that came twice */
             continue;
         last = *row;
-        st = tm_names_text_st(words, row->id, 0, &word, &length);
-        if (st != TM_OK)
-            return st;
         (void)fprintf(to, "%.*s\t", TM_PSEUDONYM_BYTES, last.pseudonym);
-        print_escaped(word, to);
+        print_escaped(tm_names_text(words, last.id, 0, NULL), to);
         (void)fputc('\n', to);
     }
-    return st;
 }
 
-static tm_status print_map(struct tm_run *run, FILE *to)
+static void print_map(struct tm_run *run, FILE *to)
 {
     const struct tm_secret_key key = tm_redactor_key(run->redactor);
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
     struct tm_sorter *sorter =
         tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct map_row), share / SORT_PART, by_pseudonym);
-    tm_status st = sorter ? sort_words(run, sorter) : run->error.status;
 
     (void)fputs(MAP_HEAD, to);
     (void)fprintf(to, MAP_KEY, key.high, key.low);
-    if (st == TM_OK)
-        st = print_words(run, sorter, to);
+    if (sorter) {
+        sort_words(run, sorter);
+        print_words(run, sorter, to);
+    }
     tm_sorter_free(sorter);
-    return st;
 }
 
 /* --- where it lies --- */
@@ -250,7 +232,7 @@ struct map_place {
     const char *name;                          /* in path */
 };
 
-static tm_status find_place(struct tm_run *run, const char *wanted, const char *output, struct map_place *place)
+static void find_place(struct tm_run *run, const char *wanted, const char *output, struct map_place *place)
 {
     size_t length = strlen(output);
     const char *slash;
@@ -261,13 +243,12 @@ static tm_status find_place(struct tm_run *run, const char *wanted, const char *
     n = wanted ? snprintf(place->path, sizeof(place->path), "%s", wanted)
                : snprintf(place->path, sizeof(place->path), "%.*s" MAP_ENDING, (int)length, output);
     if (n < 0 || (size_t)n >= sizeof(place->path))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the map of names: its path is too long");
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the map of names: its path is too long");
     slash = strrchr(place->path, '/');
     place->name = slash ? slash + 1 : place->path;
     length = slash ? (size_t)(slash - place->path) : 0;
     memcpy(place->folder, slash ? place->path : ".", slash && length ? length : 1);
     place->folder[slash && length ? length : 1] = '\0';
-    return TM_OK;
 }
 
 /* Whether a folder is another one, or lies in it. */
@@ -290,44 +271,40 @@ static bool is_folder(const char *path)
 }
 
 /* Only its owner may read it, from its first byte on. */
-static tm_status write_map(struct tm_run *run, const struct map_place *place)
+static void write_map(struct tm_run *run, const struct map_place *place)
 {
     struct tm_atomic_file file = { .stream = NULL };
-    tm_status st = tm_atomic_open(&file, run, place->folder, place->name);
 
-    if (st == TM_OK && fchmod(fileno(file.stream), S_IRUSR | S_IWUSR) != 0)
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot keep '%s' from others", place->path);
-    if (st == TM_OK)
-        st = print_map(run, file.stream);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&file);
+    if (tm_atomic_open(&file, run, place->folder, place->name))
+        return;
+    if (fchmod(fileno(file.stream), S_IRUSR | S_IWUSR) != 0)
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot keep '%s' from others", place->path);
+    print_map(run, file.stream);
+    tm_atomic_commit(&file);
     tm_atomic_abort(&file);
-    return st;
 }
 
 tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output)
 {
     struct map_place place;
-    tm_status st = TM_OK;
 
-    if (!run->redactor)
-        return TM_OK;
-    st = find_place(run, options->redact_map, output, &place);
-    if (st == TM_OK && is_folder(output) && is_inside(place.folder, output)) {
+    if (!run->redactor || tm_failed(run))
+        return run->error.status;
+    find_place(run, options->redact_map, output, &place);
+    if (is_folder(output) && is_inside(place.folder, output)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write the map of names into '%s': it is not for sharing",
                       output);
         tm_hint(&run->error, "name a file elsewhere with --redact-map");
-        return TM_ERR_USAGE;
     }
-    if (st == TM_OK)
-        st = tm_guard_output(run, place.path, map_what);
-    if (st == TM_OK)
-        st = write_map(run, &place);
-    if (st == TM_OK && !run->quiet)
+    if (tm_failed(run))
+        return run->error.status;
+    tm_guard_output(run, place.path, map_what);
+    write_map(run, &place);
+    if (!tm_failed(run) && !run->quiet)
         (void)fprintf(stderr,
                       "tracemill: note: '%s' tells which name each pseudonym stands for: it is not for sharing\n",
                       place.path);
-    return st;
+    return run->error.status;
 }
 
 /* Every string is a name unless its field says otherwise (doc_fields.h): a figure that is added later is redacted until
@@ -345,38 +322,34 @@ struct level {
 };
 
 /* in: field  NULL = it is not declared */
-static tm_status redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
-                             struct tm_value *text)
+static void redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
+                        struct tm_value *text)
 {
     const enum tm_doc_kind kind = field ? tm_doc_kind(field) : TM_DOC_NAME;
     char host[HOST_BYTES];
     const char *name = host;
     size_t length = strlen(tm_text(text));
-    tm_status st;
 
     if (field && (field->shape & TM_DOC_OWN))
-        return TM_OK;
+        return;
     if (kind == TM_DOC_HOST)
-        st = tm_redact_host(redactor, host, sizeof(host), tm_text(text));
+        tm_redact_host(redactor, host, sizeof(host), tm_text(text));
     else if (kind == TM_DOC_PATH)
-        st = tm_redact_path(redactor, tm_text(text), length, &name, &length);
+        tm_redact_path(redactor, tm_text(text), length, &name, &length);
     else
-        st = tm_redact(redactor, tm_text(text), length, &name, &length);
-    length = strlen(name);
-    if (st == TM_OK && strcmp(name, tm_text(text)) != 0)
-        tm_set_text(doc, text, name, length);
-    return st;
+        tm_redact(redactor, tm_text(text), length, &name, &length);
+    if (strcmp(name, tm_text(text)) != 0)
+        tm_set_text(doc, text, name, strlen(name));
 }
 
 /* All that lies inside of a value.  in: place  of it */
-static tm_status redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root,
-                            struct tm_doc_place place)
+static void redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root,
+                       struct tm_doc_place place)
 {
     struct level levels[DEPTH_MOST] = { { root, place, 0 } };
     size_t depth = 1;
-    tm_status st = TM_OK;
 
-    while (depth && st == TM_OK) {
+    while (depth) {
         struct level *const level = &levels[depth - 1];
         struct tm_value *const value = tm_element(level->container, level->next);
         struct tm_doc_place here = level->place;
@@ -390,11 +363,10 @@ static tm_status redact_all(struct tm_redactor *redactor, struct tm_doc *doc, st
         if (!value)
             depth--;
         else if (tm_type_of(value) == TM_STRING)
-            st = redact_text(redactor, doc, here.field, value);
+            redact_text(redactor, doc, here.field, value);
         else if ((tm_type_of(value) == TM_OBJECT || tm_type_of(value) == TM_ARRAY) && depth < DEPTH_MOST)
             levels[depth++] = (struct level){ value, here, 0 };
     }
-    return st;
 }
 
 static void take_fingerprints(struct tm_redactor *redactor, struct tm_value *files)
@@ -411,16 +383,15 @@ static void take_fingerprints(struct tm_redactor *redactor, struct tm_value *fil
 tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary)
 {
     struct tm_value *const root = tm_doc_root(summary);
-    tm_status st = TM_OK;
 
     take_fingerprints(redactor, tm_member(tm_member(root, "input"), "files"));
-    for (size_t i = 0; i < tm_length(root) && st == TM_OK; i++) {
+    for (size_t i = 0; i < tm_length(root); i++) {
         const char *const key = tm_key_at(root, i);
         struct tm_doc_place place = { .below = tm_summary_schema.fields };
 
         tm_doc_enter(&place, key, strlen(key));
         if (strcmp(key, "report") != 0 && tm_type_of(tm_element(root, i)) != TM_STRING) /* what the user said stays */
-            st = redact_all(redactor, summary, tm_element(root, i), place);
+            redact_all(redactor, summary, tm_element(root, i), place);
     }
-    return st == TM_OK ? tm_doc_status(summary) : st;
+    return tm_doc_status(summary);
 }

@@ -16,40 +16,34 @@
 static const uint32_t formats =
     TM_FORMAT_HTML | TM_FORMAT_PDF | TM_FORMAT_JSON | TM_FORMAT_TEXT | TM_FORMAT_MARKDOWN | TM_FORMAT_CSV;
 
-static tm_status check_formats(struct tm_run *run, const struct tm_options *options, const char *act)
+static void check_formats(struct tm_run *run, const struct tm_options *options, const char *act)
 {
     if (!(options->formats & ~formats))
-        return TM_OK;
+        return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
                   "cannot %s with this --format: perfetto, pftrace, partial and collapsed"
                   " are of one run",
                   act);
     tm_hint(&run->error, "use html, pdf, json, text, markdown, csv");
-    return TM_ERR_USAGE;
 }
 
 tm_status tm_study_open(struct tm_study *study, struct tm_run *run, const struct tm_options *options, const char *act,
                         const struct tm_document *document, size_t room)
 {
-    tm_status st = check_formats(run, options, act);
-
     *study = (struct tm_study){ .run = run, .options = options, .act = act };
-    if (st == TM_OK)
-        st = tm_refuse_redaction(run, options, act);
-    if (st == TM_OK)
-        st = tm_check_folder(run, options->output ? options->output : ".");
-    if (st == TM_OK && options->output)
-        st = tm_guard_document(run, options->output, document, options->formats);
-    if (st != TM_OK)
-        return st;
+    check_formats(run, options, act);
+    tm_refuse_redaction(run, options, act);
+    tm_check_folder(run, options->output ? options->output : ".");
+    if (options->output)
+        tm_guard_document(run, options->output, document, options->formats);
     if (room > TM_RUNS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot %s more than %d runs at once", act, TM_RUNS_MOST);
-    study->operand = tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->operand), &run->error);
-    if (!study->operand)
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot %s more than %d runs at once", act, TM_RUNS_MOST);
+    if (tm_failed(run))
         return run->error.status;
     study->room = room;
+    study->operand = tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->operand), &run->error);
     study->runs = tm_take(&run->budget, TM_ACCOUNT_MODEL, (room + 1) * sizeof(*study->runs), &run->error);
-    return study->runs ? TM_OK : run->error.status;
+    return run->error.status;
 }
 
 void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand, int64_t measured_ps)
@@ -70,33 +64,32 @@ static bool is_one_file(const char *a, const char *b)
 tm_status tm_study_check(struct tm_study *study)
 {
     struct tm_run *run = study->run;
-    tm_status st = tm_run_operands_check(run, study->operand, study->count);
 
-    for (size_t i = 1; i < study->count && st == TM_OK && !study->options->force; i++) {
-        for (size_t k = 0; k < i && st == TM_OK; k++) {
+    tm_run_operands_check(run, study->operand, study->count);
+    for (size_t i = 1; i < study->count && !study->options->force; i++) {
+        for (size_t k = 0; k < i && !tm_failed(run); k++) {
             if (!is_one_file(study->operand[i].path, study->operand[k].path))
                 continue;
-            st = tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is there twice", study->act,
-                         study->operand[i].path);
+            (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is there twice", study->act,
+                          study->operand[i].path);
             tm_hint(&run->error, "name another run, or go on with --force");
         }
     }
-    return st;
+    return run->error.status;
 }
 
 tm_status tm_study_load(struct tm_study *study)
 {
-    tm_status st =
-        tm_summaries_load(&study->summaries, study->run, study->options, study->operand, study->count, study->act);
-
-    for (size_t i = 0; i < study->count && st == TM_OK; i++) {
+    if (tm_summaries_load(&study->summaries, study->run, study->options, study->operand, study->count, study->act))
+        return study->run->error.status;
+    for (size_t i = 0; i < study->count; i++) {
         const struct tm_loaded_run *loaded = &study->summaries.run[i];
 
         study->runs[i].summary = tm_doc_root(loaded->doc);
         study->runs[i].path = loaded->path;
         study->runs[i].is_summary = loaded->is_summary;
     }
-    return st;
+    return TM_OK;
 }
 
 void tm_study_forget(struct tm_study *study)
@@ -142,14 +135,12 @@ tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, con
     const struct tm_value *const root = tm_doc_root(doc);
     const struct tm_document_result result = { .doc = doc, .paper = study->options->paper };
     char folder[TM_PLACE_BYTES];
-    tm_status st;
 
     if (!study->options->output)
         name_folder(folder, root, ending);
-    st = tm_document_deliver(study->run, &result, study->options->output ? study->options->output : folder,
-                             study->options);
-    if (st != TM_OK || !tm_is(tm_path(root, "input.partial")))
-        return st;
+    tm_document_deliver(study->run, &result, study->options->output ? study->options->output : folder, study->options);
+    if (tm_failed(study->run) || !tm_is(tm_path(root, "input.partial")))
+        return study->run->error.status;
     (void)fputs("tracemill: warning: a run is partial: its figures rest only on what could be read\n", stderr);
     return TM_PARTIAL;
 }
@@ -275,8 +266,7 @@ static tm_status add_run(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-static tm_status choose_job(struct gathering *g, struct tm_run *run, const char *path,
-                            const struct tm_run_operand *operand)
+static void choose_job(struct gathering *g, struct tm_run *run, const char *path, const struct tm_run_operand *operand)
 {
     if (operand->label_length > 0 && operand->label_length < sizeof(g->own_job)) {
         memcpy(g->own_job, operand->label, operand->label_length);
@@ -285,37 +275,32 @@ static tm_status choose_job(struct gathering *g, struct tm_run *run, const char 
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
                       "cannot use '%s' for --history: it has several jobs, and none of the runs is in it", path);
         tm_hint(&run->error, "name the job: --history JOB=%s", path);
-        return TM_ERR_USAGE;
     } else if (!*g->own_job) {
         memcpy(g->own_job, g->job, sizeof(g->own_job));
     }
     g->wanted = g->own_job;
-    return TM_OK;
 }
 
-static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *run, const char *text,
-                                 struct gathering *g)
+static void find_in_history(struct tm_run_spread *spread, struct tm_run *run, const char *text, struct gathering *g)
 {
     struct tm_history *history = NULL;
     char until[11];
     struct tm_run_operand operand;
-    tm_status st;
 
     tm_run_operand_read(&operand, text);
     tm_history_until(until);
-    st = tm_history_open(&history, run, operand.path);
-    if (st == TM_OK)
-        st = tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .until = until },
-                              look_at_job, g);
-    if (st == TM_OK)
-        st = choose_job(g, run, operand.path, &operand);
-    if (st == TM_OK)
-        st = tm_history_visit(
-            history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until },
-            add_run, g);
+    if (!tm_history_open(&history, run, operand.path))
+        tm_history_visit(history, &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .until = until }, look_at_job,
+                         g);
+    if (!tm_failed(run))
+        choose_job(g, run, operand.path, &operand);
+    if (!tm_failed(run))
+        tm_history_visit(history,
+                         &(struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = g->wanted, .until = until },
+                         add_run, g);
     tm_history_close(history);
-    if (st != TM_OK)
-        return st;
+    if (tm_failed(run))
+        return;
     for (size_t i = 0; i < tm_figure_count; i++) {
         const double count = (double)g->figure[i].count;
 
@@ -331,10 +316,9 @@ static tm_status find_in_history(struct tm_run_spread *spread, struct tm_run *ru
                       g->runs, g->wanted, DIFFERENCES_LEAST + 1);
     (void)snprintf(spread->from, sizeof(spread->from),
                    "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);
-    return TM_OK;
 }
 
-static tm_status read_pct(struct tm_run_spread *spread, struct tm_run *run, const char *text)
+static void read_pct(struct tm_run_spread *spread, struct tm_run *run, const char *text)
 {
     struct tm_wrong wrong = { "it is no percentage", NULL };
     struct tm_gate_limit limit;
@@ -344,30 +328,25 @@ static tm_status read_pct(struct tm_run_spread *spread, struct tm_run *run, cons
         spread->figure[spread->count++] = (struct tm_spread){ "steps.mean_ps", limit.number };
         spread->figure[spread->count++] = (struct tm_spread){ "steps.median_ps", limit.number };
         (void)snprintf(spread->from, sizeof(spread->from), "--run-spread");
-        return TM_OK;
+        return;
     }
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --run-spread: it is no percentage", text);
     tm_hint(&run->error, "write it as 3 or 3%%");
-    return TM_ERR_USAGE;
 }
 
 tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, const struct tm_options *options,
                              const struct tm_loaded_run *loaded, size_t count)
 {
     struct gathering *g;
-    tm_status st;
 
     *spread = (struct tm_run_spread){ .count = 0 };
-    if (options->run_spread)
-        return read_pct(spread, run, options->run_spread);
-    if (!options->history)
-        return TM_OK;
-    g = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*g), &run->error);
-    if (!g)
-        return run->error.status;
-    g->loaded = loaded;
-    g->count = count;
-    st = find_in_history(spread, run, options->history, g);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, g, sizeof(*g));
-    return st;
+    if (options->run_spread) {
+        read_pct(spread, run, options->run_spread);
+    } else if (options->history && (g = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*g), &run->error))) {
+        g->loaded = loaded;
+        g->count = count;
+        find_in_history(spread, run, options->history, g);
+        tm_give(&run->budget, TM_ACCOUNT_MODEL, g, sizeof(*g));
+    }
+    return run->error.status;
 }

@@ -24,11 +24,11 @@ struct tm_study {
  * errors: TM_ERR_USAGE  a format that is of reports only, --redact; TM_ERR_OUTPUT  the folder
  * cannot be written; TM_ERR_LIMIT */
 tm_status tm_study_open(struct tm_study *study, struct tm_run *run, const struct tm_options *options, const char *act,
-                        const struct tm_document *document, size_t room) TM_MUST_USE;
+                        const struct tm_document *document, size_t room);
 void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand, int64_t measured_ps);
 /* Before any work: every run is there, and none is there twice unless --force. */
-tm_status tm_study_check(struct tm_study *study) TM_MUST_USE;
-tm_status tm_study_load(struct tm_study *study) TM_MUST_USE;
+tm_status tm_study_check(struct tm_study *study);
+tm_status tm_study_load(struct tm_study *study);
 /* The summaries are not needed any more: their memory is for writing. */
 void tm_study_forget(struct tm_study *study);
 void tm_study_close(struct tm_study *study); /* tolerates a zeroed one */
@@ -38,7 +38,7 @@ struct tm_compare_options tm_study_options(const struct tm_options *options);
 /* Write the document and tell of it.
  * in:     ending  of the folder where none was named: ".compare"
  * errors: TM_PARTIAL, with a warning, where a run is partial */
-tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending) TM_MUST_USE;
+tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending);
 
 /* What a group of runs is called: by the first label that the user gave, else by what their labels
  * begin with, else by the first one. */
@@ -56,6 +56,6 @@ struct tm_run_spread {
  * errors: TM_ERR_USAGE  no percentage, or the history has several jobs and none is named; TM_ERR_INPUT  it cannot be
  * read */
 tm_status tm_run_spread_find(struct tm_run_spread *spread, struct tm_run *run, const struct tm_options *options,
-                             const struct tm_loaded_run *loaded, size_t count) TM_MUST_USE;
+                             const struct tm_loaded_run *loaded, size_t count);
 
 #endif

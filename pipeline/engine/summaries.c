@@ -201,7 +201,7 @@ static void hint_anew(struct tm_run *run, const struct tm_value *root)
             c.is_cut ? "tracemill report INPUT --format json" : c.text);
 }
 
-static tm_status check_schema(struct tm_run *run, const struct tm_value *root, const char *path)
+static void check_schema(struct tm_run *run, const struct tm_value *root, const char *path)
 {
     const char *schema = tm_text(tm_get(root, "schema"));
     const int64_t version = tm_int(tm_get(root, "schema_version"));
@@ -210,29 +210,25 @@ static tm_status check_schema(struct tm_run *run, const struct tm_value *root, c
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it is a '%s', not a summary of a run", path,
                       schema);
         tm_hint(&run->error, "'tracemill report --format json' writes the summary of a run");
-        return TM_ERR_INPUT;
-    }
-    if (version == TM_SUMMARY_VERSION)
-        return TM_OK;
-    if (version == 1) {
+    } else if (version == 1) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
                       "cannot use '%s': it is a summary of version 1, whose figures are defined differently; this "
                       "program reads version %d",
                       path, TM_SUMMARY_VERSION);
         hint_anew(run, root);
-        return TM_ERR_INPUT;
+    } else if (version != TM_SUMMARY_VERSION) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot use '%s': its schema has version %lld, this program knows %d", path, (long long)version,
+                      TM_SUMMARY_VERSION);
+        tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
     }
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': its schema has version %lld, this program knows %d",
-                  path, (long long)version, TM_SUMMARY_VERSION);
-    tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
-    return TM_ERR_INPUT;
 }
 
 tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file)
 {
-    const tm_status st = tm_doc_read_file(doc, tm_doc_root(doc), file);
-
-    return st == TM_OK ? check_schema(run, tm_doc_root(doc), file) : st;
+    if (!tm_doc_read_file(doc, tm_doc_root(doc), file))
+        check_schema(run, tm_doc_root(doc), file);
+    return run->error.status;
 }
 
 /* --- analyzing --- */
@@ -261,24 +257,24 @@ static void tell_counts(const struct counts *from, struct tm_run *run)
 }
 
 /* Behind those that are there. */
-static tm_status print_summary(struct loading *l, const struct tm_doc *doc, struct printed *printed)
+static void print_summary(struct loading *l, const struct tm_doc *doc, struct printed *printed)
 {
-    tm_status st = l->spill.run ? TM_OK : tm_spill_open(&l->spill, l->run);
     off_t end = -1;
 
+    if (!l->spill.run && tm_spill_open(&l->spill, l->run))
+        return;
     printed->at = l->spill.bytes;
-    if (st == TM_OK && lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) >= 0) {
-        st = tm_doc_print(doc, l->run, l->spill.fd);
+    if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) >= 0) {
+        tm_doc_print(doc, l->run, l->spill.fd);
         end = lseek(l->spill.fd, 0, SEEK_CUR);
     }
-    if (st == TM_OK && end < 0)
-        st = tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write a spill file");
-    if (st != TM_OK)
-        return st;
+    if (end < 0)
+        (void)tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write a spill file");
+    if (tm_failed(l->run))
+        return;
     l->spill.bytes = (uint64_t)end;
     printed->bytes = l->spill.bytes - printed->at;
     l->run->budget.spilled_bytes += printed->bytes;
-    return TM_OK;
 }
 
 /* With one run as the only operand. */
@@ -292,50 +288,50 @@ static struct tm_options options_of(const struct loading *l, const struct tm_loa
     return options;
 }
 
-static tm_status analyze(struct loading *l, struct tm_loaded_run *run, struct printed *printed)
+static void analyze(struct loading *l, struct tm_loaded_run *run, struct printed *printed)
 {
     char *input;
     const struct tm_options options = options_of(l, run, &input);
     struct tm_doc *doc = tm_doc_new(l->run);
-    tm_status st;
 
     if (!doc)
-        return l->run->error.status;
+        return;
     begin_counts(l->run);
-    st = tm_analyze(l->run, &options, doc, NULL, NULL);
-    if (st == TM_OK) {
+    if (!tm_analyze(l->run, &options, doc, NULL, NULL)) {
         run->is_partial = tm_is(tm_path(tm_doc_root(doc), "input.partial")) || !tm_query_checks_hold(tm_doc_root(doc));
-        st = tm_check_strict(l->run, run->is_partial, l->act);
+        tm_check_strict(l->run, run->is_partial, l->act);
     }
-    if (st == TM_OK)
-        st = print_summary(l, doc, printed);
+    if (!tm_failed(l->run))
+        print_summary(l, doc, printed);
     tm_doc_free(doc);
     tm_progress_end(&l->run->progress);
     add_counts(&l->sum, l->run);
-    return st == TM_OK ? st : tm_while(&l->run->error, "analyzing '%s'", run->path);
+    (void)tm_while(&l->run->error, "analyzing '%s'", run->path);
 }
 
 /* --- reading --- */
 
-static tm_status read_file(struct loading *l, struct tm_loaded_run *run)
+static void read_file(struct loading *l, struct tm_loaded_run *run)
 {
     struct tm_value *const root = tm_doc_root(run->doc);
     char file[PATH_BYTES];
-    tm_status st;
 
-    st = find_summary(run->path, file)
-             ? tm_summary_read(l->run, run->doc, file)
-             : tm_fail(&l->run->error, TM_ERR_INPUT, -1, "cannot read '%s': it has changed", run->path);
+    if (find_summary(run->path, file))
+        tm_summary_read(l->run, run->doc, file);
+    else
+        (void)tm_fail(&l->run->error, TM_ERR_INPUT, -1, "cannot read '%s': it has changed", run->path);
     run->is_partial = tm_is(tm_path(root, "input.partial")) || !tm_query_checks_hold(root);
     begin_counts(l->run); /* losses were told when it was written */
-    return st == TM_OK ? tm_check_strict(l->run, run->is_partial, l->act) : st;
+    if (!tm_failed(l->run))
+        tm_check_strict(l->run, run->is_partial, l->act);
 }
 
-static tm_status read_printed(const struct loading *l, const struct tm_loaded_run *run, const struct printed *printed)
+static void read_printed(const struct loading *l, const struct tm_loaded_run *run, const struct printed *printed)
 {
     if (lseek(l->spill.fd, (off_t)printed->at, SEEK_SET) < 0)
-        return tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read a spill file");
-    return tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes, run->path);
+        (void)tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read a spill file");
+    else
+        tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes, run->path);
 }
 
 static size_t most_bytes(const struct tm_run *run)
@@ -344,99 +340,94 @@ static size_t most_bytes(const struct tm_run *run)
 }
 
 /* All of them, in what the limit gives to summaries. */
-static tm_status read_all(struct loading *l, struct tm_summaries *s)
+static void read_all(struct loading *l, struct tm_summaries *s)
 {
     const struct tm_budget *budget = &l->run->budget;
     const size_t before = budget->used_bytes[TM_ACCOUNT_MODEL];
     const size_t most = most_bytes(l->run);
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+    for (size_t i = 0; i < s->count && !tm_failed(l->run); i++) {
         const size_t used = budget->used_bytes[TM_ACCOUNT_MODEL] - before;
 
         s->run[i].doc = tm_doc_new(l->run);
         if (!s->run[i].doc)
-            return l->run->error.status;
+            return;
         tm_doc_set_most(s->run[i].doc, used < most ? most - used : 0);
-        st = s->run[i].is_summary ? read_file(l, &s->run[i]) : read_printed(l, &s->run[i], &l->printed[i]);
-        if (st == TM_ERR_LIMIT)
+        if (s->run[i].is_summary)
+            read_file(l, &s->run[i]);
+        else
+            read_printed(l, &s->run[i], &l->printed[i]);
+        if (l->run->error.status == TM_ERR_LIMIT)
             (void)tm_while(&l->run->error, "holding %zu summaries in memory at once, of them '%s'", s->count,
                            s->run[i].path);
     }
-    return st;
 }
 
 /* --- all --- */
 
 /* Which run of a folder is meant, if one is. */
-static tm_status choose(struct loading *l, const struct tm_loaded_run *run)
+static void choose(struct loading *l, const struct tm_loaded_run *run)
 {
     struct tm_inputs inputs = { .run = NULL };
     char *input;
     const struct tm_options options = options_of(l, run, &input);
-    const tm_status st = tm_inputs_find(&inputs, l->run, &options);
 
+    tm_inputs_find(&inputs, l->run, &options);
     tm_inputs_free(&inputs);
-    return st;
 }
 
-static tm_status try_summary(struct loading *l, const struct tm_loaded_run *run)
+static void try_summary(struct loading *l, const struct tm_loaded_run *run)
 {
     struct tm_loaded_run trial = *run;
-    tm_status st;
 
     trial.doc = tm_doc_new(l->run);
     if (!trial.doc)
-        return l->run->error.status;
+        return;
     tm_doc_set_most(trial.doc, most_bytes(l->run));
-    st = read_file(l, &trial);
+    read_file(l, &trial);
     tm_doc_free(trial.doc);
-    return st;
 }
 
 /* What can be refused quickly is, before the first analysis. */
-static tm_status foresee(struct loading *l, const struct tm_summaries *s, size_t profiles)
+static void foresee(struct loading *l, const struct tm_summaries *s, size_t profiles)
 {
     struct stat info;
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < s->count && st == TM_OK; i++) {
+    for (size_t i = 0; i < s->count && !tm_failed(l->run); i++) {
         const struct tm_loaded_run *run = &s->run[i];
 
         if (run->is_summary && profiles)
-            st = try_summary(l, run);
+            try_summary(l, run);
         else if (!run->is_summary && stat(run->path, &info) == 0 && S_ISDIR(info.st_mode))
-            st = choose(l, run);
+            choose(l, run);
     }
-    return st;
 }
 
-static tm_status load(struct loading *l, struct tm_summaries *s)
+static void load(struct loading *l, struct tm_summaries *s)
 {
     char file[PATH_BYTES];
     size_t profiles = 0;
-    tm_status st;
 
     for (size_t i = 0; i < s->count; i++) {
         s->run[i].is_summary = find_summary(s->run[i].path, file);
         profiles += !s->run[i].is_summary;
     }
-    st = foresee(l, s, profiles);
-    for (size_t i = 0; i < s->count && st == TM_OK; i++)
+    foresee(l, s, profiles);
+    for (size_t i = 0; i < s->count && !tm_failed(l->run); i++)
         if (!s->run[i].is_summary)
-            st = analyze(l, &s->run[i], &l->printed[i]);
-    return st == TM_OK ? read_all(l, s) : st;
+            analyze(l, &s->run[i], &l->printed[i]);
+    read_all(l, s);
 }
 
 tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
                             const struct tm_run_operand *operand, size_t count, const char *act)
 {
     struct loading l = { .run = run, .options = options, .act = act, .spill = { .fd = -1 } };
-    tm_status st = tm_run_operands_check(run, operand, count);
 
     *summaries = (struct tm_summaries){ .of = run };
-    if (st != TM_OK)
-        return st;
+    tm_run_operands_check(run, operand, count);
+    if (tm_failed(run))
+        return run->error.status;
     summaries->run = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*summaries->run), &run->error);
     if (!summaries->run)
         return run->error.status;
@@ -444,13 +435,14 @@ tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, 
     l.printed = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*l.printed), &run->error);
     for (size_t i = 0; i < count; i++)
         summaries->run[i].path = operand[i].path;
-    st = l.printed ? load(&l, summaries) : run->error.status;
-    if (st == TM_OK)
+    if (l.printed)
+        load(&l, summaries);
+    if (!tm_failed(run))
         tm_label_runs(summaries->run, operand, count);
     tell_counts(&l.sum, run);
     tm_spill_close(&l.spill);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, l.printed, l.printed ? count * sizeof(*l.printed) : 0);
-    return st;
+    return run->error.status;
 }
 
 void tm_summaries_free(struct tm_summaries *summaries)

@@ -296,8 +296,8 @@ const void *tm_groups_next(struct tm_groups *groups)
         return NULL;
     if (groups->runs)
         return tm_runs_next(groups->runs, &row) == TM_OK ? row : NULL;
-    return groups->next < groups->window.count
-             ? tm_window_at(&groups->window, groups->tags[groups->next++].number) : NULL;
+    return groups->next < groups->window.count ? tm_window_at(&groups->window, groups->tags[groups->next++].number)
+                                               : NULL;
 }
 
 void tm_groups_rewind(struct tm_groups *groups)

@@ -100,54 +100,51 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Read the gathered rows back from a file and push them. */
-static tm_status push_back(struct tm_index *index, const struct tm_spill *gathered, uint8_t *buffer,
-                           size_t buffer_bytes)
+static void push_back(struct tm_index *index, const struct tm_spill *gathered, uint8_t *buffer, size_t buffer_bytes)
 {
-    tm_status status = TM_OK;
-
-    for (uint64_t at = 0; status == TM_OK && at < gathered->bytes; at += buffer_bytes) {
+    for (uint64_t at = 0; at < gathered->bytes; at += buffer_bytes) {
         const uint64_t left = gathered->bytes - at;
         const size_t bytes = left < buffer_bytes ? (size_t)left : buffer_bytes;
 
-        status = tm_spill_read(gathered, buffer, bytes, at);
-        for (size_t i = 0; status == TM_OK && i < bytes; i += index->row_bytes)
+        if (tm_spill_read(gathered, buffer, bytes, at))
+            return;
+        for (size_t i = 0; i < bytes; i += index->row_bytes)
             tm_sorter_push(index->sorter, buffer + i);
     }
-    return status;
 }
 
 /* The rows do not fit: from now on they go to a sorter.  They take the way through a file, since
  * window and sorter together would hold twice the memory. */
-static tm_status start_sorting(struct tm_index *index)
+static void start_sorting(struct tm_index *index)
 {
     struct tm_run *run = index->run;
     struct tm_spill gathered;
     const size_t buffer_bytes = (index->memory_bytes / 16 / index->row_bytes + 1) * index->row_bytes;
     uint8_t *buffer = NULL;
-    tm_status status = tm_spill_open(&gathered, run);
 
-    if (status == TM_OK)
-        status = tm_spill_append(&gathered, index->window.rows, index->window.count * index->row_bytes, NULL);
+    if (!tm_spill_open(&gathered, run))
+        tm_spill_append(&gathered, index->window.rows, index->window.count * index->row_bytes, NULL);
     tm_window_close(&index->window);
-    if (status != TM_OK)
+    if (tm_failed(run))
         goto out;
     index->form = SORTING;
     index->sorter = tm_sorter_new(run, index->account, index->row_bytes, index->memory_bytes / 4 * 3, by_key);
     if (index->sorter)
         tm_sorter_set_prefix(index->sorter, key_of);
     buffer = tm_take(&run->budget, index->account, buffer_bytes, &run->error);
-    status = index->sorter && buffer ? push_back(index, &gathered, buffer, buffer_bytes) : run->error.status;
+    if (index->sorter && buffer)
+        push_back(index, &gathered, buffer, buffer_bytes);
 out:
     tm_give(&run->budget, index->account, buffer, buffer_bytes);
     tm_spill_close(&gathered);
-    return status;
 }
 
-static tm_status make_room(struct tm_index *index)
+static void make_room(struct tm_index *index)
 {
     if (tm_window_can_grow(&index->window))
-        return tm_window_grow(&index->window);
-    return start_sorting(index);
+        (void)tm_window_grow(&index->window);
+    else
+        start_sorting(index);
 }
 
 void tm_index_put(struct tm_index *index, const void *row)
@@ -155,8 +152,11 @@ void tm_index_put(struct tm_index *index, const void *row)
     assert(index->form == GATHERING || index->form == SORTING);
     if (tm_failed(index->run))
         return;
-    if (index->form == GATHERING && tm_window_is_full(&index->window) && make_room(index) != TM_OK)
-        return;
+    if (index->form == GATHERING && tm_window_is_full(&index->window)) {
+        make_room(index);
+        if (tm_failed(index->run))
+            return;
+    }
     if (index->form == SORTING) {
         tm_sorter_push(index->sorter, row);
         return;
@@ -206,7 +206,7 @@ static bool fits_dense(const struct tm_index *index)
            index->most_key < (memory_bytes - rows_bytes) / sizeof(uint32_t);
 }
 
-static tm_status choose_table(struct tm_index *index)
+static void choose_table(struct tm_index *index)
 {
     struct tm_run *run = index->run;
     const uint64_t rows = index->window.count;
@@ -223,14 +223,12 @@ static tm_status choose_table(struct tm_index *index)
         index->slots_bytes = sizeof(uint32_t) << index->bits;
     }
     index->slots = tm_take(&run->budget, index->account, index->slots_bytes, &run->error);
-    return index->slots ? TM_OK : run->error.status;
 }
 
-static tm_status build_table(struct tm_index *index)
+static void build_table(struct tm_index *index)
 {
-    const tm_status status = choose_table(index);
-
-    for (size_t i = 0; status == TM_OK && i < index->window.count; i++) {
+    choose_table(index);
+    for (size_t i = 0; index->slots && i < index->window.count; i++) {
         const uint8_t *row = tm_window_at(&index->window, i);
         const uint64_t key = key_of(row);
         uint32_t *slot = &index->slots[index->form == DENSE ? key : open_slot(index, key)];
@@ -244,10 +242,9 @@ static tm_status build_table(struct tm_index *index)
                 *slot = (uint32_t)i + 1;
         }
     }
-    return status;
 }
 
-static tm_status add_top(struct tm_index *index, uint64_t key)
+static void add_top(struct tm_index *index, uint64_t key)
 {
     if (index->top_count == index->top_capacity) {
         const size_t capacity = index->top_capacity != 0 ? 2 * index->top_capacity : 16;
@@ -256,88 +253,76 @@ static tm_status add_top(struct tm_index *index, uint64_t key)
                       capacity * sizeof(uint64_t), &index->run->error);
 
         if (!tops)
-            return index->run->error.status;
+            return;
         index->tops = tops;
         index->top_capacity = capacity;
     }
     index->tops[index->top_count++] = key;
-    return TM_OK;
 }
 
 /* Put one row, which no other replaces any more, at the end of the table on disk. */
-static tm_status put_on_disk(struct tm_index *index, const void *row)
+static void put_on_disk(struct tm_index *index, const void *row)
 {
     const uint64_t key = key_of(row);
-    tm_status status = TM_OK;
 
     if ((index->count & ((UINT64_C(1) << index->page_shift) - 1)) == 0) {
         if (tm_rows_count(index->firsts) % FIRSTS_PER_PAGE == 0)
-            status = add_top(index, key);
-        if (status == TM_OK)
-            tm_rows_append(index->firsts, &key);
+            add_top(index, key);
+        tm_rows_append(index->firsts, &key);
     }
-    if (status == TM_OK)
-        tm_rows_append(index->rows, row);
+    tm_rows_append(index->rows, row);
     index->count++;
-    return status;
-}
-
-static tm_status open_disk(struct tm_index *index)
-{
-    struct tm_run *run = index->run;
-
-    while (index->row_bytes << (index->page_shift + 1) <= PAGE_BYTES)
-        index->page_shift++;
-    index->rows = tm_rows_new_paged(run, index->account, index->row_bytes, index->memory_bytes / 8, PAGE_BYTES);
-    index->firsts = tm_rows_new_paged(run, index->account, sizeof(uint64_t), index->memory_bytes / 16, PAGE_BYTES);
-    return index->rows && index->firsts ? TM_OK : run->error.status;
 }
 
 /* Go through the sorted rows; of each key one row goes on to the disk. */
-static tm_status fill_disk(struct tm_index *index, uint8_t *kept)
+static void fill_disk(struct tm_index *index, uint8_t *kept)
 {
     bool has_kept = false;
     const void *row;
-    tm_status status = TM_OK;
 
     tm_sorter_finish(index->sorter);
-    while (status == TM_OK && (row = tm_sorter_next(index->sorter))) {
+    while ((row = tm_sorter_next(index->sorter))) {
         if (has_kept && key_of(kept) == key_of(row)) {
             index->duplicate_count++;
             if (!gives_way(index, kept, row))
                 continue;
         } else if (has_kept) {
-            status = put_on_disk(index, kept);
+            put_on_disk(index, kept);
         }
         memcpy(kept, row, index->row_bytes);
         has_kept = true;
     }
-    if (status == TM_OK)
-        status = index->run->error.status;
-    return status == TM_OK && has_kept ? put_on_disk(index, kept) : status;
+    if (has_kept)
+        put_on_disk(index, kept);
 }
 
-static tm_status build_disk(struct tm_index *index)
+static void build_disk(struct tm_index *index)
 {
     struct tm_run *run = index->run;
     uint8_t *kept = tm_take(&run->budget, index->account, index->row_bytes, &run->error);
-    tm_status status = kept ? open_disk(index) : run->error.status;
 
-    if (status == TM_OK)
-        status = fill_disk(index, kept);
+    while (index->row_bytes << (index->page_shift + 1) <= PAGE_BYTES)
+        index->page_shift++;
+    index->rows = tm_rows_new_paged(run, index->account, index->row_bytes, index->memory_bytes / 8, PAGE_BYTES);
+    index->firsts = tm_rows_new_paged(run, index->account, sizeof(uint64_t), index->memory_bytes / 16, PAGE_BYTES);
+    if (kept && index->rows && index->firsts)
+        fill_disk(index, kept);
     tm_give(&run->budget, index->account, kept, index->row_bytes);
     tm_sorter_free(index->sorter);
     index->sorter = NULL;
     index->form = ON_DISK;
-    if (status == TM_OK) /* the memory of the sorter goes to the cache */
+    if (!tm_failed(run)) /* the memory of the sorter goes to the cache */
         tm_rows_allow(index->rows, index->memory_bytes / 8 * 7);
-    return run->error.status;
 }
 
 void tm_index_finish(struct tm_index *index)
 {
-    if (!tm_failed(index->run))
-        (void)(index->form == SORTING ? build_disk(index) : build_table(index));
+    if (tm_failed(index->run))
+        return;
+    if (index->form == SORTING)
+        build_disk(index);
+    else
+        build_table(index);
 }
 
 tm_status tm_index_finish_st(struct tm_index *index)

@@ -219,7 +219,7 @@ static size_t slots_most(const struct tm_key_map *map)
     return (bytes > least ? bytes : least) / sizeof(struct row);
 }
 
-static tm_status grow(struct tm_key_map *map)
+static void grow(struct tm_key_map *map)
 {
     const struct tm_key_map old = *map;
     const size_t most = slots_most(map);
@@ -229,7 +229,7 @@ static tm_status grow(struct tm_key_map *map)
     if (!map->slots) {
         map->slots = old.slots;
         map->slot_count = old.slot_count;
-        return map->run->error.status;
+        return;
     }
     map->used = 0;
     for (size_t i = 0; i < old.slot_count; i++) {
@@ -237,7 +237,6 @@ static tm_status grow(struct tm_key_map *map)
             put(map, &old.slots[i]);
     }
     give_slots(&old);
-    return TM_OK;
 }
 
 /* Bring the rows that no run has to the front of the table, and give them out in order: *tags has their numbers, in
@@ -283,7 +282,7 @@ static bool may_have(const struct key_run *run, struct tm_key key)
 
 /* A filter for at most so many families, out of what the table leaves of the memory.  Look-ups go to the smaller runs
  * that come later, too: a part is kept for those. */
-static tm_status make_filter(struct tm_key_map *map, struct key_run *run, uint64_t families)
+static void make_filter(struct tm_key_map *map, struct key_run *run, uint64_t families)
 {
     const size_t kept = slots_most(map) * sizeof(struct row) + sizeof(*map) + sizeof(struct page) + map->filter_bytes;
     const size_t all = map->memory_bytes + map->drawn_bytes;
@@ -295,48 +294,40 @@ static tm_status make_filter(struct tm_key_map *map, struct key_run *run, uint64
     const uint64_t bits = words * 64 / families;
 
     if (bits == 0)
-        return TM_OK;
+        return;
     run->filter = tm_take(&map->run->budget, map->account, words * sizeof(uint64_t), &map->run->error);
     if (!run->filter)
-        return map->run->error.status;
+        return;
     run->filter_words = words;
     map->filter_bytes += words * sizeof(uint64_t);
     run->probes = bits / 2 < PROBES_MOST ? (uint32_t)(bits + 1) / 2 : PROBES_MOST;
-    return TM_OK;
 }
 
-/* ---- runs ---- */
-
-static tm_status flush(struct writer *writer)
+static void flush(struct writer *writer)
 {
     const size_t filled = writer->filled;
 
     writer->filled = 0;
     writer->to->length += filled;
-    return tm_spill_append(&writer->map->spill, writer->pages, filled * sizeof(struct page), NULL);
+    tm_spill_append(&writer->map->spill, writer->pages, filled * sizeof(struct page), NULL);
 }
 
 /* Begin the next page of a run. */
-static tm_status add_page(struct writer *writer)
+static void add_page(struct writer *writer)
 {
-    const tm_status status = writer->filled == writer->capacity ? flush(writer) : TM_OK;
-
+    if (writer->filled == writer->capacity)
+        flush(writer);
     memset(&writer->pages[writer->filled++], 0, sizeof(struct page));
-    return status;
 }
 
 /* Write the next row of the run. */
-static tm_status put_row(struct writer *writer, const struct row *row)
+static void put_row(struct writer *writer, const struct row *row)
 {
     struct key_run *to = writer->to;
     const uint64_t home = scale(row->key.high, to->pages);
 
-    while (to->length + writer->filled <= home || writer->pages[writer->filled - 1].count == ROWS_IN_PAGE) {
-        const tm_status status = add_page(writer);
-
-        if (status != TM_OK)
-            return status;
-    }
+    while (to->length + writer->filled <= home || writer->pages[writer->filled - 1].count == ROWS_IN_PAGE)
+        add_page(writer);
     struct page *page = &writer->pages[writer->filled - 1];
     struct row *written = &page->rows[page->count++];
 
@@ -348,7 +339,6 @@ static tm_status put_row(struct writer *writer, const struct row *row)
         if (to->filter)
             *filter_word(to, row->key) |= filter_mask(to, row->key);
     }
-    return TM_OK;
 }
 
 static struct key_run run_for(const struct tm_key_map *map, uint64_t rows)
@@ -367,46 +357,43 @@ static size_t count_similar(const struct tm_key_map *map, size_t count, uint64_t
 }
 
 /* Write the new keys out as the last run. */
-static tm_status write_table(struct tm_key_map *map)
+static void write_table(struct tm_key_map *map)
 {
     struct tm_tag *tags;
     const size_t count = sort_new_rows(map, &tags);
     struct key_run *run = &map->runs[map->run_count];
     struct writer writer = { .map = map, .to = run, .pages = map->page, .capacity = 1 };
-    tm_status status = TM_OK;
 
     if (count == 0)
-        return TM_OK;
+        return;
     *run = run_for(map, count);
     if (count_similar(map, map->run_count, count) == 0)
-        status = make_filter(map, run, count);
+        make_filter(map, run, count);
     map->run_count++;
-    for (size_t i = 0; i < count && status == TM_OK; i++)
-        status = put_row(&writer, &map->slots[tags[i].number]);
-    return status == TM_OK ? flush(&writer) : status;
+    for (size_t i = 0; i < count && !tm_failed(map->run); i++)
+        put_row(&writer, &map->slots[tags[i].number]);
+    flush(&writer);
 }
 
 /* ---- merging ---- */
 
 /* Go on to the next page that has rows. */
-static tm_status fill(const struct tm_key_map *map, struct source *source, size_t capacity)
+static void fill(const struct tm_key_map *map, struct source *source, size_t capacity)
 {
     source->row = 0;
-    for (;;) {
-        while (source->page < source->filled) {
+    while (!tm_failed(map->run)) {
+        for (; source->page < source->filled; source->page++) {
             if (source->pages[source->page].count)
-                return TM_OK;
-            source->page++;
+                return;
         }
         if (source->left == 0)
-            return TM_OK;
+            return;
         source->page = 0;
         source->filled = source->left < capacity ? (size_t)source->left : capacity;
         const size_t bytes = source->filled * sizeof(struct page);
-        const tm_status status = tm_spill_read(&map->spill, source->pages, bytes, source->at);
 
-        if (status != TM_OK)
-            return status;
+        if (tm_spill_read(&map->spill, source->pages, bytes, source->at))
+            return;
         source->at += bytes;
         source->left -= source->filled;
     }
@@ -435,29 +422,25 @@ static struct source *first_of(struct source *sources, size_t count)
     return first;
 }
 
-static tm_status merge_sources(struct writer *writer, struct source *sources, size_t count)
+static void merge_sources(struct writer *writer, struct source *sources, size_t count)
 {
     const struct tm_key_map *map = writer->map;
-    tm_status status = TM_OK;
+    struct source *source;
 
-    for (size_t i = 0; i < count && status == TM_OK; i++)
-        status = fill(map, &sources[i], writer->capacity);
-    while (status == TM_OK) {
-        struct source *source = first_of(sources, count);
-
-        if (!source)
-            return flush(writer);
-        status = put_row(writer, peek(source));
-        if (status == TM_OK && ++source->row == source->pages[source->page].count) {
+    for (size_t i = 0; i < count; i++)
+        fill(map, &sources[i], writer->capacity);
+    while (!tm_failed(map->run) && (source = first_of(sources, count))) {
+        put_row(writer, peek(source));
+        if (++source->row == source->pages[source->page].count) {
             source->page++;
-            status = fill(map, source, writer->capacity);
+            fill(map, source, writer->capacity);
         }
     }
-    return status;
+    flush(writer);
 }
 
 /* Merge the last `count` runs into one, in the memory of the table. */
-static tm_status merge_last(struct tm_key_map *map, size_t count)
+static void merge_last(struct tm_key_map *map, size_t count)
 {
     struct key_run *from = &map->runs[map->run_count - count];
     struct source sources[RUNS_MOST] = { { 0 } };
@@ -474,66 +457,58 @@ static tm_status merge_last(struct tm_key_map *map, size_t count)
     }
     struct key_run merged = run_for(map, rows);
     struct writer writer = { .map = map, .to = &merged, .pages = pages + count * capacity, .capacity = capacity };
-    tm_status status = make_filter(map, &merged, families);
 
-    if (status == TM_OK)
-        status = merge_sources(&writer, sources, count);
+    make_filter(map, &merged, families);
+    merge_sources(&writer, sources, count);
     for (size_t i = 0; i < count; i++)
         tm_spill_forget(&map->spill, from[i].at, from[i].length * sizeof(struct page));
     *from = merged;
     map->run_count -= count - 1;
-    return status;
 }
 
 /* Merge the last runs until each one has more than RATIO times the rows of the next. */
-static tm_status merge_runs(struct tm_key_map *map)
+static void merge_runs(struct tm_key_map *map)
 {
     const size_t most = map->slot_count * sizeof(struct row) / sizeof(struct page) - 1;
 
-    while (map->run_count > 0) {
+    while (map->run_count > 0 && !tm_failed(map->run)) {
         const size_t last = map->run_count - 1;
         const size_t count = 1 + count_similar(map, last, map->runs[last].rows);
-        const tm_status status = count > 1 ? merge_last(map, count < most ? count : most) : TM_OK;
 
-        if (count == 1 || status != TM_OK)
-            return status;
+        if (count == 1)
+            return;
+        merge_last(map, count < most ? count : most);
     }
-    return TM_OK;
 }
 
-static tm_status start_spilling(struct tm_key_map *map)
+static void spill(struct tm_key_map *map)
 {
-    const tm_status status = tm_spill_open(&map->spill, map->run);
-
-    if (status != TM_OK)
-        return status;
-    tm_spill_expect_random(&map->spill);
-    map->page = tm_take(&map->run->budget, map->account, sizeof(*map->page), &map->run->error);
-    return map->page ? TM_OK : map->run->error.status;
-}
-
-static tm_status spill(struct tm_key_map *map)
-{
-    tm_status status = map->page ? TM_OK : start_spilling(map);
-
-    if (status == TM_OK)
-        status = write_table(map);
-    if (status == TM_OK)
-        status = merge_runs(map);
+    if (!map->page) {
+        if (tm_spill_open(&map->spill, map->run))
+            return;
+        tm_spill_expect_random(&map->spill);
+        map->page = tm_take(&map->run->budget, map->account, sizeof(*map->page), &map->run->error);
+        if (!map->page)
+            return;
+    }
+    write_table(map);
+    merge_runs(map);
     empty_table(map);
-    return status;
 }
 
 /* ---- look-up ---- */
 
 /* Room for a family in the table. */
-static tm_status make_room(struct tm_key_map *map)
+static void make_room(struct tm_key_map *map)
 {
     const size_t all = map->memory_bytes + map->drawn_bytes;
 
     if (map->slot_count == slots_most(map) && map->run_count == 0 && tm_budget_draw_spare(&map->run->budget, all))
         map->drawn_bytes += all;
-    return map->slot_count < slots_most(map) ? grow(map) : spill(map);
+    if (map->slot_count < slots_most(map))
+        grow(map);
+    else
+        spill(map);
 }
 
 /* The first row of a page that is of the family or behind it. */
@@ -553,68 +528,63 @@ static uint64_t lower_bound(const struct page *page, struct tm_key key)
 }
 
 /* Put what a run has of a family into the table. */
-static tm_status fetch_from(struct tm_key_map *map, const struct key_run *run, struct tm_key key)
+static void fetch_from(struct tm_key_map *map, const struct key_run *run, struct tm_key key)
 {
     struct page *page = map->page;
 
     for (uint64_t number = scale(key.high, run->pages); number < run->length; number++) {
-        const tm_status status = tm_spill_read(&map->spill, page, sizeof(*page), run->at + number * sizeof(*page));
-
-        if (status != TM_OK)
-            return status;
+        if (tm_spill_read(&map->spill, page, sizeof(*page), run->at + number * sizeof(*page)))
+            return;
         uint64_t i = lower_bound(page, key);
 
         for (; i < page->count && tm_is_same_key(page->rows[i].key, key); i++)
             put(map, &page->rows[i]);
         if (i < page->count || page->count < ROWS_IN_PAGE)
-            break;
+            return;
     }
-    return TM_OK;
 }
 
 /* Put what the runs have of a family into the table, until the member is there. */
-static tm_status fetch(struct tm_key_map *map, struct tm_key key, uint32_t member)
+static void fetch(struct tm_key_map *map, struct tm_key key, uint32_t member)
 {
     for (size_t i = 0; i < map->run_count; i++) {
         if (!may_have(&map->runs[i], key))
             continue;
-        const tm_status status = fetch_from(map, &map->runs[i], key);
-
-        if (status != TM_OK || find(map, key, member)->number)
-            return status;
+        fetch_from(map, &map->runs[i], key);
+        if (tm_failed(map->run) || find(map, key, member)->number)
+            return;
     }
     map->resolved[key.low % RESOLVED] = key;
-    return TM_OK;
 }
 
-/* The slot of a key that the table does not have: read from a run, or new. */
-static tm_status look_further(struct tm_key_map *map, struct tm_key key, uint32_t member, struct row **slot)
+/* The slot of a key that the table does not have, read from a run, or new; NULL after a failure. */
+static const struct row *look_further(struct tm_key_map *map, struct tm_key key, uint32_t member)
 {
-    tm_status status = TM_OK;
+    struct row *slot;
 
     if (2 * (map->used + MEMBERS) > map->slot_count)
-        status = make_room(map);
-    if (status == TM_OK && map->run_count > 0 && !is_resolved(map, key))
-        status = fetch(map, key, member);
-    if (status != TM_OK)
-        return status;
-    *slot = find(map, key, member);
-    if ((*slot)->number)
-        return TM_OK;
-    **slot = (struct row){ .key = key, .number = ++map->count & NUMBER_MOST, .member = member & (MEMBERS - 1) };
-    map->used++;
-    return TM_OK;
+        make_room(map);
+    if (!tm_failed(map->run) && map->run_count > 0 && !is_resolved(map, key))
+        fetch(map, key, member);
+    if (tm_failed(map->run))
+        return NULL;
+    slot = find(map, key, member);
+    if (!slot->number) {
+        *slot = (struct row){ .key = key, .number = ++map->count & NUMBER_MOST, .member = member & (MEMBERS - 1) };
+        map->used++;
+    }
+    return slot;
 }
 
 uint64_t tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member)
 {
     const struct tm_key key = scramble(family, map->seed);
-    struct row *slot = find(map, key, member);
+    const struct row *slot = find(map, key, member);
 
     assert(member < MEMBERS);
-    if (!slot->number && (tm_failed(map->run) || look_further(map, key, member, &slot) != TM_OK))
-        return 0;
-    return slot->number - 1;
+    if (!slot->number)
+        slot = tm_failed(map->run) ? NULL : look_further(map, key, member);
+    return slot ? slot->number - 1 : 0;
 }
 
 tm_status tm_key_map_number_st(struct tm_key_map *map, struct tm_key family, uint32_t member, uint64_t *number)

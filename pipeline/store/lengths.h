@@ -39,7 +39,7 @@ const struct tm_length *tm_lengths_next(struct tm_lengths *lengths);
 
 tm_status tm_lengths_add_st(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count) TM_MUST_USE;
 tm_status tm_lengths_add_at_st(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
-                            uint64_t value) TM_MUST_USE;
+                               uint64_t value) TM_MUST_USE;
 tm_status tm_lengths_finish_st(struct tm_lengths *lengths) TM_MUST_USE;
 tm_status tm_lengths_next_st(struct tm_lengths *lengths, const struct tm_length **length) TM_MUST_USE;
 

@@ -164,6 +164,8 @@ static tm_status write_at(struct tm_spill *spill, const void *data, size_t bytes
     const char *from = data;
     size_t left = bytes;
 
+    if (tm_failed(spill->run))
+        return spill->run->error.status;
     while (left > 0) {
         const ssize_t n = pwrite(spill->fd, from, left < CALL_BYTES ? left : CALL_BYTES, (off_t)at);
 
@@ -185,11 +187,10 @@ tm_status tm_spill_append(struct tm_spill *spill, const void *data, size_t bytes
         *at = spill->bytes;
     if (bytes > INT64_MAX - spill->bytes)
         return fail_write(spill, bytes, EFBIG);
-    const tm_status status = write_at(spill, data, bytes, spill->bytes);
-
-    if (status == TM_OK)
-        spill->bytes += bytes;
-    return status;
+    if (write_at(spill, data, bytes, spill->bytes))
+        return spill->run->error.status;
+    spill->bytes += bytes;
+    return TM_OK;
 }
 
 tm_status tm_spill_write(struct tm_spill *spill, const void *data, size_t bytes, uint64_t at)

@@ -19,15 +19,16 @@ struct tm_spill {
  * errors: TM_ERR_OUTPUT where none can be written */
 tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char *output_dir) TM_MUST_USE;
 
-tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run) TM_MUST_USE;
+tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run);
 
 /* It will be read and written in small pieces here and there.  Without that word the system reads ahead in pieces of up to
  * 2 MiB, and some file systems (ext4 since Linux 6.16) then go through all blocks of such a piece at each small write. */
 void tm_spill_expect_random(const struct tm_spill *spill);
-/* Append; *at = where it begins (may be NULL).  errors: TM_ERR_OUTPUT, with the free space in the text. */
-tm_status tm_spill_append(struct tm_spill *spill, const void *data, size_t bytes, uint64_t *at) TM_MUST_USE;
-/* Overwrite in place, inside the present length. */
-tm_status tm_spill_write(struct tm_spill *spill, const void *data, size_t bytes, uint64_t at) TM_MUST_USE;
+/* Append; *at = where it begins (may be NULL).  After a failure of the run nothing is written.
+ * errors: TM_ERR_OUTPUT, with the free space in the text. */
+tm_status tm_spill_append(struct tm_spill *spill, const void *data, size_t bytes, uint64_t *at);
+/* Overwrite in place, inside the present length.  Likewise. */
+tm_status tm_spill_write(struct tm_spill *spill, const void *data, size_t bytes, uint64_t at);
 /* Read exactly `bytes`. */
 tm_status tm_spill_read(const struct tm_spill *spill, void *data, size_t bytes, uint64_t at) TM_MUST_USE;
 /* Cut or lengthen; new bytes are zero and take no space until they are written. */

@@ -70,7 +70,7 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
 /* True if it may grow: within its bound, or because the pool doubled that. */
 bool tm_window_can_grow(struct tm_window *window);
 /* Make room.  Allowed only while capacity < most. */
-tm_status tm_window_grow(struct tm_window *window) TM_MUST_USE;
+tm_status tm_window_grow(struct tm_window *window);
 /* Give the memory back; the window is empty and can be used again, up to the same bound. */
 void tm_window_release(struct tm_window *window);
 /* The end: what was drawn from the pool goes back, too. */

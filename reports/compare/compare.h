@@ -44,12 +44,12 @@ struct tm_compare_options {
 
 /* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.
  * errors: TM_ERR_USAGE or TM_ERR_INPUT with a hint */
-tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *side, size_t sides) TM_MUST_USE;
+tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *side, size_t sides);
 
 /* Fill a document with the comparison, findings and verdict included.  The summaries are borrowed until it returns.
  * errors: TM_ERR_LIMIT when memory ends */
 tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
-                     const struct tm_compare_options *options) TM_MUST_USE;
+                     const struct tm_compare_options *options);
 
 /* What comparing asks of one summary.  All of it tolerates sections that are null or not there. */
 

@@ -129,13 +129,13 @@ const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_s
  * in:     summary  with the sections of the stages
  * out:    coverage.marks[] {id, text, sections[], kpis[]} in the order of a fixed table, each id once
  * errors: those of the document, in run->error */
-tm_status tm_marks_add(struct tm_run *run, struct tm_value *summary) TM_MUST_USE;
+tm_status tm_marks_add(struct tm_run *run, struct tm_value *summary);
 
 /* Write summary.findings: what costs time or spoils the profile, by time at stake; behind them facts, the graver first.
  * in:     summary  with all sections of the stages
  * out:     summary.findings[], empty for a healthy run
  * errors: TM_ERR_LIMIT no memory; those of the document, in run->error */
-tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t) TM_MUST_USE;
+tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t);
 
 /* Write summary.kpis: the figures of the first page, each with its band.
  * in:     summary  with all sections of the stages and findings
@@ -143,7 +143,7 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const st
  *          the order of enum tm_kpi; value null and band "unknown" where the input or this version has no figure:
  *          `why`
  * errors: those of the document, in run->error */
-tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t) TM_MUST_USE;
+tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t);
 
 /* "good", "warning" or "bad"; "unknown" without bands. */
 const char *tm_kpi_band(const struct tm_threshold *kpi, double value);
@@ -155,6 +155,6 @@ void tm_check_inspection(struct tm_value *found);
 
 /* Write summary.verdict: one or two sentences on how busy the device is and what costs most.
  * in:     summary  with findings */
-tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t) TM_MUST_USE;
+tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t);
 
 #endif

@@ -15,9 +15,8 @@ struct tm_gates;
 /* From a gate file; from expressions ("steps.median_ps>+5%", "kpis[device_utilization].value<80%")
  * of --fail-on. owns:   the caller; tm_gates_free errors: TM_ERR_USAGE with file, gate and reason;
  * wrong members suggest the nearest */
-tm_status tm_gates_read(struct tm_run *run, struct tm_gates **gates, const char *path) TM_MUST_USE;
-tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression,
-                         size_t count) TM_MUST_USE;
+tm_status tm_gates_read(struct tm_run *run, struct tm_gates **gates, const char *path);
+tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression, size_t count);
 void tm_gates_free(struct tm_gates *gates); /* tolerates NULL */
 bool tm_gates_want_baseline(const struct tm_gates *gates);
 /* Does any of them look at that member of the summary's root, here or to find out what it is of?  What none needs of a
@@ -34,7 +33,7 @@ size_t tm_gates_idle(const struct tm_gates *gates, size_t after, tm_has_job *has
  * nearest names) */
 tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                          const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
-                         size_t *failed) TM_MUST_USE;
+                         size_t *failed);
 
 /* The same where a comparison has judged these runs: gates say nothing that it does not. */
 struct tm_gate_comparison {
@@ -47,7 +46,7 @@ struct tm_gate_comparison {
 };
 tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                                   const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
-                                  const struct tm_gate_comparison *comparison, size_t *failed) TM_MUST_USE;
+                                  const struct tm_gate_comparison *comparison, size_t *failed);
 
 /* The same of one run of many, each of some job: gates of other jobs are left out, of several gates of one figure and
  * rule the last one that is of the job counts, and a row that this run's list does not have makes the gate unknown.
@@ -59,15 +58,15 @@ struct tm_judged_job {
 };
 tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                              const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
-                             const struct tm_judged_job *job, size_t *failed) TM_MUST_USE;
+                             const struct tm_judged_job *job, size_t *failed);
 /* Do both have files, and the same ones?  Such a run is no baseline: tm_gates_judge refuses it. */
 bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b);
 
 /* A gate file for a run as it is: its main figures with some room. */
-tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE *to) TM_MUST_USE;
+tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE *to);
 
 /* JUnit XML of a result. */
-tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *to) TM_MUST_USE;
+tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *to);
 
 /* Limits as people write them: a number and the unit behind it. */
 enum tm_limit_unit {

@@ -294,39 +294,42 @@ static tm_status history_fail(struct tm_history *history, sqlite3 *db)
 }
 
 /* A statement without results. */
-static tm_status history_do(struct tm_history *history, const char *sql)
+static void history_do(struct tm_history *history, const char *sql)
 {
-    return sqlite3_exec(history->db, sql, NULL, NULL, NULL) == SQLITE_OK ? TM_OK : history_fail(history, history->db);
+    if (!tm_failed(history->run) && sqlite3_exec(history->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        (void)history_fail(history, history->db);
 }
 
-static tm_status history_prepare(struct tm_history *history, const char *sql, sqlite3_stmt **statement)
+static sqlite3_stmt *history_prepare(struct tm_history *history, const char *sql)
 {
-    return sqlite3_prepare_v2(history->db, sql, -1, statement, NULL) == SQLITE_OK ? TM_OK
-                                                                                  : history_fail(history, history->db);
+    sqlite3_stmt *statement = NULL;
+
+    if (!tm_failed(history->run) && sqlite3_prepare_v2(history->db, sql, -1, &statement, NULL) != SQLITE_OK)
+        (void)history_fail(history, history->db);
+    return statement;
 }
 
-/* The file is there.  errors: TM_ERR_INPUT  it is no file, or its folder cannot be read */
-static tm_status history_find(struct tm_history *history, bool *is_there)
+/* Whether the file is there.  errors: TM_ERR_INPUT  it is no file, or its folder cannot be read */
+static bool history_find(struct tm_history *history)
 {
     struct tm_error *const error = &history->run->error;
     struct stat info;
 
-    *is_there = lstat(history->path, &info) == 0;
-    if (!*is_there)
-        return errno == ENOENT
-                   ? TM_OK
-                   : tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot read the history '%s'", history->path);
+    if (lstat(history->path, &info) != 0) {
+        if (errno != ENOENT)
+            (void)tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot read the history '%s'", history->path);
+        return false;
+    }
     if (!S_ISREG(info.st_mode)) {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the history '%s' is no file of its own, but %s", history->path,
                       S_ISLNK(info.st_mode)   ? "a symbolic link"
                       : S_ISDIR(info.st_mode) ? "a folder"
                                               : "something else");
         tm_hint(error, "put the file itself there, or remove what is there");
-        return TM_ERR_INPUT;
+    } else if (info.st_size == 0) {
+        (void)history_is_damaged(history, "it is empty");
     }
-    if (info.st_size == 0)
-        return history_is_damaged(history, "it is empty");
-    return TM_OK;
+    return true;
 }
 
 /* The path as an URI, for a file that does not change. */
@@ -353,43 +356,37 @@ static void put_uri(char *uri, const struct tm_history *history)
 }
 
 /* The first column of the first row as a number, or a text. */
-static int64_t ask_number(struct tm_history *history, const char *sql, tm_status *st)
+static int64_t ask_number(struct tm_history *history, const char *sql)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *const statement = history_prepare(history, sql);
     int64_t number = 0;
 
-    if (*st == TM_OK)
-        *st = history_prepare(history, sql, &statement);
-    if (*st == TM_OK && sqlite3_step(statement) == SQLITE_ROW)
+    if (statement && sqlite3_step(statement) == SQLITE_ROW)
         number = sqlite3_column_int64(statement, 0);
-    else if (*st == TM_OK)
-        *st = history_fail(history, history->db);
+    else
+        (void)history_fail(history, history->db);
     (void)sqlite3_finalize(statement);
     return number;
 }
 
-static tm_status check_pages(struct tm_history *history)
+static void check_pages(struct tm_history *history)
 {
-    sqlite3_stmt *statement = NULL;
-    tm_status st = history_prepare(history, "PRAGMA integrity_check(1)", &statement);
+    sqlite3_stmt *const statement = history_prepare(history, "PRAGMA integrity_check(1)");
     char text[TM_KEY_BYTES];
 
-    if (st != TM_OK)
-        return st;
-    if (sqlite3_step(statement) != SQLITE_ROW || !sqlite3_column_text(statement, 0)) {
-        st = history_fail(history, history->db);
+    if (!statement || sqlite3_step(statement) != SQLITE_ROW || !sqlite3_column_text(statement, 0)) {
+        (void)history_fail(history, history->db);
     } else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
         (void)snprintf(text, sizeof(text), "%s", (const char *)sqlite3_column_text(statement, 0));
         text[strcspn(text, "\n")] = '\0';
-        st = history_is_damaged(history, text);
+        (void)history_is_damaged(history, text);
     }
     (void)sqlite3_finalize(statement);
-    return st;
 }
 
-static tm_status refuse(struct tm_history *history, const char *advice, const char *format, ...) TM_PRINTF(3, 4);
+static void refuse(struct tm_history *history, const char *advice, const char *format, ...) TM_PRINTF(3, 4);
 
-static tm_status refuse(struct tm_history *history, const char *advice, const char *format, ...)
+static void refuse(struct tm_history *history, const char *advice, const char *format, ...)
 {
     char why[TM_KEY_BYTES + 128];
     va_list args;
@@ -399,36 +396,34 @@ static tm_status refuse(struct tm_history *history, const char *advice, const ch
     va_end(args);
     (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "'%s' is no history of this version: %s", history->path, why);
     tm_hint(&history->run->error, "%s", advice);
-    return TM_ERR_INPUT;
 }
 
-static tm_status check(struct tm_history *history)
+static void check(struct tm_history *history)
 {
-    tm_status st = TM_OK;
-    const int64_t application = ask_number(history, "PRAGMA application_id", &st);
-    const int64_t version = ask_number(history, "PRAGMA user_version", &st);
+    const int64_t application = ask_number(history, "PRAGMA application_id");
+    const int64_t version = ask_number(history, "PRAGMA user_version");
     char extra[TM_KEY_BYTES];
 
-    if (st != TM_OK)
-        return st;
-    if (application != HISTORY_APPLICATION)
-        return refuse(history, hint, "it is a database of another program");
+    if (tm_failed(history->run))
+        return;
     history->tables = version;
-    if (version < 1 || version > TM_HISTORY_VERSION)
-        return refuse(history,
-                      version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
-                      "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
-    if (!history_has_tables(history, extra)) {
-        if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
-            return history_fail(history, history->db);
-        return *extra ? refuse(history, "remove what was added; what others put into the file does not last",
-                               "'%s' in it was not made by tracemill", extra)
-                      : refuse(history, hint, "tables are missing");
-    }
-    return check_pages(history);
+    if (application != HISTORY_APPLICATION)
+        refuse(history, hint, "it is a database of another program");
+    else if (version < 1 || version > TM_HISTORY_VERSION)
+        refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
+               "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
+    else if (history_has_tables(history, extra))
+        check_pages(history);
+    else if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
+        (void)history_fail(history, history->db);
+    else if (*extra)
+        refuse(history, "remove what was added; what others put into the file does not last",
+               "'%s' in it was not made by tracemill", extra);
+    else
+        refuse(history, hint, "tables are missing");
 }
 
-static tm_status defend(struct tm_history *history)
+static void defend(struct tm_history *history)
 {
     static const struct {
         int option, value;
@@ -440,29 +435,30 @@ static tm_status defend(struct tm_history *history)
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         if (sqlite3_db_config(history->db, settings[i].option, settings[i].value, NULL) != SQLITE_OK)
-            return history_fail(history, history->db);
+            (void)history_fail(history, history->db);
     }
     (void)sqlite3_limit(history->db, SQLITE_LIMIT_LENGTH, ROW_BYTES_MOST);
     (void)sqlite3_limit(history->db, SQLITE_LIMIT_ATTACHED, 0);
-    return history_do(history, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
-                               " PRAGMA cache_size = -4096");
+    history_do(history, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+                        " PRAGMA cache_size = -4096");
 }
 
 /* Open the file and see that it is a history.  errors: as tm_history_open */
-static tm_status history_open_file(struct tm_history *history)
+static void history_open_file(struct tm_history *history)
 {
     char uri[3 * HISTORY_PATH_BYTES + 64];
     int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    tm_status st;
 
 #ifdef SQLITE_OPEN_NOFOLLOW
     flags |= SQLITE_OPEN_NOFOLLOW;
 #endif
     put_uri(uri, history);
-    if (sqlite3_open_v2(uri, &history->db, flags, NULL) != SQLITE_OK)
-        return history_fail(history, history->db);
-    st = defend(history);
-    return st == TM_OK ? check(history) : st;
+    if (sqlite3_open_v2(uri, &history->db, flags, NULL) != SQLITE_OK) {
+        (void)history_fail(history, history->db);
+        return;
+    }
+    defend(history);
+    check(history);
 }
 
 /* Rows of the history: into a statement, and out of one.  What comes out of a file is looked at like any input: ids become
@@ -503,12 +499,11 @@ static int bind_column(sqlite3_stmt *statement, int at, const struct history_col
 
 static tm_status run_once(struct tm_history *history, sqlite3_stmt *statement)
 {
-    const int code = sqlite3_step(statement);
-    tm_status st = code == SQLITE_DONE ? TM_OK : history_fail(history, history->db);
-
+    if (sqlite3_step(statement) != SQLITE_DONE)
+        (void)history_fail(history, history->db);
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
-    return st;
+    return history->run->error.status;
 }
 
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row)
@@ -517,12 +512,10 @@ tm_status tm_history_put(struct tm_history *history, const struct tm_history_run
     int at = 1, code = SQLITE_OK;
 
     assert(history->is_renewed && !history->is_committed && tm_is_run_id(row->id));
-    if (!history->put) {
-        tm_status st = history_prepare(history, history_put_sql(sql), &history->put);
-
-        if (st != TM_OK)
-            return st;
-    }
+    if (!history->put)
+        history->put = history_prepare(history, history_put_sql(sql));
+    if (tm_failed(history->run))
+        return history->run->error.status;
     for (size_t i = 0; i < history_column_count && code == SQLITE_OK; i++)
         code = bind_column(history->put, at++, &history_column[i], row);
     for (size_t i = 0; i < tm_figure_count && code == SQLITE_OK; i++, at++) {
@@ -535,13 +528,10 @@ tm_status tm_history_put(struct tm_history *history, const struct tm_history_run
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text)
 {
     assert(history->is_renewed && !history->is_committed);
-    if (!history->gates) {
-        tm_status st =
-            history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1", &history->gates);
-
-        if (st != TM_OK)
-            return st;
-    }
+    if (!history->gates)
+        history->gates = history_prepare(history, "UPDATE runs SET gates = ?2, gates_text = ?3 WHERE id = ?1");
+    if (tm_failed(history->run))
+        return history->run->error.status;
     if (bind_text(history->gates, 1, id) != SQLITE_OK || bind_text(history->gates, 2, gates) != SQLITE_OK ||
         bind_text(history->gates, 3, text) != SQLITE_OK)
         return history_fail(history, history->db);
@@ -685,15 +675,17 @@ static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *stat
 static tm_status visit_all(struct tm_history *history, sqlite3_stmt *statement, tm_take_history_run *take, void *to)
 {
     struct tm_history_run row;
-    tm_status st = TM_OK;
+    tm_status st;
     int code;
 
-    while (st == TM_OK && (code = sqlite3_step(statement)) != SQLITE_DONE) {
-        st = code == SQLITE_ROW ? history_read_row(history, statement, &row) : history_fail(history, history->db);
-        if (st == TM_OK)
-            st = take(to, &row);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (history_read_row(history, statement, &row))
+            return history->run->error.status;
+        st = take(to, &row);
+        if (st)
+            return st;
     }
-    return st;
+    return code == SQLITE_DONE ? history->run->error.status : history_fail(history, history->db);
 }
 
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
@@ -706,7 +698,7 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     const char *const text[] = { query->job, judged ? judged->last : NULL, judged ? judged->until : query->until,
                                  query->after };
     char sql[512];
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
     int code = SQLITE_OK;
     tm_status st;
 
@@ -715,15 +707,14 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
                    query->job ? "job = ?1" : "?1 IS NULL", judged ? HISTORY_IS_JUDGED : "?2 IS NULL",
                    text[2] ? "night <= ?3" : "?3 IS NULL", query->after ? "night > ?4" : "?4 IS NULL",
                    (judged || query->after) && !query->job ? "+" : "", orders[query->order]);
-    st = history_prepare(history, sql, &statement);
-    for (int i = 0; st == TM_OK && code == SQLITE_OK && i < 4; i++)
+    statement = history_prepare(history, sql);
+    if (!statement)
+        return history->run->error.status;
+    for (int i = 0; code == SQLITE_OK && i < 4; i++)
         code = text[i] ? sqlite3_bind_text(statement, i + 1, text[i], -1, SQLITE_STATIC) : SQLITE_OK;
-    if (st == TM_OK && code == SQLITE_OK)
+    if (code == SQLITE_OK)
         code = sqlite3_bind_int64(statement, 5, query->most ? (sqlite3_int64)query->most : -1);
-    if (st == TM_OK && code != SQLITE_OK)
-        st = history_fail(history, history->db);
-    if (st == TM_OK)
-        st = visit_all(history, statement, take, to);
+    st = code == SQLITE_OK ? visit_all(history, statement, take, to) : history_fail(history, history->db);
     (void)sqlite3_finalize(statement);
     return st;
 }
@@ -733,61 +724,61 @@ enum { CACHE_KIB_LEAST = 2048, CACHE_KIB_MOST = 32768 };
 /* --- open --- */
 
 /* The folder without links: SQLite is told to follow none. */
-static tm_status set_path(struct tm_history *history, const char *path)
+static void set_path(struct tm_history *history, const char *path)
 {
     struct tm_error *const error = &history->run->error;
     const char *const slash = strrchr(path, '/');
     const size_t n = slash ? (size_t)(slash - path) + 1 : 0;
-    char folder[HISTORY_PATH_BYTES] = ".", *real;
+    char folder[HISTORY_PATH_BYTES] = ".";
 
-    if (strlen(path) >= sizeof(history->path))
-        return tm_fail(error, TM_ERR_INPUT, -1, "the path of the history is too long");
+    if (strlen(path) >= sizeof(history->path)) {
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "the path of the history is too long");
+        return;
+    }
     memcpy(history->path, path, strlen(path) + 1);
     history->name = history->path + n;
     if (n) {
         memcpy(folder, path, n);
         folder[n] = '\0';
     }
-    real = realpath(folder, history->folder);
-    if (!real) {
+    if (!realpath(folder, history->folder))
         (void)tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot find the folder of the history '%s'", path);
-        return error->status;
-    }
-    return TM_OK;
 }
 
-static tm_status begin(struct tm_history **to, struct tm_run *run, const char *path)
+static struct tm_history *begin(struct tm_run *run, const char *path)
 {
     struct tm_history *const history = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*history), &run->error);
 
-    *to = history;
     if (!history)
-        return run->error.status;
+        return NULL;
     history->run = run;
     history->tables = TM_HISTORY_VERSION; /* of one that is renewed; opening a file tells its own */
     history_limit_memory(run);
-    return set_path(history, path);
+    set_path(history, path);
+    return history;
 }
 
-tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path)
+static tm_status end_opening(struct tm_history *history, struct tm_run *run, struct tm_history **to)
 {
-    bool is_there;
-    tm_status st = begin(history, run, path);
+    if (tm_failed(run)) {
+        tm_history_close(history);
+        history = NULL;
+    }
+    *to = history;
+    return run->error.status;
+}
 
-    if (st == TM_OK)
-        st = history_find(*history, &is_there);
-    if (st == TM_OK && !is_there) {
+tm_status tm_history_open(struct tm_history **to, struct tm_run *run, const char *path)
+{
+    struct tm_history *const history = begin(run, path);
+
+    if (!tm_failed(run) && !history_find(history)) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no history '%s'", path);
         tm_hint(&run->error, "'tracemill batch merge' makes it");
-        st = TM_ERR_INPUT;
     }
-    if (st == TM_OK)
-        st = history_open_file(*history);
-    if (st != TM_OK) {
-        tm_history_close(*history);
-        *history = NULL;
-    }
-    return st;
+    if (!tm_failed(run))
+        history_open_file(history);
+    return end_opening(history, run, to);
 }
 
 void tm_history_close(struct tm_history *history)
@@ -806,24 +797,21 @@ void tm_history_close(struct tm_history *history)
 
 /* --- renew --- */
 
-static tm_status make_tables(struct tm_history *history, const char *schema, size_t first, size_t last)
+static void make_tables(struct tm_history *history, const char *schema, size_t first, size_t last)
 {
     char sql[HISTORY_SQL_BYTES];
-    tm_status st = TM_OK;
 
-    for (size_t i = first; st == TM_OK && i < last && tm_history_object(sql, schema, TM_HISTORY_VERSION, i); i++)
-        st = history_do(history, sql);
-    return st;
+    for (size_t i = first; i < last && tm_history_object(sql, schema, TM_HISTORY_VERSION, i); i++)
+        history_do(history, sql);
 }
 
 /* A file without a name, whose folder is that of the spill files. */
-static tm_status open_work(struct tm_history *history)
+static void open_work(struct tm_history *history)
 {
     const size_t kib = history->run->budget.limit_bytes / 1024 / 16;
     const size_t cache = kib < CACHE_KIB_LEAST ? CACHE_KIB_LEAST : kib > CACHE_KIB_MOST ? CACHE_KIB_MOST : kib;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     char sql[256];
-    tm_status st;
 
 #ifdef SQLITE_OPEN_NOFOLLOW
     flags |= SQLITE_OPEN_NOFOLLOW;
@@ -831,17 +819,19 @@ static tm_status open_work(struct tm_history *history)
     history->is_renewed = true;
     if (history->run->spill_dir) {
         sqlite3_temp_directory = sqlite3_mprintf("%s", history->run->spill_dir);
-        if (!sqlite3_temp_directory)
-            return history_fail(history, NULL);
+        if (!sqlite3_temp_directory) {
+            (void)history_fail(history, NULL);
+            return;
+        }
     }
     if (sqlite3_open_v2("", &history->db, flags, "unix-none") != SQLITE_OK)
-        return history_fail(history, history->db);
+        (void)history_fail(history, history->db);
     (void)snprintf(sql, sizeof(sql),
                    "PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                    " PRAGMA temp_store = FILE; PRAGMA cache_size = -%zu; BEGIN",
                    HISTORY_PAGE_BYTES, cache);
-    st = history_do(history, sql);
-    return st == TM_OK ? make_tables(history, "main", 0, 1) : st;
+    history_do(history, sql);
+    make_tables(history, "main", 0, 1);
 }
 
 static tm_status copy_row(void *to, const struct tm_history_run *row)
@@ -850,86 +840,71 @@ static tm_status copy_row(void *to, const struct tm_history_run *row)
 }
 
 /* Every row passes through the program: what it would not write is not taken over. */
-static tm_status copy_rows(struct tm_history *history, const char *path)
+static void copy_rows(struct tm_history *history, const char *path)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_ID };
     struct tm_history *old;
-    tm_status st = tm_history_open(&old, history->run, path);
 
-    if (st == TM_OK)
-        st = tm_history_visit(old, &all, copy_row, history);
+    if (!tm_history_open(&old, history->run, path))
+        tm_history_visit(old, &all, copy_row, history);
     tm_history_close(old);
-    return st;
 }
 
-tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path)
+tm_status tm_history_renew(struct tm_history **to, struct tm_run *run, const char *path)
 {
-    bool is_there = false;
-    tm_status st = begin(history, run, path);
+    struct tm_history *const history = begin(run, path);
+    const bool is_there = !tm_failed(run) && history_find(history);
 
-    if (st == TM_OK)
-        st = history_find(*history, &is_there);
-    if (st == TM_OK)
-        st = open_work(*history);
-    if (st == TM_OK && is_there)
-        st = copy_rows(*history, path);
-    if (st == TM_OK)
-        st = make_tables(*history, "main", 1, SIZE_MAX);
-    if (st != TM_OK) {
-        tm_history_close(*history);
-        *history = NULL;
-    }
-    return st;
+    if (!tm_failed(run))
+        open_work(history);
+    if (!tm_failed(run) && is_there)
+        copy_rows(history, path);
+    if (!tm_failed(run))
+        make_tables(history, "main", 1, SIZE_MAX);
+    return end_opening(history, run, to);
 }
 
 /* --- commit --- */
 
 /* in: part  of the file that will have the name */
-static tm_status attach(struct tm_history *history, const char *part)
+static void attach(struct tm_history *history, const char *part)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *const statement = history_prepare(history, "ATTACH ?1 AS next");
     char sql[256];
-    tm_status st = history_prepare(history, "ATTACH ?1 AS next", &statement);
 
-    if (st == TM_OK && (sqlite3_bind_text(statement, 1, part, -1, SQLITE_STATIC) != SQLITE_OK ||
-                        sqlite3_step(statement) != SQLITE_DONE))
-        st = history_fail(history, history->db);
+    if (!statement || sqlite3_bind_text(statement, 1, part, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_DONE)
+        (void)history_fail(history, history->db);
     (void)sqlite3_finalize(statement);
     (void)snprintf(sql, sizeof(sql),
                    "PRAGMA next.page_size = %d; PRAGMA next.journal_mode = OFF; PRAGMA next.synchronous = OFF;"
                    " PRAGMA next.cache_size = -%d; BEGIN;"
                    " PRAGMA next.application_id = %d; PRAGMA next.user_version = %d",
                    HISTORY_PAGE_BYTES, CACHE_KIB_LEAST, HISTORY_APPLICATION, TM_HISTORY_VERSION);
-    return st == TM_OK ? history_do(history, sql) : st;
+    history_do(history, sql);
 }
 
-static tm_status write_next(struct tm_history *history, const char *part)
+static void write_next(struct tm_history *history, const char *part)
 {
-    tm_status st = history_do(history, "COMMIT");
-
-    if (st == TM_OK)
-        st = attach(history, part);
-    if (st == TM_OK)
-        st = make_tables(history, "next", 0, 1);
-    if (st == TM_OK)
-        st = history_do(history, "INSERT INTO next.runs SELECT * FROM main.runs ORDER BY id");
-    if (st == TM_OK)
-        st = make_tables(history, "next", 1, SIZE_MAX);
-    return st == TM_OK ? history_do(history, "COMMIT; DETACH next") : st;
+    history_do(history, "COMMIT");
+    attach(history, part);
+    make_tables(history, "next", 0, 1);
+    history_do(history, "INSERT INTO next.runs SELECT * FROM main.runs ORDER BY id");
+    make_tables(history, "next", 1, SIZE_MAX);
+    history_do(history, "COMMIT; DETACH next");
 }
 
 tm_status tm_history_commit(struct tm_history *history)
 {
     struct tm_atomic_file file;
-    tm_status st = tm_atomic_open(&file, history->run, history->folder, history->name);
 
     history->is_committed = true;
-    if (st == TM_OK)
-        st = write_next(history, file.part);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&file);
+    if (!tm_atomic_open(&file, history->run, history->folder, history->name)) {
+        write_next(history, file.part);
+        tm_atomic_commit(&file);
+    }
     tm_atomic_abort(&file);
-    return st;
+    return history->run->error.status;
 }
 
 /* The nights of a history: which one is the last, and which runs are told and judged with it. */
@@ -955,63 +930,54 @@ void tm_history_until(char until[11])
 }
 
 /* in: until  ?1;  number  ?2 */
-static tm_status ask_night(struct tm_history *history, const char *sql, const char *until, uint64_t number,
-                           char night[11])
+static void ask_night(struct tm_history *history, const char *sql, const char *until, uint64_t number, char night[11])
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *const statement = history_prepare(history, sql);
     const char *text = "";
-    tm_status st = history_prepare(history, sql, &statement);
-    int code;
+    int code = SQLITE_ERROR;
 
-    night[0] = '\0';
-    if (st == TM_OK &&
-        (sqlite3_bind_text(statement, 1, until, -1, SQLITE_STATIC) != SQLITE_OK ||
-         (sqlite3_bind_parameter_count(statement) > 1 &&
-          sqlite3_bind_int64(statement, 2, number < INT64_MAX ? (sqlite3_int64)number : INT64_MAX) != SQLITE_OK)))
-        st = history_fail(history, history->db);
-    code = st == TM_OK ? sqlite3_step(statement) : SQLITE_DONE;
+    if (statement && sqlite3_bind_text(statement, 1, until, -1, SQLITE_STATIC) == SQLITE_OK &&
+        (sqlite3_bind_parameter_count(statement) < 2 ||
+         sqlite3_bind_int64(statement, 2, number < INT64_MAX ? (sqlite3_int64)number : INT64_MAX) == SQLITE_OK))
+        code = sqlite3_step(statement);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
-        st = history_fail(history, history->db);
+        (void)history_fail(history, history->db);
     if (code == SQLITE_ROW && (!history_read_text(statement, 0, false, &text) || strlen(text) >= 11))
-        st = history_is_damaged(history, "a row has a 'night' that cannot be right");
-    if (st == TM_OK)
-        (void)snprintf(night, 11, "%s", text);
+        (void)history_is_damaged(history, "a row has a 'night' that cannot be right");
+    (void)snprintf(night, 11, "%s", tm_failed(history->run) ? "" : text);
     (void)sqlite3_finalize(statement);
-    return st;
 }
 
 tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged)
 {
-    return ask_night(history, "SELECT max(night) FROM runs WHERE night <= ?1", judged->until, 0, judged->last);
+    ask_night(history, "SELECT max(night) FROM runs WHERE night <= ?1", judged->until, 0, judged->last);
+    return history->run->error.status;
 }
 
 tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11])
 {
     static const char sql[] = "SELECT DISTINCT night FROM runs WHERE night <= ?1 ORDER BY night DESC LIMIT 1 OFFSET ?2";
-    char older[11];
-    tm_status st = ask_night(history, sql, until, nights, older);
 
-    night[0] = '\0';
-    if (st != TM_OK || !older[0])
-        return st;
-    return ask_night(history, sql, until, nights - 1, night);
+    ask_night(history, sql, until, nights, night);
+    if (night[0])
+        ask_night(history, sql, until, nights - 1, night);
+    return history->run->error.status;
 }
 
 tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged)
 {
-    sqlite3_stmt *statement = NULL;
-    tm_status st = tm_history_last_night(history, judged);
+    sqlite3_stmt *statement;
 
     assert(history->is_renewed && !history->is_committed);
-    if (st != TM_OK || !judged->last[0])
-        return st;
-    st = history_prepare(history, "UPDATE runs SET page = ?1 WHERE page IS NULL AND night <= ?2", &statement);
-    if (st == TM_OK && (sqlite3_bind_text(statement, 1, judged->last, -1, SQLITE_STATIC) != SQLITE_OK ||
-                        sqlite3_bind_text(statement, 2, judged->until, -1, SQLITE_STATIC) != SQLITE_OK ||
-                        sqlite3_step(statement) != SQLITE_DONE))
-        st = history_fail(history, history->db);
+    if (tm_history_last_night(history, judged) || !judged->last[0])
+        return history->run->error.status;
+    statement = history_prepare(history, "UPDATE runs SET page = ?1 WHERE page IS NULL AND night <= ?2");
+    if (!statement || sqlite3_bind_text(statement, 1, judged->last, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_bind_text(statement, 2, judged->until, -1, SQLITE_STATIC) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_DONE)
+        (void)history_fail(history, history->db);
     (void)sqlite3_finalize(statement);
-    return st;
+    return history->run->error.status;
 }
 
 bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row)
@@ -1062,7 +1028,6 @@ static tm_status print_row(void *to, const struct tm_history_run *row)
     const struct export *const e = to;
     struct tm_doc *const doc = tm_doc_new(e->run);
     struct tm_history_run shown = *row;
-    tm_status st;
 
     if (!doc)
         return e->run->error.status;
@@ -1073,13 +1038,12 @@ static tm_status print_row(void *to, const struct tm_history_run *row)
         if (isfinite(row->figure[i]))
             tm_add_double(tm_doc_root(doc), tm_figure_table[i].id, row->figure[i]);
     }
-    st = tm_doc_status(doc);
-    if (st == TM_OK)
+    if (!tm_failed(e->run))
         tm_value_print_line(tm_doc_root(doc), e->to);
     tm_doc_free(doc);
-    return st == TM_OK && ferror(e->to)
-               ? tm_fail_system(&e->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the rows")
-               : st;
+    if (ferror(e->to))
+        (void)tm_fail_system(&e->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the rows");
+    return e->run->error.status;
 }
 
 tm_status tm_history_export(struct tm_history *history, FILE *to)

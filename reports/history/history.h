@@ -76,17 +76,16 @@ struct tm_history;
 /* Open for reading.
  * owns:   the caller; tm_history_close
  * errors: TM_ERR_INPUT  not there, damaged (after PRAGMA integrity_check), of another version or program: with what to do */
-tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path);
 /* Begin the next one: what the file at `path` holds, if it is there, is copied.  errors: also TM_ERR_OUTPUT */
-tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path);
 
 /* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So does
  * its page where the row has none and the run is the same: job, night, status, fingerprint, options, version. */
-tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row) TM_MUST_USE;
-tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates,
-                               const char *text) TM_MUST_USE;
+tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row);
+tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text);
 /* A renewed one takes the name of the old one.  It can be visited before and afterwards. */
-tm_status tm_history_commit(struct tm_history *history) TM_MUST_USE;
+tm_status tm_history_commit(struct tm_history *history);
 void tm_history_close(struct tm_history *history); /* what was not committed goes away; tolerates NULL */
 
 /* Go through rows.  The row is borrowed until `take` returns; `take` may not write. */
@@ -109,7 +108,7 @@ struct tm_history_query {
 typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row);
 
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
-                           void *to) TM_MUST_USE;
+                           void *to);
 
 /* --- nights --- */
 
@@ -124,18 +123,17 @@ struct tm_judged_night {
 /* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH where that is later. */
 void tm_history_until(char until[11]);
 /* in: until  filled by tm_history_until.  out: last */
-tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged) TM_MUST_USE;
+tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged);
 /* The same of a renewed one with all its rows: those that have no page yet, and are not dated ahead, get this one. */
-tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged) TM_MUST_USE;
+tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged);
 /* Is a run shown and judged?  One of an older night not any more once its report was pruned. */
 bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
 bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row);
 /* The oldest of so many of the newest nights up to `until`; "" = there are no more than these. */
-tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights,
-                               char night[11]) TM_MUST_USE;
+tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11]);
 
 /* A line of JSON for each row, by job: the same bytes for the same rows. */
-tm_status tm_history_export(struct tm_history *history, FILE *to) TM_MUST_USE;
+tm_status tm_history_export(struct tm_history *history, FILE *to);
 
 /* --- what is made of it --- */
 
@@ -152,7 +150,7 @@ struct tm_nightly_options {
 };
 
 tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
-                          const struct tm_nightly_options *options) TM_MUST_USE;
+                          const struct tm_nightly_options *options);
 
 /* The newest figures of each job, and how its newest run went, in the OpenMetrics text format. */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,

@@ -19,10 +19,10 @@ uint32_t tm_scaling_devices(const struct tm_value *summary);
 
 /* Refused: fewer than two different numbers of devices, a run twice, a run without steps or devices.
  * in: point  ordered by devices, each number once */
-tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *point, size_t points) TM_MUST_USE;
+tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *point, size_t points);
 
 tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point, size_t points,
-                     const struct tm_compare_options *options) TM_MUST_USE;
+                     const struct tm_compare_options *options);
 
 /* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times,
  * parts, mode, speed-up, fit; then it is written.  What is not known is NaN. */

@@ -15,7 +15,7 @@
  * owns:   *source is the caller's, freed by (*source)->type->free; trace must outlive it
  * errors: TM_ERR_INPUT   not one event could be read
  *         TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables */
-tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source) TM_MUST_USE;
+tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source);
 
 /* The XSpace of one host (*.xplane.pb) as a source of records.  Scanning reads the file once for the extents of
  * the lines and the metadata tables; cursors then walk the lines on the wire.  Nothing is unpacked as a whole.
@@ -29,7 +29,6 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
  * errors: TM_ERR_INPUT   not one plane could be read
  *         TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables */
 tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
-                         void (*warn)(void *to, const char *text, size_t length), void *to,
-                         struct tm_source **source) TM_MUST_USE;
+                         void (*warn)(void *to, const char *text, size_t length), void *to, struct tm_source **source);
 
 #endif

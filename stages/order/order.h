@@ -18,9 +18,8 @@ typedef void tm_expect_record(void *to, const struct tm_track *track, const stru
  * in:     gives_own  records come with what they say of themselves, where the trace keeps it
  *         expect     NULL = nobody wants to know
  * errors: of the input, of the spill files, and whatever `take` returns, which stops at once */
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take,
-                   void *to) TM_MUST_USE;
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to);
 /* The same of one track. */
-tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to) TM_MUST_USE;
+tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to);
 
 #endif

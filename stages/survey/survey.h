@@ -18,7 +18,7 @@ void tm_survey_stats_free(struct tm_survey_stats *census); /* tolerates NULL */
 
 /* Count a record.  All of a track come one after the other. */
 tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_track *track,
-                               const struct tm_raw_record *raw) TM_MUST_USE;
+                               const struct tm_raw_record *raw);
 
 /* Whether what was counted on a track does not hold: which event lies inside which is told from the order of time.  Its
  * records are to be taken again, in order, after tm_survey_stats_recount. */
@@ -30,7 +30,7 @@ typedef tm_status tm_take_alike(void *to, const struct tm_event *event, uint64_t
 
 /* Give out all that was counted, after the survey; once. */
 tm_status tm_survey_stats_give(struct tm_survey_stats *census, struct tm_resolver *resolver, tm_take_alike *take,
-                               void *to) TM_MUST_USE;
+                               void *to);
 
 /* One look at all records, track by track and in no order of time, before they are put in order: which thread
  * launched what, where the steps are, which devices were active.  Afterwards every event can be told its step
@@ -53,7 +53,7 @@ struct tm_chosen_steps {
  * owns:   the caller frees what the resolver holds with tm_survey_free
  * errors: as of the tables and the input */
 tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_survey_stats *census,
-                    struct tm_resolver *resolver) TM_MUST_USE;
+                    struct tm_resolver *resolver);
 /* The events will be resolved again, from the first one on. */
 void tm_survey_rewind(struct tm_resolver *resolver);
 void tm_survey_free(struct tm_resolver *resolver);

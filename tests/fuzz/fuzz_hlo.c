@@ -31,7 +31,8 @@ static void begin(struct reading *r, const char *path)
     t->configs = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), TABLE);
     t->hlo_ops = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_op), TABLE);
     t->hlo_modules = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_hlo_module), TABLE);
-    FUZZ_REQUIRE(t->names && t->configs && t->hlo_ops && t->hlo_modules && tm_rows_append_st(t->hlo_ops, &no_op) == TM_OK);
+    FUZZ_REQUIRE(t->names && t->configs && t->hlo_ops && t->hlo_modules &&
+                 tm_rows_append_st(t->hlo_ops, &no_op) == TM_OK);
     FUZZ_REQUIRE(tm_input_open(&r->input, run, path) == TM_OK && tm_input_hold(&r->input) == TM_OK);
     r->hlo = tm_hlo_new(t, &r->input);
     FUZZ_REQUIRE(r->hlo != NULL);
@@ -68,7 +69,8 @@ static void check_join(struct reading *r, const struct tm_hlo_op *op)
     if (!op->name || length > 4096 || memmem(text, length, "::", 2))
         return; /* only the last part would be looked for */
     FUZZ_REQUIRE(tm_hlo_join(r->hlo, &config) == TM_OK && config.hlo != 0);
-    FUZZ_REQUIRE(tm_names_are_same_st(r->trace.names, op_at(r, config.hlo)->name, op->name, &is_same) == TM_OK && is_same);
+    FUZZ_REQUIRE(tm_names_are_same_st(r->trace.names, op_at(r, config.hlo)->name, op->name, &is_same) == TM_OK &&
+                 is_same);
 }
 
 static void check_op(struct reading *r, const struct tm_hlo_op *op)

@@ -110,21 +110,17 @@ tm_status bench_save(struct bench *b, const char *path)
 
 tm_status bench_load(struct bench *b, const char *path, uint32_t host)
 {
-    struct tm_partial_reader *reader;
-    tm_status st = tm_partial_open(&reader, b->run, path);
+    struct tm_partial_reader *reader = tm_partial_open(b->run, path);
 
-    if (st != TM_OK)
-        return st;
+    if (!reader)
+        return b->run->error.status;
     tm_partial_bind(reader, b->trace.names, name_of_host, b, host, 1);
-    st = tm_partial_enter(reader, b->stage.type->name);
-    if (st == TM_OK)
-        st = b->stage.type->load(&b->stage, reader);
-    if (st == TM_OK)
-        st = tm_partial_leave(reader);
-    if (st == TM_OK)
-        st = tm_partial_finish(reader);
+    tm_partial_enter(reader, b->stage.type->name);
+    (void)b->stage.type->load(&b->stage, reader);
+    tm_partial_leave(reader);
+    tm_partial_finish(reader);
     tm_partial_close(reader);
-    return st;
+    return b->run->error.status;
 }
 
 tm_strid bench_name(struct bench *b, const char *text)

@@ -133,9 +133,10 @@ static struct tm_partial_reader *begin_loading(struct file *file)
     assert_int_equal(tm_partial_write(file->w, to), TM_OK);
     assert_int_equal(fclose(to), 0);
     tm_partial_writer_free(file->w);
-    assert_int_equal(tm_partial_open(&file->r, file->run, file->path), TM_OK);
+    file->r = tm_partial_open(file->run, file->path);
+    assert_non_null(file->r);
     tm_partial_bind(file->r, file->names, host_name, NULL, 1, 2);
-    assert_int_equal(tm_partial_enter(file->r, "samples"), TM_OK);
+    tm_partial_enter(file->r, "samples");
     tm_partial_bind_devices(file->r, 3, 2);
     return file->r;
 }
@@ -144,8 +145,10 @@ static tm_status end_loading(struct file *file)
 {
     const tm_status st = tm_partial_status(file->r);
 
-    if (st == TM_OK)
-        assert_int_equal(tm_partial_leave(file->r), TM_OK);
+    if (st == TM_OK) {
+        tm_partial_leave(file->r);
+        assert_int_equal(tm_partial_status(file->r), TM_OK);
+    }
     tm_partial_close(file->r);
     tm_names_free(file->names);
     assert_int_equal(unlink(file->path), 0);

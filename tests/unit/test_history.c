@@ -673,6 +673,7 @@ static void what_is_no_file_is_refused(void **state)
     init(&run);
     assert_int_equal(tm_history_open(&history, &run, path), TM_ERR_INPUT);
     assert_non_null(strstr(run.error.what, "there is no history"));
+    test_run_init(&run);
     put_numbered(&run, order, 0, 1);
     (void)snprintf(other, sizeof(other), "%s/other.db", folder);
     assert_int_equal(rename(path, other), 0);

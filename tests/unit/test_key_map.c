@@ -48,7 +48,8 @@ static void number_member(struct tm_key_map *map, uint64_t i, uint64_t expected)
     uint64_t number;
 
     assert_int_equal(
-        tm_key_map_number_st(map, key_of(i >> TM_KEY_MEMBER_BITS), i & ((1 << TM_KEY_MEMBER_BITS) - 1), &number), TM_OK);
+        tm_key_map_number_st(map, key_of(i >> TM_KEY_MEMBER_BITS), i & ((1 << TM_KEY_MEMBER_BITS) - 1), &number),
+        TM_OK);
     assert_int_equal(number, expected);
 }
 

@@ -116,10 +116,9 @@ struct content {
     tm_strid name, none, again;
 };
 
-static tm_status take_sections(struct tm_partial_reader *r, struct content *c)
+static void take_sections(struct tm_partial_reader *r, struct content *c)
 {
-    tm_status st = tm_partial_enter(r, "first");
-
+    tm_partial_enter(r, "first");
     c->flag = tm_partial_bool(r);
     c->small = tm_partial_u32(r);
     c->large = tm_partial_u64(r);
@@ -129,34 +128,30 @@ static tm_status take_sections(struct tm_partial_reader *r, struct content *c)
     tm_partial_text(r, c->text, sizeof(c->text));
     c->name = tm_partial_name(r);
     c->none = tm_partial_name(r);
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    if (st == TM_OK)
-        st = tm_partial_enter(r, "second");
+    tm_partial_leave(r);
+    tm_partial_enter(r, "second");
     c->again = tm_partial_name(r);
     tm_partial_id(r, 0, c->id, sizeof(c->id));
     tm_partial_id(r, 0, c->plain, sizeof(c->plain));
     c->below = tm_partial_below_u32(r, 4);
-    if (st == TM_OK)
-        st = tm_partial_leave(r);
-    return st == TM_OK ? tm_partial_finish(r) : st;
+    tm_partial_leave(r);
+    tm_partial_finish(r);
 }
 
 /* The hosts are loaded as the second one of the run. */
 static tm_status read_partial(struct tm_run *run, const char *path, struct content *c)
 {
     struct tm_names *names = tm_names_new(run, 1 << 20, NULL);
-    struct tm_partial_reader *r = NULL;
-    tm_status st = names ? tm_partial_open(&r, run, path) : run->error.status;
+    struct tm_partial_reader *r = names ? tm_partial_open(run, path) : NULL;
 
     memset(c, 0, sizeof(*c));
-    if (st == TM_OK) {
+    if (r) {
         tm_partial_bind(r, names, name_of_host, hosts, 1, 1);
-        st = take_sections(r, c);
+        take_sections(r, c);
     }
     tm_partial_close(r);
     tm_names_free(names);
-    return st;
+    return run->error.status;
 }
 
 static void make_partial(struct file *file)
@@ -308,7 +303,6 @@ static void long_names_go_through_whole(void **state)
     struct tm_names *names;
     struct tm_partial_writer *w;
     struct tm_partial_reader *r;
-    struct tm_name info;
     tm_strid id;
     FILE *to;
 
@@ -328,15 +322,16 @@ static void long_names_go_through_whole(void **state)
     tm_partial_writer_free(w);
     tm_names_free(names);
     names = tm_names_new(&run, 4 << 20, NULL);
-    assert_int_equal(tm_partial_open(&r, &run, file->path), TM_OK);
+    r = tm_partial_open(&run, file->path);
+    assert_non_null(r);
     tm_partial_bind(r, names, name_of_host, hosts, 0, 1);
-    assert_int_equal(tm_partial_enter(r, "names"), TM_OK);
+    tm_partial_enter(r, "names");
     id = tm_partial_name(r);
-    assert_int_equal(tm_partial_leave(r), TM_OK);
-    assert_int_equal(tm_partial_finish(r), TM_OK);
-    assert_int_equal(tm_names_info_st(names, id, &info), TM_OK);
-    assert_int_equal(info.length, LONG);
-    assert_int_equal(tm_names_copy_st(names, id, 0, back, LONG), TM_OK);
+    tm_partial_leave(r);
+    tm_partial_finish(r);
+    assert_int_equal(tm_names_info(names, id).length, LONG);
+    tm_names_copy(names, id, 0, back, LONG);
+    assert_int_equal(run.error.status, TM_OK);
     assert_memory_equal(text, back, LONG);
     tm_partial_close(r);
     tm_names_free(names);
@@ -374,9 +369,10 @@ static tm_status pass_hash_of_file(struct tm_run *run, const char *path, const c
     memcpy(at, hash, strlen(facts->xxh3));
     (void)snprintf(file.path, sizeof(file.path), "%s", path);
     put_checksum(&file);
-    assert_int_equal(tm_partial_open(&r, run, path), TM_OK);
+    r = tm_partial_open(run, path);
+    assert_non_null(r);
     tm_partial_bind(r, names, name_of_host, hosts, 0, 1);
-    assert_int_equal(tm_partial_enter(r, "files"), TM_OK);
+    tm_partial_enter(r, "files");
     st = tm_file_facts_load(r, facts);
     tm_partial_close(r);
     tm_names_free(names);

@@ -127,7 +127,8 @@ static void names_with_two_handles_are_the_same(void **state)
     for (int i = 0; i < 100000 && again == first; i++) {
         char text[24];
 
-        assert_int_equal(tm_names_put_st(trace.names, text, (size_t)snprintf(text, sizeof(text), "%d", i), &other), TM_OK);
+        assert_int_equal(tm_names_put_st(trace.names, text, (size_t)snprintf(text, sizeof(text), "%d", i), &other),
+                         TM_OK);
         if (i % 1000 == 999)
             assert_int_equal(tm_names_put_st(trace.names, "twin", 4, &again), TM_OK);
     }

@@ -42,12 +42,12 @@ struct tm_archive_member;
  * errors: TM_ERR_INPUT  no such member, not a regular file, encrypted, of a zip and neither stored nor deflated, or the
  *         archive cannot be read so far; TM_ERR_LIMIT  of memory, and of what is passed over again */
 tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run, const char *path, const char *name,
-                          uint64_t position) TM_MUST_USE;
+                          uint64_t position);
 
 /* The next bytes of the member, as they were put into the archive.
  * out:    got     1 to `bytes`; 0 at the end, which damage may bring early: see tm_archive_problem
  * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is not known; TM_ERR_LIMIT of holes */
-tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t bytes, size_t *got) TM_MUST_USE;
+tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t bytes, size_t *got);
 
 /* What is wrong with the member, known at its end; NULL = nothing. */
 const char *tm_archive_problem(const struct tm_archive_member *member);

@@ -140,13 +140,13 @@ struct tm_input_options {
  * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or a wrapping of which not a byte
  *                        could be unwrapped
  *         kinds that cannot be read are no error here: see tm_input_require */
-tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path);
 tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
-                             const struct tm_input_options *options) TM_MUST_USE;
+                             const struct tm_input_options *options);
 
 /* Refuse what this version does not read: says what the file is and what to give instead.
  * errors: TM_ERR_INPUT */
-tm_status tm_input_require_readable(const struct tm_input *in) TM_MUST_USE;
+tm_status tm_input_require_readable(const struct tm_input *in);
 
 /* Stream: the next bytes of the content, in order; the fingerprint is taken on the way.  Nothing is spilled.
  * out:    got     1 to `bytes` bytes; 0 at the end of the content.  After that everything in `in` is known:
@@ -161,13 +161,13 @@ tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got
  * out:    bytes is known; everything else when it is finished
  * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it holds more than
  *         TM_HELD_TIMES_MOST times its bytes */
-tm_status tm_input_hold(struct tm_input *in) TM_MUST_USE;
+tm_status tm_input_hold(struct tm_input *in);
 /* The first byte that the fingerprint has not; `bytes` where it has all.  Reading from there on keeps tm_input_finish
  * from reading it again. */
 uint64_t tm_input_unseen(const struct tm_input *in);
 /* Read what has not been read: everything in `in` is known then.  It stays held.
  * errors: as tm_input_next */
-tm_status tm_input_finish(struct tm_input *in) TM_MUST_USE;
+tm_status tm_input_finish(struct tm_input *in);
 
 /* Read the content at a place; only after tm_input_hold.
  * out:    got     bytes read: fewer than asked for only at the end of the content; 0 past it
@@ -177,7 +177,7 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
 
 /* Whether the file is still what it was when it was opened: for whoever has read of it after it was finished.
  * errors: TM_ERR_INPUT  it was written; one that only grew is fine */
-tm_status tm_input_check(const struct tm_input *in) TM_MUST_USE;
+tm_status tm_input_check(const struct tm_input *in);
 
 void tm_input_close(struct tm_input *in); /* tolerates a zeroed or closed one */
 

@@ -383,7 +383,7 @@ static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_even
 {
     raw->traits = 0;
     return tm_names_put_often_st(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
-                              &raw->record.name, &raw->traits);
+                                 &raw->record.name, &raw->traits);
 }
 
 static tm_status chrome_set_origin(struct tm_chrome_maker *m);

@@ -146,7 +146,7 @@ static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, str
     if (!*has_name)
         return TM_OK;
     st = tm_names_text_st(hlo->trace->names, is_tpu ? config->details : config->hlo_op, NAME_LOOKED_AT, &text.at,
-                       &text.length);
+                          &text.length);
     if (st != TM_OK)
         return st;
     text = is_tpu ? name_in_hlo(text) : last_part(text);

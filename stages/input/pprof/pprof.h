@@ -49,7 +49,7 @@ struct tm_pprof_damage {
  * errors: TM_ERR_INPUT  it counts no bytes, or what its values are is lost; TM_ERR_OUTPUT, TM_ERR_LIMIT;
  *         what `take` returns */
 tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct tm_names *names,
-                        tm_take_memory_sample *take, void *to, struct tm_pprof_damage *damage) TM_MUST_USE;
+                        tm_take_memory_sample *take, void *to, struct tm_pprof_damage *damage);
 
 /* in: file  path of the source, as the profile has it */
 enum tm_code_owner tm_code_owner_of(const char *file, size_t length);

@@ -148,7 +148,7 @@ tm_status tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace
  * in:     inner  its trace must outlive the result
  * owns:   inner, also where it fails; *source is the caller's, freed by (*source)->type->free
  * errors: TM_ERR_LIMIT */
-tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source) TM_MUST_USE;
+tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source);
 
 /* Joins what a Chrome trace gives in halves.  A track is put in the order of time (equal times: longer first, then in
  * the order of the file), and everything on it is looked at by its key: 0 for what says a launch's id or a run's

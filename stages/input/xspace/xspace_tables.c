@@ -601,7 +601,8 @@ tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_re
             if (st != TM_OK)
                 break;
             row.stat = tm_stat_of((const char *)view.at, (size_t)(view.end - view.at));
-            st = tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row.name);
+            st =
+                tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row.name);
         }
         if (damaged)
             break;
@@ -811,7 +812,7 @@ static tm_status take_entry_field(struct tm_xspace *x, struct tm_reader *w, cons
         return TM_OK;
     st = name_bytes(x, w, head->value, &view);
     return st == TM_OK ? tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at),
-                                      head->number == VALUE_NAME ? &e->row.name : &e->display)
+                                         head->number == VALUE_NAME ? &e->row.name : &e->display)
                        : st;
 }
 

@@ -51,7 +51,7 @@ void tm_derived_free(struct tm_derived *derived); /* tolerates NULL */
 extern const struct tm_observer_type tm_derived_observer;
 
 /* The findings and the facts of a finished summary, once, after all hosts. */
-tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary) TM_MUST_USE;
+tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary);
 
 /* No more rows; then those of one host in the order (begin, longer first, sort, device).  As often as wanted; quick
  * where hosts are asked for in the order of their numbers.

@@ -260,10 +260,10 @@ void tm_exporter_begin_file(struct tm_exporter *e);
  * in:     trace      surveyed; it keeps arguments
  *         offset_ps  where its time 0 lies on the output's clock: the caller sees to it that nothing of it is negative
  * errors: TM_ERR_LIMIT  something is; more spans are open at once than there is memory for */
-tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps) TM_MUST_USE;
+tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps);
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
 /* Everything that is open ends. */
-tm_status tm_exporter_end_host(struct tm_exporter *e) TM_MUST_USE;
+tm_status tm_exporter_end_host(struct tm_exporter *e);
 const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
 
 /* Series whose last value is known, of a host; the others are written, but not again at the begin of a part. */

@@ -22,7 +22,7 @@ void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t lengt
 
 /* The file appears, unless the run has failed.
  * out: *written  bytes on disk; may be NULL */
-tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written) TM_MUST_USE;
+tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written);
 void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes away; tolerates NULL */
 
 /* Deflates whole blocks, fast: each becomes a stream of its own (RFC 1950).  What a block becomes depends on nothing but
