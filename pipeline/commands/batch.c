@@ -3,33 +3,30 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/nightly/batch.h"
 
-static tm_status scan_and_work(struct tm_run *run, const struct tm_options *options, struct tm_batch_counts *counts)
+static void scan_and_work(struct tm_run *run, const struct tm_options *options, struct tm_batch_counts *counts)
 {
     const struct tm_shard all = { .count = 1 };
     struct tm_manifest manifest = { .run = NULL };
-    tm_status st = tm_batch_find(run, options, &manifest);
 
-    if (st == TM_OK)
-        st = tm_batch_work(run, options, &manifest, options->output, all, counts);
+    if (!tm_batch_find(run, options, &manifest))
+        tm_batch_work(run, options, &manifest, options->output, all, counts);
     tm_manifest_free(&manifest);
-    return st;
 }
 
 static tm_status run_batch(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_batch_counts counts = { .runs = 0 };
-    tm_status st = tm_batch_check(run, options, options->output);
+    tm_status st;
 
-    if (st == TM_OK)
-        st = tm_batch_merge_check(run, options, options->output);
-    if (st == TM_OK)
-        st = tm_run_keys_check(run, options);
-    if (st == TM_OK)
-        st = scan_and_work(run, options, &counts);
-    if (st != TM_OK || options->dry_run)
-        return st;
+    tm_batch_check(run, options, options->output);
+    tm_batch_merge_check(run, options, options->output);
+    tm_run_keys_check(run, options);
+    if (!tm_failed(run))
+        scan_and_work(run, options, &counts);
+    if (tm_failed(run) || options->dry_run)
+        return run->error.status;
     st = tm_batch_merge(run, options, options->output);
-    return st == TM_OK && counts.troubled ? TM_PARTIAL : st;
+    return !st && counts.troubled ? TM_PARTIAL : st;
 }
 
 /* clang-format off */

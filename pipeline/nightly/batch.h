@@ -35,7 +35,7 @@ bool tm_baseline_is_word(const char *text);
 /* in:     baseline  of --baseline: nothing, one word, or paths
  * errors: TM_ERR_USAGE */
 tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *baseline,
-                                  struct tm_baseline_choice *choice) TM_MUST_USE;
+                                  struct tm_baseline_choice *choice);
 
 /* --- the past of one job at a time --- */
 
@@ -54,7 +54,7 @@ void tm_job_past_forget(struct tm_job_past *past); /* another job begins */
 /* The next run of the job, in the order of time.
  * in:     gates  what they say of it: "passed", "failed", "unknown", "" = never judged
  * errors: TM_ERR_LIMIT */
-tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates) TM_MUST_USE;
+tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates);
 
 /* All runs that a coming one of the job may be held against, whatever it runs on. */
 void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, const struct tm_past_run *run), void *of);
@@ -73,24 +73,24 @@ struct tm_batch_counts {
 
 /* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.
  * owns:   the caller; tm_manifest_free, also after a failure */
-tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest) TM_MUST_USE;
+tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest);
 
 /* Before any work: options that do not fit a batch (--redact, a trace as a format), the folder.
  * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */
-tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out);
 
 /* Work the items of a share that are not done: reports, and partials of runs of several hosts.  The manifest is kept in
  * OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
-                        const char *out, struct tm_shard shard, struct tm_batch_counts *counts) TM_MUST_USE;
+                        const char *out, struct tm_shard shard, struct tm_batch_counts *counts);
 
 /* What is wrong with the options of a merge is told before any work: the gate file, --baseline, files beside OUT.
  * errors: TM_ERR_USAGE */
-tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out);
 
 /* Put together: join, history, gates, index, files that options name.
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
-tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out) TM_MUST_USE;
+tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out);
 
 /* Hold the runs that are judged to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a night").
  * Without --gate it tells of the reports alone.
@@ -107,7 +107,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
  * errors: TM_ERR_USAGE  the file or an expression */
 tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
                            struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
-                           tm_status *verdict) TM_MUST_USE;
+                           tm_status *verdict);
 
 /* Tasks of a batch, each worked by a process of its own: a report or a partial into the folder of an item, and its
  * result. */
@@ -138,26 +138,25 @@ struct tm_batch_pool {
 };
 
 /* The fingerprints of the options, of reports and of partials: what changes a report only leaves partials as they are. */
-tm_status tm_batch_pool_options(struct tm_batch_pool *pool) TM_MUST_USE;
+tm_status tm_batch_pool_options(struct tm_batch_pool *pool);
 
 /* Work all tasks.  How each ended goes into the counts.
  * errors: TM_ERR_OUTPUT where OUT does not take results; TM_ERR_LIMIT, TM_ERR_USAGE of jobs */
-tm_status tm_batch_pool_work(struct tm_batch_pool *pool) TM_MUST_USE;
+tm_status tm_batch_pool_work(struct tm_batch_pool *pool);
 
 /* Write the result of a task that failed, in place of all that is in its folder. */
 tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
-                             int exit_status, const char *message, const char *hint) TM_MUST_USE;
+                             int exit_status, const char *message, const char *hint);
 
 /* How a run stood before its report was pruned; TM_RESULT_MISSING where it was not, or has changed since. */
-tm_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
-                          enum tm_result_status *status) TM_MUST_USE;
+enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run);
 
 /* --- of an item --- */
 
 /* Its work, and how that stands: tm_result_stands tells whether it is to be done. */
 struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item);
 tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
-                             enum tm_result_status *status) TM_MUST_USE;
+                             enum tm_result_status *status);
 
 /* One whose result stands. */
 void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_status status);
@@ -183,7 +182,7 @@ struct tm_batch_parts {
 };
 
 tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
-                              const struct tm_batch_run *batch_run) TM_MUST_USE;
+                              const struct tm_batch_run *batch_run);
 void tm_batch_parts_free(struct tm_batch_parts *parts);
 
 /* A pool of processes, one for each piece of work, made by fork: what one of them does to itself, a crash included, is an
@@ -213,7 +212,7 @@ struct tm_work {
 
 /* SIGINT, SIGTERM and SIGHUP end the processes, and then the driver as they would have without.
  * errors: those of ended; TM_ERR_LIMIT where no process can be made at all */
-tm_status tm_work_all(struct tm_run *run, const struct tm_work *work) TM_MUST_USE;
+tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
 
 /* How many bytes of data a process of the pool may have on top of those that it begins with. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
@@ -224,8 +223,7 @@ enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
  * (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU) for, each taking --memory and 48 MiB; at least 1.
  * in:     wanted  0 = auto; is_forced  take it though memory is too small
  * errors: TM_ERR_USAGE  more than memory is for: with what would fit */
-tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced,
-                         unsigned *jobs) TM_MUST_USE;
+tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs);
 
 /* What this process may use of the machine: the least of what the kernel, the control groups above it and Slurm say. */
 struct tm_machine {

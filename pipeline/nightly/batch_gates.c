@@ -47,7 +47,6 @@ struct gated_night {
     char job[TM_KEY_BYTES]; /* that is gone through */
     struct tm_value *rows;  /* "runs" of the result */
     uint64_t verdicts[VERDICTS], gate_statuses[NIGHT_GATE_STATUSES], new_jobs;
-    tm_status failed; /* what ended it */
 };
 
 /* One run of a night and its gates: its summary is in memory, and of those that it is held against the members that some
@@ -86,25 +85,21 @@ static struct tm_doc *new_doc(struct gated_night *n)
     return doc;
 }
 
-/* out: false  it cannot be read; why is in `why`, or n->failed is set */
+/* out: false  it cannot be read; why is in `why`, or the run has failed */
 static bool read_summary(struct gated_night *n, struct tm_doc *doc, const char *summary, char why[TEXT_BYTES])
 {
     char path[PATH_BYTES];
     const int length = snprintf(path, sizeof(path), "%s/%s", n->out, summary);
-    tm_status st;
 
     if (length < 0 || (size_t)length >= sizeof(path)) {
         (void)snprintf(why, TEXT_BYTES, "its path is too long");
         return false;
     }
-    st = tm_summary_read(n->run, doc, path);
-    if (st == TM_OK)
+    if (!tm_summary_read(n->run, doc, path))
         return true;
     (void)snprintf(why, TEXT_BYTES, "%.*s", TEXT_BYTES - 1, n->run->error.what);
-    if (st == TM_ERR_INPUT)
+    if (n->run->error.status == TM_ERR_INPUT)
         forget_error(n->run);
-    else
-        n->failed = st;
     return false;
 }
 
@@ -155,18 +150,15 @@ static void load_past_run(struct gated_night *n, struct judged *j, const struct 
     struct tm_doc *const whole = new_doc(n);
     char why[TEXT_BYTES];
 
-    if (!whole) {
-        n->failed = n->run->error.status;
+    if (!whole)
         return;
-    }
     if (read_summary(n, whole, past->summary, why)) {
         const struct tm_compared_run run = {
             .summary = keep(n, j, past->id, tm_doc_root(whole)), .path = past->id, .is_summary = true, .measured_ps = -1
         };
 
-        if ((n->failed = tm_doc_status(j->base)) == TM_OK)
-            add_baseline(j, &run, past->id);
-    } else if (n->failed == TM_OK) {
+        add_baseline(j, &run, past->id);
+    } else if (!tm_failed(n->run)) {
         note(j, past->id, why);
     }
     tm_doc_free(whole);
@@ -194,7 +186,7 @@ static void load_baselines(struct gated_night *n, struct judged *j)
         return;
     }
     count = job_past_choose(n->past, j->of, chosen, &j->none);
-    for (size_t i = 0; i < count && n->failed == TM_OK; i++)
+    for (size_t i = 0; i < count && !tm_failed(n->run); i++)
         load_past_run(n, j, chosen[i]);
     if (count && j->count == 0)
         (void)snprintf(j->none.why, sizeof(j->none.why), "no good run of the job before it can be read");
@@ -285,47 +277,44 @@ static void add_check(struct gated_night *n, struct judged *j)
     end_row(n, j, verdict, text);
 }
 
-static tm_status judge(struct gated_night *n, struct judged *j)
+static void judge(struct gated_night *n, struct judged *j)
 {
     const struct tm_judged_job job = { n->job, j->none.why, j->none.is_new };
     const struct tm_comparison_side side = { j->count == 1 ? j->against[0].path : n->choice.told, j->against,
                                              j->count };
     size_t failed;
-    tm_status st;
 
     j->check = new_doc(n);
     if (!j->check)
-        return n->run->error.status;
-    st = tm_gates_judge_job(n->run, j->check, n->gates, &j->run, j->count ? &side : NULL, &job, &failed);
-    if (st != TM_OK)
-        return tm_while(&n->run->error, "holding '%s' to the gates", j->of->id);
+        return;
+    tm_gates_judge_job(n->run, j->check, n->gates, &j->run, j->count ? &side : NULL, &job, &failed);
+    if (tm_while(&n->run->error, "holding '%s' to the gates", j->of->id))
+        return;
     n->new_jobs += j->count == 0 && j->none.is_new && tm_int(tm_path(tm_doc_root(j->check), "counts.skipped")) > 0;
     add_check(n, j);
-    return TM_OK;
 }
 
 /* in: j  of a run with a report */
-static tm_status judge_run(struct gated_night *n, struct judged *j)
+static void judge_run(struct gated_night *n, struct judged *j)
 {
     char why[TEXT_BYTES];
 
     j->input = new_doc(n);
     j->base = j->input ? new_doc(n) : NULL;
     if (!j->base)
-        return n->run->error.status;
+        return;
     if (!*j->of->summary || !read_summary(n, j->input, j->of->summary, why)) {
-        if (n->failed != TM_OK)
-            return n->failed;
         tm_add_array(j->row, "baseline");
         tm_add_array(j->row, "gates");
         end_row(n, j, RUN_UNKNOWN, *j->of->summary ? why : "its summary was pruned, or never written");
-        return TM_OK;
+        return;
     }
     j->run = (struct tm_compared_run){
         .summary = tm_doc_root(j->input), .path = j->of->id, .is_summary = true, .measured_ps = -1
     };
     load_baselines(n, j);
-    return n->failed == TM_OK ? judge(n, j) : n->failed;
+    if (!tm_failed(n->run))
+        judge(n, j);
 }
 
 static bool has_report(const struct tm_history_run *row)
@@ -355,18 +344,17 @@ static struct tm_value *begin_row(struct gated_night *n, const struct tm_history
 }
 
 /* Put a run that is judged into the result, judged where it has a report and there are gates. */
-static tm_status night_gates_take(struct gated_night *n, const struct tm_history_run *row)
+static void night_gates_take(struct gated_night *n, const struct tm_history_run *row)
 {
     struct judged *const j = tm_take(&n->run->budget, TM_ACCOUNT_MODEL, sizeof(*j), &n->run->error);
-    tm_status st = TM_OK;
 
     if (!j)
-        return n->run->error.status;
+        return;
     j->of = row;
     j->row = begin_row(n, row);
     j->notes = tm_add_array(j->row, "notes");
     if (has_report(row) && n->gates) {
-        st = judge_run(n, j);
+        judge_run(n, j);
     } else {
         tm_add_array(j->row, "baseline");
         tm_add_array(j->row, "gates");
@@ -376,7 +364,6 @@ static tm_status night_gates_take(struct gated_night *n, const struct tm_history
     tm_doc_free(j->base);
     tm_doc_free(j->input);
     tm_give(&n->run->budget, TM_ACCOUNT_MODEL, j, sizeof(*j));
-    return st;
 }
 
 /* For each kind of machine that a job had, three rings of its last runs: one for each grade. */
@@ -467,19 +454,16 @@ tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *bas
 {
     *choice = (struct tm_baseline_choice){ .kind = TM_BASELINE_LAST, .most = TM_BASELINE_RUNS };
     (void)snprintf(choice->told, sizeof(choice->told), "median:%d", TM_BASELINE_RUNS);
-    for (size_t i = 0; i < baseline->count; i++) {
+    for (size_t i = 0; i < baseline->count && !tm_failed(run); i++) {
         const bool is_word = tm_baseline_is_word(baseline->text[i]);
-        const tm_status st = is_word ? read_word(run, baseline->text[i], choice) : TM_OK;
 
-        if (st != TM_OK)
-            return st;
-        if (is_word && baseline->count > 1)
-            return refuse(run, baseline->text[i], "it stands alone or not at all");
         if (!is_word)
             choice->kind = TM_BASELINE_PATHS;
+        else if (!read_word(run, baseline->text[i], choice) && baseline->count > 1)
+            (void)refuse(run, baseline->text[i], "it stands alone or not at all");
         (void)snprintf(choice->told, sizeof(choice->told), "%s", is_word ? baseline->text[i] : "");
     }
-    return TM_OK;
+    return run->error.status;
 }
 
 /* --- the past --- */
@@ -677,16 +661,15 @@ static tm_status take_past_run(void *to, const struct tm_history_run *row)
 {
     struct gated_night *const n = to;
     const bool is_judged = tm_history_is_judged(n->judged, row);
-    tm_status st = TM_OK;
 
     if (strcmp(n->job, row->keys.job) != 0) {
         tm_job_past_forget(n->past);
         (void)snprintf(n->job, sizeof(n->job), "%s", row->keys.job);
     }
     if (is_judged)
-        st = night_gates_take(n, row);
-    if (st != TM_OK || !n->gates)
-        return st;
+        night_gates_take(n, row);
+    if (tm_failed(n->run) || !n->gates)
+        return n->run->error.status;
     const struct tm_value *const made = is_judged ? tm_at(n->rows, tm_length(n->rows) - 1) : NULL;
 
     return tm_job_past_add(n->past, row, made ? tm_text(tm_get(made, "verdict")) : row->gates);
@@ -715,12 +698,13 @@ static tm_status count_run(void *to, const struct tm_history_run *row)
 }
 
 /* What leaves a gate open is told. */
-static tm_status add_notes(struct gated_night *n, struct tm_history *history, struct tm_value *notes)
+static void add_notes(struct gated_night *n, struct tm_history *history, struct tm_value *notes)
 {
     const struct tm_history_query ahead = { .order = TM_HISTORY_BY_JOB, .after = n->judged->until };
     char text[TEXT_BYTES];
     uint64_t count = 0;
-    tm_status st = tm_history_visit(history, &ahead, count_run, &count);
+
+    tm_history_visit(history, &ahead, count_run, &count);
 
     if (count) {
         (void)snprintf(text, sizeof(text), "%" PRIu64 " %s dated more than a day ahead, and not judged.", count,
@@ -736,7 +720,6 @@ static tm_status add_notes(struct gated_night *n, struct tm_history *history, st
         (void)snprintf(text, sizeof(text), "Gate %zu fits no job of this night.", number);
         tm_add_string(notes, NULL, text);
     }
-    return st;
 }
 
 static void tell(char *to, size_t *used, uint64_t count, const char *what)
@@ -778,11 +761,9 @@ static void add_counts(struct gated_night *n, struct tm_value *counts)
 }
 
 /* After the last row was visited: writing is not allowed before. */
-static tm_status set_gates(struct gated_night *n, struct tm_history *history)
+static void set_gates(struct gated_night *n, struct tm_history *history)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < tm_length(n->rows) && st == TM_OK && n->gates; i++) {
+    for (size_t i = 0; i < tm_length(n->rows) && n->gates; i++) {
         const struct tm_value *const row = tm_at(n->rows, i);
         const char *verdict = tm_text(tm_get(row, "verdict"));
 
@@ -790,37 +771,30 @@ static tm_status set_gates(struct gated_night *n, struct tm_history *history)
             continue;
         const bool is_judged = strcmp(verdict, night_verdict_word[RUN_NOT_JUDGED]) != 0;
 
-        st = tm_history_set_gates(history, tm_text(tm_get(row, "id")), is_judged ? verdict : "",
-                                  is_judged ? tm_text(tm_get(row, "text")) : "");
+        tm_history_set_gates(history, tm_text(tm_get(row, "id")), is_judged ? verdict : "",
+                             is_judged ? tm_text(tm_get(row, "text")) : "");
     }
-    return st;
 }
 
-static tm_status load_fixed(struct gated_night *n, const struct tm_options *options)
+static void load_fixed(struct gated_night *n, const struct tm_options *options)
 {
     struct tm_run_operand operand[TM_TEXTS_MOST];
 
     if (!n->gates || n->choice.kind != TM_BASELINE_PATHS)
-        return TM_OK;
+        return;
     for (size_t i = 0; i < options->baseline.count; i++)
         tm_run_operand_read(&operand[i], options->baseline.text[i]);
-    return tm_summaries_load(&n->fixed, n->run, options, operand, options->baseline.count, "check");
+    tm_summaries_load(&n->fixed, n->run, options, operand, options->baseline.count, "check");
 }
 
-static tm_status prepare(struct gated_night *n, const struct tm_options *options)
+static void prepare(struct gated_night *n, const struct tm_options *options)
 {
-    tm_status st = TM_OK;
-
-    if (options->gate)
-        st = tm_gates_read(n->run, &n->gates, options->gate);
-    if (st == TM_OK)
-        st = tm_baseline_choice_read(n->run, &options->baseline, &n->choice);
-    if (st == TM_OK)
-        st = load_fixed(n, options);
-    if (st != TM_OK)
-        return st;
-    n->past = tm_job_past_new(n->run, &n->choice);
-    return n->past ? TM_OK : n->run->error.status;
+    if (options->gate && tm_gates_read(n->run, &n->gates, options->gate))
+        return;
+    if (!tm_baseline_choice_read(n->run, &options->baseline, &n->choice))
+        load_fixed(n, options);
+    if (!tm_failed(n->run))
+        n->past = tm_job_past_new(n->run, &n->choice);
 }
 
 static void add_head(const struct gated_night *n, const struct tm_options *options, struct tm_value *result)
@@ -835,28 +809,26 @@ static void add_head(const struct gated_night *n, const struct tm_options *optio
         tm_add_string(result, "baseline", n->fixed.run[0].label);
 }
 
-static tm_status hold(struct gated_night *n, const struct tm_options *options, struct tm_history *history,
-                      struct tm_value *result)
+static void hold(struct gated_night *n, const struct tm_options *options, struct tm_history *history,
+                 struct tm_value *result)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB, .until = n->judged->until },
                                   only_judged = { .order = TM_HISTORY_BY_JOB, .judged = n->judged };
-    tm_status st = prepare(n, options);
+    struct tm_value *notes;
 
-    if (st != TM_OK)
-        return st;
+    prepare(n, options);
+    if (tm_failed(n->run))
+        return;
     add_head(n, options, result);
-    struct tm_value *const notes = tm_add_array(result, "notes");
-
+    notes = tm_add_array(result, "notes");
     n->rows = tm_add_array(result, "runs");
-    st = *n->judged->last ? tm_history_visit(history, n->gates ? &all : &only_judged, take_past_run, n) : TM_OK;
-    if (st == TM_OK)
-        st = add_notes(n, history, notes);
-    if (st != TM_OK)
-        return st;
+    if (*n->judged->last && tm_history_visit(history, n->gates ? &all : &only_judged, take_past_run, n))
+        return;
+    add_notes(n, history, notes);
     add_counts(n, tm_add_object(result, "counts"));
     add_verdict(n, tm_add_object(result, "verdict"));
-    st = n->run->error.status; /* of a result that there was no room for */
-    return st == TM_OK ? set_gates(n, history) : st;
+    if (!tm_failed(n->run)) /* also of a result that there was no room for */
+        set_gates(n, history);
 }
 
 tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
@@ -864,11 +836,11 @@ tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options,
                            tm_status *verdict)
 {
     struct gated_night n = { .run = run, .out = out, .judged = judged };
-    tm_status st = hold(&n, options, history, result);
 
+    hold(&n, options, history, result);
     *verdict = n.verdicts[RUN_FAILED] ? TM_GATE : n.verdicts[RUN_UNKNOWN] ? TM_PARTIAL : TM_OK;
     tm_job_past_free(n.past);
     tm_summaries_free(&n.fixed);
     tm_gates_free(n.gates);
-    return st;
+    return run->error.status;
 }

@@ -24,41 +24,37 @@
 
 /* `batch export`: the history as JSON Lines, to stdout or into a file that appears whole. */
 
-static tm_status write_file(struct tm_run *run, struct tm_history *history, const char *path)
+static void write_file(struct tm_run *run, struct tm_history *history, const char *path)
 {
     struct tm_atomic_file file = { .stream = NULL };
     struct tm_file_place place;
-    tm_status st = tm_find_place(run, path, &place);
 
-    if (st == TM_OK)
-        st = tm_make_folder(run, place.folder);
-    if (st == TM_OK)
-        st = tm_atomic_open(&file, run, place.folder, place.name);
-    if (st == TM_OK)
-        st = tm_history_export(history, file.stream);
-    if (st == TM_OK)
-        st = tm_atomic_commit(&file);
+    if (tm_find_place(run, path, &place) || tm_make_folder(run, place.folder) ||
+        tm_atomic_open(&file, run, place.folder, place.name))
+        return;
+    tm_history_export(history, file.stream);
+    tm_atomic_commit(&file);
     tm_atomic_abort(&file);
-    return st;
 }
 
 static tm_status run_batch_export(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_history *history = NULL;
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = tm_out_path(run, options->inputs[0], TM_HISTORY_FILE, path);
 
-    if (st == TM_OK && options->output)
-        st = tm_guard_batch(run, options->inputs[0]);
-    if (st == TM_OK && options->output)
-        st = tm_guard_output(run, options->output, "the file of -o");
-    if (st == TM_OK)
-        st = tm_history_open(&history, run, path);
-    if (st == TM_OK)
-        st = options->output ? write_file(run, history, options->output)
-                             : tm_finish_stdout(run, tm_history_export(history, stdout));
+    tm_out_path(run, options->inputs[0], TM_HISTORY_FILE, path);
+    if (options->output) {
+        tm_guard_batch(run, options->inputs[0]);
+        tm_guard_output(run, options->output, "the file of -o");
+    }
+    if (tm_failed(run) || tm_history_open(&history, run, path))
+        return run->error.status;
+    if (options->output)
+        write_file(run, history, options->output);
+    else
+        tm_finish_stdout(run, tm_history_export(history, stdout));
     tm_history_close(history);
-    return st;
+    return run->error.status;
 }
 
 static const uint32_t of_documents =
@@ -77,9 +73,9 @@ static const char *report_file(uint32_t formats)
  * runs are left out.  Then what tm_document_deliver says of it.
  * in:     gates  as tm_nightly_gates filled it; NULL = none were asked for
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
-static tm_status night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
-                                   struct tm_history *history, const struct tm_judged_night *judged,
-                                   const struct tm_value *gates)
+static void night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
+                              struct tm_history *history, const struct tm_judged_night *judged,
+                              const struct tm_value *gates)
 {
     const struct tm_nightly_options night = { .title = options->title,
                                               .note = options->note,
@@ -89,13 +85,11 @@ static tm_status night_index_write(struct tm_run *run, const struct tm_options *
                                               .gates = gates };
     struct tm_document_result result = { .doc = tm_doc_new(run), .paper = options->paper };
     struct tm_options written = *options;
-    tm_status st = result.doc ? tm_nightly_fill(run, result.doc, history, &night) : run->error.status;
 
     written.formats &= of_documents;
-    if (!st)
-        st = tm_document_deliver(run, &result, out, &written);
+    if (result.doc && !tm_nightly_fill(run, result.doc, history, &night))
+        tm_document_deliver(run, &result, out, &written);
     tm_doc_free(result.doc);
-    return st;
 }
 
 /* From the partials of hosts to the report of their run.  Hosts that failed are told as missing. */
@@ -103,76 +97,68 @@ static tm_status night_index_write(struct tm_run *run, const struct tm_options *
 /* --- which runs --- */
 
 /* None of its hosts can be reported. */
-static tm_status fail_run(struct tm_batch_pool *pool, const struct tm_batch_task *task,
-                          const struct tm_batch_parts *parts)
+static void fail_run(struct tm_batch_pool *pool, const struct tm_batch_task *task, const struct tm_batch_parts *parts)
 {
     char message[TM_RESULT_MESSAGE_BYTES];
 
     (void)snprintf(message, sizeof(message), "none of its hosts could be read; %.900s", parts->message);
-    return tm_batch_pool_fail(pool, task, parts->worst, parts->worst == TM_RESULT_REFUSED ? TM_ERR_INPUT : TM_ERR_LIMIT,
-                              message, "");
+    tm_batch_pool_fail(pool, task, parts->worst, parts->worst == TM_RESULT_REFUSED ? TM_ERR_INPUT : TM_ERR_LIMIT,
+                       message, "");
 }
 
 /* A run whose parts are all there, or will not be; it is reported again if other parts stand than in its report, and each
  * time where one failed: the next time it may fail for another reason. */
-static tm_status choose_run(struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
-                            struct tm_batch_task *tasks)
+static void choose_run(struct tm_batch_pool *pool, const struct tm_batch_run *batch_run, struct tm_batch_task *tasks)
 {
     struct tm_batch_task task = { .batch_run = batch_run, .weight = batch_run->files };
     struct tm_batch_parts parts = { .run = NULL };
     char folder[TM_OUT_PATH_BYTES];
-    enum tm_result_status status;
-    tm_status st = tm_batch_pruned(pool, batch_run, &status);
+    enum tm_result_status status = tm_batch_pruned(pool, batch_run);
 
-    if (st == TM_OK && status != TM_RESULT_MISSING) {
+    if (status != TM_RESULT_MISSING) {
         pool->counts->runs++;
         tm_batch_count_standing(pool->counts, status);
-        return TM_OK;
+        return;
     }
-    if (st == TM_OK)
-        st = tm_batch_parts_find(&parts, pool->run, pool->out, batch_run);
-    if (st == TM_OK)
-        st = tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder);
-    if (st == TM_OK) {
+    tm_batch_parts_find(&parts, pool->run, pool->out, batch_run);
+    tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder);
+    if (!tm_failed(pool->run)) {
         memcpy(task.fingerprint, parts.fingerprint, sizeof(task.fingerprint));
         status = tm_result_look(pool->run, folder, task.fingerprint, pool->report_options, NULL);
         pool->counts->runs++;
         if (parts.missing_count && parts.worst == TM_RESULT_MISSING)
             pool->counts->missing++;
         else if (!parts.path_count)
-            st = fail_run(pool, &task, &parts);
+            fail_run(pool, &task, &parts);
         else if (tm_result_stands(status, false) && (!parts.missing_count || parts.worst == TM_RESULT_REFUSED))
             tm_batch_count_standing(pool->counts, status);
         else
             tasks[pool->count++] = task;
     }
     tm_batch_parts_free(&parts);
-    return st;
 }
 
 /* Make the reports of runs of several hosts, all of whose partials stand, likewise.  A run of which hosts failed is
  * reported of the others, as partial, with what is missing told. */
-static tm_status batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
-                            const char *out, struct tm_batch_counts *counts)
+static void batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
+                       const char *out, struct tm_batch_counts *counts)
 {
     struct tm_batch_pool pool = {
         .run = run, .options = options, .out = out, .what = "runs of several hosts", .counts = counts, .joins = true
     };
     const size_t bytes = (manifest->count + 1) * sizeof(struct tm_batch_task);
     struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-    tm_status st;
 
     if (!tasks)
-        return run->error.status;
-    st = tm_batch_pool_options(&pool);
-    for (size_t i = 0; i < manifest->count && st == TM_OK; i++)
+        return;
+    tm_batch_pool_options(&pool);
+    for (size_t i = 0; i < manifest->count && !tm_failed(run); i++)
         if (manifest->runs[i].files > 1)
-            st = choose_run(&pool, &manifest->runs[i], tasks);
+            choose_run(&pool, &manifest->runs[i], tasks);
     pool.tasks = tasks;
-    if (st == TM_OK)
-        st = tm_batch_pool_work(&pool);
+    if (!tm_failed(run))
+        tm_batch_pool_work(&pool);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, bytes);
-    return st;
 }
 
 /* From the result of a run to its row in the history.  Only one of them is in memory at a time. */
@@ -240,21 +226,19 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
 }
 
 /* in: fingerprint  of the run as it is now */
-static tm_status is_of_now(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
-                           const struct tm_value *result, const char *fingerprint, bool *is)
+static bool is_of_now(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
+                      const struct tm_value *result, const char *fingerprint)
 {
     const char *const made_of = tm_text(tm_get(result, "fingerprint"));
     struct tm_batch_parts parts = { .run = NULL };
-    tm_status st = TM_OK;
+    bool is = strcmp(made_of, fingerprint) == 0;
 
-    *is = strcmp(made_of, fingerprint) == 0;
-    if (!*is && batch_run->files > 1) { /* or of those hosts that could be read */
-        st = tm_batch_parts_find(&parts, run, out, batch_run);
-        *is = st == TM_OK && strcmp(made_of, parts.fingerprint) == 0;
+    if (!is && batch_run->files > 1) { /* or of those hosts that could be read */
+        tm_batch_parts_find(&parts, run, out, batch_run);
+        is = !tm_failed(run) && strcmp(made_of, parts.fingerprint) == 0;
         tm_batch_parts_free(&parts);
     }
-    *is = *is && strcmp(tm_text(tm_get(result, "id")), batch_run->id) == 0;
-    return st;
+    return is && strcmp(tm_text(tm_get(result, "id")), batch_run->id) == 0;
 }
 
 static void count(struct tm_batch_counts *counts, enum tm_result_status status)
@@ -269,32 +253,26 @@ static void count(struct tm_batch_counts *counts, enum tm_result_status status)
     ++*of[status];
 }
 
-static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
-                      struct tm_history *history, struct tm_batch_counts *counts)
+static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out, struct tm_history *history,
+                 struct tm_batch_counts *counts)
 {
     struct tm_doc *const doc = tm_doc_new(run), *const texts = doc ? tm_doc_new(run) : NULL;
     char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
     struct row row = { .of = { .id = batch_run->id, .gates = "", .gates_text = "", .page = "" } };
     const struct tm_value *result = NULL;
     enum tm_result_status status = TM_RESULT_MISSING;
-    bool is_now = false;
-    tm_status st = texts ? tm_out_item_folder(run, out, batch_run, NULL, folder) : run->error.status;
 
-    if (st != TM_OK)
+    if (!texts || tm_out_item_folder(run, out, batch_run, NULL, folder))
         goto out;
     tm_run_fingerprint(batch_run, fingerprint);
-    if (tm_result_read(doc, tm_doc_root(doc), folder))
-        st = is_of_now(run, batch_run, out, tm_doc_root(doc), fingerprint, &is_now);
-    if (st != TM_OK)
-        goto out;
-    if (is_now) {
+    if (tm_result_read(doc, tm_doc_root(doc), folder) &&
+        is_of_now(run, batch_run, out, tm_doc_root(doc), fingerprint)) {
         result = tm_doc_root(doc);
         status = tm_result_status_of(tm_text(tm_get(result, "status")));
     }
     /* names of files may be any bytes */
     tm_add_text(tm_doc_root(texts), "name", batch_run->name, strlen(batch_run->name));
     tm_add_text(tm_doc_root(texts), "path", batch_run->path, strlen(batch_run->path));
-    st = tm_doc_status(texts);
     row.of.name = tm_text(tm_get(tm_doc_root(texts), "name"));
     row.of.path = tm_text(tm_get(tm_doc_root(texts), "path"));
     row.of.fingerprint = result ? tm_text(tm_get(result, "fingerprint")) : fingerprint;
@@ -305,12 +283,10 @@ static tm_status take(struct tm_run *run, const struct tm_batch_run *batch_run, 
     /* What an older program worked stays in the history as its own, until it is worked anew; a pruned run never is. */
     count(counts,
           row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
-    if (st == TM_OK)
-        st = tm_history_put(history, &row.of);
+    tm_history_put(history, &row.of);
 out:
     tm_doc_free(texts);
     tm_doc_free(doc);
-    return st;
 }
 
 static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run *batch_run)
@@ -326,17 +302,14 @@ static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run
  * in:     until  later nights are dated ahead
  * out:    counts  runs, how they stand, and those that are dated ahead
  * errors: of tm_history_put; TM_ERR_LIMIT */
-static tm_status batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
-                            struct tm_history *history, struct tm_batch_counts *counts)
+static void batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
+                       struct tm_history *history, struct tm_batch_counts *counts)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < manifest->count && st == TM_OK; i++) {
+    for (size_t i = 0; i < manifest->count && !tm_failed(run); i++) {
         if (strcmp(manifest->runs[i].keys.night, until) > 0)
             note_ahead(counts, &manifest->runs[i]);
-        st = take(run, &manifest->runs[i], out, history, counts);
+        take(run, &manifest->runs[i], out, history, counts);
     }
-    return st;
 }
 
 struct merge {
@@ -387,12 +360,12 @@ static void list_files(struct tm_side_file files[FILES], const struct tm_options
     files[2] = (struct tm_side_file){ options->openmetrics, "the file of --openmetrics", write_metrics };
 }
 
-static tm_status write_files(const struct merge *m)
+static void write_files(const struct merge *m)
 {
     struct tm_side_file files[FILES];
 
     list_files(files, m->options);
-    return tm_side_files_write(m->run, files, FILES, m);
+    tm_side_files_write(m->run, files, FILES, m);
 }
 
 /* --- the parts --- */
@@ -407,15 +380,17 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
     struct tm_baseline_choice choice;
     struct tm_side_file files[FILES];
     struct tm_gates *gates = NULL;
-    tm_status st = options->gate ? tm_gates_read(run, &gates, options->gate) : TM_OK;
 
+    if (tm_failed(run))
+        return run->error.status;
+    if (options->gate)
+        tm_gates_read(run, &gates, options->gate);
     tm_gates_free(gates);
-    if (st == TM_OK)
-        st = tm_baseline_choice_read(run, &options->baseline, &choice);
+    tm_baseline_choice_read(run, &options->baseline, &choice);
     list_files(files, options);
-    if (st == TM_OK)
-        st = tm_guard_batch(run, out);
-    return st == TM_OK ? tm_side_files_check(run, files, FILES) : st;
+    if (!tm_failed(run))
+        tm_guard_batch(run, out);
+    return tm_side_files_check(run, files, FILES);
 }
 
 static tm_status count_troubled(void *to, const struct tm_history_run *row)
@@ -429,73 +404,61 @@ static tm_status count_troubled(void *to, const struct tm_history_run *row)
 }
 
 /* What this merge is of: the runs of the last night, and what else was added or changed. */
-static tm_status choose_judged(struct merge *m)
+static void choose_judged(struct merge *m)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = &m->judged };
-    const tm_status st = tm_history_settle(m->history, &m->judged);
 
-    return st == TM_OK && m->judged.last[0] ? tm_history_visit(m->history, &query, count_troubled, m) : st;
+    if (!tm_history_settle(m->history, &m->judged) && m->judged.last[0])
+        tm_history_visit(m->history, &query, count_troubled, m);
 }
 
 /* What the runs were made of is no place for files of this merge. */
-static tm_status guard_traces(const struct merge *m)
+static void guard_traces(const struct merge *m)
 {
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = TM_OK;
 
     for (size_t i = 0; i < m->manifest.count; i++) {
         const struct tm_batch_run *const r = &m->manifest.runs[i];
 
-        for (size_t k = 0; k < r->files && st == TM_OK; k++) {
+        for (size_t k = 0; k < r->files; k++) {
             if (!tm_guard_may_meet(m->run, r->file[k].bytes))
                 continue;
-            st = tm_input_path(m->run, r, &r->file[k], path);
-            if (st == TM_OK)
-                st = tm_guard_input(m->run, path, NULL);
+            if (tm_input_path(m->run, r, &r->file[k], path) || tm_guard_input(m->run, path, NULL))
+                return;
         }
     }
-    return st;
 }
 
 /* The results, as rows: from here on the manifest is not needed. */
-static tm_status take_results(struct merge *m)
+static void take_results(struct merge *m)
 {
+    struct tm_run *const run = m->run;
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = tm_out_path(m->run, m->out, TM_MANIFEST_FILE, path);
 
-    if (st == TM_OK)
-        st = tm_manifest_read(&m->manifest, m->run, path);
-    if (st == TM_OK)
-        st = guard_traces(m);
-    if (st == TM_OK)
-        st = batch_join(m->run, m->options, &m->manifest, m->out, &m->counts);
+    if (!tm_out_path(run, m->out, TM_MANIFEST_FILE, path))
+        tm_manifest_read(&m->manifest, run, path);
+    guard_traces(m);
+    if (!tm_failed(run))
+        batch_join(run, m->options, &m->manifest, m->out, &m->counts);
     m->counts = (struct tm_batch_counts){ .worked = m->counts.worked };
-    tm_progress_phase(&m->run->progress, "merging", 0);
-    if (st == TM_OK)
-        st = tm_out_path(m->run, m->out, TM_HISTORY_FILE, path);
-    if (st == TM_OK)
-        st = tm_history_renew(&m->history, m->run, path);
-    if (st == TM_OK)
-        st = batch_rows(m->run, &m->manifest, m->out, m->judged.until, m->history, &m->counts);
-    if (st == TM_OK)
-        st = choose_judged(m);
+    tm_progress_phase(&run->progress, "merging", 0);
+    if (!tm_failed(run) && !tm_out_path(run, m->out, TM_HISTORY_FILE, path) &&
+        !tm_history_renew(&m->history, run, path)) {
+        batch_rows(run, &m->manifest, m->out, m->judged.until, m->history, &m->counts);
+        choose_judged(m);
+    }
     tm_manifest_free(&m->manifest);
-    return st;
 }
 
-static tm_status judge(struct merge *m)
+static void judge(struct merge *m)
 {
     if (!wants_gates(m->options))
-        return TM_OK;
+        return;
     m->gates = tm_doc_new(m->run);
     if (!m->gates)
-        return m->run->error.status;
+        return;
     tm_doc_set_most(m->gates, m->run->budget.limit_bytes / 100 * GATES_PCT);
-
-    tm_status st =
-        tm_nightly_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates), &m->verdict);
-
-    return st == TM_OK ? tm_doc_status(m->gates) : st;
+    tm_nightly_gates(m->run, m->options, m->out, m->history, &m->judged, tm_doc_root(m->gates), &m->verdict);
 }
 
 /* --- the end --- */
@@ -579,6 +542,17 @@ static void warn(const struct merge *m)
     (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, tm_format_plural(c->runs), text);
 }
 
+static tm_status close_merge(const struct merge *m)
+{
+    if (tm_failed(m->run))
+        return m->run->error.status;
+    if (m->gates)
+        print_gates(tm_doc_root(m->gates));
+    warn_of_dates(m);
+    warn(m);
+    return final_status(m);
+}
+
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out)
 {
     struct merge *const m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
@@ -589,27 +563,16 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         return run->error.status;
     *m = (struct merge){ .run = run, .options = options, .out = out };
     tm_history_until(m->judged.until);
-    st = tm_batch_merge_check(run, options, out);
-    if (st == TM_OK)
-        st = tm_out_lock(run, out, false, &lock);
-    if (st == TM_OK)
-        st = take_results(m);
-    if (st == TM_OK)
-        st = judge(m);
-    if (st == TM_OK)
-        st = tm_history_commit(m->history);
-    if (st == TM_OK)
-        st = night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL);
-    if (st == TM_OK)
-        st = write_files(m);
+    if (!tm_batch_merge_check(run, options, out) && !tm_out_lock(run, out, false, &lock))
+        take_results(m);
+    if (!tm_failed(run))
+        judge(m);
+    if (!tm_failed(run) && !tm_history_commit(m->history))
+        night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL);
+    if (!tm_failed(run))
+        write_files(m);
     tm_progress_end(&run->progress);
-    if (st == TM_OK) {
-        if (m->gates)
-            print_gates(tm_doc_root(m->gates));
-        warn_of_dates(m);
-        warn(m);
-        st = final_status(m);
-    }
+    st = close_merge(m);
     tm_doc_free(m->gates);
     tm_history_close(m->history);
     if (lock >= 0)

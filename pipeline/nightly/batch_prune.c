@@ -84,81 +84,82 @@ static enum place place_below(const struct prune *p, enum place place, const cha
     return (place == OF_RUN || place == OF_HOST) && is_output(p, name, "/") ? OF_TABLES : NOT_OURS;
 }
 
-static tm_status fail(const struct prune *p, const char *name, int problem)
+static void fail(const struct prune *p, const char *name, int problem)
 {
-    return tm_fail_system(&p->run->error, TM_ERR_OUTPUT, -1, problem, "cannot remove '%s' in '%s'", name, p->folder);
+    (void)tm_fail_system(&p->run->error, TM_ERR_OUTPUT, -1, problem, "cannot remove '%s' in '%s'", name, p->folder);
 }
 
-static tm_status sweep(struct prune *p, int fd, enum place place);
+static void sweep(struct prune *p, int fd, enum place place);
 
 /* A folder below, which goes once it is empty. */
-static tm_status take_folder(struct prune *p, int parent, const char *name, enum place place)
+static void take_folder(struct prune *p, int parent, const char *name, enum place place)
 {
     const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    tm_status st;
 
-    if (fd < 0)
-        return errno == ENOENT ? TM_OK : fail(p, name, errno);
-    st = sweep(p, fd, place);
-    if (st == TM_OK && !p->only_counts && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
+    if (fd < 0) {
+        if (errno != ENOENT)
+            fail(p, name, errno);
+        return;
+    }
+    sweep(p, fd, place);
+    if (!tm_failed(p->run) && !p->only_counts && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT &&
         errno != ENOTEMPTY && errno != EEXIST)
-        st = fail(p, name, errno);
-    return st;
+        fail(p, name, errno);
 }
 
-static tm_status take_file(struct prune *p, int parent, const char *name, const struct stat *info)
+static void take_file(struct prune *p, int parent, const char *name, const struct stat *info)
 {
-    if (!p->only_counts && unlinkat(parent, name, 0) != 0 && errno != ENOENT)
-        return fail(p, name, errno);
+    if (!p->only_counts && unlinkat(parent, name, 0) != 0 && errno != ENOENT) {
+        fail(p, name, errno);
+        return;
+    }
     p->pruned->files++;
     p->pruned->bytes += S_ISREG(info->st_mode) ? (uint64_t)info->st_size : 0;
-    return TM_OK;
 }
 
-static tm_status take(struct prune *p, int fd, enum place place, const char *name)
+static void take(struct prune *p, int fd, enum place place, const char *name)
 {
+    const enum place below = place_below(p, place, name);
     struct stat info;
 
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return TM_OK;
-    if (!S_ISDIR(info.st_mode))
-        return is_our_file(p, place, name) ? take_file(p, fd, name, &info) : TM_OK;
-
-    const enum place below = place_below(p, place, name);
-
-    return below == NOT_OURS ? TM_OK : take_folder(p, fd, name, below);
+        return;
+    if (S_ISDIR(info.st_mode) && below != NOT_OURS)
+        take_folder(p, fd, name, below);
+    else if (!S_ISDIR(info.st_mode) && is_our_file(p, place, name))
+        take_file(p, fd, name, &info);
 }
 
 /* owns: fd */
-static tm_status sweep(struct prune *p, int fd, enum place place)
+static void sweep(struct prune *p, int fd, enum place place)
 {
     DIR *dir = fdopendir(fd);
     const struct dirent *entry;
-    tm_status st = TM_OK;
 
     if (!dir) {
-        st = fail(p, "files", errno);
+        fail(p, "files", errno);
         (void)close(fd);
-        return st;
+        return;
     }
-    while (st == TM_OK && (entry = readdir(dir)) != NULL)
-        st = take(p, fd, place, entry->d_name);
+    while (!tm_failed(p->run) && (entry = readdir(dir)) != NULL)
+        take(p, fd, place, entry->d_name);
     (void)closedir(dir);
-    return st;
 }
 
-static tm_status prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, bool only_counts,
-                              struct tm_pruned *pruned)
+static void prune_folder(struct tm_run *run, const char *folder, bool keeps_summary, bool only_counts,
+                         struct tm_pruned *pruned)
 {
     struct prune p = {
         .run = run, .folder = folder, .keeps_summary = keeps_summary, .only_counts = only_counts, .pruned = pruned
     };
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = tm_failed(run) ? -1 : open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
-    if (fd < 0)
-        return errno == ENOENT ? TM_OK : fail(&p, "files", errno);
-    p.count = tm_batch_outputs(UINT32_MAX, p.names, p.outputs);
-    return sweep(&p, fd, OF_RUN);
+    if (fd >= 0) {
+        p.count = tm_batch_outputs(UINT32_MAX, p.names, p.outputs);
+        sweep(&p, fd, OF_RUN);
+    } else if (!tm_failed(run) && errno != ENOENT) {
+        fail(&p, "files", errno);
+    }
 }
 
 enum { KEPT_MOST = 4096 };
@@ -242,15 +243,15 @@ static struct kept_file summary_of(const struct tm_value *result)
 
 /* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
  * while they are the same, the run is not made again. */
-static tm_status mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
-                      const struct kept_file *summary)
+static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
+                 const struct kept_file *summary)
 {
     struct tm_value *const root = tm_doc_root(doc);
     const size_t wanted = summary->is_there ? 1 : 0;
     char fingerprint[TM_FINGERPRINT_BYTES];
 
     if (tm_is(tm_get(root, "pruned")) && tm_length(tm_get(root, "files")) == wanted)
-        return TM_OK;
+        return;
     tm_add_bool(root, "pruned", true);
     if (batch_run) {
         tm_run_fingerprint(batch_run, fingerprint);
@@ -265,11 +266,9 @@ static tm_status mark(struct pruning *p, struct tm_doc *doc, const char *folder,
         tm_add_int(file, "bytes", summary->bytes);
         tm_add_string(file, "xxh3", summary->xxh3);
     }
-    const tm_status st = tm_result_write(p->run, folder, doc);
-
-    if (st == TM_OK) /* before files go: a power cut must not bring the old one back without them */
+    if (!tm_result_write(p->run, folder,
+                         doc)) /* before files go: a power cut must not bring the old one back without them */
         tm_sync_folder(folder);
-    return st;
 }
 
 /* An input that changed since makes the run new: its files are not those of this result for long. */
@@ -285,27 +284,24 @@ static bool is_changed(const struct tm_batch_run *batch_run, const struct tm_his
     return strcmp(made_of, fingerprint) != 0 && (batch_run->files == 1 || strcmp(made_of, row->fingerprint) != 0);
 }
 
-static tm_status prune_files(struct pruning *p, const struct tm_history_run *row, struct tm_doc *doc,
-                             const char *folder, bool *is_pruned)
+static bool prune_files(struct pruning *p, const struct tm_history_run *row, struct tm_doc *doc, const char *folder)
 {
     const struct tm_batch_run *const batch_run = find_run(p, row->id);
-    const bool is_wanted = is_kept(p, row->id);
     struct kept_file summary = { .is_there = false };
     struct tm_pruned gone = { .files = 0 };
-    tm_status st;
 
-    *is_pruned = tm_result_read(doc, tm_doc_root(doc), folder) &&
-                 strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) == 0 &&
-                 !is_changed(batch_run, row, tm_doc_root(doc));
-    if (!*is_pruned)
-        return TM_OK;
-    if (is_wanted)
+    if (!tm_result_read(doc, tm_doc_root(doc), folder) ||
+        strcmp(tm_text(tm_get(tm_doc_root(doc), "id")), row->id) != 0 || is_changed(batch_run, row, tm_doc_root(doc)))
+        return false;
+    if (is_kept(p, row->id))
         summary = summary_of(tm_doc_root(doc));
     /* Counted first: writing the mark takes away what killed processes left. */
-    st = prune_folder(p->run, folder, summary.is_there, true, &p->pruned);
-    if (st == TM_OK && !p->options->dry_run)
-        st = mark(p, doc, folder, batch_run, &summary);
-    return st == TM_OK && !p->options->dry_run ? prune_folder(p->run, folder, summary.is_there, false, &gone) : st;
+    prune_folder(p->run, folder, summary.is_there, true, &p->pruned);
+    if (!p->options->dry_run) {
+        mark(p, doc, folder, batch_run, &summary);
+        prune_folder(p->run, folder, summary.is_there, false, &gone);
+    }
+    return true;
 }
 
 static void tell(const struct pruning *p, const struct tm_history_run *row, const struct tm_pruned *before)
@@ -324,19 +320,16 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
     const struct tm_pruned before = p->pruned;
     struct tm_history_run changed = *row;
     char folder[TM_OUT_PATH_BYTES];
-    bool is_pruned;
     struct tm_doc *doc;
-    tm_status st = TM_OK;
+    bool is_pruned;
 
     if (strcmp(row->keys.night, p->oldest) >= 0 || (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL))
         return TM_OK;
     doc = tm_doc_new(p->run);
-    st = doc ? tm_out_item_folder(p->run, p->out, &named, NULL, folder) : p->run->error.status;
-    if (st == TM_OK)
-        st = prune_files(p, row, doc, folder, &is_pruned);
+    is_pruned = doc && !tm_out_item_folder(p->run, p->out, &named, NULL, folder) && prune_files(p, row, doc, folder);
     tm_doc_free(doc);
-    if (st != TM_OK || !is_pruned)
-        return st;
+    if (tm_failed(p->run) || !is_pruned)
+        return p->run->error.status;
     if (p->pruned.files != before.files) {
         p->runs++;
         if (p->options->dry_run && !p->options->json && !p->run->quiet)
@@ -351,85 +344,75 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
 /* --- of all --- */
 
 /* All runs of the job were seen: which of them gates want is known. */
-static tm_status end_job(struct pruning *p)
+static void end_job(struct pruning *p)
 {
     const struct tm_history_query of_job = { .order = TM_HISTORY_BY_JOB, .job = p->job };
 
     if (!p->job[0])
-        return TM_OK;
+        return;
     p->kept_count = 0;
     tm_job_past_visit(p->past, keep, p);
     tm_job_past_forget(p->past);
-    return tm_history_visit(p->old, &of_job, prune_run, p);
+    tm_history_visit(p->old, &of_job, prune_run, p);
 }
 
 static tm_status see_run(void *of, const struct tm_history_run *row)
 {
     struct pruning *const p = of;
-    tm_status st = TM_OK;
 
     if (strcmp(p->job, row->keys.job) != 0) {
-        st = end_job(p);
+        end_job(p);
         memcpy(p->job, row->keys.job, sizeof(p->job));
     }
-    if (st != TM_OK || tm_history_is_ahead(&p->judged, row)) /* it is no baseline, and takes no place of one */
-        return st;
+    if (tm_failed(p->run) || tm_history_is_ahead(&p->judged, row)) /* it is no baseline, and takes no place of one */
+        return p->run->error.status;
     return tm_job_past_add(p->past, row, row->gates);
 }
 
 /* An absent manifest is none to anybody. */
-static tm_status read_manifest(struct pruning *p)
+static void read_manifest(struct pruning *p)
 {
     char path[TM_OUT_PATH_BYTES];
     struct stat info;
-    tm_status st = tm_out_path(p->run, p->out, TM_MANIFEST_FILE, path);
 
-    if (st != TM_OK || stat(path, &info) != 0)
-        return st;
-    st = tm_manifest_read(&p->manifest, p->run, path);
-    if (st != TM_OK || !p->manifest.count)
-        return st;
+    if (tm_out_path(p->run, p->out, TM_MANIFEST_FILE, path) || stat(path, &info) != 0 ||
+        tm_manifest_read(&p->manifest, p->run, path) || !p->manifest.count)
+        return;
     p->by_id = tm_take(&p->run->budget, TM_ACCOUNT_MODEL, p->manifest.count * sizeof(*p->by_id), &p->run->error);
     if (!p->by_id)
-        return p->run->error.status;
+        return;
     for (size_t i = 0; i < p->manifest.count; i++)
         p->by_id[i] = &p->manifest.runs[i];
     qsort(p->by_id, p->manifest.count, sizeof(*p->by_id), by_id);
-    return TM_OK;
 }
 
-static tm_status open_all(struct pruning *p)
+static void open_all(struct pruning *p)
 {
     const struct tm_baseline_choice choice = { .kind = TM_BASELINE_LAST, .most = TM_BASELINE_RUNS };
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = tm_out_path(p->run, p->out, TM_HISTORY_FILE, path);
 
     tm_history_until(p->judged.until);
-    if (st == TM_OK)
-        st = tm_history_open(&p->old, p->run, path);
-    if (st == TM_OK)
-        st = tm_history_oldest_of(p->old, p->judged.until, p->options->keep, p->oldest);
-    if (st != TM_OK || !p->oldest[0])
-        return st;
-    st = read_manifest(p);
-    if (st == TM_OK && !p->options->dry_run)
-        st = tm_history_renew(&p->next, p->run, path);
-    if (st == TM_OK && !(p->past = tm_job_past_new(p->run, &choice)))
-        st = p->run->error.status;
-    return st;
+    if (tm_out_path(p->run, p->out, TM_HISTORY_FILE, path) || tm_history_open(&p->old, p->run, path) ||
+        tm_history_oldest_of(p->old, p->judged.until, p->options->keep, p->oldest) || !p->oldest[0])
+        return;
+    read_manifest(p);
+    if (!tm_failed(p->run) && !p->options->dry_run)
+        tm_history_renew(&p->next, p->run, path);
+    p->past = tm_job_past_new(p->run, &choice);
 }
 
-static tm_status work(struct pruning *p)
+static void work(struct pruning *p)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
-    tm_status st = open_all(p);
 
-    if (st != TM_OK || !p->oldest[0])
-        return st;
-    st = tm_history_visit(p->old, &all, see_run, p);
-    if (st == TM_OK)
-        st = end_job(p);
-    return st == TM_OK && p->next ? tm_history_commit(p->next) : st;
+    open_all(p);
+    if (tm_failed(p->run) || !p->oldest[0])
+        return;
+    tm_history_visit(p->old, &all, see_run, p);
+    if (!tm_failed(p->run))
+        end_job(p);
+    if (!tm_failed(p->run) && p->next)
+        tm_history_commit(p->next);
 }
 
 static void close_all(struct pruning *p)
@@ -442,30 +425,28 @@ static void close_all(struct pruning *p)
     tm_manifest_free(&p->manifest);
 }
 
-static tm_status print_json(const struct pruning *p)
+static void print_json(const struct pruning *p)
 {
     struct tm_doc *doc = tm_doc_new(p->run);
-    struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
-    tm_status st = doc ? TM_OK : p->run->error.status;
+    struct tm_value *root;
 
-    if (st == TM_OK) {
-        tm_add_string(root, "schema", "tracemill.prune");
-        tm_add_int(root, "schema_version", 1);
-        tm_add_text(root, "out", p->out, strlen(p->out));
-        tm_add_bool(root, "dry_run", p->options->dry_run);
-        if (p->oldest[0])
-            tm_add_string(root, "oldest_kept", p->oldest);
-        else
-            tm_add_null(root, "oldest_kept", "no night is old enough");
-        tm_add_uint(root, "runs", p->runs);
-        tm_add_uint(root, "files", p->pruned.files);
-        tm_add_uint(root, "bytes", p->pruned.bytes);
-        st = tm_doc_status(doc);
-    }
-    if (st == TM_OK)
-        st = tm_print_document(p->run, doc);
+    if (!doc)
+        return;
+    root = tm_doc_root(doc);
+    tm_add_string(root, "schema", "tracemill.prune");
+    tm_add_int(root, "schema_version", 1);
+    tm_add_text(root, "out", p->out, strlen(p->out));
+    tm_add_bool(root, "dry_run", p->options->dry_run);
+    if (p->oldest[0])
+        tm_add_string(root, "oldest_kept", p->oldest);
+    else
+        tm_add_null(root, "oldest_kept", "no night is old enough");
+    tm_add_uint(root, "runs", p->runs);
+    tm_add_uint(root, "files", p->pruned.files);
+    tm_add_uint(root, "bytes", p->pruned.bytes);
+    if (!tm_failed(p->run))
+        tm_print_document(p->run, doc);
     tm_doc_free(doc);
-    return st;
 }
 
 static void say(const struct pruning *p)
@@ -483,25 +464,23 @@ static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *op
 {
     struct pruning *const p = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*p), &run->error);
     int lock = -1;
-    tm_status st;
 
     if (!p)
         return run->error.status;
     p->run = run;
     p->options = options;
     p->out = options->inputs[0];
-    st = tm_out_lock(run, p->out, false, &lock);
-    if (st == TM_OK)
-        st = work(p);
+    if (!tm_out_lock(run, p->out, false, &lock))
+        work(p);
     close_all(p);
-    if (st == TM_OK && options->json)
-        st = print_json(p);
-    else if (st == TM_OK)
+    if (!tm_failed(run) && options->json)
+        print_json(p);
+    else if (!tm_failed(run))
         say(p);
     if (lock >= 0)
         (void)close(lock);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, p, sizeof(*p));
-    return st;
+    return run->error.status;
 }
 
 /* clang-format off */

@@ -40,27 +40,24 @@ static uint64_t count_at(const struct tm_batch_counts *counts, size_t at)
     return *(const uint64_t *)(const void *)((const char *)counts + at);
 }
 
-static tm_status print_counts(struct tm_run *run, const struct tm_options *options,
-                              const struct tm_batch_counts *counts)
+static void print_counts(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts)
 {
     struct tm_doc *doc = tm_doc_new(run);
-    struct tm_value *root = doc ? tm_doc_root(doc) : NULL;
-    tm_status st = doc ? TM_OK : run->error.status;
+    struct tm_value *root;
 
-    if (st == TM_OK) {
-        tm_add_string(root, "schema", "tracemill.batch");
-        tm_add_int(root, "schema_version", 1);
-        tm_add_string(root, "out", options->output);
-        tm_add_uint(root, "items", counts->runs);
-        tm_add_uint(root, "worked", counts->worked);
-        for (size_t i = 0; i < SHOWN; i++)
-            tm_add_uint(root, shown[i].key, count_at(counts, shown[i].at));
-        st = tm_doc_status(doc);
-    }
-    if (st == TM_OK)
-        st = tm_print_document(run, doc);
+    if (!doc)
+        return;
+    root = tm_doc_root(doc);
+    tm_add_string(root, "schema", "tracemill.batch");
+    tm_add_int(root, "schema_version", 1);
+    tm_add_string(root, "out", options->output);
+    tm_add_uint(root, "items", counts->runs);
+    tm_add_uint(root, "worked", counts->worked);
+    for (size_t i = 0; i < SHOWN; i++)
+        tm_add_uint(root, shown[i].key, count_at(counts, shown[i].at));
+    if (!tm_failed(run))
+        tm_print_document(run, doc);
     tm_doc_free(doc);
-    return st;
 }
 
 static void emit_counts(const struct tm_options *options, const struct tm_batch_counts *counts)
@@ -85,14 +82,12 @@ static void emit_counts(const struct tm_options *options, const struct tm_batch_
  * errors: TM_PARTIAL where one is not done, or of a damaged input; TM_ERR_OUTPUT */
 static tm_status batch_close(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts)
 {
-    tm_status st = TM_OK;
-
     if (options->json && !options->dry_run)
-        st = print_counts(run, options, counts);
+        print_counts(run, options, counts);
     else if (!options->quiet && !options->json && isatty(STDOUT_FILENO))
         emit_counts(options, counts);
-    if (st != TM_OK || options->dry_run)
-        return st;
+    if (tm_failed(run) || options->dry_run)
+        return run->error.status;
     return counts->partial || counts->refused || counts->failed || counts->missing ? TM_PARTIAL : TM_OK;
 }
 
@@ -141,7 +136,7 @@ static bool batch_is_as_scanned(struct tm_run *run, const char *path, const stru
     uint64_t bytes;
     int64_t mtime_ns;
 
-    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, fingerprint) != TM_OK)
+    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, fingerprint))
         fingerprint[0] = '\0';
     run->error = before;
     return strcmp(fingerprint, file->fingerprint) == 0;
@@ -149,14 +144,14 @@ static bool batch_is_as_scanned(struct tm_run *run, const char *path, const stru
 
 static tm_status check_input(struct task *t)
 {
-    if (t->pool->joins || batch_is_as_scanned(t->run, t->path, file_of(t)))
-        return TM_OK;
+    if (tm_failed(t->run) || t->pool->joins || batch_is_as_scanned(t->run, t->path, file_of(t)))
+        return t->run->error.status;
     t->has_changed = true;
     return tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed since it was scanned", t->path);
 }
 
 /* A link that leads out of ROOT, whoever put it into the manifest, or there since. */
-static tm_status check_place(struct task *t)
+static void check_place(struct task *t)
 {
     const char *const root = t->task->batch_run->root;
     char real[PATH_MAX]; /* another machine may have links on the way to the root */
@@ -164,40 +159,35 @@ static tm_status check_place(struct task *t)
 
     t->run->links_root = root;
     if (t->run->follow_links || !realpath(root, real) || tm_leads_out(real, t->path, &leads_out) != 0 || !leads_out)
-        return TM_OK; /* what cannot be followed is told by who opens it */
+        return; /* what cannot be followed is told by who opens it */
     (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' leads out of '%s'", t->path, root);
     tm_hint(&t->run->error, "--follow-links follows links wherever they lead");
-    return TM_ERR_INPUT;
 }
 
-static tm_status prepare_file(struct task *t)
+static void prepare_file(struct task *t)
 {
     const struct tm_batch_run *r = t->task->batch_run;
     const struct tm_batch_file place = { .path = r->path };
-    tm_status st = tm_input_path(t->run, r, &place, t->run_path);
 
-    if (st == TM_OK)
-        st = tm_input_path(t->run, r, file_of(t), t->path);
+    if (tm_input_path(t->run, r, &place, t->run_path) || tm_input_path(t->run, r, file_of(t), t->path))
+        return;
     t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is no path */
     t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
     t->options.inputs = &t->operand;
     t->options.input_count = 1;
-    if (st == TM_OK)
-        st = check_place(t);
-    return st == TM_OK ? check_input(t) : st;
+    check_place(t);
+    (void)check_input(t);
 }
 
-static tm_status prepare_join(struct task *t)
+static void prepare_join(struct task *t)
 {
-    const tm_status st = tm_batch_parts_find(&t->parts, t->run, t->pool->out, t->task->batch_run);
-
+    tm_batch_parts_find(&t->parts, t->run, t->pool->out, t->task->batch_run);
     t->choice = (struct tm_input_choice){ .missing = t->parts.missing, .missing_count = t->parts.missing_count };
     t->options.inputs = t->parts.paths;
     t->options.input_count = t->parts.path_count;
-    return st;
 }
 
-static tm_status prepare(struct task *t)
+static void prepare(struct task *t)
 {
     const struct tm_options *o = t->pool->options;
 
@@ -208,7 +198,10 @@ static tm_status prepare(struct task *t)
     t->options.thresholds = t->task->part ? NULL : o->thresholds;
     t->options.title = t->options.run_name = t->options.redact_map = NULL;
     t->options.latest = t->options.json = t->options.stats = t->options.redact = false;
-    return t->pool->joins ? prepare_join(t) : prepare_file(t);
+    if (t->pool->joins)
+        prepare_join(t);
+    else
+        prepare_file(t);
 }
 
 /* --- its result --- */
@@ -232,7 +225,7 @@ static void tell_partial(const struct task *t, const struct tm_value *summary, c
                    (unsigned long long)losses);
 }
 
-static tm_status write_result(struct task *t, const struct tm_value *summary)
+static void write_result(struct task *t, const struct tm_value *summary)
 {
     const bool is_partial = tm_is(tm_path(summary, "input.partial")) || !tm_query_checks_hold(summary) ||
                             tm_tally_losses(&t->run->tallies, t->run->tally_use) > 0;
@@ -246,30 +239,28 @@ static tm_status write_result(struct task *t, const struct tm_value *summary)
     const char *made[TM_BATCH_OUTPUTS_MOST];
     const size_t count = tm_batch_outputs(t->options.formats, names, made);
     struct tm_doc *doc = tm_doc_new(t->run);
-    tm_status st;
 
     if (!doc)
-        return t->run->error.status;
+        return;
     if (is_partial)
         tell_partial(t, summary, message);
     about.message = message;
     tm_result_fill(doc, &about);
     if (!t->task->part)
         tm_history_facts(tm_doc_root(doc), summary);
-    st = tm_result_list(doc, t->folder, made, count);
-    if (st == TM_OK)
-        st = tm_result_write(t->run, t->folder, doc);
+    tm_result_list(doc, t->folder, made, count);
+    tm_result_write(t->run, t->folder, doc);
     tm_doc_free(doc);
-    return st;
 }
 
 /* All files have their names. */
 static tm_status take_summary(void *to, const struct tm_value *summary)
 {
     struct task *t = to;
-    const tm_status st = check_input(t);
 
-    return st == TM_OK ? write_result(t, summary) : st;
+    if (!check_input(t))
+        write_result(t, summary);
+    return t->run->error.status;
 }
 
 /* --- the work --- */
@@ -280,13 +271,12 @@ static tm_status work(struct task *t)
     char names[TM_BATCH_OUTPUTS_MOST][64];
     const char *list[TM_BATCH_OUTPUTS_MOST];
     const size_t count = tm_batch_outputs(UINT32_MAX, names, list);
-    tm_status st = tm_out_item_folder(t->run, t->pool->out, t->task->batch_run, t->task->part, t->folder);
 
-    if (st == TM_OK)
-        st = tm_result_remove(t->run, t->folder, list, count);
-    if (st == TM_OK)
-        st = prepare(t);
-    return st == TM_OK ? tm_report_make(t->run, &t->options, &taker) : st;
+    if (tm_out_item_folder(t->run, t->pool->out, t->task->batch_run, t->task->part, t->folder) ||
+        tm_result_remove(t->run, t->folder, list, count))
+        return t->run->error.status;
+    prepare(t);
+    return tm_failed(t->run) ? t->run->error.status : tm_report_make(t->run, &t->options, &taker);
 }
 
 static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
@@ -306,7 +296,7 @@ static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_bat
     st = work(&t);
     tm_batch_parts_free(&t.parts);
     tm_archive_end(&run);
-    if (st == TM_OK || st == TM_PARTIAL)
+    if (!tm_failed(&run))
         return tm_tally_losses(&run.tallies, run.tally_use) > 0 ? TM_PARTIAL : (int)st;
     tm_error_print(&run.error, stderr);
     if (t.has_changed)
@@ -333,9 +323,9 @@ static struct tm_options options_of_parts(const struct tm_options *options)
 tm_status tm_batch_pool_options(struct tm_batch_pool *pool)
 {
     const struct tm_options parts = options_of_parts(pool->options);
-    tm_status st = tm_options_fingerprint(pool->run, pool->options, pool->report_options);
 
-    return st == TM_OK ? tm_options_fingerprint(pool->run, &parts, pool->part_options) : st;
+    tm_options_fingerprint(pool->run, pool->options, pool->report_options);
+    return tm_options_fingerprint(pool->run, &parts, pool->part_options);
 }
 
 static const char *batch_pool_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part)
@@ -414,28 +404,24 @@ tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_t
     const char *list[TM_BATCH_OUTPUTS_MOST];
     const size_t count = tm_batch_outputs(UINT32_MAX, names, list);
     struct tm_doc *doc = NULL;
-    tm_status st = tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder);
 
     pool->failures++;
     if (!pool->first_failure[0])
         (void)snprintf(pool->first_failure, sizeof(pool->first_failure), "'%.128s': %.800s", task->batch_run->id,
                        message);
-    if (st == TM_OK)
-        st = tm_result_remove(pool->run, folder, list, count);
-    if (st == TM_OK) {
+    if (!tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder) &&
+        !tm_result_remove(pool->run, folder, list, count))
         doc = tm_doc_new(pool->run);
-        st = doc ? TM_OK : pool->run->error.status;
-    }
-    if (st == TM_OK) {
+    if (doc) {
         tm_result_fill(doc, &about);
-        st = tm_result_write(pool->run, folder, doc);
+        tm_result_write(pool->run, folder, doc);
     }
     tm_doc_free(doc);
     if (status == TM_RESULT_REFUSED)
         pool->counts->refused++;
     else
         pool->counts->failed++;
-    return st;
+    return pool->run->error.status;
 }
 
 static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task)
@@ -445,8 +431,7 @@ static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_
 
     if (pool->joins)
         return false;
-    return tm_input_path(pool->run, task->batch_run, file, path) != TM_OK ||
-           !batch_is_as_scanned(pool->run, path, file);
+    return tm_input_path(pool->run, task->batch_run, file, path) || !batch_is_as_scanned(pool->run, path, file);
 }
 
 static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_task *task,
@@ -505,23 +490,20 @@ static tm_status end_task(void *of, size_t index, const struct tm_outcome *outco
 {
     struct tm_batch_pool *pool = of;
     const struct tm_batch_task *task = &pool->tasks[index];
-    tm_status st = TM_OK;
 
     pool->ended++;
     pool->weight_done += task->weight;
     pool->counts->worked++;
-    pool->counts->troubled += outcome->kind != TM_OUTCOME_EXIT || outcome->number != TM_OK;
+    pool->counts->troubled += outcome->kind != TM_OUTCOME_EXIT || outcome->number != 0;
     if (outcome->kind == TM_OUTCOME_TIME)
-        st = fail_time(pool, task);
-    else if (outcome->kind == TM_OUTCOME_SIGNAL)
-        st = fail_signal(pool, task, outcome);
-    else if (outcome->number == TM_OK)
-        pool->counts->done++;
-    else if (outcome->number == TM_PARTIAL)
-        pool->counts->partial++;
-    else
-        st = fail_exit(pool, task, outcome);
-    return st;
+        return fail_time(pool, task);
+    if (outcome->kind == TM_OUTCOME_SIGNAL)
+        return fail_signal(pool, task, outcome);
+    if (outcome->number != 0 && outcome->number != TM_PARTIAL)
+        return fail_exit(pool, task, outcome);
+    pool->counts->done += outcome->number == 0;
+    pool->counts->partial += outcome->number == TM_PARTIAL;
+    return TM_OK;
 }
 
 tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
@@ -534,58 +516,50 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
                             .work = begin_task,
                             .ended = end_task,
                             .tick = show_progress };
-    tm_status st;
 
     if (!pool->count)
         return TM_OK;
     for (size_t i = 0; i < pool->count; i++)
         pool->weight += pool->tasks[i].weight;
     pool->begin_ns = now_ns();
-    st = tm_jobs_choose(pool->run, o->jobs, o->memory_bytes, o->force, &work.jobs);
-    if (st == TM_OK)
-        st = tm_work_all(pool->run, &work);
+    if (!tm_jobs_choose(pool->run, o->jobs, o->memory_bytes, o->force, &work.jobs))
+        tm_work_all(pool->run, &work);
     tm_progress_end(&pool->run->progress);
     if (pool->failures)
         (void)fprintf(stderr, "tracemill: warning: %zu of %zu %s failed; %s\n", pool->failures, pool->count, pool->what,
                       pool->first_failure);
-    return st;
+    return pool->run->error.status;
 }
 
 /* Working the items of a share: those that are not done, each by a process of its own. */
 
 /* --- before --- */
 
-static tm_status check_formats(struct tm_run *run, const struct tm_options *options)
+static void check_formats(struct tm_run *run, const struct tm_options *options)
 {
     if (options->redact) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot work a batch with --redact: its history holds the names");
         tm_hint(&run->error, "make the reports that are for others with 'tracemill report --redact'");
-        return TM_ERR_USAGE;
     }
-    if (!(options->formats & (TM_FORMAT_PERFETTO | TM_FORMAT_PFTRACE)))
-        return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: a batch writes no traces",
-                  options->formats & TM_FORMAT_PERFETTO ? "perfetto" : "pftrace");
-    tm_hint(&run->error, "'tracemill convert' writes the trace of a run");
-    return TM_ERR_USAGE;
+    if (options->formats & (TM_FORMAT_PERFETTO | TM_FORMAT_PFTRACE)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: a batch writes no traces",
+                      options->formats & TM_FORMAT_PERFETTO ? "perfetto" : "pftrace");
+        tm_hint(&run->error, "'tracemill convert' writes the trace of a run");
+    }
 }
 
 tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out)
 {
     struct tm_thresholds thresholds;
-    tm_status st = check_formats(run, options);
 
-    if (st == TM_OK && !out) {
+    check_formats(run, options);
+    if (!out) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot work a batch without a folder for it");
         tm_hint(&run->error, "name it with -o OUT");
-        st = TM_ERR_USAGE;
     }
-    if (st == TM_OK && options->thresholds) { /* once, and not by each worker */
-        st = tm_thresholds_init(&thresholds, &run->error);
-        if (st == TM_OK)
-            st = tm_thresholds_read(&thresholds, options->thresholds, &run->error);
-    }
-    return st == TM_OK ? tm_check_folder(run, out) : st;
+    if (options->thresholds && !tm_failed(run) && !tm_thresholds_init(&thresholds, &run->error))
+        tm_thresholds_read(&thresholds, options->thresholds, &run->error); /* once, and not by each worker */
+    return tm_failed(run) ? run->error.status : tm_check_folder(run, out);
 }
 
 /* Whether a manifest is one that `batch submit` made for its tasks: it names what was missing only.  Both paths are as its
@@ -616,26 +590,24 @@ tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_b
                              enum tm_result_status *status)
 {
     char folder[TM_OUT_PATH_BYTES];
-    tm_status st = tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder);
 
-    if (st == TM_OK)
-        *status = tm_result_look(pool->run, folder, task->fingerprint, batch_pool_options_of(pool, task->part), NULL);
-    if (st == TM_OK && *status == TM_RESULT_MISSING)
-        st = tm_batch_pruned(pool, task->batch_run, status);
-    return st;
+    *status = TM_RESULT_MISSING;
+    if (tm_out_item_folder(pool->run, pool->out, task->batch_run, task->part, folder))
+        return pool->run->error.status;
+    *status = tm_result_look(pool->run, folder, task->fingerprint, batch_pool_options_of(pool, task->part), NULL);
+    if (*status == TM_RESULT_MISSING)
+        *status = tm_batch_pruned(pool, task->batch_run);
+    return pool->run->error.status;
 }
 
-tm_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run,
-                          enum tm_result_status *status)
+enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run)
 {
     char folder[TM_OUT_PATH_BYTES], fingerprint[TM_FINGERPRINT_BYTES];
-    const tm_status st = tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder);
 
-    if (st != TM_OK)
-        return st;
+    if (tm_out_item_folder(pool->run, pool->out, batch_run, NULL, folder))
+        return TM_RESULT_MISSING;
     tm_run_fingerprint(batch_run, fingerprint);
-    *status = tm_result_pruned(pool->run, folder, fingerprint);
-    return TM_OK;
+    return tm_result_pruned(pool->run, folder, fingerprint);
 }
 
 void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_status status)
@@ -646,23 +618,21 @@ void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_stat
 }
 
 /* The items that are not done, in their order. */
-static tm_status choose_tasks(struct tm_batch_pool *pool, const struct tm_batch_item *items, size_t count,
-                              struct tm_batch_task *tasks)
+static void choose_tasks(struct tm_batch_pool *pool, const struct tm_batch_item *items, size_t count,
+                         struct tm_batch_task *tasks)
 {
     for (size_t i = 0; i < count; i++) {
         const struct tm_batch_task task = tm_batch_task_of(&items[i]);
         enum tm_result_status status;
-        const tm_status st = tm_batch_task_look(pool, &task, &status);
 
-        if (st != TM_OK)
-            return st;
+        if (tm_batch_task_look(pool, &task, &status))
+            return;
         if (tm_result_stands(status, pool->options->retry))
             tm_batch_count_standing(pool->counts, status);
         else
             tasks[pool->count++] = task;
     }
     pool->counts->runs += count;
-    return TM_OK;
 }
 
 static void print_tasks(const struct tm_batch_pool *pool)
@@ -684,14 +654,13 @@ struct locks {
     struct tm_share_lock share;
 };
 
-static tm_status take_locks(const struct tm_batch_pool *pool, struct tm_shard shard, struct locks *locks)
+static void take_locks(const struct tm_batch_pool *pool, struct tm_shard shard, struct locks *locks)
 {
     const bool is_shared = shard.count > 1;
-    tm_status st = tm_make_folder(pool->run, pool->out);
 
-    if (st == TM_OK)
-        st = tm_out_lock(pool->run, pool->out, is_shared, &locks->folder);
-    return st == TM_OK && is_shared ? tm_out_lock_share(pool->run, pool->out, shard, &locks->share) : st;
+    if (!tm_make_folder(pool->run, pool->out) && !tm_out_lock(pool->run, pool->out, is_shared, &locks->folder) &&
+        is_shared)
+        tm_out_lock_share(pool->run, pool->out, shard, &locks->share);
 }
 
 static void give_locks(struct locks *locks)
@@ -701,13 +670,12 @@ static void give_locks(struct locks *locks)
         (void)close(locks->folder);
 }
 
-static tm_status work_tasks(struct tm_batch_pool *pool, const struct tm_manifest *manifest)
+static void work_tasks(struct tm_batch_pool *pool, const struct tm_manifest *manifest)
 {
-    tm_status st = TM_OK;
-
     if (!is_handed_out(pool->out, pool->options->manifest))
-        st = tm_manifest_save(manifest, pool->out, TM_MANIFEST_FILE, NULL);
-    return st == TM_OK ? tm_batch_pool_work(pool) : st;
+        tm_manifest_save(manifest, pool->out, TM_MANIFEST_FILE, NULL);
+    if (!tm_failed(pool->run))
+        tm_batch_pool_work(pool);
 }
 
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
@@ -716,61 +684,54 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
     struct tm_batch_pool pool = { .run = run, .options = options, .out = out, .what = "traces", .counts = counts };
     struct locks locks = { .folder = -1, .share = { .fd = -1 } };
     struct tm_batch_item *items = NULL;
-    size_t count = 0;
-    tm_status st = tm_batch_pool_options(&pool);
+    struct tm_batch_task *tasks = NULL;
+    size_t count = 0, bytes;
 
     /* Shares are of all items, done or not: each process sees others of them done. */
-    if (st == TM_OK)
-        st = tm_batch_items(manifest, shard.index, shard.count, NULL, NULL, &items, &count);
+    if (!tm_batch_pool_options(&pool))
+        tm_batch_items(manifest, shard.index, shard.count, NULL, NULL, &items, &count);
     /* What is done is known once nobody else works this share. */
-    if (st == TM_OK && !options->dry_run)
-        st = take_locks(&pool, shard, &locks);
-    if (st != TM_OK) {
-        give_locks(&locks);
-        tm_batch_items_free(run, items, count);
-        return st;
-    }
-
-    const size_t bytes = (count + 1) * sizeof(struct tm_batch_task);
-    struct tm_batch_task *tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-
-    st = tasks ? choose_tasks(&pool, items, count, tasks) : run->error.status;
-    pool.tasks = tasks;
-    if (st == TM_OK && options->dry_run)
+    if (!tm_failed(run) && !options->dry_run)
+        take_locks(&pool, shard, &locks);
+    bytes = (count + 1) * sizeof(struct tm_batch_task);
+    if (!tm_failed(run))
+        pool.tasks = tasks = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    if (tasks)
+        choose_tasks(&pool, items, count, tasks);
+    if (!tm_failed(run) && options->dry_run)
         print_tasks(&pool);
-    else if (st == TM_OK)
-        st = work_tasks(&pool, manifest);
+    else if (!tm_failed(run))
+        work_tasks(&pool, manifest);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, tasks, tasks ? bytes : 0);
     tm_batch_items_free(run, items, count);
     give_locks(&locks);
-    return st;
+    return run->error.status;
 }
 
 static tm_status run_manifest(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest)
 {
     struct tm_batch_counts counts = { .runs = 0 };
     struct tm_shard shard;
-    tm_status st = tm_shard_choose(run, options->shard, &shard);
 
-    if (st == TM_OK)
-        st = tm_batch_work(run, options, manifest, options->output, shard, &counts);
-    return st == TM_OK ? batch_close(run, options, &counts) : st;
+    if (tm_shard_choose(run, options->shard, &shard) ||
+        tm_batch_work(run, options, manifest, options->output, shard, &counts))
+        return run->error.status;
+    return batch_close(run, options, &counts);
 }
 
 static tm_status run_batch_run(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_manifest manifest = { .run = NULL };
-    tm_status st = tm_batch_check(run, options, options->output);
+    tm_status st;
 
-    if (st == TM_OK && !options->manifest) {
+    tm_batch_check(run, options, options->output);
+    if (!options->manifest) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot work a batch without a manifest");
         tm_hint(&run->error, "'tracemill batch scan ROOT -o FILE' writes one, for --manifest FILE");
-        st = TM_ERR_USAGE;
     }
-    if (st == TM_OK)
-        st = tm_manifest_read(&manifest, run, options->manifest);
-    if (st == TM_OK)
-        st = run_manifest(run, options, &manifest);
+    if (!tm_failed(run))
+        tm_manifest_read(&manifest, run, options->manifest);
+    st = tm_failed(run) ? run->error.status : run_manifest(run, options, &manifest);
     tm_manifest_free(&manifest);
     return st;
 }
@@ -782,18 +743,15 @@ static char *keep_text(struct tm_batch_parts *parts, const char *text)
     return tm_take_text(&parts->run->budget, TM_ACCOUNT_MODEL, text, &parts->run->error);
 }
 
-static tm_status add_path(struct tm_batch_parts *parts, const char *folder)
+static void add_path(struct tm_batch_parts *parts, const char *folder)
 {
     char name[TM_DOCUMENT_FILE_BYTES], path[TM_OUT_PATH_BYTES];
-    tm_status st = tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path);
 
-    if (st != TM_OK)
-        return st;
+    if (tm_out_path(parts->run, folder, tm_document_file(name, NULL, TM_FORMAT_PARTIAL, 0), path))
+        return;
     parts->paths[parts->path_count] = keep_text(parts, path);
-    if (!parts->paths[parts->path_count])
-        return parts->run->error.status;
-    parts->path_count++;
-    return TM_OK;
+    if (parts->paths[parts->path_count])
+        parts->path_count++;
 }
 
 /* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message begins with that. */
@@ -808,42 +766,39 @@ static void tell_problem(const char *path, const char *message, char problem[TM_
                        message[0] ? message : "it was not worked");
 }
 
-static tm_status add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
-                             const struct tm_batch_file *file, enum tm_result_status status, const char *message)
+static void add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
+                        const struct tm_batch_file *file, enum tm_result_status status, const char *message)
 {
-    struct tm_missing_input *missing = &parts->missing[parts->missing_count];
-    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES] = "";
-    tm_status st = tm_input_path(parts->run, batch_run, file, path);
+    char path[TM_OUT_PATH_BYTES], problem[TM_RESULT_MESSAGE_BYTES];
 
-    if (st == TM_OK)
-        tell_problem(path, message, problem);
-    if (st == TM_OK && !parts->missing_count)
+    if (tm_input_path(parts->run, batch_run, file, path))
+        return;
+    tell_problem(path, message, problem);
+    if (!parts->missing_count)
         (void)snprintf(parts->message, sizeof(parts->message), "'%.128s': %.800s", file->host, problem);
-    *missing = (struct tm_missing_input){ .bytes = file->bytes };
-    if (st == TM_OK && !(missing->path = keep_text(parts, path)))
-        st = parts->run->error.status;
-    if (st == TM_OK && !(missing->problem = keep_text(parts, problem)))
-        st = parts->run->error.status;
-    parts->missing_count++;
+    parts->missing[parts->missing_count++] = (struct tm_missing_input){ .path = keep_text(parts, path),
+                                                                        .bytes = file->bytes,
+                                                                        .problem = keep_text(parts, problem) };
     if (parts->missing_count == 1 || status > parts->worst)
         parts->worst = status;
-    return st;
 }
 
-static tm_status find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
-                           const struct tm_batch_file *file, bool *stands)
+static bool find_part(struct tm_batch_parts *parts, const char *out, const struct tm_batch_run *batch_run,
+                      const struct tm_batch_file *file)
 {
     char folder[TM_OUT_PATH_BYTES], message[TM_RESULT_MESSAGE_BYTES];
     enum tm_result_status status;
-    tm_status st = tm_out_item_folder(parts->run, out, batch_run, file, folder);
 
-    *stands = false;
-    if (st != TM_OK)
-        return st;
+    if (tm_out_item_folder(parts->run, out, batch_run, file, folder))
+        return false;
     /* Reading them tells, with what to do, where they were made with other options. */
     status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
-    *stands = status == TM_RESULT_DONE || status == TM_RESULT_PARTIAL;
-    return *stands ? add_path(parts, folder) : add_missing(parts, batch_run, file, status, message);
+    if (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL) {
+        add_missing(parts, batch_run, file, status, message);
+        return false;
+    }
+    add_path(parts, folder);
+    return true;
 }
 
 tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,
@@ -851,7 +806,6 @@ tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, 
 {
     const size_t count = batch_run->files;
     struct tm_batch_run standing = *batch_run;
-    tm_status st = TM_OK;
 
     *parts = (struct tm_batch_parts){ .run = run, .files = count };
     parts->paths = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*parts->paths), &run->error);
@@ -862,17 +816,12 @@ tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, 
     if (!standing.file)
         return run->error.status;
     standing.files = 0;
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
-        bool stands;
-
-        st = find_part(parts, out, batch_run, &batch_run->file[i], &stands);
-        if (stands)
+    for (size_t i = 0; i < count && !tm_failed(run); i++)
+        if (find_part(parts, out, batch_run, &batch_run->file[i]))
             standing.file[standing.files++] = batch_run->file[i];
-    }
-    if (st == TM_OK)
-        tm_run_fingerprint(&standing, parts->fingerprint);
+    tm_run_fingerprint(&standing, parts->fingerprint);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, standing.file, count * sizeof(*standing.file));
-    return st;
+    return run->error.status;
 }
 
 void tm_batch_parts_free(struct tm_batch_parts *parts)

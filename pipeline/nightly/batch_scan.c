@@ -276,14 +276,16 @@ static bool path_below(const struct scanning *s, const char *path, char *out, si
     return tm_path_is_below(out);
 }
 
-static tm_status copy_file(const struct scanning *s, const struct tm_found_file *from, struct tm_batch_file *to)
+static void copy_file(const struct scanning *s, const struct tm_found_file *from, struct tm_batch_file *to)
 {
     struct tm_manifest *m = s->manifest;
     const size_t host_bytes = strlen(from->host);
     char path[PATH_MAX];
 
-    if (!path_below(s, from->path, path, sizeof(path)))
-        return tm_fail(&s->run->error, TM_ERR_INPUT, -1, "cannot use the path '%s'", from->path);
+    if (!path_below(s, from->path, path, sizeof(path))) {
+        (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1, "cannot use the path '%s'", from->path);
+        return;
+    }
     *to = (struct tm_batch_file){
         .path = tm_manifest_copy(m, path, strlen(path)),
         .member = from->member ? tm_manifest_copy(m, from->member, strlen(from->member)) : NULL,
@@ -293,7 +295,6 @@ static tm_status copy_file(const struct scanning *s, const struct tm_found_file 
         .mtime_ns = from->mtime_ns,
         .id = make_id(m, from->host, host_bytes, XXH3_64bits(from->host, host_bytes), false),
     };
-    return to->path && to->host && to->id && !to->member == !from->member ? TM_OK : s->run->error.status;
 }
 
 /* What the job is called where the path says nothing: the last part of the root; of a file without its ending. */
@@ -325,53 +326,51 @@ static void put_path_below(const struct scanning *s, const struct tm_found_run *
     *(slash ? slash : below) = '\0';
 }
 
-TM_NOT_INLINE tm_status read_keys(const struct scanning *s, const struct tm_found_run *found, struct tm_batch_run *to)
+TM_NOT_INLINE void read_keys(const struct scanning *s, const struct tm_found_run *found, struct tm_batch_run *to)
 {
     struct tm_run_keys *keys = tm_take(&s->run->budget, TM_ACCOUNT_MODEL, sizeof(*keys), &s->run->error);
     char below[TM_FOUND_NAME_BYTES], name[PATH_MAX];
-    tm_status st;
 
     if (!keys)
-        return s->run->error.status;
+        return;
     put_path_below(s, found, to->path, below);
     if (!tm_run_keys_read(keys, name_of_root(s, found, name), below, found->when_ns, s->options))
         s->manifest->not_fitting++;
-    st = tm_manifest_keys(s->manifest, &to->keys, keys);
+    tm_manifest_keys(s->manifest, &to->keys, keys);
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, keys, sizeof(*keys));
-    return st;
 }
 
-static tm_status add_run(const struct scanning *s, const struct tm_found_run *found)
+static void add_run(const struct scanning *s, const struct tm_found_run *found)
 {
     struct tm_manifest *m = s->manifest;
     char path[TM_FOUND_NAME_BYTES], name[TM_FOUND_NAME_BYTES];
     struct tm_batch_run to = { .root = s->base, .files = found->file_count };
     size_t length;
     const char *last = tm_last_part(found->name, &length); /* it is not to depend on what other runs there are */
-    tm_status st;
 
     if (!path_below(s, found->folder, path, sizeof(path))) {
         m->left_out++;
-        return TM_OK;
+        return;
     }
     tm_clean_text(name, sizeof(name), last, length);
     to.path = tm_manifest_copy(m, path, strlen(path));
     to.name = tm_manifest_copy(m, name, strlen(name));
     to.id = to.path ? make_run_id(s, to.path) : NULL;
     to.file = tm_manifest_take(m, found->file_count * sizeof(*to.file));
-    if (!to.path || !to.name || !to.id || !to.file)
-        return s->run->error.status;
-    st = read_keys(s, found, &to);
-    for (size_t i = 0; i < found->file_count && st == TM_OK; i++) {
-        st = copy_file(s, &found->files[i], &to.file[i]);
+    if (tm_failed(s->run))
+        return;
+    read_keys(s, found, &to);
+    for (size_t i = 0; i < found->file_count && !tm_failed(s->run); i++) {
+        copy_file(s, &found->files[i], &to.file[i]);
         to.bytes += to.file[i].bytes;
     }
-    return st == TM_OK ? tm_manifest_add(m, &to) : st;
+    if (!tm_failed(s->run))
+        tm_manifest_add(m, &to);
 }
 
 /* --- roots --- */
 
-static tm_status resolve_root(struct tm_manifest *m, const char *given, const char **root)
+static void resolve_root(struct tm_manifest *m, const char *given, const char **root)
 {
     struct tm_run *run = m->run;
     char path[PATH_MAX];
@@ -379,36 +378,32 @@ static tm_status resolve_root(struct tm_manifest *m, const char *given, const ch
     if (strcmp(given, "-") == 0) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot make a batch of stdin");
         tm_hint(&run->error, "'tracemill report -' reads one trace from it");
-        return TM_ERR_USAGE;
-    }
-    if (!realpath(given, path)) {
+    } else if (!realpath(given, path)) {
         const int problem = errno;
 
         (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot open '%s'", given);
         if (problem == ENOENT || problem == ENOTDIR)
             tm_hint(&run->error, "check the path; 'tracemill list DIR' shows the profiles in a folder");
-        return run->error.status;
+    } else {
+        *root = tm_manifest_copy(m, path, strlen(path));
     }
-    *root = tm_manifest_copy(m, path, strlen(path));
-    return *root ? TM_OK : run->error.status;
 }
 
 /* Absolute, sorted, each once. */
-static tm_status resolve_roots(struct tm_manifest *m, char *const *roots, size_t count, const char **to, size_t *kept)
+static size_t resolve_roots(struct tm_manifest *m, char *const *roots, size_t count, const char **to)
 {
-    tm_status st = TM_OK;
+    size_t kept = 0;
 
-    *kept = 0;
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = resolve_root(m, roots[i], &to[i]);
-    if (st != TM_OK)
-        return st;
+    for (size_t i = 0; i < count; i++)
+        resolve_root(m, roots[i], &to[i]);
+    if (tm_failed(m->run))
+        return 0;
     qsort(to, count, sizeof(*to), tm_by_text);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || strcmp(to[i], to[*kept - 1]) != 0)
-            to[(*kept)++] = to[i];
+        if (i == 0 || strcmp(to[i], to[kept - 1]) != 0)
+            to[kept++] = to[i];
     }
-    return TM_OK;
+    return kept;
 }
 
 /* What paths are below: the root, or of a file the folder that it is in.  It is stored once. */
@@ -439,21 +434,19 @@ static tm_status choose_base(struct scanning *s)
     return TM_OK;
 }
 
-static tm_status scan_root(struct scanning *s, tm_discover_one *discover)
+static void scan_root(struct scanning *s, tm_discover_one *discover)
 {
     struct tm_found found = { .run = NULL };
-    tm_status st = choose_base(s);
 
-    if (st == TM_OK)
-        st = discover(s->run, s->root, &found);
-    for (size_t i = 0; i < found.run_count && st == TM_OK; i++)
-        st = add_run(s, &found.runs[i]);
+    if (!choose_base(s))
+        (void)discover(s->run, s->root, &found);
+    for (size_t i = 0; i < found.run_count && !tm_failed(s->run); i++)
+        add_run(s, &found.runs[i]);
     s->manifest->unreadable += found.unreadable + found.too_deep + found.damaged;
     s->manifest->left_out += found.unnamed;
     tm_left_out_add(&s->manifest->skipped, &found.left_out);
     s->manifest->links += found.links;
     tm_found_free(&found);
-    return st;
 }
 
 /* --- order --- */
@@ -521,7 +514,7 @@ static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *b
         return;
     }
     (void)snprintf(path, sizeof(path), "%s/%s", batch_run->root, file->path);
-    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, file->fingerprint) != TM_OK) {
+    if (tm_file_fingerprint(run, path, &bytes, &mtime_ns, file->fingerprint)) {
         run->error = (struct tm_error){ .status = TM_OK };
         file->fingerprint[0] = '\0';
         m->unreadable++;
@@ -556,50 +549,42 @@ static void take_fingerprints(struct tm_manifest *m)
 
 /* --- all of it --- */
 
-static tm_status scan_roots(struct tm_manifest *m, const char **roots, size_t count, const struct tm_options *options,
-                            tm_discover_one *discover)
+static void scan_roots(struct tm_manifest *m, const char **roots, size_t count, const struct tm_options *options,
+                       tm_discover_one *discover)
 {
-    tm_status st = TM_OK;
-
     tm_progress_phase(&m->run->progress, "searching", 0);
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
+    for (size_t i = 0; i < count && !tm_failed(m->run); i++) {
         struct scanning s = { .manifest = m, .run = m->run, .options = options, .root = roots[i] };
 
-        st = scan_root(&s, discover);
+        scan_root(&s, discover);
     }
-    if (st == TM_OK && m->count == 0)
-        st = tm_fail(&m->run->error, TM_ERR_INPUT, -1, "the names of all %" PRIu64 " profiles found cannot be used",
-                     m->left_out);
-    return st;
+    if (m->count == 0)
+        (void)tm_fail(&m->run->error, TM_ERR_INPUT, -1, "the names of all %" PRIu64 " profiles found cannot be used",
+                      m->left_out);
 }
 
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
                            const struct tm_options *options, tm_discover_one *discover)
 {
     const char **absolute;
-    size_t kept = 0;
-    tm_status st;
 
     tm_manifest_begin(manifest, run);
-    st = tm_run_keys_check(run, options);
-    if (st != TM_OK)
-        return st;
+    tm_run_keys_check(run, options);
     absolute = tm_manifest_take(manifest, count * sizeof(*absolute));
     manifest->roots = tm_manifest_take(manifest, count * sizeof(*manifest->roots));
-    if (!absolute || !manifest->roots)
+    if (tm_failed(run))
         return run->error.status;
-    st = resolve_roots(manifest, roots, count, absolute, &kept);
-    if (st == TM_OK)
-        st = scan_roots(manifest, absolute, kept, options, discover);
-    if (st != TM_OK)
-        return st;
+    count = resolve_roots(manifest, roots, count, absolute);
+    if (!tm_failed(run))
+        scan_roots(manifest, absolute, count, options, discover);
+    if (tm_failed(run))
+        return run->error.status;
     qsort(manifest->roots, manifest->root_count, sizeof(*manifest->roots), tm_by_text);
     qsort(manifest->runs, manifest->count, sizeof(*manifest->runs), by_root_and_path);
     drop_doubles(manifest);
-    st = tm_manifest_check_ids(manifest);
-    if (st == TM_OK)
+    if (!tm_manifest_check_ids(manifest))
         take_fingerprints(manifest);
-    return st;
+    return run->error.status;
 }
 
 static void warn(uint64_t count, const char *one, const char *many)
@@ -609,32 +594,30 @@ static void warn(uint64_t count, const char *one, const char *many)
 }
 
 /* --strict: what could not be looked at is a loss. */
-static tm_status check_strict(const struct tm_manifest *manifest)
+static void check_strict(const struct tm_manifest *manifest)
 {
     struct tm_run *run = manifest->run;
     const uint64_t count =
         manifest->unreadable + manifest->left_out + manifest->skipped.lost_links + manifest->skipped.unseen;
 
     if (!run->strict || count == 0)
-        return TM_OK;
+        return;
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
                   "cannot make a batch under --strict: %" PRIu64
                   " folders or files could not be read, or have names that"
                   " cannot be used, or are links to nothing",
                   count);
     tm_hint(&run->error, "without --strict the others are taken, and those fail one by one");
-    return TM_ERR_INPUT;
 }
 
 tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest)
 {
-    tm_status st = tm_manifest_scan(manifest, run, options->inputs, options->input_count, options, tm_find_operand);
-
+    tm_manifest_scan(manifest, run, options->inputs, options->input_count, options, tm_find_operand);
     tm_progress_end(&run->progress);
-    if (st == TM_OK)
-        st = check_strict(manifest);
-    if (st != TM_OK)
-        return st;
+    if (!tm_failed(run))
+        check_strict(manifest);
+    if (tm_failed(run))
+        return run->error.status;
     warn(manifest->unreadable, "folder or file could not be read", "folders or files could not be read");
     warn(manifest->links, "link leads out of ROOT and is not followed; --follow-links follows it",
          "links lead out of ROOT and are not followed; --follow-links follows them");
@@ -670,14 +653,14 @@ static size_t count_distinct(const char **texts, size_t count)
     return distinct;
 }
 
-static tm_status count_keys(const struct tm_manifest *manifest, struct counts *counts)
+static void count_keys(const struct tm_manifest *manifest, struct counts *counts)
 {
     struct tm_run *run = manifest->run;
     const size_t bytes = manifest->count * sizeof(char *);
     const char **texts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
 
     if (!texts)
-        return run->error.status;
+        return;
     for (size_t i = 0; i < manifest->count; i++)
         texts[i] = manifest->runs[i].keys.job;
     counts->jobs = count_distinct(texts, manifest->count);
@@ -688,7 +671,6 @@ static tm_status count_keys(const struct tm_manifest *manifest, struct counts *c
         texts[i] = manifest->runs[i].keys.revision;
     counts->revisions = count_distinct(texts, manifest->count);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, texts, bytes);
-    return TM_OK;
 }
 
 static void print_words(const struct tm_manifest *m, const struct counts *counts)
@@ -701,14 +683,13 @@ static void print_words(const struct tm_manifest *m, const struct counts *counts
     tm_note_not_traces(&m->skipped);
 }
 
-static tm_status print_json(const struct tm_manifest *m, const struct counts *counts, const char *path)
+static void print_json(const struct tm_manifest *m, const struct counts *counts, const char *path)
 {
     struct tm_doc *doc = tm_doc_new(m->run);
     struct tm_value *root;
-    tm_status st;
 
     if (!doc)
-        return m->run->error.status;
+        return;
     root = tm_doc_root(doc);
     tm_add_string(root, "schema", "tracemill.scan");
     tm_add_int(root, "schema_version", 1);
@@ -725,11 +706,9 @@ static tm_status print_json(const struct tm_manifest *m, const struct counts *co
     tm_add_uint(root, "not_fitting", m->not_fitting);
     tm_add_uint(root, "links_not_followed", m->links);
     tm_add_skipped(root, &m->skipped);
-    st = tm_doc_status(doc);
-    if (st == TM_OK)
-        st = tm_print_document(m->run, doc);
+    if (!tm_failed(m->run))
+        tm_print_document(m->run, doc);
     tm_doc_free(doc);
-    return st;
 }
 
 /* --- where it goes --- */
@@ -744,26 +723,21 @@ static bool choose_file(const char *output, char path[TM_PLACE_BYTES])
     return length >= 0 && length < TM_PLACE_BYTES;
 }
 
-static tm_status write_file(const struct tm_manifest *m, const struct tm_file_place *place)
-{
-    const tm_status st = tm_make_folder(m->run, place->folder);
-
-    return st == TM_OK ? tm_manifest_save(m, place->folder, place->name, NULL) : st;
-}
-
-static tm_status write_manifest(const struct tm_manifest *m, const struct tm_options *options, const char *path,
-                                const struct tm_file_place *place)
+static void write_manifest(const struct tm_manifest *m, const struct tm_options *options, const char *path,
+                           const struct tm_file_place *place)
 {
     struct counts counts = { .jobs = 0 };
-    tm_status st = options->output ? write_file(m, place) : tm_finish_stdout(m->run, tm_manifest_write(m, stdout));
 
-    if (st == TM_OK)
-        st = count_keys(m, &counts);
-    if (st == TM_OK && !options->quiet)
+    if (options->output && !tm_make_folder(m->run, place->folder))
+        tm_manifest_save(m, place->folder, place->name, NULL);
+    else if (!options->output)
+        tm_finish_stdout(m->run, tm_manifest_write(m, stdout));
+    if (!tm_failed(m->run))
+        count_keys(m, &counts);
+    if (!tm_failed(m->run) && !options->quiet)
         print_words(m, &counts);
-    if (st == TM_OK && options->json && options->output)
-        st = print_json(m, &counts, path);
-    return st;
+    if (!tm_failed(m->run) && options->json && options->output)
+        print_json(m, &counts, path);
 }
 
 static tm_status run_batch_scan(struct tm_run *run, const struct tm_options *options)
@@ -771,20 +745,15 @@ static tm_status run_batch_scan(struct tm_run *run, const struct tm_options *opt
     struct tm_manifest manifest = { .run = NULL };
     struct tm_file_place place;
     char path[TM_PLACE_BYTES] = "";
-    tm_status st = TM_OK;
 
     if (options->output && !choose_file(options->output, path))
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, ENAMETOOLONG, "cannot write '%s'", options->output);
-    if (options->output)
-        st = tm_find_place(run, path, &place);
-    if (st == TM_OK && options->output)
-        st = tm_guard_output(run, path, "the manifest");
-    if (st == TM_OK)
-        st = tm_batch_find(run, options, &manifest);
-    if (st == TM_OK)
-        st = write_manifest(&manifest, options, path, &place);
+    if (options->output && !tm_find_place(run, path, &place))
+        tm_guard_output(run, path, "the manifest");
+    if (!tm_failed(run) && !tm_batch_find(run, options, &manifest))
+        write_manifest(&manifest, options, path, &place);
     tm_manifest_free(&manifest);
-    return st;
+    return run->error.status;
 }
 
 /* clang-format off */

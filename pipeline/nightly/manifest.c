@@ -35,15 +35,15 @@ void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run)
     tm_budget_dedicate(&run->budget, TM_ACCOUNT_MODEL);
 }
 
-static tm_status check_room(struct tm_run *run, size_t more)
+static bool has_room(struct tm_run *run, size_t more)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_MODEL);
 
     if (more <= share && run->budget.used_bytes[TM_ACCOUNT_MODEL] <= share - more)
-        return TM_OK;
+        return true;
     (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are too many traces to hold their list in memory");
     tm_hint(&run->error, "raise --memory, or make batches of folders further down");
-    return TM_ERR_LIMIT;
+    return false;
 }
 
 static void *add_chunk(struct tm_manifest *m, size_t bytes)
@@ -51,7 +51,7 @@ static void *add_chunk(struct tm_manifest *m, size_t bytes)
     struct tm_run *run = m->run;
     struct tm_manifest_chunk *chunk = NULL;
 
-    if (check_room(run, bytes) == TM_OK)
+    if (has_room(run, bytes))
         chunk = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     if (!chunk)
         return NULL;
@@ -143,7 +143,7 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
         const size_t wanted = manifest->capacity ? 2 * manifest->capacity : RUNS_FIRST;
         struct tm_batch_run *runs = NULL;
 
-        if (check_room(run, (wanted - manifest->capacity) * row) == TM_OK)
+        if (has_room(run, (wanted - manifest->capacity) * row))
             runs = tm_retake(&run->budget, TM_ACCOUNT_MODEL, manifest->runs, manifest->capacity * row, wanted * row,
                              &run->error);
         if (!runs)
@@ -195,16 +195,15 @@ tm_status tm_manifest_check_ids(const struct tm_manifest *manifest)
     struct tm_run *run = manifest->run;
     const size_t bytes = manifest->count * sizeof(char *);
     const char **ids = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-    tm_status st = TM_OK;
 
     if (!ids)
         return run->error.status;
     for (size_t i = 0; i < manifest->count; i++)
         ids[i] = manifest->runs[i].id;
     if (has_doubles(ids, manifest->count))
-        st = tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use a list in which two runs have one id");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use a list in which two runs have one id");
     tm_give(&run->budget, TM_ACCOUNT_MODEL, ids, bytes);
-    return st;
+    return run->error.status;
 }
 
 bool tm_path_is_below(const char *path)
@@ -277,33 +276,30 @@ static tm_status fill(struct reading *r)
     return TM_OK;
 }
 
-/* The next line, without its end: a view until the next call.  out: *text NULL = there is none */
-static tm_status next_line(struct reading *r, const char **text, size_t *length)
+/* The next line, without its end: a view until the next call.  NULL = there is none, or a failure */
+static const char *next_line(struct reading *r, size_t *length)
 {
     size_t looked_at = 0;
 
     r->line++;
-    *text = NULL;
-    for (;;) {
+    while (!tm_failed(r->run)) {
         const char *at = r->buffer + r->begin;
         const char *line_end = memchr(at + looked_at, '\n', r->end - r->begin - looked_at);
 
         if (line_end) {
-            *text = at;
             *length = (size_t)(line_end - at);
             r->begin += *length + 1;
-            return TM_OK;
+            return at;
         }
         looked_at = r->end - r->begin;
         if (r->is_at_end && looked_at == 0)
-            return TM_OK;
+            return NULL;
         if (r->is_at_end)
-            return refuse(r, "it has no end: the list is cut short");
-        const tm_status st = fill(r);
-
-        if (st != TM_OK)
-            return st;
+            (void)refuse(r, "it has no end: the list is cut short");
+        else
+            (void)fill(r);
     }
+    return NULL;
 }
 
 /* --- values --- */
@@ -367,7 +363,7 @@ static bool is_count(const struct tm_value *value)
 /* What failed: memory, or the text. */
 static tm_status refuse_value(const struct reading *r, const char *reason)
 {
-    return r->run->error.status != TM_OK ? r->run->error.status : refuse(r, reason);
+    return tm_failed(r->run) ? r->run->error.status : refuse(r, reason);
 }
 
 /* --- lines as rows --- */
@@ -403,42 +399,43 @@ static tm_status read_file(struct reading *r, const struct tm_value *from, struc
 }
 
 /* The ids of one run's files are few, but for hostile lists: those are sorted. */
-static tm_status check_file_ids(struct reading *r, const struct tm_batch_run *to)
+static void check_file_ids(struct reading *r, const struct tm_batch_run *to)
 {
     const char **ids;
     size_t bytes = to->files * sizeof(*ids);
-    tm_status st = TM_OK;
 
     ids = tm_take(&r->run->budget, TM_ACCOUNT_MODEL, bytes, &r->run->error);
     if (!ids)
-        return r->run->error.status;
+        return;
     for (size_t i = 0; i < to->files; i++)
         ids[i] = to->file[i].id;
     if (has_doubles(ids, to->files))
-        st = refuse(r, "two traces of a run have one id");
+        (void)refuse(r, "two traces of a run have one id");
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, ids, bytes);
-    return st;
 }
 
-static tm_status read_files(struct reading *r, const struct tm_value *from, struct tm_batch_run *to)
+static void read_files(struct reading *r, const struct tm_value *from, struct tm_batch_run *to)
 {
-    tm_status st = TM_OK;
-
     to->files = tm_length(from);
     if (tm_type_of(from) != TM_ARRAY || to->files == 0)
-        return refuse(r, "a run has no traces");
-    if (to->files > tm_raised_limit(r->run, TM_MANIFEST_FILES_MOST))
-        return refuse(r, "a run has too many traces");
+        (void)refuse(r, "a run has no traces");
+    else if (to->files > tm_raised_limit(r->run, TM_MANIFEST_FILES_MOST))
+        (void)refuse(r, "a run has too many traces");
+    if (tm_failed(r->run))
+        return;
     to->file = tm_manifest_take(r->manifest, to->files * sizeof(*to->file));
     if (!to->file)
-        return r->run->error.status;
-    for (size_t i = 0; i < to->files && st == TM_OK; i++) {
-        st = read_file(r, tm_at(from, i), &to->file[i]);
-        if (st == TM_OK && to->file[i].bytes > INT64_MAX - to->bytes)
-            return refuse(r, "its sizes cannot be");
+        return;
+    for (size_t i = 0; i < to->files; i++) {
+        if (read_file(r, tm_at(from, i), &to->file[i]))
+            return;
+        if (to->file[i].bytes > INT64_MAX - to->bytes) {
+            (void)refuse(r, "its sizes cannot be");
+            return;
+        }
         to->bytes += to->file[i].bytes;
     }
-    return st == TM_OK ? check_file_ids(r, to) : st;
+    check_file_ids(r, to);
 }
 
 /* out: false where it is too long, or no text */
@@ -452,14 +449,13 @@ static bool take_key(char *to, size_t bytes, const struct tm_value *value)
     return true;
 }
 
-static tm_status read_keys(struct reading *r, const struct tm_value *from, struct tm_batch_keys *to)
+static void read_keys(struct reading *r, const struct tm_value *from, struct tm_batch_keys *to)
 {
     struct tm_run_keys *keys = tm_take(&r->run->budget, TM_ACCOUNT_MODEL, sizeof(*keys), &r->run->error);
     const struct tm_value *step = tm_get(from, "step");
-    tm_status st = TM_OK;
 
     if (!keys)
-        return r->run->error.status;
+        return;
     keys->when_ns = tm_int(tm_get(from, "when_ns"));
     keys->step = tm_has(step) ? tm_int(step) : -1;
     if (!take_key(keys->job, sizeof(keys->job), tm_get(from, "job")) || !keys->job[0] ||
@@ -468,11 +464,10 @@ static tm_status read_keys(struct reading *r, const struct tm_value *from, struc
         !take_key(keys->label, sizeof(keys->label), tm_get(from, "label")) ||
         !take_key(keys->training, sizeof(keys->training), tm_get(from, "training")) ||
         tm_type_of(tm_get(from, "when_ns")) != TM_INT || (tm_has(step) && !is_count(step)))
-        st = refuse(r, "the keys of a run cannot be used");
-    if (st == TM_OK)
-        st = tm_manifest_keys(r->manifest, to, keys);
+        (void)refuse(r, "the keys of a run cannot be used");
+    else
+        tm_manifest_keys(r->manifest, to, keys);
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, keys, sizeof(*keys));
-    return st;
 }
 
 static tm_status read_run(struct reading *r, const struct tm_value *from)
@@ -484,7 +479,6 @@ static tm_status read_run(struct reading *r, const struct tm_value *from)
         .path = read_bytes(r, from, "path"),
         .name = read_text(r, from, "run", TM_BATCH_NAME_MOST),
     };
-    tm_status st;
 
     if (!to.id || !tm_is_run_id(to.id))
         return refuse_value(r, "a run has no id, or one that cannot be used");
@@ -495,12 +489,12 @@ static tm_status read_run(struct reading *r, const struct tm_value *from)
     if (!is_count(root) || (uint64_t)tm_int(root) >= m->root_count)
         return refuse(r, "a run is of no root");
     to.root = m->roots[tm_int(root)];
-    st = read_keys(r, tm_get(from, "keys"), &to.keys);
-    if (st == TM_OK)
-        st = read_files(r, tm_get(from, "files"), &to);
-    if (st == TM_OK && to.bytes > INT64_MAX - m->bytes)
-        st = refuse(r, "its sizes cannot be");
-    return st == TM_OK ? tm_manifest_add(m, &to) : st;
+    read_keys(r, tm_get(from, "keys"), &to.keys);
+    if (!tm_failed(r->run))
+        read_files(r, tm_get(from, "files"), &to);
+    if (to.bytes > INT64_MAX - m->bytes)
+        (void)refuse(r, "its sizes cannot be");
+    return tm_failed(r->run) ? r->run->error.status : tm_manifest_add(m, &to);
 }
 
 static tm_status read_roots(struct reading *r, const struct tm_value *from)
@@ -534,57 +528,53 @@ static tm_status read_header(struct reading *r, const struct tm_value *from)
     return read_roots(r, tm_get(from, "roots"));
 }
 
-static tm_status read_line(struct reading *r, const char *text, size_t length)
+static void read_line(struct reading *r, const char *text, size_t length)
 {
     struct tm_doc *doc = tm_doc_new(r->run);
-    tm_status st;
 
     if (!doc)
-        return r->run->error.status;
-    st = tm_doc_read(doc, tm_doc_root(doc), text, length, r->path);
-    if (st != TM_OK)
+        return;
+    if (tm_doc_read(doc, tm_doc_root(doc), text, length, r->path))
         (void)tm_while(&r->run->error, "reading line %" PRIu64, r->line);
-    if (st == TM_OK)
-        st = r->line == 1 ? read_header(r, tm_doc_root(doc)) : read_run(r, tm_doc_root(doc));
+    else if (r->line == 1)
+        (void)read_header(r, tm_doc_root(doc));
+    else
+        (void)read_run(r, tm_doc_root(doc));
     tm_doc_free(doc);
-    return st;
 }
 
-static tm_status read_lines(struct reading *r)
+static void read_lines(struct reading *r)
 {
     const struct tm_manifest *m = r->manifest;
     const char *text;
     size_t length;
-    tm_status st;
 
-    while ((st = next_line(r, &text, &length)) == TM_OK && text) {
-        st = read_line(r, text, length);
-        if (st != TM_OK)
-            return st;
-    }
-    if (st != TM_OK)
-        return st;
+    while ((text = next_line(r, &length)))
+        read_line(r, text, length);
+    if (tm_failed(r->run))
+        return;
     if (m->root_count == 0)
-        return refuse(r, "it is empty");
-    if (m->count != r->told_runs || m->files != r->told_files)
-        return refuse(r, "there are more or fewer runs than the first line tells: the list is cut short");
-    return tm_manifest_check_ids(m);
+        (void)refuse(r, "it is empty");
+    else if (m->count != r->told_runs || m->files != r->told_files)
+        (void)refuse(r, "there are more or fewer runs than the first line tells: the list is cut short");
+    else
+        tm_manifest_check_ids(m);
 }
 
 tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path)
 {
     struct reading r = { .manifest = manifest, .run = run, .path = path, .capacity = BUFFER_FIRST };
-    tm_status st;
 
     tm_manifest_begin(manifest, run);
     r.fd = tm_open_to_read(path, 0);
     if (r.fd < 0)
         return tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", path);
     r.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, r.capacity, &run->error);
-    st = r.buffer ? read_lines(&r) : run->error.status;
+    if (r.buffer)
+        read_lines(&r);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, r.buffer, r.buffer ? r.capacity : 0);
     (void)close(r.fd);
-    return st;
+    return run->error.status;
 }
 
 /* A manifest as JSON Lines (schemas/BATCH.md): each line is a document of its own, so that one run is held twice, never
@@ -664,47 +654,42 @@ static void add_header(struct tm_value *to, const struct tm_manifest *m)
     tm_add_uint(to, "bytes", m->bytes);
 }
 
-static tm_status print_line(const struct tm_manifest *m, const struct tm_batch_run *batch_run, FILE *to)
+static void print_line(const struct tm_manifest *m, const struct tm_batch_run *batch_run, FILE *to)
 {
     struct tm_doc *doc = tm_doc_new(m->run);
-    tm_status st;
 
     if (!doc)
-        return m->run->error.status;
+        return;
     if (batch_run)
         add_run(tm_doc_root(doc), m, batch_run);
     else
         add_header(tm_doc_root(doc), m);
-    st = tm_doc_status(doc);
-    if (st == TM_OK)
+    if (!tm_failed(m->run))
         tm_value_print_line(tm_doc_root(doc), to);
     tm_doc_free(doc);
-    return st;
 }
 
 tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to)
 {
-    tm_status st = print_line(manifest, NULL, to);
-
-    for (size_t i = 0; i < manifest->count && st == TM_OK && !ferror(to); i++)
-        st = print_line(manifest, &manifest->runs[i], to);
-    return st;
+    print_line(manifest, NULL, to);
+    for (size_t i = 0; i < manifest->count && !tm_failed(manifest->run) && !ferror(to); i++)
+        print_line(manifest, &manifest->runs[i], to);
+    return manifest->run->error.status;
 }
 
 tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name, uint64_t *bytes)
 {
     struct tm_atomic_file file = { .stream = NULL };
-    tm_status st = tm_atomic_open(&file, manifest->run, folder, name);
 
-    if (st == TM_OK)
-        st = tm_manifest_write(manifest, file.stream);
-    if (st == TM_OK && bytes) {
-        const off_t end = ftello(file.stream);
+    if (!tm_atomic_open(&file, manifest->run, folder, name)) {
+        tm_manifest_write(manifest, file.stream);
+        if (bytes) {
+            const off_t end = ftello(file.stream);
 
-        *bytes = end > 0 ? (uint64_t)end : 0;
+            *bytes = end > 0 ? (uint64_t)end : 0;
+        }
+        tm_atomic_commit(&file);
     }
-    if (st == TM_OK)
-        st = tm_atomic_commit(&file);
     tm_atomic_abort(&file);
-    return st;
+    return manifest->run->error.status;
 }

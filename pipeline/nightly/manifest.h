@@ -34,7 +34,7 @@ struct tm_run_keys {
  * errors: TM_ERR_USAGE  a template or label that cannot be used: said once, before any work, by tm_run_keys_check */
 bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *path, int64_t when_ns,
                       const struct tm_options *options);
-tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options) TM_MUST_USE;
+tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options);
 
 /* A day as the key `night` has it: "2026-11-21". */
 bool tm_is_night(const char *text);
@@ -115,17 +115,16 @@ struct tm_manifest {
  * errors: TM_ERR_INPUT  a root is not there, or there is no profile below it; TM_ERR_LIMIT past TM_MANIFEST_FILES_MOST,
  *         or when memory ends */
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
-                           const struct tm_options *options, tm_discover_one *discover) TM_MUST_USE;
+                           const struct tm_options *options, tm_discover_one *discover);
 /* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
-tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path) TM_MUST_USE;
+tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path);
 /* The same bytes for the same runs.  errors: TM_ERR_LIMIT; of the stream its caller asks (ferror) */
-tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to) TM_MUST_USE;
+tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to);
 
 /* Likewise into a file that appears whole.
  * out:    bytes   that it has; may be NULL
  * errors: and TM_ERR_OUTPUT */
-tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name,
-                           uint64_t *bytes) TM_MUST_USE;
+tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name, uint64_t *bytes);
 void tm_manifest_free(struct tm_manifest *manifest); /* tolerates a zeroed one */
 /* The keys of a run with room of their own. */
 void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys);
@@ -148,14 +147,14 @@ struct tm_batch_item {
 typedef bool tm_want_item(void *of, const struct tm_batch_item *item);
 
 tm_status tm_batch_items(const struct tm_manifest *manifest, uint32_t shard, uint32_t shards, tm_want_item *wanted,
-                         void *of, struct tm_batch_item **items, size_t *count) TM_MUST_USE;
+                         void *of, struct tm_batch_item **items, size_t *count);
 void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t count);
 
 /* Which share this process works: what --shard says, else what a scheduler's variables say.
  * in:     told   as the option was read
  * out:    shard  count is 1 or more
  * errors: TM_ERR_USAGE  the variables tell an index and no count, or one past the count: with what to write instead */
-tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard) TM_MUST_USE;
+tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard);
 
 /* What scanning and reading a manifest share: where its rows and texts lie, and what they may be.  Private to
  * pipeline/nightly/manifest.c. */
@@ -166,16 +165,15 @@ void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run);
 void *tm_manifest_take(struct tm_manifest *manifest, size_t bytes) TM_MUST_USE;
 char *tm_manifest_copy(struct tm_manifest *manifest, const char *text, size_t length) TM_MUST_USE;
 /* Copy keys; texts that the run before has, too, are stored once. */
-tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *to,
-                           const struct tm_run_keys *keys) TM_MUST_USE;
+tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *to, const struct tm_run_keys *keys);
 
 /* Add a run: the manifest counts its files and bytes from then on. */
-tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_run *batch_run) TM_MUST_USE;
+tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_run *batch_run);
 
 /* Of two pointers to texts, for qsort. */
 int tm_by_text(const void *a, const void *b);
 /* errors: TM_ERR_INPUT  two runs have one id */
-tm_status tm_manifest_check_ids(const struct tm_manifest *manifest) TM_MUST_USE;
+tm_status tm_manifest_check_ids(const struct tm_manifest *manifest);
 
 /* A path below a root: relative, none of its parts "." or ".." or empty; "" is the root itself. */
 bool tm_path_is_below(const char *path);
@@ -185,13 +183,13 @@ bool tm_path_is_below(const char *path);
 
 /* errors: TM_ERR_INPUT  it is not there, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
-                              char fingerprint[TM_FINGERPRINT_BYTES]) TM_MUST_USE;
+                              char fingerprint[TM_FINGERPRINT_BYTES]);
 /* Of a run: of its files' fingerprints, in their order. */
 void tm_run_fingerprint(const struct tm_batch_run *batch_run, char fingerprint[TM_FINGERPRINT_BYTES]);
 
 /* Of the options that change what a report holds or which files it has; a thresholds file counts by its content.
  * errors: TM_ERR_USAGE  it cannot be read */
 tm_status tm_options_fingerprint(struct tm_run *run, const struct tm_options *options,
-                                 char fingerprint[TM_FINGERPRINT_BYTES]) TM_MUST_USE;
+                                 char fingerprint[TM_FINGERPRINT_BYTES]);
 
 #endif

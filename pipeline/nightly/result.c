@@ -149,11 +149,11 @@ static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
 
 tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock)
 {
-    tm_status st = print_path(run, lock->path, "%s/" SHARE_BEGIN "%" PRIu32 "-%" PRIu32 SHARE_ENDING, out, shard.index,
-                              shard.count);
-
     lock->fd = -1;
-    while (st == TM_OK) {
+    if (print_path(run, lock->path, "%s/" SHARE_BEGIN "%" PRIu32 "-%" PRIu32 SHARE_ENDING, out, shard.index,
+                   shard.count))
+        return run->error.status;
+    for (;;) {
         const int fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 
         if (fd < 0)
@@ -168,7 +168,6 @@ tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard
         }
         (void)close(fd);
     }
-    return st;
 }
 
 void tm_out_unlock_share(struct tm_share_lock *lock)
@@ -211,7 +210,7 @@ bool tm_result_read(struct tm_doc *doc, struct tm_value *to, const char *folder)
 
     if (!join(path, folder, TM_RESULT_FILE))
         return false;
-    if (tm_doc_read_file(doc, to, path) == TM_OK && strcmp(tm_text(tm_get(to, "schema")), schema) == 0 &&
+    if (!tm_doc_read_file(doc, to, path) && strcmp(tm_text(tm_get(to, "schema")), schema) == 0 &&
         tm_int(tm_get(to, "schema_version")) == VERSION)
         return true;
     run->error = before;
@@ -411,55 +410,52 @@ static tm_status read_names(struct tm_run *run, const char *path, struct names *
     return TM_OK;
 }
 
-static tm_status list_folder(struct tm_doc *doc, const char *folder, const char *name)
+static void list_folder(struct tm_doc *doc, const char *folder, const char *name)
 {
     struct tm_run *run = tm_doc_run(doc);
     struct names *names = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*names), &run->error);
     char path[TM_OUT_PATH_BYTES];
-    tm_status st = TM_OK;
 
     if (!names)
-        return run->error.status;
-    if (!join(path, folder, name))
-        st = fail_long(run, folder, name);
-    if (st == TM_OK)
-        st = read_names(run, path, names);
-    for (size_t i = 0; st == TM_OK && i < names->count; i++) {
+        return;
+    if (join(path, folder, name))
+        read_names(run, path, names);
+    else
+        (void)fail_long(run, folder, name);
+    for (size_t i = 0; i < names->count && !tm_failed(run); i++) {
         (void)snprintf(path, sizeof(path), "%.64s%s", name, names->name[i]);
-        st = list_file(doc, folder, path);
+        list_file(doc, folder, path);
     }
     tm_give(&run->budget, TM_ACCOUNT_MODEL, names, sizeof(*names));
-    return st;
 }
 
 tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count)
 {
-    tm_status st = TM_OK;
+    struct tm_run *run = tm_doc_run(doc);
 
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
+    for (size_t i = 0; i < count && !tm_failed(run); i++) {
         const size_t length = strlen(made[i]);
 
-        st = length && made[i][length - 1] == '/' ? list_folder(doc, folder, made[i]) : list_file(doc, folder, made[i]);
+        if (length && made[i][length - 1] == '/')
+            list_folder(doc, folder, made[i]);
+        else
+            list_file(doc, folder, made[i]);
     }
-    return st;
+    return run->error.status;
 }
 
 tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc)
 {
     struct tm_atomic_file file = { .stream = NULL };
-    tm_status st = tm_doc_status(doc);
 
-    if (st == TM_OK)
-        st = tm_make_folder(run, folder);
-    if (st == TM_OK)
-        st = tm_atomic_open(&file, run, folder, TM_RESULT_FILE);
-    if (st == TM_OK)
-        st = tm_doc_print(doc, run, fileno(file.stream));
-    /* Where a power cut takes its name the item is done again; what it tells of is on the disk before. */
-    if (st == TM_OK)
-        st = tm_atomic_give_name(&file);
+    tm_make_folder(run, folder);
+    if (!tm_atomic_open(&file, run, folder, TM_RESULT_FILE)) {
+        tm_doc_print(doc, run, fileno(file.stream));
+        /* Where a power cut takes its name the item is done again; what it tells of is on the disk before. */
+        tm_atomic_give_name(&file);
+    }
     tm_atomic_abort(&file);
-    return st;
+    return run->error.status;
 }
 
 /* --- removing --- */

@@ -63,18 +63,17 @@ void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
 /* Put names, sizes and hashes of the files beside it into "files".
  * in:     made  their names in the folder; one that ends with '/' is a folder, whose files count
  * errors: TM_ERR_OUTPUT  one is not there; TM_ERR_LIMIT  past TM_RESULT_FILES_MOST */
-tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count) TM_MUST_USE;
+tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count);
 
 /* Write a filled one, atomically, as the last file of its folder, which is made where it is not there.
  * errors: TM_ERR_OUTPUT, and of doc */
-tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc) TM_MUST_USE;
+tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc);
 
 /* Before work begins, and after a worker failed: its file is no longer the record of what stands beside it, and goes away,
  * then what it was the record of, and temporary files that a killed worker left.  A folder that is not there is fine.
  * in: outputs  names of the files that there may be; one that ends with '/' is a folder of tables
  * errors: TM_ERR_OUTPUT */
-tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs,
-                           size_t count) TM_MUST_USE;
+tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count);
 
 /* What lies where in the folder of a batch (schemas/BATCH.md):
  *     OUT/manifest.jsonl                       what the batch is of
@@ -92,18 +91,18 @@ enum { TM_OUT_PATH_BYTES = 4096 };
 /* All give TM_ERR_OUTPUT for a path that is too long.
  * in: file  NULL = of the run itself */
 tm_status tm_out_item_folder(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
-                             const struct tm_batch_file *file, char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
-tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
+                             const struct tm_batch_file *file, char path[TM_OUT_PATH_BYTES]);
+tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, char path[TM_OUT_PATH_BYTES]);
 /* Where a file of the manifest lies. */
 tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
-                        char path[TM_OUT_PATH_BYTES]) TM_MUST_USE;
+                        char path[TM_OUT_PATH_BYTES]);
 
 /* One driver at a time in a folder, or any number of shares of one manifest, whose items are different ones: where the file
  * system can lock.  The lock ends with the process.  Who comes too late is refused.  What killed drivers left in the folder
  * itself under temporary names goes away when one has it alone.
  * out:    fd  -1 = the file system cannot lock: go on
  * errors: TM_ERR_OUTPUT */
-tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd) TM_MUST_USE;
+tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd);
 
 /* A share is worked by one process at a time: a second one waits for the end of the first, however that ends, and then does
  * what is left.  The lock is a file, which also file systems can lock that cannot lock folders, NFS among them.
@@ -114,8 +113,7 @@ struct tm_share_lock {
     char path[TM_OUT_PATH_BYTES];
 };
 
-tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard,
-                            struct tm_share_lock *lock) TM_MUST_USE;
+tm_status tm_out_lock_share(struct tm_run *run, const char *out, struct tm_shard shard, struct tm_share_lock *lock);
 void tm_out_unlock_share(struct tm_share_lock *lock);
 
 #endif
