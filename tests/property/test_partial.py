@@ -149,7 +149,8 @@ def refused(tap, folder):
         tap.ok(result.status == 2 and options[0] in result.err and not (folder / "no").exists(),
                f"another choice is refused: {' '.join(options)}", result)
     data = partial.read_bytes()
-    for name, bad in (("cut", data[:-1]), ("longer", data + b"\0"), ("of another version", data[:18] + b"9" + data[19:]),
+    for name, bad in (("cut", data[:-1]), ("longer", data + b"\0"), ("of an older version", data[:18] + b"8" + data[19:]),
+                      ("of a newer version", data[:18] + b":" + data[19:]),
                       ("changed", data[:999] + bytes([data[999] ^ 1]) + data[1000:])):
         path = folder / f"{name}.partial"
         path.write_bytes(bad)
