@@ -78,35 +78,28 @@ struct tm_doc {
     size_t word_count;
     uint32_t word_bits;
     uint64_t seed; /* of the hashes of words */
-    tm_status status;
     struct tm_value *root;
 };
 
 /* --- arena --- */
-
-static void *refuse(struct tm_doc *doc)
-{
-    doc->status = doc->run->error.status;
-    return NULL;
-}
 
 /* Memory that is counted against the share; NULL once anything failed. */
 static void *take(struct tm_doc *doc, size_t bytes)
 {
     struct tm_run *run = doc->run;
 
-    if (doc->status != TM_OK)
+    if (tm_failed(run))
         return NULL;
     if (bytes > doc->most_bytes || doc->held_bytes > doc->most_bytes - bytes) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot hold the summary in its share of %zu bytes",
                       doc->most_bytes);
         tm_hint(&run->error, "raise --memory, or lower --rows");
-        return refuse(doc);
+        return NULL;
     }
     void *block = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
 
     if (!block)
-        return refuse(doc);
+        return NULL;
     doc->held_bytes += bytes;
     return block;
 }
@@ -404,7 +397,7 @@ static struct tm_value *add(struct tm_value *to, const char *key)
 {
     struct container *c = any_inside_of(to);
 
-    if (!c || c->doc->status != TM_OK)
+    if (!c || tm_failed(c->doc->run))
         return NULL;
     assert((to->type == TM_OBJECT) == (key != NULL));
     if (to->type == TM_OBJECT)
@@ -418,7 +411,7 @@ static struct container *new_container(struct tm_doc *doc, unsigned depth)
 {
     if (depth > DEPTH_MOST) {
         (void)tm_fail(&doc->run->error, TM_ERR_LIMIT, -1, "cannot nest a summary deeper than %d", DEPTH_MOST);
-        return refuse(doc);
+        return NULL;
     }
     struct container *c = place(doc, sizeof(*c));
 
@@ -504,7 +497,7 @@ struct tm_value *tm_doc_root(const struct tm_doc *doc)
 
 tm_status tm_doc_status(const struct tm_doc *doc)
 {
-    return doc->status;
+    return doc->run->error.status;
 }
 
 struct tm_value *tm_add_object(struct tm_value *to, const char *key)

@@ -46,17 +46,25 @@ static int64_t position(const struct reading *r)
     return (int64_t)(r->passed - (uint64_t)(r->end - r->at));
 }
 
-/* The first failure stays: of a file that cannot be read it is that, and not that its text ends. */
-static tm_status refuse(const struct reading *r, const char *reason)
+/* After a failure there is nothing more to read, so that what has begun ends soon. */
+static void stop(struct reading *r)
 {
-    (void)tm_fail(&r->run->error, TM_ERR_INPUT, position(r), "cannot read '%s': %s", r->name, reason);
-    return r->run->error.status;
+    r->end = r->at;
+    r->most = 0;
 }
 
-static tm_status refuse_size(const struct reading *r, const char *what, unsigned long long most, const char *unit)
+/* The first failure stays: of a file that cannot be read it is that, and not that its text ends. */
+static void refuse(struct reading *r, const char *reason)
 {
-    return tm_fail(&r->run->error, TM_ERR_LIMIT, position(r), "cannot read '%s': %s more than %llu %s", r->name, what,
-                   most, unit);
+    (void)tm_fail(&r->run->error, TM_ERR_INPUT, position(r), "cannot read '%s': %s", r->name, reason);
+    stop(r);
+}
+
+static void refuse_size(struct reading *r, const char *what, unsigned long long most, const char *unit)
+{
+    (void)tm_fail(&r->run->error, TM_ERR_LIMIT, position(r), "cannot read '%s': %s more than %llu %s", r->name, what,
+                  most, unit);
+    stop(r);
 }
 
 /* Read on.  out: false at the end, and after a failure, which stands in run->error */
@@ -68,11 +76,15 @@ static bool fill(struct reading *r)
 
     if (r->fd < 0 || !room)
         return false;
-    if (r->passed >= TM_DOC_BYTES_MOST)
-        return refuse_size(r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB") == TM_OK;
+    if (r->passed >= TM_DOC_BYTES_MOST) {
+        refuse_size(r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB");
+        return false;
+    }
     problem = tm_read_on(r->fd, r->window, room, &got);
-    if (problem)
-        return refuse(r, strerror(problem)) == TM_OK;
+    if (problem) {
+        refuse(r, strerror(problem));
+        return false;
+    }
     r->at = r->window;
     r->end = r->window + got;
     r->passed += got;
@@ -98,23 +110,26 @@ static int look_past_blanks(struct reading *r)
 }
 
 /* Pass a byte that has to come, after blanks. */
-static tm_status expect(struct reading *r, char wanted, const char *otherwise)
+static void expect(struct reading *r, char wanted, const char *otherwise)
 {
     const int c = look_past_blanks(r);
 
-    if (c == wanted) {
+    if (c == wanted)
         r->at++;
-        return TM_OK;
-    }
-    return refuse(r, c == PAST_END ? "it is cut short" : otherwise);
+    else
+        refuse(r, c == PAST_END ? "it is cut short" : otherwise);
 }
 
 /* --- texts --- */
 
-static tm_status append(struct reading *r, const char *bytes, size_t length)
+static void append(struct reading *r, const char *bytes, size_t length)
 {
-    if (length > TM_DOC_TEXT_MOST || r->used > TM_DOC_TEXT_MOST - length)
-        return refuse_size(r, "a text has", TM_DOC_TEXT_MOST >> 10, "KiB");
+    if (tm_failed(r->run))
+        return;
+    if (length > TM_DOC_TEXT_MOST || r->used > TM_DOC_TEXT_MOST - length) {
+        refuse_size(r, "a text has", TM_DOC_TEXT_MOST >> 10, "KiB");
+        return;
+    }
     if (r->used + length > r->room) {
         size_t room = r->room ? r->room : TEXT_FIRST;
 
@@ -122,24 +137,27 @@ static tm_status append(struct reading *r, const char *bytes, size_t length)
             room *= 2;
         char *text = tm_retake(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room, room, &r->run->error);
 
-        if (!text)
-            return r->run->error.status;
+        if (!text) {
+            stop(r);
+            return;
+        }
         r->text = text;
         r->room = room;
     }
     memcpy(r->text + r->used, bytes, length);
     r->used += length;
-    return TM_OK;
 }
 
 /* As UTF-8.  NUL would end the text, and halves of pairs are no character. */
-static tm_status append_code(struct reading *r, uint32_t code)
+static void append_code(struct reading *r, uint32_t code)
 {
     char out[TM_UTF8_LONGEST];
     size_t n = 0;
 
-    if (code == 0 || (code >= 0xd800 && code < 0xe000))
-        return append(r, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+    if (code == 0 || (code >= 0xd800 && code < 0xe000)) {
+        append(r, TM_UTF8_REPLACEMENT, TM_UTF8_REPLACEMENT_BYTES);
+        return;
+    }
     if (code < 0x80) {
         out[n++] = (char)code;
     } else if (code < 0x800) {
@@ -154,118 +172,120 @@ static tm_status append_code(struct reading *r, uint32_t code)
     }
     if (code >= 0x80)
         out[n++] = (char)(0x80 | (code & 0x3f));
-    return append(r, out, n);
+    append(r, out, n);
 }
 
-static tm_status read_hex(struct reading *r, uint32_t *code)
+static uint32_t read_hex(struct reading *r)
 {
-    *code = 0;
+    uint32_t code = 0;
+
     for (int i = 0; i < 4; i++) {
         const int c = look(r);
 
-        if (c >= '0' && c <= '9')
-            *code = *code << 4 | (uint32_t)(c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            *code = *code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
-        else
-            return refuse(r, c == PAST_END ? "it is cut short in a text" : "\\u wants four hexadecimal digits");
+        if (c >= '0' && c <= '9') {
+            code = code << 4 | (uint32_t)(c - '0');
+        } else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
+            code = code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
+        } else {
+            refuse(r, c == PAST_END ? "it is cut short in a text" : "\\u wants four hexadecimal digits");
+            return 0;
+        }
         r->at++;
     }
-    return TM_OK;
+    return code;
 }
 
 /* After "\u".  A first half that no second one follows stands alone, and what follows it is read by
- * itself. */
-static tm_status read_code(struct reading *r)
+ * itself.  out: whether the backslash of another escape is passed already */
+static bool read_code(struct reading *r)
 {
-    uint32_t code, second;
-    tm_status st = read_hex(r, &code);
+    uint32_t code = read_hex(r);
 
-    while (st == TM_OK && code >= 0xd800 && code < 0xdc00 && look(r) == '\\') {
+    while (code >= 0xd800 && code < 0xdc00 && look(r) == '\\') {
         r->at++;
         if (look(r) != 'u') {
-            st = append_code(r, code);
-            return st == TM_OK ? TM_PARTIAL : st; /* the backslash is passed already */
+            append_code(r, code);
+            return true;
         }
         r->at++;
-        st = read_hex(r, &second);
-        if (st == TM_OK && second >= 0xdc00 && second < 0xe000)
-            return append_code(r, 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00));
-        if (st == TM_OK)
-            st = append_code(r, code);
+        const uint32_t second = read_hex(r);
+
+        if (second >= 0xdc00 && second < 0xe000) {
+            append_code(r, 0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00));
+            return false;
+        }
+        append_code(r, code);
         code = second;
     }
-    return st == TM_OK ? append_code(r, code) : st;
+    append_code(r, code);
+    return false;
 }
 
 /* After a backslash. */
-static tm_status read_escape(struct reading *r)
+static void read_escape(struct reading *r)
 {
     static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, what it stands for */
-    tm_status st;
 
     do {
         const int c = look(r);
 
-        if (c == PAST_END)
-            return refuse(r, "it is cut short in a text");
+        if (c == PAST_END) {
+            refuse(r, "it is cut short in a text");
+            return;
+        }
         for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
             if (named[i] == c) {
                 r->at++;
-                return append(r, &named[i + 1], 1);
+                append(r, &named[i + 1], 1);
+                return;
             }
         }
-        if (c != 'u')
-            return refuse(r, "there is no such escape");
+        if (c != 'u') {
+            refuse(r, "there is no such escape");
+            return;
+        }
         r->at++;
-        st = read_code(r);
-    } while (st == TM_PARTIAL);
-    return st;
+    } while (read_code(r));
 }
 
 /* After the opening quote: behind what is in r->text already; ends with NUL. */
-static tm_status read_text(struct reading *r)
+static void read_text(struct reading *r)
 {
-    for (;;) {
-        const int c = look(r);
-        const char *plain = r->at;
-        tm_status st;
+    int c;
 
-        if (c == PAST_END)
-            return refuse(r, "it is cut short in a text");
-        if (c < 0x20)
-            return refuse(r, "a control character stands in a text as it is");
-        if (c == '"') {
-            r->at++;
-            return append(r, "", 1);
-        }
+    while ((c = look(r)) >= 0x20 && c != '"') {
+        const char *plain = r->at;
+
         if (c == '\\') {
             r->at++;
-            st = read_escape(r);
-        } else {
-            while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' && *r->at != '\\')
-                r->at++;
-            st = append(r, plain, (size_t)(r->at - plain));
+            read_escape(r);
+            continue;
         }
-        if (st != TM_OK)
-            return st;
+        while (r->at < r->end && (unsigned char)*r->at >= 0x20 && *r->at != '"' && *r->at != '\\')
+            r->at++;
+        append(r, plain, (size_t)(r->at - plain));
+    }
+    if (c == '"') {
+        r->at++;
+        append(r, "", 1);
+    } else {
+        refuse(r, c == PAST_END ? "it is cut short in a text" : "a control character stands in a text as it is");
     }
 }
 
 /* A key and its colon, as the only thing in r->text. */
-static tm_status read_key(struct reading *r)
+static void read_key(struct reading *r)
 {
-    tm_status st = expect(r, '"', "a key is missing here");
-
+    expect(r, '"', "a key is missing here");
     r->used = 0;
-    if (st == TM_OK)
-        st = read_text(r);
-    return st == TM_OK ? expect(r, ':', "':' is missing here") : st;
+    if (!tm_failed(r->run))
+        read_text(r);
+    expect(r, ':', "':' is missing here");
 }
 
 /* --- values --- */
 
-static tm_status read_value(struct reading *r, struct tm_value *to, bool has_key);
+static void read_value(struct reading *r, struct tm_value *to, bool has_key);
 
 /* The key that was read, while r->text does not move. */
 static const char *key_of(const struct reading *r, bool has_key)
@@ -273,58 +293,52 @@ static const char *key_of(const struct reading *r, bool has_key)
     return has_key ? r->text : NULL;
 }
 
-static tm_status take_digits(struct reading *r)
+static void take_digits(struct reading *r)
 {
     int c = look(r);
 
     if (c < '0' || c > '9')
-        return refuse(r, c == PAST_END ? "it is cut short" : "a digit is missing here");
-    for (; c >= '0' && c <= '9'; c = look(r)) {
-        const tm_status st = append(r, r->at++, 1);
-
-        if (st != TM_OK)
-            return st;
-    }
-    return TM_OK;
+        refuse(r, c == PAST_END ? "it is cut short" : "a digit is missing here");
+    for (; c >= '0' && c <= '9'; c = look(r))
+        append(r, r->at++, 1);
 }
 
-/* The number's text goes behind the key. */
-static tm_status take_number(struct reading *r, bool *is_whole)
+/* The number's text goes behind the key.  out: whether it is a whole one */
+static bool take_number(struct reading *r)
 {
-    tm_status st = look(r) == '-' ? append(r, r->at++, 1) : TM_OK;
-    const size_t first = r->used;
+    bool is_whole = true;
+    size_t first;
     int c;
 
-    *is_whole = true;
-    if (st == TM_OK)
-        st = take_digits(r);
-    if (st == TM_OK && r->text[first] == '0' && r->used > first + 1)
-        return refuse(r, "a number begins with 0");
-    if (st == TM_OK && look(r) == '.') {
-        *is_whole = false;
-        st = append(r, r->at++, 1);
-        if (st == TM_OK)
-            st = take_digits(r);
+    if (look(r) == '-')
+        append(r, r->at++, 1);
+    first = r->used;
+    take_digits(r);
+    if (r->used > first + 1 && r->text[first] == '0')
+        refuse(r, "a number begins with 0");
+    if (look(r) == '.') {
+        is_whole = false;
+        append(r, r->at++, 1);
+        take_digits(r);
     }
-    if (st == TM_OK && ((c = look(r)) == 'e' || c == 'E')) {
-        *is_whole = false;
-        st = append(r, r->at++, 1);
-        if (st == TM_OK && ((c = look(r)) == '+' || c == '-'))
-            st = append(r, r->at++, 1);
-        if (st == TM_OK)
-            st = take_digits(r);
+    if ((c = look(r)) == 'e' || c == 'E') {
+        is_whole = false;
+        append(r, r->at++, 1);
+        if ((c = look(r)) == '+' || c == '-')
+            append(r, r->at++, 1);
+        take_digits(r);
     }
-    return st == TM_OK ? append(r, "", 1) : st;
+    append(r, "", 1);
+    return is_whole;
 }
 
-static tm_status read_number(struct reading *r, struct tm_value *to, bool has_key)
+static void read_number(struct reading *r, struct tm_value *to, bool has_key)
 {
     const size_t begin = r->used;
-    bool is_whole;
-    const tm_status st = take_number(r, &is_whole);
+    const bool is_whole = take_number(r);
 
-    if (st != TM_OK)
-        return st;
+    if (tm_failed(r->run))
+        return;
     const char *const text = r->text + begin, *const key = key_of(r, has_key);
 
     errno = 0;
@@ -332,7 +346,7 @@ static tm_status read_number(struct reading *r, struct tm_value *to, bool has_ke
 
     if (is_whole && errno == 0 && strcmp(text, "-0") != 0) {
         tm_add_int(to, key, whole);
-        return TM_OK;
+        return;
     }
     const double number = strtod(text, NULL);
 
@@ -340,10 +354,9 @@ static tm_status read_number(struct reading *r, struct tm_value *to, bool has_ke
         tm_add_double(to, key, number);
     else
         tm_add_null(to, key, "the number is too large");
-    return TM_OK;
 }
 
-static tm_status read_word(struct reading *r, struct tm_value *to, bool has_key)
+static void read_word(struct reading *r, struct tm_value *to, bool has_key)
 {
     static const char *const words[] = { "null", "false", "true" };
     const char *const key = key_of(r, has_key);
@@ -355,57 +368,53 @@ static tm_status read_word(struct reading *r, struct tm_value *to, bool has_key)
         for (const char *letter = words[i]; *letter; letter++, r->at++) {
             const int c = look(r);
 
-            if (c != *letter)
-                return refuse(r, c == PAST_END ? "it is cut short" : "there is no such word in JSON");
+            if (c != *letter) {
+                refuse(r, c == PAST_END ? "it is cut short" : "there is no such word in JSON");
+                return;
+            }
         }
         if (i)
             tm_add_bool(to, key, i == 2);
         else
             tm_add_null(to, key, NULL);
-        return TM_OK;
+        return;
     }
-    return refuse(r, first == PAST_END ? "it is cut short" : "a value is missing here");
+    refuse(r, first == PAST_END ? "it is cut short" : "a value is missing here");
 }
 
-static tm_status read_string(struct reading *r, struct tm_value *to, bool has_key)
+static void read_string(struct reading *r, struct tm_value *to, bool has_key)
 {
     const size_t begin = r->used;
-    tm_status st;
 
     r->at++;
-    st = read_text(r);
-    if (st == TM_OK)
+    read_text(r);
+    if (!tm_failed(r->run))
         tm_add_text(to, key_of(r, has_key), r->text + begin, r->used - begin - 1);
-    return st;
 }
 
-/* Behind an element or a member: is there another one?  The closing bracket is passed. */
-static tm_status read_comma(struct reading *r, char closing, bool *more)
+/* Behind an element or a member: is there another one?  The closing bracket is passed; nothing more goes in after a
+ * failure. */
+static bool read_comma(struct reading *r, char closing)
 {
     const int c = look_past_blanks(r);
 
-    *more = c == ',';
-    if (c == ',' || c == closing) {
+    if (c == ',' || c == closing)
         r->at++;
-        return tm_doc_status(r->doc); /* nothing more goes in where it failed */
-    }
-    return refuse(r, c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
+    else
+        refuse(r, c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
+    return c == ',' && !tm_failed(r->run);
 }
 
-static tm_status read_elements(struct reading *r, struct tm_value *to)
+static void read_elements(struct reading *r, struct tm_value *to)
 {
-    bool more = look_past_blanks(r) != ']';
-    tm_status st = TM_OK;
-
-    if (!more)
+    if (look_past_blanks(r) == ']') {
         r->at++;
-    while (more && st == TM_OK) {
-        r->used = 0;
-        st = read_value(r, to, false);
-        if (st == TM_OK)
-            st = read_comma(r, ']', &more);
+        return;
     }
-    return st;
+    do {
+        r->used = 0;
+        read_value(r, to, false);
+    } while (read_comma(r, ']'));
 }
 
 /* --- reasons --- */
@@ -425,42 +434,36 @@ static struct tm_value *keep_reasons(struct tm_value *of)
 }
 
 /* One reason: a text goes to the null that it is of. */
-static tm_status read_reason(struct reading *r, struct tm_value *of, struct tm_value **kept)
+static void read_reason(struct reading *r, struct tm_value *of, struct tm_value **kept)
 {
     const struct tm_value *null_value = tm_member(of, r->text);
     const size_t begin = r->used;
-    tm_status st;
 
     if (*kept || look_past_blanks(r) != '"' || !null_value || tm_type_of(null_value) != TM_NULL) {
         if (!*kept)
             *kept = keep_reasons(of);
-        return read_value(r, *kept, true);
+        read_value(r, *kept, true);
+        return;
     }
     r->at++;
-    st = read_text(r);
-    if (st == TM_OK)
+    read_text(r);
+    if (!tm_failed(r->run))
         tm_add_null(of, r->text, r->text + begin);
-    return st;
 }
 
 /* After "why": {.  out: kept  the member that stays; unchanged where none does */
-static tm_status read_reasons(struct reading *r, struct tm_value *of, struct tm_value **kept)
+static void read_reasons(struct reading *r, struct tm_value *of, struct tm_value **kept)
 {
-    bool more = look_past_blanks(r) != '}';
-    tm_status st = TM_OK;
-
-    if (!more) {
+    if (look_past_blanks(r) == '}') {
         *kept = keep_reasons(of);
         r->at++;
+        return;
     }
-    while (more && st == TM_OK) {
-        st = read_key(r);
-        if (st == TM_OK)
-            st = read_reason(r, of, kept);
-        if (st == TM_OK)
-            st = read_comma(r, '}', &more);
-    }
-    return st;
+    do {
+        read_key(r);
+        if (!tm_failed(r->run))
+            read_reason(r, of, kept);
+    } while (read_comma(r, '}'));
 }
 
 /* Reasons that stood before their nulls. */
@@ -475,69 +478,63 @@ static void give_reasons(struct tm_value *to, const struct tm_value *kept)
     }
 }
 
-static tm_status deepen(struct reading *r)
+static bool deepen(struct reading *r)
 {
     if (++r->depth > TM_DOC_DEPTH_MOST)
-        return refuse_size(r, "it nests", TM_DOC_DEPTH_MOST, "levels deep");
-    return TM_OK;
+        refuse_size(r, "it nests", TM_DOC_DEPTH_MOST, "levels deep");
+    return r->depth <= TM_DOC_DEPTH_MOST;
 }
 
-static tm_status read_members(struct reading *r, struct tm_value *to)
+static void read_members(struct reading *r, struct tm_value *to)
 {
-    bool more = look_past_blanks(r) != '}';
     struct tm_value *kept = NULL;
-    tm_status st = TM_OK;
 
-    if (!more)
+    if (look_past_blanks(r) == '}') {
         r->at++;
-    while (more && st == TM_OK) {
-        st = read_key(r);
-        if (st == TM_OK && strcmp(r->text, "why") == 0 && look_past_blanks(r) == '{') {
-            r->at++;
-            st = deepen(r);
-            if (st == TM_OK)
-                st = read_reasons(r, to, &kept);
-            r->depth--;
-        } else if (st == TM_OK) {
-            st = read_value(r, to, true);
-        }
-        if (st == TM_OK)
-            st = read_comma(r, '}', &more);
+        return;
     }
-    if (st == TM_OK && kept)
+    do {
+        read_key(r);
+        if (look_past_blanks(r) == '{' && strcmp(r->text, "why") == 0) {
+            r->at++;
+            if (deepen(r))
+                read_reasons(r, to, &kept);
+            r->depth--;
+        } else {
+            read_value(r, to, true);
+        }
+    } while (read_comma(r, '}'));
+    if (kept && !tm_failed(r->run))
         give_reasons(to, kept);
-    return st;
 }
 
-static tm_status read_container(struct reading *r, struct tm_value *to, bool has_key, bool is_object)
+static void read_container(struct reading *r, struct tm_value *to, bool has_key, bool is_object)
 {
     const char *const key = key_of(r, has_key);
-    struct tm_value *into = NULL;
-    tm_status st = deepen(r);
 
-    r->at++;
-    if (st == TM_OK) {
-        into = is_object ? tm_add_object(to, key) : tm_add_array(to, key);
-        st = tm_doc_status(r->doc);
+    if (deepen(r)) {
+        r->at++;
+        if (is_object)
+            read_members(r, tm_add_object(to, key));
+        else
+            read_elements(r, tm_add_array(to, key));
     }
-    if (st == TM_OK)
-        st = is_object ? read_members(r, into) : read_elements(r, into);
     r->depth--;
-    return st;
 }
 
 /* in: has_key  it is a member, and its key is all of r->text; else r->text is empty */
-static tm_status read_value(struct reading *r, struct tm_value *to, bool has_key)
+static void read_value(struct reading *r, struct tm_value *to, bool has_key)
 {
     const int c = look_past_blanks(r);
 
     if (c == '{' || c == '[')
-        return read_container(r, to, has_key, c == '{');
-    if (c == '"')
-        return read_string(r, to, has_key);
-    if (c == '-' || (c >= '0' && c <= '9'))
-        return read_number(r, to, has_key);
-    return read_word(r, to, has_key);
+        read_container(r, to, has_key, c == '{');
+    else if (c == '"')
+        read_string(r, to, has_key);
+    else if (c == '-' || (c >= '0' && c <= '9'))
+        read_number(r, to, has_key);
+    else
+        read_word(r, to, has_key);
 }
 
 /* --- all of it --- */
@@ -550,29 +547,29 @@ static void pass_mark(struct reading *r)
         r->at++;
 }
 
-static tm_status read_object(struct reading *r, struct tm_value *to)
+static void read_object(struct reading *r, struct tm_value *to)
 {
-    tm_status st;
     int c;
 
     pass_mark(r);
     c = look_past_blanks(r);
-    if (c != '{')
-        return refuse(r, c == PAST_END ? "it is empty" : "it is no JSON object: it does not begin with '{'");
+    if (c != '{') {
+        refuse(r, c == PAST_END ? "it is empty" : "it is no JSON object: it does not begin with '{'");
+        return;
+    }
     r->at++;
     r->depth = 1;
-    st = read_members(r, to);
-    if (st == TM_OK && look_past_blanks(r) != PAST_END)
-        return refuse(r, "something follows the end of the object");
-    return st == TM_OK ? r->run->error.status : st; /* of reading on */
+    read_members(r, to);
+    if (look_past_blanks(r) != PAST_END)
+        refuse(r, "something follows the end of the object");
 }
 
 static tm_status read_all(struct reading *r, struct tm_value *to)
 {
-    const tm_status st = read_object(r, to);
-
+    if (!tm_failed(r->run))
+        read_object(r, to);
     tm_give(&r->run->budget, TM_ACCOUNT_MODEL, r->text, r->room);
-    return st == TM_OK ? tm_doc_status(r->doc) : st;
+    return r->run->error.status;
 }
 
 tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length, const char *name)
@@ -583,7 +580,7 @@ tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes
 
     if (length > TM_DOC_BYTES_MOST) {
         r.at = r.end;
-        return refuse_size(&r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB");
+        refuse_size(&r, "it has", TM_DOC_BYTES_MOST >> 20, "MiB");
     }
     return read_all(&r, to);
 }

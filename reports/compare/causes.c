@@ -115,7 +115,7 @@ static void add_part(const struct comparison *c, size_t side, struct tm_value *p
         tm_add_null(to, "significant", why);
 }
 
-tm_status tm_add_waterfalls(struct comparison *c)
+void tm_add_waterfalls(struct comparison *c)
 {
     struct tm_value *waterfalls = tm_add_array(c->root, "waterfalls");
 
@@ -144,16 +144,15 @@ tm_status tm_add_waterfalls(struct comparison *c)
         for (int i = 0; i < TM_PARTS; i++)
             add_part(c, side, parts, w, i);
     }
-    return TM_OK;
 }
 
 static const double least_tested_pct = 0.5, least_untested_pct = 1; /* of the base's step */
 
 static const double least_of_change_pct = 2; /* of its change */
 
-static tm_status find_facts(struct causes *k);
-static tm_status find_op_changes(struct causes *k);
-static tm_status find_uniform_change(struct causes *k);
+static void find_facts(struct causes *k);
+static void find_op_changes(struct causes *k);
+static void find_uniform_change(struct causes *k);
 
 static cause_rule *const rules[] = {
     tm_find_slow_device,  find_uniform_change, tm_find_recompiles,   tm_find_transfer_causes, tm_find_collective_causes,
@@ -347,31 +346,25 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
     add_explained(k, to, cause);
 }
 
-tm_status tm_add_causes(struct comparison *c)
+void tm_add_causes(struct comparison *c)
 {
     struct tm_value *findings = tm_add_array(c->root, "findings");
     struct cause *list = tm_room_take(&c->room, CAUSES_MOST + 1, sizeof(*list));
 
-    if (!list)
-        return c->run->error.status;
-    for (size_t side = 1; side < c->sides; side++) {
+    for (size_t side = 1; side < c->sides && list; side++) {
         struct causes k = { .c = c, .side = side, .w = &c->waterfall[side], .list = list };
 
         k.is_tested = tm_basis_of(c, side) != TEST_NONE;
         k.step_ps = (double)k.w->base_ps;
         for (int i = 0; i < TM_PARTS; i++)
             k.left_ps[i] = (double)(k.w->new_part_ps[i] - k.w->base_part_ps[i]);
-        for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-            const tm_status st = k.w->is_known || rules[i] == find_facts ? rules[i](&k) : TM_OK;
-
-            if (st != TM_OK)
-                return st;
-        }
+        for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+            if (k.w->is_known || rules[i] == find_facts)
+                rules[i](&k);
         qsort(list, (size_t)k.count, sizeof(*list), by_change);
         for (int i = 0; i < k.count; i++)
             add_cause(&k, findings, &list[i]);
     }
-    return TM_OK;
 }
 
 /* What is different besides time: memory, versions, devices. */
@@ -454,11 +447,10 @@ static void find_environment(struct causes *k)
         tm_cause_set_title(cause, "The runs differ in %d versions or devices", cause->evidence_count);
 }
 
-static tm_status find_facts(struct causes *k)
+static void find_facts(struct causes *k)
 {
     find_memory(k);
     find_environment(k);
-    return TM_OK;
 }
 
 /* Operations that take longer or shorter, run more or less often, are new or gone; and all of them
@@ -576,12 +568,12 @@ static void test_family(const struct causes *k, struct family *f)
     }
 }
 
-static tm_status begin_family(const struct causes *k, struct family *f, const char *name)
+static bool begin_family(const struct causes *k, struct family *f, const char *name)
 {
     *f = (struct family){ .name = name, .is_counted_exactly = true };
     f->base_of_run = tm_room_take(&k->c->room, k->c->side[0].runs, sizeof(double));
     f->new_of_run = tm_room_take(&k->c->room, k->c->side[k->side].runs, sizeof(double));
-    return f->base_of_run && f->new_of_run ? TM_OK : k->c->run->error.status;
+    return f->base_of_run && f->new_of_run;
 }
 
 static bool is_compute(const struct tm_row *row)
@@ -589,38 +581,37 @@ static bool is_compute(const struct tm_row *row)
     return strcmp(row->group, "collective") != 0;
 }
 
-static tm_status find_families(const struct causes *k, const struct tm_row_table *table, struct family **list,
-                               size_t *count)
+static struct family *find_families(const struct causes *k, const struct tm_row_table *table, size_t *count)
 {
     struct tm_compare_blocks *room = &k->c->room;
-    struct tm_row **row = tm_room_take(room, table->rows, sizeof(*row));
+    const struct tm_row **row = tm_room_take(room, table->rows, sizeof(struct tm_row *));
+    struct family *list = tm_room_take(room, table->rows, sizeof(*list));
     size_t rows = 0;
 
-    *list = tm_room_take(room, table->rows, sizeof(**list));
     *count = 0;
-    if (!row || !*list)
-        return k->c->run->error.status;
+    if (!row || !list)
+        return NULL;
     for (size_t i = 0; i < table->rows; i++) {
         if (is_compute(table->row[i]))
             row[rows++] = table->row[i];
     }
     qsort(row, rows, sizeof(struct tm_row *), by_pattern);
     for (size_t i = 0; i < rows; i++) {
-        struct family *f = *count ? &(*list)[*count - 1] : NULL;
+        struct family *f = *count ? &list[*count - 1] : NULL;
 
         if (!f || strcmp(f->name, row[i]->pattern) != 0) {
-            f = &(*list)[(*count)++];
-            const tm_status st = begin_family(k, f, row[i]->pattern);
-
-            if (st != TM_OK)
-                return st;
+            f = &list[(*count)++];
+            if (!begin_family(k, f, row[i]->pattern)) {
+                *count = 0;
+                return NULL;
+            }
         }
         add_row(k, f, row[i]);
     }
     for (size_t i = 0; i < *count; i++)
-        test_family(k, &(*list)[i]);
-    qsort(*list, *count, sizeof(**list), by_size);
-    return TM_OK;
+        test_family(k, &list[i]);
+    qsort(list, *count, sizeof(*list), by_size);
+    return list;
 }
 
 /* What a picosecond of operations is of the step's compute time. */
@@ -798,41 +789,34 @@ static const struct tm_row_table *compute_rows(const struct causes *k)
 
 /* One operation that takes longer can be lost in what the others of its family vary by: it has to
  * be more than chance among all rows then. */
-static tm_status tell_one_of(struct causes *k, const struct family *f, size_t tests, double scale)
+static void tell_one_of(struct causes *k, const struct family *f, size_t tests, double scale)
 {
     struct family one;
-    tm_status st;
 
-    if (f->rows < 2 || !f->largest || !f->largest->change[k->side].is_significant)
-        return TM_OK;
-    st = begin_family(k, &one, f->largest->name);
-    if (st != TM_OK)
-        return st;
+    if (f->rows < 2 || !f->largest || !f->largest->change[k->side].is_significant ||
+        !begin_family(k, &one, f->largest->name))
+        return;
     add_row(k, &one, f->largest);
     test_family(k, &one);
     const double change_ps = one.length_ps * scale;
 
     if (!isfinite(one.p_length) || !tm_is_worth_a_cause(k, change_ps) ||
         !is_real(k, one.p_length, tests, one.length_ps, one.base_ps))
-        return TM_OK;
+        return;
     k->left_ps[TM_PART_COMPUTE] -= change_ps;
     tell_length(k, &one, change_ps);
-    return TM_OK;
 }
 
-static tm_status find_op_changes(struct causes *k)
+static void find_op_changes(struct causes *k)
 {
     const struct tm_row_table *table = compute_rows(k);
-    struct family *list;
+    const struct family *list;
     size_t count;
     double scale;
-    tm_status st;
 
     if (k->is_compute_told)
-        return TM_OK;
-    st = find_families(k, table, &list, &count);
-    if (st != TM_OK)
-        return st;
+        return;
+    list = find_families(k, table, &count);
     scale = scale_of(k, list, count);
     find_exchange(k, list, count, scale);
     const int before = k->count;
@@ -847,16 +831,13 @@ static tm_status find_op_changes(struct causes *k)
             k->left_ps[TM_PART_COMPUTE] -= length_ps;
             tell_length(k, f, length_ps);
         } else {
-            st = tell_one_of(k, f, table->rows, scale);
-            if (st != TM_OK)
-                return st;
+            tell_one_of(k, f, table->rows, scale);
         }
         if (tm_is_worth_a_cause(k, count_ps) && is_real(k, f->p_count, count, f->count_ps, f->base_ps)) {
             k->left_ps[TM_PART_COMPUTE] -= count_ps;
             tell_count(k, f, count_ps);
         }
     }
-    return TM_OK;
 }
 
 /* --- everything by the same share --- */
@@ -897,24 +878,23 @@ static bool common_ratio(const struct family *list, size_t count, double *ratio,
     return fabs(*ratio - 1) * 100 >= uniform_least_pct && *share >= uniform_share && *families >= FAMILIES_FOR_ALL;
 }
 
-static tm_status find_uniform_change(struct causes *k)
+static void find_uniform_change(struct causes *k)
 {
     struct cause *cause;
-    struct family *list;
+    const struct family *list;
     size_t count, families;
     double ratio, share, change_ps;
     char longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES], pct[TM_FORMAT_BYTES];
-    tm_status st;
 
     if (k->is_compute_told || !tm_part_has_changed(k, TM_PART_COMPUTE) ||
         !tm_is_worth_a_cause(k, k->left_ps[TM_PART_COMPUTE]))
-        return TM_OK;
-    st = find_families(k, compute_rows(k), &list, &count);
-    if (st != TM_OK || !common_ratio(list, count, &ratio, &share, &families))
-        return st;
+        return;
+    list = find_families(k, compute_rows(k), &count);
+    if (!common_ratio(list, count, &ratio, &share, &families))
+        return;
     change_ps = tm_take_from_part(k, TM_PART_COMPUTE, (ratio - 1) * (double)k->w->base_part_ps[TM_PART_COMPUTE] * 1.1);
     if (!tm_is_worth_a_cause(k, change_ps))
-        return TM_OK;
+        return;
     k->is_compute_told = true;
     cause = tm_cause_begin(k, ratio > 1 ? "all_slower" : "all_faster", change_ps);
     tm_cause_set_title(cause, "All operations take %s: %s per step", tm_longer_by(longer, 1, ratio),
@@ -927,5 +907,4 @@ static tm_status find_uniform_change(struct causes *k)
         "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
         "hardware, another program on it, or a different amount of data per operation.";
     cause->fixes = uniform_fixes;
-    return TM_OK;
 }

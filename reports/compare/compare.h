@@ -129,13 +129,11 @@ void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
 
 /* out: sample  of steps.samples_ps
  * errors: TM_ERR_LIMIT when memory ends */
-tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
-                          struct tm_sample *sample) TM_MUST_USE;
+struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
 /* As many as there can be. */
 size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
-tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary,
-                           struct tm_sample *sample) TM_MUST_USE;
+struct tm_sample tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
 /* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
 bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
 
@@ -157,7 +155,6 @@ struct tm_compiling_steps {
 
 bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,
                                double least_pct);
-tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary,
-                                   struct tm_compiling_steps *of) TM_MUST_USE;
+struct tm_compiling_steps tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary);
 
 #endif

@@ -158,7 +158,7 @@ static void add_sums(const struct comparison *c, struct tm_value *to, const doub
     }
 }
 
-static tm_status add_table(struct comparison *c, const struct tm_row_table *table)
+static void add_table(struct comparison *c, const struct tm_row_table *table)
 {
     struct placed *placed = tm_room_take(&c->room, table->rows, sizeof(*placed));
     double *whole = tm_room_take(&c->room, c->sides, sizeof(*whole));
@@ -167,10 +167,10 @@ static tm_status add_table(struct comparison *c, const struct tm_row_table *tabl
     size_t listed = c->options->rows && c->options->rows < table->rows ? c->options->rows : table->rows;
 
     if (!placed || !whole || !rest)
-        return c->run->error.status;
+        return;
     if (table->why) {
         tm_add_null(c->root, table->key, table->why);
-        return TM_OK;
+        return;
     }
     for (size_t i = 0; i < table->rows; i++) {
         placed[i] = (struct placed){ table->row[i], largest_change(table->row[i], c->sides), 0 };
@@ -197,26 +197,22 @@ static tm_status add_table(struct comparison *c, const struct tm_row_table *tabl
     to = tm_add_object(to, "rest");
     tm_add_uint(to, "rows", table->rows - listed + table->rest_rows);
     add_sums(c, to, rest);
-    return TM_OK;
 }
 
-tm_status tm_add_tables(struct comparison *c)
+void tm_add_tables(struct comparison *c)
 {
     struct tm_row_table *table[ROW_KINDS];
 
     for (int i = 0; i < ROW_KINDS; i++) {
-        tm_status st;
-
         table[i] = tm_row_table_load(c, i);
-        st = table[i] ? add_table(c, table[i]) : c->run->error.status;
-        if (st != TM_OK)
-            return st;
+        if (!table[i])
+            return;
+        add_table(c, table[i]);
     }
     c->kernels = table[ROWS_KERNELS];
     c->ops = table[ROWS_OPS];
     c->collectives = table[ROWS_COLLECTIVES];
     c->transfers = table[ROWS_TRANSFERS];
-    return TM_OK;
 }
 
 #define BIT(part) (UINT32_C(1) << (part))
@@ -322,22 +318,19 @@ static double test_by_runs(const struct comparison *c, size_t side, const struct
 }
 
 /* The sum of some parts in each listed step, or its share. */
-static tm_status steps_of(struct comparison *c, const struct side_facts *facts, const struct tm_compared_figure *figure,
-                          struct tm_sample *sample)
+static struct tm_sample steps_of(struct comparison *c, const struct side_facts *facts,
+                                 const struct tm_compared_figure *figure)
 {
     const size_t steps = facts->period_of_step.count;
     double *value = tm_room_take(&c->room, steps, sizeof(*value));
 
-    if (!value)
-        return c->run->error.status;
-    *sample = (struct tm_sample){ value, steps };
-    for (size_t i = 0; i < steps; i++) {
+    for (size_t i = 0; i < steps && value; i++) {
         for (int part = 0; part < TM_PARTS; part++)
             value[i] += figure->parts >> part & 1 ? facts->part_of_step[part].value[i] : 0;
         if (figure->steps == FIGURE_OF_SHARE)
             value[i] = facts->period_of_step.value[i] > 0 ? value[i] / facts->period_of_step.value[i] : 0;
     }
-    return TM_OK;
+    return (struct tm_sample){ value, value ? steps : 0 };
 }
 
 /* The test of the step time that a figure has by itself; NULL = it has none. */
@@ -349,30 +342,19 @@ static const struct middle_test *middle_of(const struct comparison *c, size_t si
     return figure->steps == FIGURE_OF_MEAN_STEP ? &c->step_test[side].mean : NULL;
 }
 
-static tm_status test_figure(struct comparison *c, size_t side, const struct tm_compared_figure *figure, double *p)
+static double test_figure(struct comparison *c, size_t side, const struct tm_compared_figure *figure)
 {
     const struct middle_test *middle = middle_of(c, side, figure);
-    struct tm_sample a = { NULL, 0 }, b = { NULL, 0 };
-    tm_status st;
 
-    *p = NAN;
     switch (tm_basis_of(c, side)) {
     case TEST_RUNS:
-        *p = middle ? middle->p : test_by_runs(c, side, figure);
-        return TM_OK;
+        return middle ? middle->p : test_by_runs(c, side, figure);
     case TEST_STEPS:
-        if (middle)
-            *p = middle->p;
-        if (figure->steps != FIGURE_OF_PARTS && figure->steps != FIGURE_OF_SHARE)
-            return TM_OK;
-        st = steps_of(c, &c->facts[0], figure, &a);
-        if (st == TM_OK)
-            st = steps_of(c, &c->facts[side], figure, &b);
-        if (st == TM_OK)
-            *p = tm_series_rank_test(a, b);
-        return st;
+        if (figure->steps == FIGURE_OF_PARTS || figure->steps == FIGURE_OF_SHARE)
+            return tm_series_rank_test(steps_of(c, &c->facts[0], figure), steps_of(c, &c->facts[side], figure));
+        return middle ? middle->p : NAN;
     default:
-        return TM_OK;
+        return NAN;
     }
 }
 
@@ -464,7 +446,7 @@ static void decide(const struct comparison *c, size_t side, const double *value,
                 : holds[i] && is_large(c, &compared_figures[i], value[i * sides], value[i * sides + side]);
 }
 
-tm_status tm_add_figures(struct comparison *c)
+void tm_add_figures(struct comparison *c)
 {
     const size_t sides = c->sides, count = compared_figure_count;
     double *value = tm_room_take(&c->room, count * sides, sizeof(*value));
@@ -473,17 +455,13 @@ tm_status tm_add_figures(struct comparison *c)
     bool *holds = tm_room_take(&c->room, count, sizeof(*holds));
     struct tm_value *figures = tm_add_array(c->root, "figures");
 
-    if (!value || !change || !p || !holds)
-        return c->run->error.status;
+    if (tm_failed(c->run))
+        return;
     for (size_t i = 0; i < count; i++) {
         for (size_t side = 0; side < sides; side++) {
-            tm_status st = TM_OK;
-
             value[i * sides + side] = tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
             if (side)
-                st = test_figure(c, side, &compared_figures[i], &change[i * sides + side].p);
-            if (st != TM_OK)
-                return st;
+                change[i * sides + side].p = test_figure(c, side, &compared_figures[i]);
         }
     }
     for (size_t side = 1; side < sides; side++)
@@ -496,7 +474,6 @@ tm_status tm_add_figures(struct comparison *c)
         if (is_known)
             add_figure(c, figures, &compared_figures[i], &value[i * sides], &change[i * sides]);
     }
-    return TM_OK;
 }
 
 void tm_add_geomean(struct comparison *c)
@@ -567,43 +544,35 @@ static double steps_of_device(const struct tm_compared_run *run, size_t devices)
 }
 
 /* Busy time of each step of a run, or of each run of a group. */
-static tm_status busy_sample(struct comparison *c, size_t side, size_t device, enum test_basis basis,
-                             struct tm_sample *sample)
+static struct tm_sample busy_sample(struct comparison *c, size_t side, size_t device, enum test_basis basis)
 {
     const struct tm_comparison_side *of = &c->side[side];
     const struct tm_value *steps = tm_path(device_of(&of->run[0], device), "steps.busy_ps");
     const size_t most = basis == TEST_RUNS ? of->runs : tm_length(steps);
     double *value = tm_room_take(&c->room, most, sizeof(*value));
+    struct tm_sample sample = { value, 0 };
 
-    *sample = (struct tm_sample){ value, 0 };
-    if (!value)
-        return c->run->error.status;
-    for (size_t i = 0; i < most; i++) {
+    for (size_t i = 0; i < most && value; i++) {
         if (basis == TEST_RUNS)
-            value[sample->count++] = tm_double(tm_get(device_of(&of->run[i], device), "busy_ps")) /
-                                     steps_of_device(&of->run[i], c->device_count);
+            value[sample.count++] = tm_double(tm_get(device_of(&of->run[i], device), "busy_ps")) /
+                                    steps_of_device(&of->run[i], c->device_count);
         else if (tm_has(tm_at(steps, i)))
-            value[sample->count++] = tm_double(tm_at(steps, i));
+            value[sample.count++] = tm_double(tm_at(steps, i));
     }
-    return TM_OK;
+    return sample;
 }
 
-static tm_status test_device(struct comparison *c, size_t side, size_t device, double *p)
+static double test_device(struct comparison *c, size_t side, size_t device)
 {
     const enum test_basis basis = tm_basis_of(c, side);
-    struct tm_sample a, b;
-    tm_status st = busy_sample(c, 0, device, basis, &a);
+    const struct tm_sample a = busy_sample(c, 0, device, basis), b = busy_sample(c, side, device, basis);
 
-    *p = NAN;
-    if (st == TM_OK)
-        st = busy_sample(c, side, device, basis, &b);
-    if (st != TM_OK || basis == TEST_NONE)
-        return st;
-    *p = basis == TEST_STEPS ? tm_series_rank_test(a, b) : tm_welch_sample_test(a, b);
-    return TM_OK;
+    if (basis == TEST_NONE)
+        return NAN;
+    return basis == TEST_STEPS ? tm_series_rank_test(a, b) : tm_welch_sample_test(a, b);
 }
 
-static tm_status load_device(struct comparison *c, size_t number)
+static void load_device(struct comparison *c, size_t number)
 {
     struct compared_device *device = &c->devices[number];
     const struct tm_value *summary = c->side[0].run[0].summary;
@@ -613,11 +582,10 @@ static tm_status load_device(struct comparison *c, size_t number)
     device->compute_ps = tm_room_take(&c->room, c->sides, sizeof(double));
     device->p = tm_room_take(&c->room, c->sides, sizeof(double));
     device->is_significant = tm_room_take(&c->room, c->sides, sizeof(bool));
-    if (!device->busy_ps || !device->compute_ps || !device->p || !device->is_significant)
-        return c->run->error.status;
+    if (tm_failed(c->run))
+        return;
     for (size_t side = 0; side < c->sides; side++) {
         const struct tm_comparison_side *of = &c->side[side];
-        tm_status st = TM_OK;
 
         for (size_t r = 0; r < of->runs; r++) {
             const double units = steps_of_device(&of->run[r], c->device_count) * (double)of->runs;
@@ -626,20 +594,17 @@ static tm_status load_device(struct comparison *c, size_t number)
             device->compute_ps[side] += tm_double(tm_get(device_of(&of->run[r], number), "compute_ps")) / units;
         }
         if (side)
-            st = test_device(c, side, number, &device->p[side]);
-        if (st != TM_OK)
-            return st;
+            device->p[side] = test_device(c, side, number);
     }
-    return TM_OK;
 }
 
-static tm_status decide_devices(struct comparison *c, size_t side)
+static void decide_devices(struct comparison *c, size_t side)
 {
     double *p = tm_room_take(&c->room, 2 * c->device_count, sizeof(*p));
     bool *holds = tm_room_take(&c->room, c->device_count, sizeof(*holds));
 
     if (!p || !holds)
-        return c->run->error.status;
+        return;
     for (size_t i = 0; i < c->device_count; i++)
         p[i] = c->devices[i].p[side];
     tm_family_tests(p, c->device_count, PART_LEVEL, holds, p + c->device_count);
@@ -649,7 +614,6 @@ static tm_status decide_devices(struct comparison *c, size_t side)
         device->is_significant[side] =
             holds[i] && fabs(device->busy_ps[side] - device->busy_ps[0]) * 100 >= PART_LEAST_PCT * tm_base_step_ps(c);
     }
-    return TM_OK;
 }
 
 static void add_device(const struct comparison *c, struct tm_value *rows, const struct compared_device *device)
@@ -697,30 +661,28 @@ static void add_imbalance(const struct comparison *c, struct tm_value *to)
     }
 }
 
-tm_status tm_add_compared_devices(struct comparison *c)
+void tm_add_compared_devices(struct comparison *c)
 {
     struct tm_value *to, *rows;
     size_t count;
-    tm_status st = TM_OK;
 
     if (!are_as_many(c, &count)) {
         tm_add_null(c->root, "devices", "the runs have no devices, or different numbers of them");
-        return TM_OK;
+        return;
     }
     c->devices = tm_room_take(&c->room, count, sizeof(*c->devices));
     if (!c->devices)
-        return c->run->error.status;
+        return;
     c->device_count = count;
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = load_device(c, i);
-    for (size_t side = 1; side < c->sides && st == TM_OK; side++)
-        st = decide_devices(c, side);
-    if (st != TM_OK)
-        return st;
+    for (size_t i = 0; i < count && !tm_failed(c->run); i++)
+        load_device(c, i);
+    for (size_t side = 1; side < c->sides && !tm_failed(c->run); side++)
+        decide_devices(c, side);
+    if (tm_failed(c->run))
+        return;
     to = tm_add_object(c->root, "devices");
     rows = tm_add_array(to, "rows");
     for (size_t i = 0; i < count; i++)
         add_device(c, rows, &c->devices[i]);
     add_imbalance(c, to);
-    return TM_OK;
 }

@@ -600,23 +600,21 @@ static bool is_same_run(const struct tm_compared_run *a, const struct tm_compare
     return true;
 }
 
-static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
+static void check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     if (!is_same_run(a, b))
-        return TM_OK;
+        return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot compare '%s' with '%s': they are the same run", a->path,
                   b->path);
     tm_hint(&run->error, "give two runs, or two parts of one: summaries made with different --steps");
-    return TM_ERR_USAGE;
 }
 
-static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one)
+static void check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_query_has_trace(one->summary))
-        return TM_OK;
+        return;
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot compare '%s': there is no trace in it", one->path);
     tm_hint(&run->error, "a device memory profile alone has no steps; give the profile of the run");
-    return TM_ERR_INPUT;
 }
 
 /* The run of that number, side after side. */
@@ -640,15 +638,12 @@ tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *
                            side[i].runs, TM_SIDE_RUNS_MOST);
         runs += side[i].runs;
     }
-    for (size_t i = 0; i < runs; i++) {
-        tm_status st = check_run(run, run_at(side, i));
-
-        for (size_t other = 0; other < i && st == TM_OK; other++)
-            st = check_pair(run, run_at(side, other), run_at(side, i));
-        if (st != TM_OK)
-            return st;
+    for (size_t i = 0; i < runs && !tm_failed(run); i++) {
+        check_run(run, run_at(side, i));
+        for (size_t other = 0; other < i && !tm_failed(run); other++)
+            check_pair(run, run_at(side, other), run_at(side, i));
     }
-    return TM_OK;
+    return run->error.status;
 }
 
 /* --- the document --- */
@@ -687,38 +682,27 @@ static void add_head(struct comparison *c)
     tm_add_string(c->root, "unit", has_steps ? "step" : "session");
 }
 
-static tm_status fill(struct comparison *c)
+static void fill(struct comparison *c)
 {
-    tm_status st;
-
     c->facts = tm_room_take(&c->room, c->sides, sizeof(*c->facts));
     c->step_test = tm_room_take(&c->room, c->sides, sizeof(*c->step_test));
     c->waterfall = tm_room_take(&c->room, c->sides, sizeof(*c->waterfall));
-    if (!c->facts || !c->step_test || !c->waterfall)
-        return c->run->error.status;
+    if (tm_failed(c->run))
+        return;
     add_head(c);
-    st = tm_add_sides(c);
-    if (st != TM_OK)
-        return st;
+    tm_add_sides(c);
     add_comparability(c);
-    st = tm_add_step_tests(c);
-    if (st != TM_OK)
-        return st;
+    tm_add_step_tests(c);
     add_comparison_notes(c);
-    st = tm_add_waterfalls(c);
-    if (st == TM_OK)
-        st = tm_add_figures(c);
-    if (st == TM_OK) {
-        tm_add_geomean(c);
-        st = tm_add_tables(c);
-    }
-    if (st == TM_OK)
-        st = tm_add_compared_devices(c);
-    if (st == TM_OK)
-        st = tm_add_causes(c);
-    if (st == TM_OK)
-        add_comparison_verdict(c);
-    return st;
+    tm_add_waterfalls(c);
+    tm_add_figures(c);
+    tm_add_geomean(c);
+    tm_add_tables(c);
+    tm_add_compared_devices(c);
+    if (tm_failed(c->run)) /* causes are of whole tables */
+        return;
+    tm_add_causes(c);
+    add_comparison_verdict(c);
 }
 
 tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
@@ -727,8 +711,8 @@ tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_com
     struct comparison c = {
         .run = run, .side = side, .sides = sides, .options = options, .room = { .run = run }, .root = tm_doc_root(out)
     };
-    tm_status st = fill(&c);
 
+    fill(&c);
     tm_room_free(&c.room);
-    return st == TM_OK ? tm_doc_status(out) : st;
+    return tm_doc_status(out);
 }

@@ -134,14 +134,14 @@ double tm_mean_over_runs(const struct tm_comparison_side *side,
 double tm_change_pct(double base, double value);
 
 /* The steps of a comparison's making, in this order. */
-tm_status tm_add_sides(struct comparison *c) TM_MUST_USE;
-tm_status tm_add_step_tests(struct comparison *c) TM_MUST_USE;
-tm_status tm_add_waterfalls(struct comparison *c) TM_MUST_USE;
-tm_status tm_add_figures(struct comparison *c) TM_MUST_USE;
+void tm_add_sides(struct comparison *c);
+void tm_add_step_tests(struct comparison *c);
+void tm_add_waterfalls(struct comparison *c);
+void tm_add_figures(struct comparison *c);
 void tm_add_geomean(struct comparison *c);
-tm_status tm_add_tables(struct comparison *c) TM_MUST_USE;
-tm_status tm_add_compared_devices(struct comparison *c) TM_MUST_USE;
-tm_status tm_add_causes(struct comparison *c) TM_MUST_USE;
+void tm_add_tables(struct comparison *c);
+void tm_add_compared_devices(struct comparison *c);
+void tm_add_causes(struct comparison *c);
 
 /* Why a step of one side takes longer or shorter than one of the base.  Rules look at the
  * comparison, special ones first; each takes what it explains out of the changes of the parts, so
@@ -181,7 +181,7 @@ struct causes {
     int count;
 };
 
-typedef tm_status cause_rule(struct causes *k);
+typedef void cause_rule(struct causes *k);
 
 extern cause_rule tm_find_slow_device;
 extern cause_rule tm_find_recompiles;

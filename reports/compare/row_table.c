@@ -122,8 +122,8 @@ static bool is_whole_number(double value)
     return fabs(value - round(value)) < 1e-9 * (1 + fabs(value));
 }
 
-static tm_status row_table_add(struct comparison *c, struct tm_row_table *table, size_t side, size_t run,
-                               const struct row_figures *f)
+static void row_table_add(struct comparison *c, struct tm_row_table *table, size_t side, size_t run,
+                          const struct row_figures *f)
 {
     struct tm_row **slot = find_slot(table, f->name, f->path ? f->path : "");
     const struct tm_comparison_side *of = &c->side[side];
@@ -134,7 +134,7 @@ static tm_status row_table_add(struct comparison *c, struct tm_row_table *table,
     if (!*slot) {
         *slot = new_row(c, f);
         if (!*slot)
-            return c->run->error.status;
+            return;
         table->row[table->rows++] = *slot;
     }
     cell = &(*slot)->cell[side];
@@ -153,7 +153,6 @@ static tm_status row_table_add(struct comparison *c, struct tm_row_table *table,
     }
     if (runs == 1)
         add_moments(cell, f);
-    return TM_OK;
 }
 
 /* Which rows of the sides are the same thing.  Names first (with the framework path, where both
@@ -272,7 +271,7 @@ static bool has_key(const struct tm_row *row, enum level level)
     return level == BY_PATTERN || *key[level];
 }
 
-static tm_status set_keys(struct comparison *c, struct candidate *to, struct tm_row *row, enum level level)
+static void set_keys(struct comparison *c, struct candidate *to, struct tm_row *row, enum level level)
 {
     const char *const first[LEVELS] = { [BY_FAMILY] = row->family,
                                         [BY_PATTERN_IN_PATH] = row->pattern,
@@ -284,26 +283,22 @@ static tm_status set_keys(struct comparison *c, struct candidate *to, struct tm_
     to->second = level == BY_FAMILY            ? row->family_path
                  : level == BY_PATTERN_IN_PATH ? tm_name_pattern(&c->room, row->path)
                                                : "";
-    return to->second ? TM_OK : c->run->error.status;
 }
 
-static tm_status match_level(struct comparison *c, struct tm_row_table *table, struct candidate *list, enum level level)
+static void match_level(struct comparison *c, struct tm_row_table *table, struct candidate *list, enum level level)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < table->rows; i++) {
         struct tm_row *row = table->row[i];
         uint32_t mask;
-        tm_status st;
 
         if (sides_of(c, row, &mask) == c->sides || !has_key(row, level))
             continue;
-        st = set_keys(c, &list[count++], row, level);
-        if (st != TM_OK)
-            return st;
+        set_keys(c, &list[count++], row, level);
     }
-    if (count == 0)
-        return TM_OK;
+    if (count == 0 || tm_failed(c->run))
+        return;
     qsort(list, count, sizeof(*list), by_key);
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && strcmp(list[begin].first, list[end].first) == 0 &&
@@ -319,7 +314,6 @@ static tm_status match_level(struct comparison *c, struct tm_row_table *table, s
             table->row[count++] = table->row[i];
     }
     table->rows = count;
-    return TM_OK;
 }
 
 static bool is_other_hardware(const struct comparison *c)
@@ -339,19 +333,15 @@ static bool is_other_hardware(const struct comparison *c)
 
 /* Rows that not all sides have meet by their families, then by their names without numbers, then (other
  * hardware) by category. */
-static tm_status row_table_match(struct comparison *c, struct tm_row_table *table)
+static void row_table_match(struct comparison *c, struct tm_row_table *table)
 {
     const enum level last = table->is_by_category && is_other_hardware(c) ? BY_CATEGORY : BY_PATTERN;
     struct candidate *list = tm_room_take(&c->room, table->rows, sizeof(*list));
 
     if (!list)
-        return c->run->error.status;
-    for (enum level level = BY_FAMILY; level <= last; level++) {
-        const tm_status st = match_level(c, table, list, level);
-
-        if (st != TM_OK)
-            return st;
-    }
+        return;
+    for (enum level level = BY_FAMILY; level <= last; level++)
+        match_level(c, table, list, level);
     for (size_t i = 0; i < table->rows; i++) {
         uint32_t mask;
         struct tm_row *row = table->row[i];
@@ -359,7 +349,6 @@ static tm_status row_table_match(struct comparison *c, struct tm_row_table *tabl
         if (row->match == MATCH_NAME && sides_of(c, row, &mask) < 2)
             row->match = MATCH_NONE;
     }
-    return TM_OK;
 }
 
 /* What has changed in a row, and is it more than chance?  Of single runs the lengths of its
@@ -553,17 +542,16 @@ static void hide_cut(const struct comparison *c, struct tm_row_table *table)
 }
 
 /* Changes, tests, status. */
-static tm_status row_table_test(struct comparison *c, struct tm_row_table *table)
+static void row_table_test(struct comparison *c, struct tm_row_table *table)
 {
     double *p = tm_room_take(&c->room, 2 * table->rows, sizeof(*p));
     bool *holds = tm_room_take(&c->room, table->rows, sizeof(*holds));
 
-    if (!p || !holds)
-        return c->run->error.status;
+    if (tm_failed(c->run))
+        return;
     hide_cut(c, table);
     for (size_t side = 1; side < c->sides; side++)
         test_side(c, table, side, p, holds, p + table->rows);
-    return TM_OK;
 }
 
 /* The tables of a comparison out of the sections of the summaries. */
@@ -656,8 +644,8 @@ static const struct tm_value *family_of(const struct tm_value *section, const st
                                                              : NULL;
 }
 
-static tm_status load_row(struct comparison *c, struct tm_row_table *table, const struct section *s, size_t side,
-                          size_t run, const struct tm_value *row, const char *key)
+static void load_row(struct comparison *c, struct tm_row_table *table, const struct section *s, size_t side, size_t run,
+                     const struct tm_value *row, const char *key)
 {
     const struct tm_value *family = family_of(tm_get(c->side[side].run[run].summary, s->key), row);
     char name[128], size[TM_FORMAT_BYTES];
@@ -673,10 +661,8 @@ static tm_status load_row(struct comparison *c, struct tm_row_table *table, cons
         .stddev_ps = number(row, s->stddev),
     };
 
-    if (!isfinite(f.ps) || !isfinite(f.count))
-        return TM_OK;
-    if (strcmp(s->key, "transfers") == 0 && f.count == 0)
-        return TM_OK;
+    if (!isfinite(f.ps) || !isfinite(f.count) || (strcmp(s->key, "transfers") == 0 && f.count == 0))
+        return;
     if (!*f.name)
         f.name = "(not known)";
     if (strcmp(s->key, "collectives") == 0) {
@@ -694,8 +680,7 @@ static tm_status load_row(struct comparison *c, struct tm_row_table *table, cons
     return row_table_add(c, table, side, run, &f);
 }
 
-static tm_status load_run(struct comparison *c, struct tm_row_table *table, const struct section *s, size_t side,
-                          size_t run)
+static void load_run(struct comparison *c, struct tm_row_table *table, const struct section *s, size_t side, size_t run)
 {
     const struct tm_value *summary = c->side[side].run[run].summary;
     const struct tm_value *section = tm_get(summary, s->key), *list = tm_get(section, s->list);
@@ -706,15 +691,11 @@ static tm_status load_run(struct comparison *c, struct tm_row_table *table, cons
 
     if (!list) /* not recorded: nobody knows what would be in it */
         table->floor_ps[side] = INFINITY;
-    for (size_t i = 0; i < tm_length(list); i++) {
+    for (size_t i = 0; i < tm_length(list) && !tm_failed(c->run); i++) {
         const struct tm_value *row = is_object ? tm_value_at(list, i) : tm_at(list, i);
-        const double ps = number(row, s->ps) / units;
-        const tm_status st = load_row(c, table, s, side, run, row, is_object ? tm_key_at(list, i) : "");
 
-        if (st != TM_OK)
-            return st;
-        if (ps < least)
-            least = ps;
+        load_row(c, table, s, side, run, row, is_object ? tm_key_at(list, i) : "");
+        least = fmin(least, number(row, s->ps) / units);
     }
     if (tm_int(tm_get(rest, "rows")) > 0) {
         table->rest_ps[side] += number(rest, s->ps) / units / (double)c->side[side].runs;
@@ -724,7 +705,6 @@ static tm_status load_run(struct comparison *c, struct tm_row_table *table, cons
         if (isfinite(least) && least > table->floor_ps[side])
             table->floor_ps[side] = least;
     }
-    return TM_OK;
 }
 
 static size_t rows_at_most(const struct comparison *c, const struct section *s)
@@ -738,7 +718,7 @@ static size_t rows_at_most(const struct comparison *c, const struct section *s)
     return rows;
 }
 
-static tm_status make_room(struct comparison *c, struct tm_row_table *table, size_t rows)
+static bool make_room(struct comparison *c, struct tm_row_table *table, size_t rows)
 {
     for (table->slots = 16; table->slots < 2 * rows; table->slots *= 2)
         ;
@@ -746,7 +726,7 @@ static tm_status make_room(struct comparison *c, struct tm_row_table *table, siz
     table->row = tm_room_take(&c->room, rows, sizeof(struct tm_row *));
     table->rest_ps = tm_room_take(&c->room, c->sides, sizeof(double));
     table->floor_ps = tm_room_take(&c->room, c->sides, sizeof(double));
-    return table->slot && table->row && table->rest_ps && table->floor_ps ? TM_OK : c->run->error.status;
+    return !tm_failed(c->run);
 }
 
 static const char *reason(const struct comparison *c, const struct section *s)
@@ -764,7 +744,6 @@ struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind)
 {
     const struct section *s = &sections[kind];
     struct tm_row_table *table = tm_room_take(&c->room, 1, sizeof(*table));
-    tm_status st = TM_OK;
 
     if (!table)
         return NULL;
@@ -775,15 +754,16 @@ struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind)
                                     .has_path = s->has_path,
                                     .is_whole = s->is_whole,
                                     .test_part = s->test_part };
-    st = make_room(c, table, rows_at_most(c, s));
-    for (size_t side = 0; side < c->sides && st == TM_OK; side++) {
-        for (size_t run = 0; run < c->side[side].runs && st == TM_OK; run++)
-            st = load_run(c, table, s, side, run);
+    if (!make_room(c, table, rows_at_most(c, s)))
+        return NULL;
+    for (size_t side = 0; side < c->sides; side++) {
+        for (size_t run = 0; run < c->side[side].runs; run++)
+            load_run(c, table, s, side, run);
     }
-    if (st == TM_OK)
-        st = row_table_match(c, table);
-    if (st == TM_OK)
-        st = row_table_test(c, table);
+    if (!tm_failed(c->run))
+        row_table_match(c, table);
+    if (!tm_failed(c->run))
+        row_table_test(c, table);
     table->why = table->rows ? NULL : reason(c, s);
-    return st == TM_OK ? table : NULL;
+    return tm_failed(c->run) ? NULL : table;
 }

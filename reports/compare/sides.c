@@ -354,11 +354,12 @@ const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out
 
 /* --- samples --- */
 
-static tm_status take_sample(struct comparison *c, struct tm_sample *sample, double **value, size_t most)
+static double *take_sample(struct comparison *c, struct tm_sample *sample, size_t most)
 {
-    *value = tm_room_take(&c->room, most, sizeof(**value));
-    *sample = (struct tm_sample){ *value, 0 };
-    return *value ? TM_OK : c->run->error.status;
+    double *const value = tm_room_take(&c->room, most, sizeof(*value));
+
+    *sample = (struct tm_sample){ value, 0 };
+    return value;
 }
 
 static void append(struct tm_sample *to, double *value, struct tm_sample from)
@@ -377,52 +378,42 @@ static double median_of(const struct tm_value *steps, struct tm_sample sample, d
     return tm_sample_select_median(sorted, sample.count);
 }
 
-static tm_status load_steps(struct comparison *c, const struct tm_comparison_side *side, struct side_facts *facts)
+static void load_steps(struct comparison *c, const struct tm_comparison_side *side, struct side_facts *facts)
 {
     double *step, *median, *mean, *sorted;
     size_t most = 0;
-    tm_status st;
 
     for (size_t r = 0; r < side->runs; r++)
         most += tm_step_samples_most(side->run[r].summary);
-    st = take_sample(c, &facts->steps, &step, most);
-    if (st == TM_OK)
-        st = take_sample(c, &facts->run_medians, &median, side->runs);
-    if (st == TM_OK)
-        st = take_sample(c, &facts->run_means, &mean, side->runs);
-    sorted = st == TM_OK ? tm_room_take(&c->room, most + 1, sizeof(*sorted)) : NULL;
-    if (!sorted)
-        return c->run->error.status;
-    for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
-        const struct tm_value *steps = tm_get(side->run[r].summary, "steps");
+    step = take_sample(c, &facts->steps, most);
+    median = take_sample(c, &facts->run_medians, side->runs);
+    mean = take_sample(c, &facts->run_means, side->runs);
+    sorted = tm_room_take(&c->room, most + 1, sizeof(*sorted));
+    if (tm_failed(c->run))
+        return;
+    for (size_t r = 0; r < side->runs; r++) {
+        const struct tm_value *summary = side->run[r].summary, *steps = tm_get(summary, "steps");
         struct tm_compare_blocks scratch = { .run = c->run };
-        struct tm_sample sample;
-        struct tm_compiling_steps compiling;
+        const struct tm_sample sample = tm_step_samples(&scratch, summary);
+        const struct tm_compiling_steps compiling = tm_count_compiling_steps(&scratch, summary);
 
-        st = tm_step_samples(&scratch, side->run[r].summary, &sample);
-        if (st == TM_OK)
-            st = tm_count_compiling_steps(&scratch, side->run[r].summary, &compiling);
-        if (st == TM_OK) {
-            append(&facts->steps, step, sample);
-            if (tm_has(tm_get(steps, "median_ps")))
-                median[facts->run_medians.count++] = median_of(steps, sample, sorted);
-        }
+        append(&facts->steps, step, sample);
+        if (tm_has(tm_get(steps, "median_ps")))
+            median[facts->run_medians.count++] = median_of(steps, sample, sorted);
         tm_room_free(&scratch);
-        if (st != TM_OK || !tm_has(tm_get(steps, "median_ps")))
+        if (!tm_has(tm_get(steps, "median_ps")))
             continue;
         mean[facts->run_means.count++] = tm_double(tm_get(steps, "mean_ps"));
         facts->compiling.steps += compiling.steps;
         facts->compiling.compiling += compiling.compiling;
         facts->compiling.excess_ps += compiling.excess_ps;
     }
-    if (st == TM_OK)
-        st = tm_quiet_samples(&c->room, side->run[0].summary, &facts->quiet_steps);
+    facts->quiet_steps = tm_quiet_samples(&c->room, side->run[0].summary);
     facts->median_ps = tm_sample_moments(facts->run_medians).mean;
     facts->mean_ps = tm_sample_moments(facts->run_means).mean;
     facts->compiling.mean_ps = facts->mean_ps;
     if (facts->run_means.count)
         facts->compiling.excess_ps /= (double)facts->run_means.count;
-    return st;
 }
 
 /* The steps of a run as samples: one for each number, the mean of the hosts. */
@@ -469,48 +460,44 @@ static void merge_hosts(struct listed *listed)
 }
 
 /* in: length  only steps that have it */
-static tm_status list_steps(struct tm_compare_blocks *room, const struct tm_value *summary, const char *length,
-                            const char *path, struct listed *listed)
+static struct listed list_steps(struct tm_compare_blocks *room, const struct tm_value *summary, const char *length,
+                                const char *path)
 {
     const struct tm_value *list = tm_path(summary, "steps.list");
+    struct listed listed = { tm_room_take(room, tm_length(list) + 1, sizeof(*listed.step)), 0, 0 };
 
-    *listed = (struct listed){ tm_room_take(room, tm_length(list) + 1, sizeof(*listed->step)), 0, 0 };
-    if (!listed->step)
-        return room->run->error.status;
-    for (size_t i = 0; i < tm_length(list); i++) {
+    for (size_t i = 0; i < tm_length(list) && listed.step; i++) {
         const struct tm_value *step = tm_at(list, i);
 
         if (!tm_is(tm_get(step, "chosen")) || !tm_has(tm_get(step, length)))
             continue;
-        listed->step[listed->rows] =
-            (struct listed_step){ tm_int(tm_get(step, "number")), listed->rows, tm_double(tm_path(step, path)),
+        listed.step[listed.rows] =
+            (struct listed_step){ tm_int(tm_get(step, "number")), listed.rows, tm_double(tm_path(step, path)),
                                   tm_is(tm_get(step, "compile")) };
-        listed->rows++;
+        listed.rows++;
     }
-    merge_hosts(listed);
-    return TM_OK;
+    if (listed.step)
+        merge_hosts(&listed);
+    return listed;
 }
 
-static tm_status sample_of(struct tm_compare_blocks *room, const struct listed *listed, struct tm_sample *sample)
+static struct tm_sample sample_of(struct tm_compare_blocks *room, const struct listed *listed)
 {
     double *value = tm_room_take(room, listed->steps + 1, sizeof(*value));
 
     if (!value)
-        return room->run->error.status;
+        return (struct tm_sample){ NULL, 0 };
     for (size_t i = 0; i < listed->steps; i++)
         value[i] = listed->step[i].value;
-    *sample = (struct tm_sample){ value, listed->steps };
-    return TM_OK;
+    return (struct tm_sample){ value, listed->steps };
 }
 
 /* Of the listed steps that are analyzed, a member of each: "compute_ps". */
-static tm_status listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path,
-                                struct tm_sample *sample)
+static struct tm_sample listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path)
 {
-    struct listed listed;
-    const tm_status st = list_steps(room, summary, "period_ps", path, &listed);
+    const struct listed listed = list_steps(room, summary, "period_ps", path);
 
-    return st == TM_OK ? sample_of(room, &listed, sample) : st;
+    return sample_of(room, &listed);
 }
 
 static const char *length_of_step(const struct tm_value *summary)
@@ -518,16 +505,16 @@ static const char *length_of_step(const struct tm_value *summary)
     return tm_text(tm_path(summary, "steps.basis"))[0] == 'h' ? "host_span_ps" : "period_ps";
 }
 
-tm_status tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample)
+struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary)
 {
     const struct tm_value *samples = tm_path(summary, "steps.samples_ps");
     double *value = tm_room_take(room, tm_length(samples) + 1, sizeof(*value));
+
     if (!value)
-        return room->run->error.status;
+        return (struct tm_sample){ NULL, 0 };
     for (size_t i = 0; i < tm_length(samples); i++)
         value[i] = tm_double(tm_at(samples, i));
-    *sample = (struct tm_sample){ value, tm_length(samples) };
-    return TM_OK;
+    return (struct tm_sample){ value, tm_length(samples) };
 }
 
 size_t tm_step_samples_most(const struct tm_value *summary)
@@ -538,19 +525,18 @@ size_t tm_step_samples_most(const struct tm_value *summary)
     return samples > listed ? samples : listed;
 }
 
-tm_status tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary, struct tm_sample *sample)
+struct tm_sample tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary)
 {
-    struct listed listed;
-    tm_status st = list_steps(room, summary, length_of_step(summary), length_of_step(summary), &listed);
+    struct listed listed = list_steps(room, summary, length_of_step(summary), length_of_step(summary));
     size_t quiet = 0;
 
-    for (size_t i = 0; i < listed.steps && st == TM_OK; i++)
+    for (size_t i = 0; i < listed.steps; i++)
         if (!listed.step[i].is_compiling)
             listed.step[quiet++] = listed.step[i];
-    if (st != TM_OK || quiet == listed.steps)
-        return st == TM_OK ? tm_step_samples(room, summary, sample) : st;
+    if (quiet == listed.steps)
+        return tm_step_samples(room, summary);
     listed.steps = quiet;
-    return sample_of(room, &listed, sample);
+    return sample_of(room, &listed);
 }
 
 bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b)
@@ -565,27 +551,25 @@ double tm_analyzed_steps(const struct tm_value *summary)
     return tm_has_steps(summary) ? tm_double(tm_path(summary, "steps.chosen")) : 1;
 }
 
-tm_status tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary,
-                                   struct tm_compiling_steps *of)
+struct tm_compiling_steps tm_count_compiling_steps(struct tm_compare_blocks *room, const struct tm_value *summary)
 {
     const struct tm_value *mean = tm_path(summary, "steps.mean_ps");
+    const struct listed listed = list_steps(room, summary, length_of_step(summary), length_of_step(summary));
+    struct tm_compiling_steps of = { 0, 0, NAN, 0 };
     double sum = 0, rest;
-    struct listed listed;
-    const tm_status st = list_steps(room, summary, length_of_step(summary), length_of_step(summary), &listed);
 
-    *of = (struct tm_compiling_steps){ 0, 0, NAN, 0 };
-    if (st != TM_OK || !tm_has(mean) || !tm_has_steps(summary))
-        return st;
-    of->steps = fmax(tm_analyzed_steps(summary), (double)listed.steps);
-    of->mean_ps = tm_double(mean);
+    if (!tm_has(mean) || !tm_has_steps(summary))
+        return of;
+    of.steps = fmax(tm_analyzed_steps(summary), (double)listed.steps);
+    of.mean_ps = tm_double(mean);
     for (size_t i = 0; i < listed.steps; i++) {
-        of->compiling += listed.step[i].is_compiling;
+        of.compiling += listed.step[i].is_compiling;
         sum += listed.step[i].is_compiling ? listed.step[i].value : 0;
     }
-    rest = of->steps - of->compiling;
-    if (of->compiling > 0 && rest > 0)
-        of->excess_ps = of->mean_ps - (of->mean_ps * of->steps - sum) / rest;
-    return TM_OK;
+    rest = of.steps - of.compiling;
+    if (of.compiling > 0 && rest > 0)
+        of.excess_ps = of.mean_ps - (of.mean_ps * of.steps - sum) / rest;
+    return of;
 }
 
 bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,
@@ -596,45 +580,35 @@ bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const stru
 }
 
 /* The values of one part in the listed steps that were chosen. */
-static tm_status load_listed(struct comparison *c, const struct tm_comparison_side *side, const char *path,
-                             struct tm_sample *sample, double *value)
+static void load_listed(struct comparison *c, const struct tm_comparison_side *side, const char *path,
+                        struct tm_sample *sample)
 {
-    tm_status st = TM_OK;
-
-    for (size_t r = 0; r < side->runs && st == TM_OK; r++) {
-        struct tm_compare_blocks scratch = { .run = c->run };
-        struct tm_sample of_run;
-
-        st = listed_samples(&scratch, side->run[r].summary, path, &of_run);
-        if (st == TM_OK)
-            append(sample, value, of_run);
-        tm_room_free(&scratch);
-    }
-    return st;
-}
-
-static tm_status load_parts(struct comparison *c, const struct tm_comparison_side *side, struct side_facts *facts)
-{
-    double *of_run[TM_PARTS], *of_step;
-    size_t listed = 0, known = 0;
-    tm_status st = TM_OK;
+    size_t listed = 0;
+    double *value;
 
     for (size_t r = 0; r < side->runs; r++)
         listed += tm_length(tm_path(side->run[r].summary, "steps.list"));
-    for (int p = 0; p < TM_PARTS && st == TM_OK; p++) {
-        st = take_sample(c, &facts->part_of_step[p], &of_step, listed);
-        if (st == TM_OK) {
-            st = load_listed(c, side, tm_part_kind[p].path, &facts->part_of_step[p], of_step);
-            if (st == TM_OK)
-                st = take_sample(c, &facts->part_of_run[p], &of_run[p], side->runs);
-        }
+    value = take_sample(c, sample, listed);
+    for (size_t r = 0; r < side->runs && value; r++) {
+        struct tm_compare_blocks scratch = { .run = c->run };
+
+        append(sample, value, listed_samples(&scratch, side->run[r].summary, path));
+        tm_room_free(&scratch);
     }
-    if (st == TM_OK)
-        st = take_sample(c, &facts->period_of_step, &of_step, listed);
-    if (st == TM_OK)
-        st = load_listed(c, side, "period_ps", &facts->period_of_step, of_step);
-    if (st != TM_OK)
-        return st;
+}
+
+static void load_parts(struct comparison *c, const struct tm_comparison_side *side, struct side_facts *facts)
+{
+    double *of_run[TM_PARTS];
+    size_t known = 0;
+
+    for (int p = 0; p < TM_PARTS; p++) {
+        load_listed(c, side, tm_part_kind[p].path, &facts->part_of_step[p]);
+        of_run[p] = take_sample(c, &facts->part_of_run[p], side->runs);
+    }
+    load_listed(c, side, "period_ps", &facts->period_of_step);
+    if (tm_failed(c->run))
+        return;
     for (size_t r = 0; r < side->runs; r++) {
         double part[TM_PARTS], total;
 
@@ -651,7 +625,6 @@ static tm_status load_parts(struct comparison *c, const struct tm_comparison_sid
     for (int p = 0; p < TM_PARTS && known; p++)
         facts->part_ps[p] /= (double)known;
     facts->total_ps = known ? facts->total_ps / (double)known : NAN;
-    return TM_OK;
 }
 
 /* --- the document --- */
@@ -747,20 +720,14 @@ static void add_side(const struct comparison *c, struct tm_value *sides, size_t 
     add_step_statistics(to, side, &c->facts[number]);
 }
 
-tm_status tm_add_sides(struct comparison *c)
+void tm_add_sides(struct comparison *c)
 {
     struct tm_value *sides = tm_add_array(c->root, "sides");
 
     for (size_t i = 0; i < c->sides; i++) {
-        tm_status st;
-
         c->facts[i].runs = c->side[i].runs;
-        st = load_steps(c, &c->side[i], &c->facts[i]);
-        if (st == TM_OK)
-            st = load_parts(c, &c->side[i], &c->facts[i]);
-        if (st != TM_OK)
-            return st;
+        load_steps(c, &c->side[i], &c->facts[i]);
+        load_parts(c, &c->side[i], &c->facts[i]);
         add_side(c, sides, i);
     }
-    return TM_OK;
 }

@@ -63,7 +63,7 @@ static double growth_of_others(const struct comparison *c, size_t side, size_t b
     return tm_sample_quantile((struct tm_sample){ scratch, count }, 0.5);
 }
 
-tm_status tm_find_slow_device(struct causes *k)
+void tm_find_slow_device(struct causes *k)
 {
     static const enum tm_part waits[] = { TM_PART_COLLECTIVES, TM_PART_IDLE_DEVICE_WAIT, TM_PART_IDLE_SYNC,
                                           TM_PART_IDLE_HOST, TM_PART_IDLE_UNRECORDED };
@@ -75,9 +75,9 @@ tm_status tm_find_slow_device(struct causes *k)
     size_t odd = 0;
 
     if (!scratch)
-        return c->run->error.status;
+        return;
     if (c->device_count < 2)
-        return TM_OK;
+        return;
     for (size_t i = 1; i < c->device_count; i++)
         odd = fabs(growth_of(&c->devices[i], k->side)) > fabs(growth_of(&c->devices[odd], k->side)) ? i : odd;
     const struct compared_device *device = &c->devices[odd];
@@ -86,13 +86,13 @@ tm_status tm_find_slow_device(struct causes *k)
     others = growth_of_others(c, k->side, odd, scratch);
     if (fabs(growth) < device_least || fabs(others) > fabs(growth) / 3 ||
         (k->is_tested && !device->is_significant[k->side]))
-        return TM_OK;
+        return;
     own_ps = device->compute_ps[k->side] - device->compute_ps[0] * exp(others);
     change_ps = tm_take_from_part(k, TM_PART_COMPUTE, own_ps);
     for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
         change_ps += tm_take_from_part(k, waits[i], own_ps - change_ps);
     if (!tm_is_worth_a_cause(k, change_ps))
-        return TM_OK;
+        return;
     k->is_compute_told = true;
     cause = tm_cause_begin(k, own_ps > 0 ? "slow_device" : "slow_device_gone", change_ps);
     tm_cause_set_title(cause, "%s alone computes %s: %s per step", device->name, tm_longer_by(longer, 1, exp(growth)),
@@ -104,7 +104,6 @@ tm_status tm_find_slow_device(struct causes *k)
                  others < 0 ? "-" : "+", tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
     cause->why = "The devices wait for each other, so that the slowest one sets the pace.";
     cause->fixes = device_fixes;
-    return TM_OK;
 }
 
 /* --- compiling --- */
@@ -116,7 +115,7 @@ static const char *const compile_fixes[] = {
     NULL,
 };
 
-tm_status tm_find_recompiles(struct causes *k)
+void tm_find_recompiles(struct causes *k)
 {
     static const char count_path[] = "compile.inside_steps.count", time_path[] = "compile.inside_steps.total_ps";
     const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
@@ -127,11 +126,11 @@ tm_status tm_find_recompiles(struct causes *k)
     double change_ps;
 
     if (!(fabs(after - before) > 0))
-        return TM_OK;
+        return;
     if (tm_part_has_changed(k, TM_PART_IDLE_COMPILE)) {
         change_ps = tm_take_from_part(k, TM_PART_IDLE_COMPILE, (after > before ? 1 : -1) * INFINITY);
         if (!tm_is_worth_a_cause(k, change_ps))
-            return TM_OK;
+            return;
         cause = tm_cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
         tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
                            tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
@@ -143,7 +142,7 @@ tm_status tm_find_recompiles(struct causes *k)
                            after == 1 ? "" : "s", tm_format_number(a, before));
         tm_cause_say(cause, "in too few steps for a test of what they cost");
     } else {
-        return TM_OK;
+        return;
     }
     cause->value = after - before;
     cause->unit = "count";
@@ -155,7 +154,6 @@ tm_status tm_find_recompiles(struct causes *k)
     cause->why = "A jitted function that meets new shapes or new static arguments is compiled "
                  "again, and the devices wait.";
     cause->fixes = compile_fixes;
-    return TM_OK;
 }
 
 /* --- copies --- */
@@ -230,7 +228,7 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     cause->fixes = is_work ? transfer_fixes : bandwidth_fixes;
 }
 
-tm_status tm_find_transfer_causes(struct causes *k)
+void tm_find_transfer_causes(struct causes *k)
 {
     for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
         const struct direction *d = &directions[i];
@@ -243,7 +241,6 @@ tm_status tm_find_transfer_causes(struct causes *k)
         if (tm_is_worth_a_cause(k, change_ps))
             tell_transfer(k, d, row, change_ps);
     }
-    return TM_OK;
 }
 
 /* --- collectives --- */
@@ -255,7 +252,7 @@ static const char *const collective_fixes[] = {
     NULL,
 };
 
-tm_status tm_find_collective_causes(struct causes *k)
+void tm_find_collective_causes(struct causes *k)
 {
     static const char path[] = "total.collective_ps";
     const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
@@ -268,10 +265,10 @@ tm_status tm_find_collective_causes(struct causes *k)
 
     if (!isfinite(after - before) || !tm_part_has_changed(k, TM_PART_COLLECTIVES) ||
         !tm_is_worth_a_cause(k, after - before))
-        return TM_OK;
+        return;
     change_ps = tm_take_from_part(k, TM_PART_COLLECTIVES, after - before);
     if (!tm_is_worth_a_cause(k, change_ps))
-        return TM_OK;
+        return;
     for (size_t i = 0; i < table->rows; i++) {
         count_ps += table->row[i]->change[k->side].from_count_ps;
         length_ps += table->row[i]->change[k->side].from_length_ps;
@@ -301,7 +298,6 @@ tm_status tm_find_collective_causes(struct causes *k)
                           : "The same collectives take longer or shorter: the network, their message "
                             "sizes, or a late device.";
     cause->fixes = collective_fixes;
-    return TM_OK;
 }
 
 /* --- overlap --- */
@@ -312,7 +308,7 @@ static const char *const overlap_fixes[] = {
     NULL,
 };
 
-tm_status tm_find_lost_overlap(struct causes *k)
+void tm_find_lost_overlap(struct causes *k)
 {
     static const char collective_path[] = "total.collective_ps", copy_path[] = "total.copy_ps";
     const struct tm_comparison_side *sides[2] = { &k->c->side[0], &k->c->side[k->side] };
@@ -334,11 +330,11 @@ tm_status tm_find_lost_overlap(struct causes *k)
         whole[i] = (isfinite(collectives) ? collectives : 0) + (isfinite(copies) ? copies : 0);
     }
     if (!(whole[0] > 0) || !(whole[1] > 0) || !has_changed || !tm_is_worth_a_cause(k, change_ps))
-        return TM_OK;
+        return;
     const double before = 100 * fmax(0, 1 - exposed[0] / whole[0]), after = 100 * fmax(0, 1 - exposed[1] / whole[1]);
 
     if ((after < before) != (change_ps > 0))
-        return TM_OK;
+        return;
     for (int i = TM_PART_COLLECTIVES; i <= TM_PART_COPY_OTHER; i++)
         k->left_ps[i] = 0;
     cause = tm_cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
@@ -351,7 +347,6 @@ tm_status tm_find_lost_overlap(struct causes *k)
     cause->why = "About the same is communicated and copied, but the devices compute less or more "
                  "meanwhile.";
     cause->fixes = overlap_fixes;
-    return TM_OK;
 }
 
 /* --- idle time --- */
@@ -416,7 +411,7 @@ static void settle_blame(struct causes *k)
     }
 }
 
-tm_status tm_find_idle_changes(struct causes *k)
+void tm_find_idle_changes(struct causes *k)
 {
     static const char launches[] = "host.launches.per_step";
     const double before = tm_mean_over_runs(&k->c->side[0], figure_at, launches);
@@ -444,12 +439,11 @@ tm_status tm_find_idle_changes(struct causes *k)
         cause->why = "The device has nothing to do in this time.";
         cause->fixes = idle_kinds[i].fixes;
     }
-    return TM_OK;
 }
 
 /* --- the rest --- */
 
-tm_status tm_find_changed_parts(struct causes *k)
+void tm_find_changed_parts(struct causes *k)
 {
     for (int part = 0; part < TM_PART_IDLE_DEVICE_WAIT; part++) {
         char time[SIGNED_TIME_BYTES];
@@ -468,5 +462,4 @@ tm_status tm_find_changed_parts(struct causes *k)
         cause->unit = "%";
         emit_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
     }
-    return TM_OK;
 }

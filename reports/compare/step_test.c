@@ -33,18 +33,16 @@ static void set_middle(const struct comparison *c, const struct step_test *test,
 
 /* --- by steps --- */
 
-static tm_status test_steps(struct comparison *c, const struct side_facts *base, const struct side_facts *other,
-                            struct step_test *test)
+static void test_steps(struct comparison *c, const struct side_facts *base, const struct side_facts *other,
+                       struct step_test *test)
 {
     const double lag1 = tm_pooled_lag1(base->quiet_steps, other->quiet_steps);
     const struct tm_change_test found = tm_change_test(base->steps, other->steps, lag1, STEP_LEVEL);
     double *scratch = tm_room_take(&c->room, base->steps.count + other->steps.count + TM_RESAMPLES, sizeof(*scratch));
     struct middle_test *const middle[] = { [TM_MIDDLE_MEDIAN] = &test->median, [TM_MIDDLE_MEAN] = &test->mean };
 
-    if (!scratch)
-        return c->run->error.status;
-    if (base->steps.count < TM_VALUES_LEAST || other->steps.count < TM_VALUES_LEAST)
-        return TM_OK;
+    if (!scratch || base->steps.count < TM_VALUES_LEAST || other->steps.count < TM_VALUES_LEAST)
+        return;
     test->lag1 = found.lag1;
     test->effective_base = found.effective_a;
     test->effective_new = found.effective_b;
@@ -59,7 +57,6 @@ static tm_status test_steps(struct comparison *c, const struct side_facts *base,
         middle[i]->low_pct = interval.low;
         middle[i]->high_pct = interval.high;
     }
-    return TM_OK;
 }
 
 /* --- by runs --- */
@@ -237,7 +234,7 @@ static void add_test(const struct comparison *c, struct tm_value *tests, size_t 
     tm_add_bool(to, "within_run_spread", test->is_within_spread);
 }
 
-tm_status tm_add_step_tests(struct comparison *c)
+void tm_add_step_tests(struct comparison *c)
 {
     const struct side_facts *base = &c->facts[0];
     struct tm_value *tests = tm_add_array(c->root, "tests");
@@ -245,7 +242,6 @@ tm_status tm_add_step_tests(struct comparison *c)
     for (size_t i = 1; i < c->sides; i++) {
         const struct side_facts *other = &c->facts[i];
         struct step_test *test = &c->step_test[i];
-        tm_status st = TM_OK;
 
         *test = (struct step_test){
             .basis = tm_basis_of(c, i), .level = STEP_LEVEL, .lag1 = NAN, .effective_base = NAN, .effective_new = NAN
@@ -253,17 +249,14 @@ tm_status tm_add_step_tests(struct comparison *c)
         set_middle(c, test, &test->median, base->median_ps, other->median_ps, "steps.median_ps");
         set_middle(c, test, &test->mean, base->mean_ps, other->mean_ps, "steps.mean_ps");
         if (test->basis != TEST_RUNS && base->runs == 1 && other->runs == 1 && tm_are_measured_alike(c, i))
-            st = test_steps(c, base, other, test);
+            test_steps(c, base, other, test);
         else if (test->basis == TEST_RUNS)
             test_runs(base, other, test);
-        if (st != TM_OK)
-            return st;
         test->is_recorded = test->basis == TEST_STEPS &&
                             tm_have_compiling_changed(&base->compiling, &other->compiling, TM_COMPILING_LEAST_PCT);
         decide(c, i, test);
         add_test(c, tests, i, test);
     }
-    return TM_OK;
 }
 
 double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char *path)

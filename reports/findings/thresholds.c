@@ -70,9 +70,9 @@ struct reading {
     struct tm_error *error;
 };
 
-static tm_status refuse(const struct reading *r, const char *where, const char *what)
+static void refuse(const struct reading *r, const char *where, const char *what)
 {
-    return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': %s %s", r->file, where, what);
+    (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': %s %s", r->file, where, what);
 }
 
 static int find_word(const char *word, const char *const *known, int count)
@@ -101,7 +101,7 @@ static int expect_word(const struct reading *r, const char *what, const char *wo
 }
 
 /* Every key is a known one and stands there once. */
-static tm_status check_keys(const struct reading *r, const cJSON *object, const char *const *known, int count)
+static void check_keys(const struct reading *r, const cJSON *object, const char *const *known, int count)
 {
     uint32_t seen = 0;
     const cJSON *member;
@@ -111,51 +111,49 @@ static tm_status check_keys(const struct reading *r, const cJSON *object, const 
         const int index = expect_word(r, "key", member->string, known, count);
 
         if (index < 0)
-            return TM_ERR_USAGE;
+            return;
         if (seen & 1u << index)
-            return refuse(r, member->string, "stands there twice");
+            refuse(r, member->string, "stands there twice");
         seen |= 1u << index;
     }
-    return TM_OK;
 }
 
 /* Texts go into reports: valid UTF-8, no control characters, no longer than their place. */
-static tm_status take_text(const struct reading *r, const cJSON *row, const char *key, char *out, size_t out_bytes)
+static void take_text(const struct reading *r, const cJSON *row, const char *key, char *out, size_t out_bytes)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(row, key);
     size_t length;
 
     if (!member)
-        return TM_OK;
-    if (!cJSON_IsString(member))
-        return refuse(r, key, "is not a text");
+        return;
+    if (!cJSON_IsString(member)) {
+        refuse(r, key, "is not a text");
+        return;
+    }
     length = strlen(member->valuestring);
-    if (length == 0 || length >= out_bytes)
-        return refuse(r, key, length ? "is too long" : "is empty");
+    if (length == 0 || length >= out_bytes) {
+        refuse(r, key, length ? "is too long" : "is empty");
+        return;
+    }
     if (!tm_utf8_is_valid(member->valuestring, length))
-        return refuse(r, key, "is not valid UTF-8");
+        refuse(r, key, "is not valid UTF-8");
     for (const char *at = member->valuestring; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)
-            return refuse(r, key, "has a control character");
+            refuse(r, key, "has a control character");
     }
     memcpy(out, member->valuestring, length + 1);
-    return TM_OK;
 }
 
 /* A text that may only be repeated: it says what the values mean. */
-static tm_status take_fixed_text(const struct reading *r, const cJSON *row, const char *key, char *now,
-                                 size_t now_bytes)
+static void take_fixed_text(const struct reading *r, const cJSON *row, const char *key, char *now, size_t now_bytes)
 {
-    const bool is_set = now[0] != '\0';
     char before[TM_THRESHOLD_DEFINITION_BYTES];
-    tm_status st;
 
     memcpy(before, now, now_bytes);
-    st = take_text(r, row, key, now, now_bytes);
-    if (st == TM_OK && is_set && strcmp(before, now) != 0)
-        return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': the %s is '%s', not '%s'", r->file,
-                       key, before, now);
-    return st;
+    take_text(r, row, key, now, now_bytes);
+    if (before[0] && strcmp(before, now) != 0)
+        (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': the %s is '%s', not '%s'", r->file,
+                      key, before, now);
 }
 
 /* The largest value that makes sense: a share ends at 100 %, but an imbalance may be any multiple.
@@ -167,106 +165,92 @@ static double most_of(const char *id, const char *unit)
     return strcmp(id, tm_kpi_id[TM_KPI_IMBALANCE]) == 0 ? 1e6 : 100;
 }
 
-static tm_status take_number(const struct reading *r, const cJSON *member, const char *id, double most, double *out)
+static void take_number(const struct reading *r, const cJSON *member, const char *id, double most, double *out)
 {
+    if (!member)
+        return;
     if (!cJSON_IsNumber(member))
-        return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': '%s' of '%s' is not a number",
-                       r->file, member->string, id);
-    if (!isfinite(member->valuedouble) || member->valuedouble < 0 || member->valuedouble > most)
-        return tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': '%s' of '%s' is %g, outside 0 to %g",
-                       r->file, member->string, id, member->valuedouble, most);
-    *out = member->valuedouble;
-    return TM_OK;
+        (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': '%s' of '%s' is not a number",
+                      r->file, member->string, id);
+    else if (!isfinite(member->valuedouble) || member->valuedouble < 0 || member->valuedouble > most)
+        (void)tm_fail(r->error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': '%s' of '%s' is %g, outside 0 to %g",
+                      r->file, member->string, id, member->valuedouble, most);
+    else
+        *out = member->valuedouble;
 }
 
 /* good and bad: both numbers, in the order that the direction asks for, or both null. */
-static tm_status take_bands(const struct reading *r, const cJSON *row, const char *id, struct tm_threshold *to)
+static void take_bands(const struct reading *r, const cJSON *row, const char *id, struct tm_threshold *to)
 {
     const cJSON *good = cJSON_GetObjectItemCaseSensitive(row, "good");
     const cJSON *bad = cJSON_GetObjectItemCaseSensitive(row, "bad");
     const double most = most_of(id, to->unit);
-    tm_status st = TM_OK;
 
     if (!good && !bad)
-        return TM_OK;
+        return;
     if (good && bad && cJSON_IsNull(good) && cJSON_IsNull(bad)) {
         to->has_bands = false;
-        return TM_OK;
+        return;
     }
     if (!to->has_bands && !(good && bad))
-        return refuse(r, id, "has no bands yet and needs both 'good' and 'bad'");
-    if (good)
-        st = take_number(r, good, id, most, &to->good);
-    if (st == TM_OK && bad)
-        st = take_number(r, bad, id, most, &to->bad);
-    if (st != TM_OK)
-        return st;
+        refuse(r, id, "has no bands yet and needs both 'good' and 'bad'");
+    take_number(r, good, id, most, &to->good);
+    take_number(r, bad, id, most, &to->bad);
     to->has_bands = true;
     if (to->higher_is_better ? to->good < to->bad : to->good > to->bad)
-        return tm_fail(
+        (void)tm_fail(
             r->error, TM_ERR_USAGE, -1,
             "cannot use thresholds of '%s': of '%s' a %s value is better, so 'good' (%g) must not be %s 'bad' (%g)",
             r->file, id, to->higher_is_better ? "higher" : "lower", to->good, to->higher_is_better ? "below" : "above",
             to->bad);
-    return TM_OK;
 }
 
-static tm_status take_direction(const struct reading *r, const cJSON *row, struct tm_threshold *to, bool is_new)
+static void take_direction(const struct reading *r, const cJSON *row, struct tm_threshold *to, bool is_new)
 {
     static const char *const words[] = { "lower", "higher" };
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(row, "direction");
     int index;
 
     if (!member)
-        return TM_OK;
-    if (!cJSON_IsString(member))
-        return refuse(r, "direction", "is not a text");
+        return;
+    if (!cJSON_IsString(member)) {
+        refuse(r, "direction", "is not a text");
+        return;
+    }
     index = expect_word(r, "direction", member->valuestring, words, 2);
-    if (index < 0)
-        return TM_ERR_USAGE;
-    if (!is_new && to->higher_is_better != (index == 1))
-        return refuse(r, "direction", "cannot be changed");
+    if (index >= 0 && !is_new && to->higher_is_better != (index == 1))
+        refuse(r, "direction", "cannot be changed");
     to->higher_is_better = index == 1;
-    return TM_OK;
 }
 
-static tm_status take_texts(const struct reading *r, const cJSON *row, struct tm_threshold *to)
+static void take_texts(const struct reading *r, const cJSON *row, struct tm_threshold *to)
 {
-    tm_status st = take_text(r, row, "title", to->title, sizeof(to->title));
-
-    if (st == TM_OK)
-        st = take_fixed_text(r, row, "unit", to->unit, sizeof(to->unit));
-    if (st == TM_OK)
-        st = take_text(r, row, "definition", to->definition, sizeof(to->definition));
-    return st;
+    take_text(r, row, "title", to->title, sizeof(to->title));
+    take_fixed_text(r, row, "unit", to->unit, sizeof(to->unit));
+    take_text(r, row, "definition", to->definition, sizeof(to->definition));
 }
 
-static tm_status take_kpi(const struct reading *r, const cJSON *row, int index)
+static void take_kpi(const struct reading *r, const cJSON *row, int index)
 {
     static const char *const keys[] = { "id", "title", "unit", "direction", "good", "bad", "definition" };
     struct tm_threshold *to = &r->table->kpi[index];
     const bool is_new = to->unit[0] == '\0';
-    tm_status st = check_keys(r, row, keys, 7);
 
-    if (st == TM_OK)
-        st = take_texts(r, row, to);
-    if (st == TM_OK)
-        st = take_direction(r, row, to, is_new);
-    return st == TM_OK ? take_bands(r, row, tm_kpi_id[index], to) : st;
+    check_keys(r, row, keys, 7);
+    take_texts(r, row, to);
+    take_direction(r, row, to, is_new);
+    take_bands(r, row, tm_kpi_id[index], to);
 }
 
-static tm_status take_limit(const struct reading *r, const cJSON *row, int index)
+static void take_limit(const struct reading *r, const cJSON *row, int index)
 {
     static const char *const keys[] = { "id", "title", "unit", "value", "definition" };
     struct tm_threshold *to = &r->table->limit[index];
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(row, "value");
-    tm_status st = check_keys(r, row, keys, 5);
 
-    if (st == TM_OK)
-        st = take_texts(r, row, to);
-    if (st == TM_OK && value)
-        st = take_number(r, value, tm_limit_id[index], most_of(tm_limit_id[index], to->unit), &to->value);
-    return st;
+    check_keys(r, row, keys, 5);
+    take_texts(r, row, to);
+    take_number(r, cJSON_GetObjectItemCaseSensitive(row, "value"), tm_limit_id[index],
+                most_of(tm_limit_id[index], to->unit), &to->value);
 }
 
 /* A name that a limit had before. */
@@ -276,76 +260,68 @@ static const char *id_now(const char *id)
 }
 
 /* One of the two tables: an array of rows, each with a known id that is not named twice. */
-static tm_status take_rows(const struct reading *r, const cJSON *root, const char *key, const char *what,
-                           const char *const *ids, int count,
-                           tm_status (*take)(const struct reading *r, const cJSON *row, int index))
+static void take_rows(const struct reading *r, const cJSON *root, const char *key, const char *what,
+                      const char *const *ids, int count,
+                      void (*take)(const struct reading *r, const cJSON *row, int index))
 {
     const cJSON *rows = cJSON_GetObjectItemCaseSensitive(root, key), *row;
     uint32_t seen = 0;
 
-    if (!rows)
-        return TM_OK;
-    if (!cJSON_IsArray(rows))
-        return refuse(r, key, "is not an array");
+    if (rows && !cJSON_IsArray(rows))
+        refuse(r, key, "is not an array");
     cJSON_ArrayForEach(row, rows)
     {
         const cJSON *id = cJSON_GetObjectItemCaseSensitive(row, "id");
         int index;
-        tm_status st;
 
-        if (!cJSON_IsObject(row) || !cJSON_IsString(id))
-            return refuse(r, key, "has a row without an 'id'");
+        if (!cJSON_IsObject(row) || !cJSON_IsString(id)) {
+            refuse(r, key, "has a row without an 'id'");
+            return;
+        }
         index = expect_word(r, what, id_now(id->valuestring), ids, count);
         if (index < 0)
-            return TM_ERR_USAGE;
+            return;
         if (seen & 1u << index)
-            return refuse(r, id->valuestring, "stands there twice");
+            refuse(r, id->valuestring, "stands there twice");
         seen |= 1u << index;
-        st = take(r, row, index);
-        if (st != TM_OK)
-            return st;
+        take(r, row, index);
     }
-    return TM_OK;
 }
 
-static tm_status check_schema(const struct reading *r, const cJSON *root)
+static void check_schema(const struct reading *r, const cJSON *root)
 {
     const cJSON *schema = cJSON_GetObjectItemCaseSensitive(root, "schema");
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(root, "schema_version");
 
     if (schema && !(cJSON_IsString(schema) && strcmp(schema->valuestring, "tracemill.thresholds") == 0))
-        return refuse(r, "'schema'", "is not \"tracemill.thresholds\"");
+        refuse(r, "'schema'", "is not \"tracemill.thresholds\"");
     if (version && !(cJSON_IsNumber(version) && version->valuedouble == 1))
-        return refuse(r, "'schema_version'", "is not 1");
-    return TM_OK;
+        refuse(r, "'schema_version'", "is not 1");
 }
 
 /* A warning must not begin after critical does. */
-static tm_status check_shares(const struct reading *r)
+static void check_shares(const struct reading *r)
 {
     const struct tm_threshold *limit = r->table->limit;
 
     if (limit[TM_LIMIT_MENTION_SHARE].value > limit[TM_LIMIT_WARNING_SHARE].value ||
         limit[TM_LIMIT_WARNING_SHARE].value > limit[TM_LIMIT_CRITICAL_SHARE].value)
-        return refuse(r, "the limits", "must rise from mention_share over warning_share to critical_share");
-    return TM_OK;
+        refuse(r, "the limits", "must rise from mention_share over warning_share to critical_share");
 }
 
-static tm_status take_root(const struct reading *r, const cJSON *root)
+static void take_root(const struct reading *r, const cJSON *root)
 {
     static const char *const keys[] = { "schema", "schema_version", "kpis", "limits" };
-    tm_status st;
 
-    if (!cJSON_IsObject(root))
-        return refuse(r, "it", "is not a JSON object");
-    st = check_keys(r, root, keys, 4);
-    if (st == TM_OK)
-        st = check_schema(r, root);
-    if (st == TM_OK)
-        st = take_rows(r, root, "kpis", "kpi", tm_kpi_id, TM_KPI_COUNT, take_kpi);
-    if (st == TM_OK)
-        st = take_rows(r, root, "limits", "limit", tm_limit_id, TM_LIMIT_COUNT, take_limit);
-    return st == TM_OK ? check_shares(r) : st;
+    if (!cJSON_IsObject(root)) {
+        refuse(r, "it", "is not a JSON object");
+        return;
+    }
+    check_keys(r, root, keys, 4);
+    check_schema(r, root);
+    take_rows(r, root, "kpis", "kpi", tm_kpi_id, TM_KPI_COUNT, take_kpi);
+    take_rows(r, root, "limits", "limit", tm_limit_id, TM_LIMIT_COUNT, take_limit);
+    check_shares(r);
 }
 
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text, size_t length,
@@ -354,30 +330,30 @@ tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const c
     struct tm_thresholds changed = *t;
     const struct reading r = { .table = &changed, .file = name, .error = error };
     cJSON *const root = tm_json_parse(text, length, "use thresholds of", name, error);
-    const tm_status st = root ? take_root(&r, root) : error->status;
 
+    if (root)
+        take_root(&r, root);
     cJSON_Delete(root);
-    if (st == TM_OK)
+    if (!error->status)
         *t = changed;
-    return st;
+    return error->status;
 }
 
 tm_status tm_thresholds_init(struct tm_thresholds *t, struct tm_error *error)
 {
     const char *const name = "schemas/thresholds.json";
-    tm_status st;
 
     memset(t, 0, sizeof(*t));
-    st = tm_thresholds_apply(t, name, tm_thresholds_json, strlen(tm_thresholds_json), error);
-    for (int i = 0; i < TM_KPI_COUNT && st == TM_OK; i++) {
+    tm_thresholds_apply(t, name, tm_thresholds_json, strlen(tm_thresholds_json), error);
+    for (int i = 0; i < TM_KPI_COUNT; i++) {
         if (!t->kpi[i].unit[0] || !t->kpi[i].title[0] || !t->kpi[i].definition[0])
-            st = tm_fail(error, TM_ERR_USAGE, -1, "'%s' has no kpi '%s'", name, tm_kpi_id[i]);
+            (void)tm_fail(error, TM_ERR_USAGE, -1, "'%s' has no kpi '%s'", name, tm_kpi_id[i]);
     }
-    for (int i = 0; i < TM_LIMIT_COUNT && st == TM_OK; i++) {
+    for (int i = 0; i < TM_LIMIT_COUNT; i++) {
         if (!t->limit[i].unit[0] || !t->limit[i].title[0] || !t->limit[i].definition[0])
-            st = tm_fail(error, TM_ERR_USAGE, -1, "'%s' has no limit '%s'", name, tm_limit_id[i]);
+            (void)tm_fail(error, TM_ERR_USAGE, -1, "'%s' has no limit '%s'", name, tm_limit_id[i]);
     }
-    return st;
+    return error->status;
 }
 
 tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct tm_error *error)
@@ -385,20 +361,19 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
     static char text[TM_THRESHOLDS_FILE_MOST + 1]; /* too much for a small stack */
     FILE *file = fopen(path, "rbe");
     size_t length = 0;
-    tm_status st = TM_OK;
 
     if (file) {
         errno = 0;
         length = fread(text, 1, sizeof(text), file);
     }
     if (!file || ferror(file))
-        st = tm_fail_system(error, TM_ERR_USAGE, -1, errno, "cannot read thresholds of '%s'", path);
+        (void)tm_fail_system(error, TM_ERR_USAGE, -1, errno, "cannot read thresholds of '%s'", path);
     else if (length == sizeof(text))
-        st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': larger than %d KiB", path,
-                     TM_THRESHOLDS_FILE_MOST >> 10);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use thresholds of '%s': larger than %d KiB", path,
+                      TM_THRESHOLDS_FILE_MOST >> 10);
     if (file)
         (void)fclose(file);
-    return st == TM_OK ? tm_thresholds_apply(t, path, text, length, error) : st;
+    return error->status ? error->status : tm_thresholds_apply(t, path, text, length, error);
 }
 
 bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b)

@@ -104,7 +104,7 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
 
 /* The same for a text in memory; `name` is what messages call it. */
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text, size_t length,
-                              struct tm_error *error) TM_MUST_USE;
+                              struct tm_error *error);
 
 /* Do two rows judge alike, and say the same of themselves? */
 bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b);

@@ -239,22 +239,18 @@ static double noise_of(double *value, size_t count)
     return median > 0 ? 100 * NOISE_TIMES * to_normal * median_of(value, count) / sqrt((double)count) / median : 0;
 }
 
-static tm_status measure_noise(struct init *init, struct tm_run *run)
+static void measure_noise(struct init *init, struct tm_run *run)
 {
     const struct tm_value *samples = tm_path(init->summary, "steps.samples_ps");
     const size_t count = tm_length(samples), bytes = count * sizeof(double);
-
-    if (count < 2)
-        return TM_OK;
-    double *const value = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    double *const value = count < 2 ? NULL : tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
 
     if (!value)
-        return TM_ERR_LIMIT;
+        return;
     for (size_t i = 0; i < count; i++)
         value[i] = tm_double(tm_at(samples, i));
     init->noise_pct = noise_of(value, count);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, value, bytes);
-    return TM_OK;
 }
 
 static void add_step_time(struct init *init)
@@ -370,15 +366,12 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
     tm_add_string(root, "note", "Made from a run as it was: change the limits to what you want to hold. docs/gates.md");
     struct init init = { .summary = summary, .list = tm_add_array(root, "gates") };
 
-    tm_status st = measure_noise(&init, run);
-
+    measure_noise(&init, run);
     add_gates(&init);
-    if (st == TM_OK)
-        st = tm_doc_status(doc);
-    if (st == TM_OK && tm_length(init.list) == 0)
-        st = tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no figure in the run that a gate could hold");
-    if (st == TM_OK)
-        st = print(run, doc, to);
+    if (tm_length(init.list) == 0)
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no figure in the run that a gate could hold");
+    if (!tm_failed(run))
+        (void)print(run, doc, to);
     tm_doc_free(doc);
-    return st;
+    return run->error.status;
 }

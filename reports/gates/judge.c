@@ -33,28 +33,21 @@ static const char *refusal(const struct tm_value *input, const struct tm_compari
 }
 
 /* The samples of all baselines, one run after the other. */
-static tm_status join_steps(struct tm_compare_blocks *room, const struct tm_comparison_side *baseline,
-                            struct tm_sample *all)
+static struct tm_sample join_steps(struct tm_compare_blocks *room, const struct tm_comparison_side *baseline)
 {
-    size_t most = 0;
+    size_t most = 0, count = 0;
     double *value;
 
     for (size_t i = 0; i < baseline->runs; i++)
         most += tm_step_samples_most(baseline->run[i].summary);
     value = tm_room_take(room, most + 1, sizeof(*value));
-    if (!value)
-        return TM_ERR_LIMIT;
-    *all = (struct tm_sample){ value, 0 };
-    for (size_t i = 0; i < baseline->runs; i++) {
-        struct tm_sample of;
-        const tm_status st = tm_step_samples(room, baseline->run[i].summary, &of);
+    for (size_t i = 0; i < baseline->runs && value; i++) {
+        const struct tm_sample of = tm_step_samples(room, baseline->run[i].summary);
 
-        if (st != TM_OK)
-            return st;
         for (size_t k = 0; k < of.count; k++)
-            value[all->count++] = of.value[k];
+            value[count++] = of.value[k];
     }
-    return TM_OK;
+    return (struct tm_sample){ value, count };
 }
 
 static struct tm_noise noise_of(double p, struct tm_interval change)
@@ -63,44 +56,38 @@ static struct tm_noise noise_of(double p, struct tm_interval change)
 }
 
 /* Compilations in steps are events, and what they add to the mean is no noise. */
-static tm_status count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test,
-                                 const struct tm_value *input, const struct tm_comparison_side *baseline)
+static void count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
+                            const struct tm_comparison_side *baseline)
 {
-    struct tm_compiling_steps now, before;
-    tm_status st = tm_count_compiling_steps(room, input, &now);
+    const struct tm_compiling_steps now = tm_count_compiling_steps(room, input);
 
-    for (size_t i = 0; i < baseline->runs && st == TM_OK; i++) {
-        st = tm_count_compiling_steps(room, baseline->run[i].summary, &before);
-        if (st != TM_OK || !tm_have_compiling_changed(&before, &now, TM_COMPILING_LEAST_PCT))
-            return st;
+    for (size_t i = 0; i < baseline->runs; i++) {
+        const struct tm_compiling_steps before = tm_count_compiling_steps(room, baseline->run[i].summary);
+
+        if (!tm_have_compiling_changed(&before, &now, TM_COMPILING_LEAST_PCT))
+            return;
     }
     test->mean.p = 0;
-    return st;
 }
 
-static tm_status test_steps(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
-                            const struct tm_comparison_side *baseline)
+static void test_steps(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
+                       const struct tm_comparison_side *baseline)
 {
     struct tm_sample now, before, quiet_now, quiet_before;
     struct tm_change_test found;
     double *scratch;
-    tm_status st = tm_step_samples(room, input, &now);
 
-    if (st == TM_OK)
-        st = join_steps(room, baseline, &before);
-    if (st == TM_OK)
-        st = tm_quiet_samples(room, input, &quiet_now);
-    if (st == TM_OK) /* of one run: from one to the next there is a jump */
-        st = tm_quiet_samples(room, baseline->run[0].summary, &quiet_before);
-    if (st != TM_OK)
-        return st;
+    now = tm_step_samples(room, input);
+    before = join_steps(room, baseline);
+    quiet_now = tm_quiet_samples(room, input);
+    quiet_before = tm_quiet_samples(room, baseline->run[0].summary); /* of one run: to the next there is a jump */
     test->steps = now.count;
     test->base_steps = before.count;
     if (test->refused || now.count < TM_NOISE_SAMPLES_LEAST || before.count < TM_NOISE_SAMPLES_LEAST)
-        return TM_OK;
+        return;
     scratch = tm_room_take(room, now.count + before.count + TM_RESAMPLES, sizeof(*scratch));
     if (!scratch)
-        return TM_ERR_LIMIT;
+        return;
     found = tm_change_test(before, now, tm_pooled_lag1(quiet_before, quiet_now), noise_level);
     test->effective = fmin(found.effective_a, found.effective_b);
     if (!found.is_enough) { /* what is not sure all the same is not tested */
@@ -111,19 +98,17 @@ static tm_status test_steps(struct tm_compare_blocks *room, struct tm_step_test 
                             tm_change_interval(before, now, TM_MIDDLE_MEDIAN, found.share, 1 - noise_level, scratch));
     test->mean =
         noise_of(found.p_mean, tm_change_interval(before, now, TM_MIDDLE_MEAN, found.share, 1 - noise_level, scratch));
-    return count_compiling(room, test, input, baseline);
+    count_compiling(room, test, input, baseline);
 }
 
-static tm_status step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
-                           const struct tm_comparison_side *baseline)
+static void step_test(struct tm_run *run, struct tm_step_test *test, const struct tm_value *input,
+                      const struct tm_comparison_side *baseline)
 {
     struct tm_compare_blocks room = { .run = run };
-    tm_status st;
 
     *test = (struct tm_step_test){ .median = { NAN, NAN }, .mean = { NAN, NAN }, .refused = refusal(input, baseline) };
-    st = test_steps(&room, test, input, baseline);
+    test_steps(&room, test, input, baseline);
     tm_room_free(&room);
-    return st;
 }
 
 /* The value against those of the baselines.  in: base  in any order */
@@ -231,56 +216,56 @@ static void find(struct tm_figure *figure, const struct tm_value *from, const ch
         *figure = other;
 }
 
-static tm_status refuse_path(struct tm_judging *j, const struct tm_gate_result *r)
+static void refuse_path(struct tm_judging *j, const struct tm_gate_result *r)
 {
     char names[TM_ERROR_TEXT - 32];
-    const tm_status st = tm_gate_refuse(j->run, j->gates, r->gate, "the summary has no such figure");
 
+    (void)tm_gate_refuse(j->run, j->gates, r->gate, "the summary has no such figure");
     tm_figure_suggest(j->input->summary, r->path, names, sizeof(names));
     if (*names)
         tm_hint(&j->run->error, "did you mean %s?", names);
     else
         tm_hint(&j->run->error, "figures are paths in summary.json, such as steps.median_ps");
-    return st;
 }
 
-static tm_status refuse_type(struct tm_judging *j, const struct tm_gate_result *r)
+static void refuse_type(struct tm_judging *j, const struct tm_gate_result *r)
 {
     static const char *const what[] = { [TM_STRING] = "a text", [TM_ARRAY] = "a list", [TM_OBJECT] = "an object" };
     char names[TM_ERROR_TEXT - 32];
-    const tm_status st =
-        tm_gate_refuse(j->run, j->gates, r->gate, "'%.200s' is %s, no figure", r->path, what[r->figure.type]);
 
+    (void)tm_gate_refuse(j->run, j->gates, r->gate, "'%.200s' is %s, no figure", r->path, what[r->figure.type]);
     tm_figure_suggest(j->input->summary, r->path, names, sizeof(names));
     if (*names)
         tm_hint(&j->run->error, "did you mean %s?", names);
-    return st;
 }
 
-static tm_status take_figure(struct tm_judging *j, struct tm_gate_result *r)
+static void take_figure(struct tm_judging *j, struct tm_gate_result *r)
 {
     find(&r->figure, j->input->summary, r->path, r->gate);
     switch (r->figure.state) {
     case TM_FIGURE_KNOWN:
-        return TM_OK;
+        break;
     case TM_FIGURE_NULL:
         not_known(r);
         say(r, "%.300s", *r->figure.why ? r->figure.why : "the profile does not record it");
-        return TM_OK;
+        break;
     case TM_FIGURE_OTHER:
-        return refuse_type(j, r);
+        refuse_type(j, r);
+        break;
     case TM_FIGURE_NO_ELEMENT:
-        if (r->gate->required && !j->job && !r->gate->job)
-            return refuse_path(j, r);
+        if (r->gate->required && !j->job && !r->gate->job) {
+            refuse_path(j, r);
+            break;
+        }
         not_known(r);
         say(r, "the run has no such row");
-        return TM_OK;
+        break;
     default:
-        return refuse_path(j, r);
+        refuse_path(j, r);
     }
 }
 
-static tm_status take_limit(struct tm_judging *j, struct tm_gate_result *r)
+static void take_limit(struct tm_judging *j, struct tm_gate_result *r)
 {
     const struct tm_gate *const gate = r->gate;
     const bool is_pct = gate->rule == TM_RULE_MAX_INCREASE_PCT || gate->rule == TM_RULE_MAX_DECREASE_PCT;
@@ -289,15 +274,13 @@ static tm_status take_limit(struct tm_judging *j, struct tm_gate_result *r)
     r->limit = gate->limit.number;
     if (is_pct || (r->figure.state != TM_FIGURE_KNOWN && r->figure.state != TM_FIGURE_NULL) ||
         tm_gate_limit_in_unit(gate->limit, r->figure.unit, &r->limit, &wrong))
-        return TM_OK;
-    const tm_status st =
-        tm_gate_refuse(j->run, j->gates, gate, "the limit '%.60s' cannot be used: %s", gate->limit_text, wrong.reason);
-
+        return;
+    (void)tm_gate_refuse(j->run, j->gates, gate, "the limit '%.60s' cannot be used: %s", gate->limit_text,
+                         wrong.reason);
     if (tm_rule_is_relative(gate->rule) && gate->limit.kind == TM_IN_PERCENT)
         tm_hint(&j->run->error, "a change in percent is %s_pct", tm_rule_name[gate->rule]);
     else if (wrong.hint)
         tm_hint(&j->run->error, "%s", wrong.hint);
-    return st;
 }
 
 /* --- per step --- */
@@ -398,19 +381,15 @@ static bool take_compared(const struct tm_judging *j, struct tm_gate_result *r)
     return true;
 }
 
-static tm_status test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
+static void test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
 {
     char worth[TM_FORMAT_BYTES];
 
     if (take_compared(j, r))
-        return TM_OK;
-    if (!j->steps_are_tested) {
-        const tm_status st = step_test(j->run, &j->steps, j->input->summary, j->baseline);
-
-        if (st != TM_OK)
-            return st;
-        j->steps_are_tested = true;
-    }
+        return;
+    if (!j->steps_are_tested)
+        step_test(j->run, &j->steps, j->input->summary, j->baseline);
+    j->steps_are_tested = true;
     if (j->steps.refused) {
         not_known(r);
         say(r, "%s", j->steps.refused);
@@ -427,7 +406,6 @@ static tm_status test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
             tm_format_number(worth, j->steps.effective));
     }
     r->noise = stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
-    return TM_OK;
 }
 
 /* --- the judgement --- */
@@ -513,37 +491,34 @@ static void judge_relative(const struct tm_judging *j, struct tm_gate_result *r)
     }
 }
 
-static tm_status judge_change(struct tm_judging *j, struct tm_gate_result *r)
+static void judge_change(struct tm_judging *j, struct tm_gate_result *r)
 {
     if (!j->baseline) {
         not_known(r);
         if (j->job && j->job->is_new)
             r->status = TM_GATE_SKIPPED;
         say(r, "%.300s", j->job && j->job->no_baseline ? j->job->no_baseline : "there is no baseline");
-        return TM_OK;
+        return;
     }
     if (r->base_count == 0) {
         not_known(r);
-        return TM_OK;
+        return;
     }
     if (r->steps > 0 && !are_steps_alike(j)) {
         not_known(r);
         say(r, "only one of this run and the baseline has steps: sums over steps cannot be compared");
-        return TM_OK;
+        return;
     }
     r->status = TM_GATE_PASSED;
-    if (is_step_time(r->path)) {
-        const tm_status st = test_gate_steps(j, r);
-
-        if (st != TM_OK || r->status != TM_GATE_PASSED)
-            return st;
-    }
+    if (is_step_time(r->path))
+        test_gate_steps(j, r);
+    if (r->status != TM_GATE_PASSED)
+        return;
     take_spread(j, r);
     judge_relative(j, r);
     if (r->status == TM_GATE_PASSED && is_step_time(r->path) && !is_mean(r->path) && has_changed(j, true) &&
         !has_changed(j, false))
         say(r, "the mean has changed, the median has not: hold mean_step_time too");
-    return TM_OK;
 }
 
 static bool is_partial(const struct tm_value *summary)
@@ -566,30 +541,29 @@ static bool is_whole(const struct tm_judging *j, struct tm_gate_result *r)
     return false;
 }
 
-static tm_status judge_gate(struct tm_judging *j, struct tm_gate_result *r)
+static void judge_gate(struct tm_judging *j, struct tm_gate_result *r)
 {
-    tm_status st;
-
     take_suffix(j, r);
-    st = take_figure(j, r);
-    if (st == TM_OK)
-        st = take_limit(j, r);
-    if (st == TM_OK && !j->job && r->gate->job) {
+    take_figure(j, r);
+    if (!tm_failed(j->run))
+        take_limit(j, r);
+    if (!j->job && r->gate->job) {
         r->status = TM_GATE_SKIPPED;
         say(r, "it is for the jobs '%.100s' of a batch, and this run has no job", r->gate->job);
-        return TM_OK;
+        return;
     }
-    if (st != TM_OK || r->figure.state != TM_FIGURE_KNOWN)
-        return st;
+    if (tm_failed(j->run) || r->figure.state != TM_FIGURE_KNOWN)
+        return;
     take_steps(j, r);
     take_baseline(j, r);
     if (!is_whole(j, r))
-        return TM_OK;
-    if (tm_rule_is_relative(r->gate->rule))
-        return judge_change(j, r);
-    r->why[0] = '\0'; /* what the baseline lacks is of no account */
-    judge_absolute(r);
-    return TM_OK;
+        return;
+    if (tm_rule_is_relative(r->gate->rule)) {
+        judge_change(j, r);
+    } else {
+        r->why[0] = '\0'; /* what the baseline lacks is of no account */
+        judge_absolute(r);
+    }
 }
 
 /* --- all of them --- */
@@ -599,7 +573,7 @@ static bool is_of_the_job(const struct tm_judging *j, const struct tm_gate *gate
     return !j->job || (tm_gate_fits_job(gate, j->job->job) && !tm_gate_is_overruled(j->gates, gate, j->job->job));
 }
 
-static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
+static void judge_all(struct tm_judging *j, struct tm_value *list)
 {
     for (size_t i = 0; i < j->gates->count; i++) {
         if (!is_of_the_job(j, &j->gates->gate[i]))
@@ -610,27 +584,25 @@ static tm_status judge_all(struct tm_judging *j, struct tm_value *list)
         };
 
         r.path = tm_figure_path(j->input->summary, r.gate->figure, path);
-        const tm_status st = judge_gate(j, &r);
-
-        if (st != TM_OK)
-            return st;
+        judge_gate(j, &r);
+        if (tm_failed(j->run))
+            return;
         j->count[r.status]++;
         tm_check_add(list, j, &r);
     }
-    return TM_OK;
 }
 
 static tm_status judge_run(struct tm_judging *j, struct tm_doc *out, size_t *failed)
 {
     struct tm_value *const root = tm_doc_root(out);
-    tm_status st = refuse_same_run(j->run, j->input, j->baseline);
 
-    if (st != TM_OK)
-        return st;
+    refuse_same_run(j->run, j->input, j->baseline);
+    if (tm_failed(j->run))
+        return j->run->error.status;
     tm_check_begin(root, j);
-    st = judge_all(j, tm_add_array(root, "gates"));
-    if (st != TM_OK)
-        return st;
+    judge_all(j, tm_add_array(root, "gates"));
+    if (tm_failed(j->run))
+        return j->run->error.status;
     tm_check_end(root, j);
     *failed = j->count[TM_GATE_FAILED];
     return tm_doc_status(out);

@@ -223,7 +223,7 @@ static void pdf_head_pages(struct tm_pdf *pdf)
     const bool was_full = pdf->is_full;
 
     pdf->is_full = false;
-    for (int i = 0; i < pdf->pages && pdf->status == TM_OK; i++) {
+    for (int i = 0; i < pdf->pages && !tm_failed(pdf->run); i++) {
         tm_pdf_turn_to(pdf, i);
         head_page(pdf, i > 0);
         foot_page(pdf, was_full && i + 1 == pdf->pages);
@@ -372,10 +372,9 @@ static void take_charts(void *to, enum tm_chart_kind kind)
     char more[2 * TM_FORMAT_BYTES];
 
     tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
-    for (size_t i = 0; i < n && i < CHARTS_MOST && pdf->status == TM_OK; i++) {
+    for (size_t i = 0; i < n && i < CHARTS_MOST && !tm_failed(pdf->run); i++) {
         tm_charts_draw(&chart, kind, i, pdf->summary);
-        pdf->status = tm_chart_status(&chart);
-        if (pdf->status != TM_OK)
+        if (tm_failed(pdf->run))
             break;
         begin_figure(pdf, tm_pdf_chart_height(pdf, &chart));
         tm_pdf_chart(pdf, &chart);
@@ -441,14 +440,14 @@ static void save(struct tm_pdf *pdf, FILE *to)
     uint8_t piece[SAVE_BYTES];
     size_t size, done = 0;
 
-    if (pdf->status != TM_OK)
+    if (tm_failed(pdf->run))
         return;
     (void)HPDF_SaveToStream(pdf->doc);
-    if (pdf->status != TM_OK)
+    if (tm_failed(pdf->run))
         return;
     size = HPDF_GetStreamSize(pdf->doc);
     (void)HPDF_ResetStream(pdf->doc);
-    while (done < size && pdf->status == TM_OK) {
+    while (done < size && !tm_failed(pdf->run)) {
         const size_t wanted = size - done < sizeof(piece) ? size - done : sizeof(piece);
         HPDF_UINT32 n = (HPDF_UINT32)wanted;
 
@@ -457,8 +456,8 @@ static void save(struct tm_pdf *pdf, FILE *to)
             break;
         done += wanted;
     }
-    if (pdf->status == TM_OK && (done < size || fflush(to) != 0 || ferror(to)))
-        pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the PDF report");
+    if (!tm_failed(pdf->run) && (done < size || fflush(to) != 0 || ferror(to)))
+        (void)tm_fail_system(&pdf->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the PDF report");
 }
 
 static void make(struct tm_pdf *pdf)
@@ -470,7 +469,7 @@ static void make(struct tm_pdf *pdf)
     tm_pdf_front(pdf);
     tm_pdf_keep_contents_page(pdf);
     tm_pdf_new_page(pdf);
-    if (pdf->status == TM_OK)
+    if (!tm_failed(pdf->run))
         tm_content_say(&content);
     tm_pdf_finish_places(pdf);
     pdf_head_pages(pdf);
@@ -480,7 +479,6 @@ static void make(struct tm_pdf *pdf)
 tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to)
 {
     struct tm_pdf *pdf = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*pdf), &run->error);
-    tm_status st;
 
     if (!pdf)
         return TM_ERR_LIMIT;
@@ -488,11 +486,10 @@ tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_pap
     pdf->summary = tm_doc_root(doc);
     pdf->document = tm_document_of(pdf->summary);
     tm_pdf_begin(pdf, paper);
-    if (pdf->status == TM_OK)
+    if (!tm_failed(pdf->run))
         make(pdf);
     save(pdf, to);
     tm_pdf_end(pdf);
-    st = pdf->status;
     tm_give(&run->budget, TM_ACCOUNT_MODEL, pdf, sizeof(*pdf));
-    return st;
+    return run->error.status;
 }

@@ -352,8 +352,7 @@ static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double wid
 
     tm_chart_init(&chart, pdf->run, width);
     tm_charts_draw(&chart, kind, 0, pdf->summary);
-    pdf->status = tm_chart_status(&chart);
-    fits = pdf->status == TM_OK && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf);
+    fits = !tm_failed(pdf->run) && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf);
     if (fits) {
         pdf->y += chart_gap;
         tm_pdf_chart(pdf, &chart);
@@ -368,7 +367,7 @@ static void put_chart(struct tm_pdf *pdf, enum tm_chart_kind kind)
     static const double scales[] = { 1, 0.85 };
     bool is_drawn = tm_charts_count(kind, pdf->summary) == 0;
 
-    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]) && !is_drawn && pdf->status == TM_OK; i++)
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]) && !is_drawn && !tm_failed(pdf->run); i++)
         is_drawn = put_chart_of(pdf, kind, tm_pdf_column(pdf) / scales[i]);
 }
 

@@ -27,16 +27,16 @@ static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
 {
     struct tm_pdf *pdf = user;
 
-    if (pdf->status != TM_OK)
+    if (tm_failed(pdf->run))
         return;
     if (error == HPDF_FAILD_TO_ALLOC_MEM)
-        pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no memory is left");
+        (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no memory is left");
     else if (error == HPDF_FILE_OPEN_ERROR)
-        pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, (int)detail,
-                                     "cannot make the PDF report: no file for its font");
+        (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, (int)detail,
+                             "cannot make the PDF report: no file for its font");
     else
-        pdf->status = tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
-                              "cannot make the PDF report: a limit of the PDF library was reached");
+        (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
+                      "cannot make the PDF report: a limit of the PDF library was reached");
     tm_hint(&pdf->run->error, "choose the other reports with --format html,json,text");
 }
 
@@ -67,16 +67,16 @@ static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
     char path[32];
 
     if (fd < 0 || !tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face])) {
-        pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
-                                     "cannot make the PDF report: no file for its font");
+        (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
+                             "cannot make the PDF report: no file for its font");
     } else {
         (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         if (access(path, R_OK) != 0) {
-            pdf->status = tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
-                                         "cannot make the PDF report: no file for its font: '%s'", path);
+            (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
+                                 "cannot make the PDF report: no file for its font: '%s'", path);
             tm_hint(&pdf->run->error, "mount /proc, or choose the other reports with --format html,json,text");
         }
-        const char *name = pdf->status ? NULL : HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
+        const char *name = tm_failed(pdf->run) ? NULL : HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
 
         if (name)
             tm_pdf_spread_map(pdf->doc, name);
@@ -111,10 +111,10 @@ void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper)
     (void)HPDF_SetCompressionMode(pdf->doc, HPDF_COMP_ALL);
     (void)HPDF_UseUTFEncodings(pdf->doc);
     (void)HPDF_SetCurrentEncoder(pdf->doc, "UTF-8"); /* of document information */
-    pdf->encoder = pdf->status == TM_OK ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
+    pdf->encoder = !tm_failed(pdf->run) ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
     if (pdf->encoder)
         tm_pdf_set_encoding(pdf->encoder);
-    for (int face = 0; face < TM_PDF_FACES && pdf->status == TM_OK; face++)
+    for (int face = 0; face < TM_PDF_FACES && !tm_failed(pdf->run); face++)
         load_font(pdf, (enum tm_pdf_face)face);
 }
 
@@ -122,7 +122,7 @@ void tm_pdf_complete(struct tm_pdf *pdf)
 {
     if (HPDF_GetError(pdf->doc) != HPDF_NOERROR)
         on_error(HPDF_GetError(pdf->doc), 0, pdf);
-    for (int face = 0; face < TM_PDF_FACES && pdf->status == TM_OK; face++) {
+    for (int face = 0; face < TM_PDF_FACES && !tm_failed(pdf->run); face++) {
         size_t glyphs;
         uint8_t *used = tm_pdf_used_glyphs(pdf->face[face], &glyphs);
 
@@ -143,7 +143,7 @@ void tm_pdf_end(struct tm_pdf *pdf)
 
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf)
 {
-    return pdf->status == TM_OK && pdf->page && !pdf->is_full;
+    return !tm_failed(pdf->run) && pdf->page && !pdf->is_full;
 }
 
 /* The edge of the card as far as it reaches on this page. */
@@ -156,7 +156,7 @@ static void draw_edge(struct tm_pdf *pdf)
 
 void tm_pdf_new_page(struct tm_pdf *pdf)
 {
-    if (pdf->status != TM_OK || pdf->is_full)
+    if (tm_failed(pdf->run) || pdf->is_full)
         return;
     draw_edge(pdf);
     if (pdf->pages == TM_PDF_PAGES) {
@@ -164,7 +164,7 @@ void tm_pdf_new_page(struct tm_pdf *pdf)
         return;
     }
     pdf->page = HPDF_AddPage(pdf->doc);
-    if (pdf->status != TM_OK)
+    if (tm_failed(pdf->run))
         return;
     TM_PDF_CALL(pdf, HPDF_Page_SetWidth(pdf->page, (HPDF_REAL)pdf->page_width));
     TM_PDF_CALL(pdf, HPDF_Page_SetHeight(pdf->page, (HPDF_REAL)pdf->page_height));
@@ -174,7 +174,7 @@ void tm_pdf_new_page(struct tm_pdf *pdf)
 
 void tm_pdf_turn_to(struct tm_pdf *pdf, int page)
 {
-    if (pdf->status != TM_OK || page >= pdf->pages)
+    if (tm_failed(pdf->run) || page >= pdf->pages)
         return;
     pdf->page = HPDF_GetPageByIndex(pdf->doc, (HPDF_UINT)page);
     pdf->page_at = page;
@@ -392,7 +392,7 @@ static void make_bookmarks(struct tm_pdf *pdf)
 {
     HPDF_Outline parent = NULL;
 
-    for (size_t i = 0; i < pdf->places && pdf->status == TM_OK; i++) {
+    for (size_t i = 0; i < pdf->places && !tm_failed(pdf->run); i++) {
         const struct tm_pdf_place *place = &pdf->place[i];
         HPDF_Outline mark = HPDF_CreateOutline(pdf->doc, place->level > 0 ? parent : NULL, place->title, pdf->encoder);
         HPDF_Destination to = aim_at(pdf, place);
@@ -492,7 +492,7 @@ void tm_pdf_finish_places(struct tm_pdf *pdf)
     pdf->is_full = false;
     draw_contents(pdf);
     make_bookmarks(pdf);
-    for (size_t i = 0; i < pdf->links && pdf->status == TM_OK; i++) {
+    for (size_t i = 0; i < pdf->links && !tm_failed(pdf->run); i++) {
         const struct tm_pdf_place *place = find(pdf, &pdf->link[i]);
 
         if (pdf->link[i].path)

@@ -99,7 +99,6 @@ struct tm_pdf {
     bool has_edge; /* a card is being drawn: its coloured edge begins at edge_y */
     enum tm_role edge;
     double edge_y;
-    tm_status status;
 
     const struct tm_value *summary;
     const struct tm_document *document; /* what it is */
@@ -175,7 +174,7 @@ void tm_pdf_end(struct tm_pdf *pdf);
 
 /* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes
  * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite).  The handler of errors has set the status. */
-#define TM_PDF_CALL(pdf, call) ((void)((pdf)->status == TM_OK && (call) == HPDF_OK))
+#define TM_PDF_CALL(pdf, call) ((void)(!tm_failed((pdf)->run) && (call) == HPDF_OK))
 
 /* Is there something to draw on? */
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf);

@@ -410,7 +410,7 @@ void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
     draw_caption(pdf, grid);
     if (sheet->headed)
         draw_row(pdf, grid, -1);
-    for (int r = 0; r < sheet->rows && pdf->status == TM_OK && !pdf->is_full; r++) {
+    for (int r = 0; r < sheet->rows && !tm_failed(pdf->run) && !pdf->is_full; r++) {
         /* What sums up does not stand alone on a page. */
         const bool takes_next = r + 2 == sheet->rows && sheet->summed[r + 1];
 

@@ -530,7 +530,7 @@ void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double
 {
     struct tm_pdf_style at = *style;
 
-    while (*text && pdf->status == TM_OK && !pdf->is_full) {
+    while (*text && !tm_failed(pdf->run) && !pdf->is_full) {
         const size_t n = line_bytes(pdf, &at, text, tm_pdf_column(pdf) - indent);
 
         tm_pdf_reserve(pdf, tm_pdf_leading(style));

@@ -24,19 +24,16 @@ uint32_t tm_scaling_devices(const struct tm_value *summary)
     return count;
 }
 
-static tm_status check_run(struct tm_run *run, const struct tm_compared_run *one)
+static void check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_scaling_devices(one->summary) == 0) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no device computes in it", one->path);
         tm_hint(&run->error, "give profiles with the activity of devices");
-        return TM_ERR_INPUT;
     }
     if (!tm_has(tm_path(one->summary, "steps.median_ps"))) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length", one->path);
         tm_hint(&run->error, "mark the steps (" MARKS "), or choose others with --steps");
-        return TM_ERR_INPUT;
     }
-    return TM_OK;
 }
 
 /* The run of that number, point after point. */
@@ -48,25 +45,23 @@ static const struct tm_compared_run *run_at(const struct tm_scaling_point *point
 }
 
 /* Without marked steps the session stands for one, as in comparisons; but a session is no match for a step. */
-static tm_status check_steps(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
+static void check_steps(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     if (tm_has_steps(a->summary) == tm_has_steps(b->summary))
-        return TM_OK;
+        return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot scale '%s' with '%s': only one of them has steps", a->path,
                   b->path);
     tm_hint(&run->error, "mark the steps in all runs (" MARKS "), or in none");
-    return TM_ERR_USAGE;
 }
 
-static tm_status check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
+static void check_pair(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     char x[TM_RUN_FINGERPRINT_BYTES], y[TM_RUN_FINGERPRINT_BYTES];
 
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
-        return TM_OK;
+        return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' and '%s': they are the same run", a->path, b->path);
     tm_hint(&run->error, "give each run once");
-    return TM_ERR_USAGE;
 }
 
 tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *point, size_t points)
@@ -75,24 +70,20 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
 
     for (size_t i = 0; i < points; i++)
         runs += point[i].side.runs;
-    for (size_t i = 0; i < runs; i++) {
-        tm_status st = check_run(run, run_at(point, i));
-
-        if (st == TM_OK && i > 0)
-            st = check_steps(run, run_at(point, 0), run_at(point, i));
-        for (size_t k = 0; k < i && st == TM_OK; k++)
-            st = check_pair(run, run_at(point, k), run_at(point, i));
-        if (st != TM_OK)
-            return st;
+    for (size_t i = 0; i < runs && !tm_failed(run); i++) {
+        check_run(run, run_at(point, i));
+        check_steps(run, run_at(point, 0), run_at(point, i));
+        for (size_t k = 0; k < i && !tm_failed(run); k++)
+            check_pair(run, run_at(point, k), run_at(point, i));
     }
-    if (points >= 2)
-        return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot tell how it scales: all runs have %u device%s",
-                  points ? point->devices : 0, points && point->devices == 1 ? "" : "s");
-    tm_hint(&run->error, "give runs on different numbers of devices; N=PATH tells the number where "
-                         "a profile has not "
-                         "all of them");
-    return TM_ERR_USAGE;
+    if (points < 2) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot tell how it scales: all runs have %u device%s",
+                      points ? point->devices : 0, points && point->devices == 1 ? "" : "s");
+        tm_hint(&run->error, "give runs on different numbers of devices; N=PATH tells the number where "
+                             "a profile has not "
+                             "all of them");
+    }
+    return run->error.status;
 }
 
 /* How long a step takes at each point, and how sure that is.  A point with one run is judged by its
@@ -609,27 +600,23 @@ static size_t count_samples(const struct tm_scaling_point *point)
 
 /* One sample for each step number, as in comparisons.
  * in: room  out: the end of the numbers that it took */
-static tm_status take_samples(struct tm_compare_blocks *memory, const struct tm_scaling_point *point,
-                              struct point_facts *facts, double **room)
+static double *take_samples(struct tm_compare_blocks *memory, const struct tm_scaling_point *point,
+                            struct point_facts *facts, double *room)
 {
-    double *const value = *room, *const medians = value + count_samples(point);
+    double *const medians = room + count_samples(point);
 
-    facts->steps = (struct tm_sample){ value, 0 };
+    facts->steps = (struct tm_sample){ room, 0 };
     facts->run_medians = (struct tm_sample){ medians, 0 };
-    *room = medians + point->side.runs;
     for (size_t i = 0; i < point->side.runs; i++) {
         const struct tm_value *summary = point->side.run[i].summary, *median = tm_path(summary, "steps.median_ps");
-        struct tm_sample samples;
-        const tm_status st = tm_step_samples(memory, summary, &samples);
+        const struct tm_sample samples = tm_step_samples(memory, summary);
 
-        if (st != TM_OK)
-            return st;
         for (size_t k = 0; k < samples.count; k++)
-            value[facts->steps.count++] = samples.value[k];
+            room[facts->steps.count++] = samples.value[k];
         if (tm_has(median))
             medians[facts->run_medians.count++] = tm_double(median);
     }
-    return TM_OK;
+    return medians + point->side.runs;
 }
 
 /* Is it so in any run? */
@@ -696,7 +683,6 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
     };
     struct tm_compare_blocks memory = { .run = run };
     size_t numbers = 0, samples = 0, bytes;
-    tm_status st = TM_OK;
     double *room;
 
     assert(points > 0 && points <= TM_SCALING_POINTS_MOST);
@@ -710,12 +696,12 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
     if (!s.facts)
         return run->error.status;
     room = (double *)(void *)(s.facts + points);
-    for (size_t i = 0; i < points && st == TM_OK; i++)
-        st = take_samples(&memory, &point[i], &s.facts[i], &room);
+    for (size_t i = 0; i < points; i++)
+        room = take_samples(&memory, &point[i], &s.facts[i], room);
     s.scratch = room;
-    if (st == TM_OK)
+    if (!tm_failed(run))
         fill(&s);
     tm_room_free(&memory);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, s.facts, bytes);
-    return st == TM_OK ? tm_doc_status(out) : st;
+    return tm_doc_status(out);
 }
