@@ -63,20 +63,13 @@ static uint64_t start_prefix(const void *row)
     return tm_prefix_of(((const struct tm_kept_record *)row)->record.start_ps);
 }
 
-static tm_status push_rest(struct order *o, const struct tm_raw_record *raw)
-{
-    struct tm_kept_record row;
-    const tm_status st = tm_keep_record(&o->rest_args, o->run, raw, &row);
-
-    return st == TM_OK ? tm_sorter_push_st(o->rest, &row) : st;
-}
-
 /* Put all records of a track into the sort. */
-static tm_status sort_track(struct order *o, uint64_t number)
+static void sort_track(struct order *o, uint64_t number)
 {
     const struct tm_source_type *type = o->source->type;
     struct tm_cursor *cursor = type->open(o->source, number, LARGEST_BUFFER);
-    tm_status st = cursor ? TM_OK : o->run->error.status;
+    struct tm_raw_record raw;
+    bool more;
 
     if (!o->rest) {
         o->rest = tm_sorter_new(o->run, TM_ACCOUNT_SORT, sizeof(struct tm_kept_record),
@@ -85,47 +78,31 @@ static tm_status sort_track(struct order *o, uint64_t number)
                                 compare_rows);
         if (o->rest)
             tm_sorter_set_prefix(o->rest, start_prefix);
-        else
-            st = o->run->error.status;
     }
-    while (st == TM_OK) {
-        struct tm_raw_record raw;
-        bool more;
+    while (!tm_failed(o->run) && type->next(cursor, &raw, &more) == TM_OK && more) {
+        struct tm_kept_record row;
 
-        st = type->next(cursor, &raw, &more);
-        if (st != TM_OK || !more)
-            break;
-        if (o->gives_own)
-            st = type->own(cursor, &raw);
-        if (st == TM_OK)
-            st = push_rest(o, &raw);
+        if ((!o->gives_own || type->own(cursor, &raw) == TM_OK) &&
+            tm_keep_record(&o->rest_args, o->run, &raw, &row) == TM_OK)
+            tm_sorter_push(o->rest, &row);
     }
     type->close(cursor);
-    return st;
 }
 
 /* The next record of a place.  *more false: the place is done. */
 static tm_status advance(struct order *o, struct head *head, bool *more)
 {
-    const void *next;
     const struct tm_kept_record *row;
-    const struct tm_track *track;
-    tm_status st;
 
     if (head->cursor)
         return o->source->type->next(head->cursor, &head->raw, more);
-    st = tm_sorter_next_st(o->rest, &next);
-    *more = st == TM_OK && next;
-    if (!*more)
-        return st;
-    row = next;
-    o->rest_row = *row;
-    st = tm_unkeep_record(&o->rest_args, row, &o->args, &head->raw);
-    track = tm_rows_at(o->source->trace->tracks, row->record.track);
-    if (!track)
-        return o->run->error.status;
-    head->track = *track;
-    return st;
+    row = tm_sorter_next(o->rest);
+    *more = row && tm_unkeep_record(&o->rest_args, row, &o->args, &head->raw) == TM_OK;
+    if (*more) {
+        o->rest_row = *row;
+        head->track = *(const struct tm_track *)tm_rows_at(o->source->trace->tracks, row->record.track);
+    }
+    return o->run->error.status;
 }
 
 static void close_head(struct order *o, struct head *head)
@@ -211,75 +188,66 @@ static uint32_t end_node(struct order *o, uint32_t number)
 }
 
 /* Open a place, and have a node for it if it has a record. */
-static tm_status add_head(struct order *o, struct tm_cursor *cursor, const struct tm_track *track)
+static void add_head(struct order *o, struct tm_cursor *cursor, const struct tm_track *track)
 {
     const size_t number = o->opened++;
     struct head *head = &o->heads[number];
     bool more;
-    tm_status st;
 
     *head = (struct head){ .cursor = cursor };
     if (track)
         head->track = *track;
-    st = advance(o, head, &more);
-    if (st != TM_OK || !more)
-        close_head(o, head);
-    else
+    if (advance(o, head, &more) == TM_OK && more)
         set_node(o, &o->nodes[o->count++], number);
-    return st;
+    else
+        close_head(o, head);
 }
 
 /* Tracks shorter than this are sorted, so that not too many are open. */
-static tm_status find_cutoff(struct order *o, uint64_t *cutoff, size_t *open)
+static uint64_t find_cutoff(const struct order *o, size_t *open)
 {
     const uint64_t tracks = tm_rows_count(o->source->trace->tracks);
 
-    for (*cutoff = 1;; *cutoff *= 2) {
+    for (uint64_t cutoff = 1;; cutoff *= 2) {
         *open = 0;
         for (uint64_t i = 0; i < tracks; i++) {
             const struct tm_track *track = tm_rows_at(o->source->trace->tracks, i);
 
-            if (!track)
-                return o->run->error.status;
-            *open += !track->is_unsorted && track->events >= *cutoff;
+            *open += !track->is_unsorted && track->events >= cutoff;
         }
         if (*open <= MOST_OPEN)
-            return TM_OK;
+            return cutoff;
     }
 }
 
-static tm_status open_rest(struct order *o)
+static void open_rest(struct order *o)
 {
-    const tm_status st = tm_sorter_finish_st(o->rest);
-
-    return st == TM_OK ? add_head(o, NULL, NULL) : st;
+    if (tm_failed(o->run))
+        return;
+    tm_sorter_finish(o->rest);
+    add_head(o, NULL, NULL);
 }
 
-static tm_status open_tracks(struct order *o, uint64_t cutoff)
+static void open_tracks(struct order *o, uint64_t cutoff)
 {
     const uint64_t tracks = tm_rows_count(o->source->trace->tracks);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < tracks && st == TM_OK; i++) {
-        const struct tm_track *row = tm_rows_at(o->source->trace->tracks, i);
-        struct tm_track track;
+    for (uint64_t i = 0; i < tracks && !tm_failed(o->run); i++) {
+        const struct tm_track track = *(const struct tm_track *)tm_rows_at(o->source->trace->tracks, i);
         struct tm_cursor *cursor;
 
-        if (!row)
-            return o->run->error.status;
-        track = *row;
         if (!track.events)
             continue;
         if (track.is_unsorted || track.events < cutoff) {
-            st = sort_track(o, i);
+            sort_track(o, i);
             continue;
         }
         cursor = o->source->type->open(o->source, i, o->buffer_bytes);
-        st = cursor ? add_head(o, cursor, &track) : o->run->error.status;
+        if (cursor)
+            add_head(o, cursor, &track);
     }
-    if (st == TM_OK && o->rest)
-        st = open_rest(o);
-    return st;
+    if (o->rest)
+        open_rest(o);
 }
 
 /* What the earliest record says of itself: read only now, since each source has room for one. */
@@ -293,22 +261,24 @@ static tm_status fetch_own(struct order *o, struct head *head)
 
 static tm_status merge(struct order *o, tm_expect_record *expect, tm_take_record *take, void *to)
 {
-    tm_status st = TM_OK;
-    uint32_t first = build_tree(o);
+    uint32_t first;
 
+    if (tm_failed(o->run))
+        return o->run->error.status;
+    first = build_tree(o);
     o->left = o->count;
-    while (st == TM_OK && o->left) {
+    while (o->left) {
         const size_t number = head_of(&o->nodes[first]);
         struct head *const head = &o->heads[number];
         bool more = false;
+        tm_status st = fetch_own(o, head);
 
-        st = fetch_own(o, head);
         if (st == TM_OK)
             st = take(to, &head->track, &head->raw);
         if (st == TM_OK)
             st = advance(o, head, &more);
         if (st != TM_OK)
-            break;
+            return st;
         if (more) {
             set_node(o, &o->nodes[first], number);
             if (expect)
@@ -319,7 +289,7 @@ static tm_status merge(struct order *o, tm_expect_record *expect, tm_take_record
             first = end_node(o, first);
         }
     }
-    return st;
+    return TM_OK;
 }
 
 static size_t memory_of_heads(const struct order *o)
@@ -338,7 +308,7 @@ static void clear(struct order *o)
 }
 
 /* Room for so many tracks, and the sorted rest. */
-static tm_status make_heads(struct order *o, size_t tracks)
+static bool make_heads(struct order *o, size_t tracks)
 {
     const size_t share = tm_budget_share(&o->run->budget, TM_ACCOUNT_INPUT);
 
@@ -350,10 +320,10 @@ static tm_status make_heads(struct order *o, size_t tracks)
         o->buffer_bytes = SMALLEST_BUFFER;
     o->heads = tm_take(&o->run->budget, TM_ACCOUNT_SORT, memory_of_heads(o), &o->run->error);
     if (!o->heads)
-        return o->run->error.status;
+        return false;
     o->nodes = (struct node *)(o->heads + o->most);
     o->losers = (uint32_t *)(o->nodes + o->most + 1);
-    return TM_OK;
+    return true;
 }
 
 static struct order order_of(struct tm_source *source, bool gives_own)
@@ -367,16 +337,13 @@ static struct order order_of(struct tm_source *source, bool gives_own)
 tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to)
 {
     struct order o = order_of(source, gives_own);
-    uint64_t cutoff;
     size_t tracks;
-    tm_status st = find_cutoff(&o, &cutoff, &tracks);
+    const uint64_t cutoff = find_cutoff(&o, &tracks);
+    tm_status st;
 
-    if (st == TM_OK)
-        st = make_heads(&o, tracks);
-    if (st == TM_OK)
-        st = open_tracks(&o, cutoff);
-    if (st == TM_OK)
-        st = merge(&o, expect, take, to);
+    if (make_heads(&o, tracks))
+        open_tracks(&o, cutoff);
+    st = merge(&o, expect, take, to);
     clear(&o);
     return st;
 }
@@ -384,14 +351,13 @@ tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *e
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to)
 {
     struct order o = order_of(source, false);
-    tm_status st = make_heads(&o, 0);
+    tm_status st;
 
-    if (st == TM_OK)
-        st = sort_track(&o, track);
-    if (st == TM_OK)
-        st = open_rest(&o);
-    if (st == TM_OK)
-        st = merge(&o, NULL, take, to);
+    if (make_heads(&o, 0)) {
+        sort_track(&o, track);
+        open_rest(&o);
+    }
+    st = merge(&o, NULL, take, to);
     clear(&o);
     return st;
 }

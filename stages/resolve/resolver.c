@@ -91,70 +91,63 @@ static bool replaces_sparse(const void *a, const void *b)
     return replaces_row(&((const struct tm_sparse_launch *)a)->row, &((const struct tm_sparse_launch *)b)->row);
 }
 
-static tm_status put_wide(struct tm_launches *l, const struct tm_launch *launch, uint64_t *number)
+/* The number of its row. */
+static uint64_t put_wide(struct tm_launches *l, const struct tm_launch *launch)
 {
     const struct tm_wide_launch wide = { launch->dur_ps, launch->track, launch->thread };
 
     if (!l->wide)
         l->wide = tm_rows_new_paged(l->run, TM_ACCOUNT_LAUNCHES, sizeof(wide), l->memory_bytes / 8, WIDE_PAGE_BYTES);
     if (!l->wide)
-        return l->run->error.status;
-    *number = tm_rows_count(l->wide);
-    return tm_rows_append_st(l->wide, &wide);
+        return 0;
+    tm_rows_append(l->wide, &wide);
+    return tm_rows_count(l->wide) - 1;
 }
 
-tm_status tm_launches_widen(struct tm_launches *l, struct tm_launch *launch)
+void tm_launches_widen(struct tm_launches *l, struct tm_launch *launch)
 {
     const struct tm_wide_launch *wide = tm_rows_at(l->wide, (uint64_t)launch->dur_ps);
 
-    if (!wide)
-        return l->run->error.status;
     launch->dur_ps = wide->dur_ps;
     launch->track = wide->track;
     launch->thread = wide->thread;
-    return TM_OK;
 }
 
-static tm_status pack_launch(struct tm_launches *l, const struct tm_launch *launch, struct tm_short_launch *row)
+static struct tm_short_launch pack_launch(struct tm_launches *l, const struct tm_launch *launch)
 {
     const bool fits = (uint64_t)launch->dur_ps >> (64 - TM_LAUNCH_DUR_SHIFT) == 0 && launch->thread < TM_THREADS_MOST;
     const uint32_t thread = fits ? launch->thread : 0;
-    uint64_t dur_bits = (uint64_t)launch->dur_ps;
-    tm_status st = TM_OK;
+    const uint64_t dur_bits = fits ? (uint64_t)launch->dur_ps : put_wide(l, launch);
+    struct tm_short_launch row = { .start_ps = launch->start_ps };
 
     if (fits)
         l->tracks[thread] = launch->track;
-    else
-        st = put_wide(l, launch, &dur_bits);
-    row->start_ps = launch->start_ps;
-    row->rest = TM_LAUNCH_THERE | (launch->is_named ? TM_LAUNCH_NAMED : 0) |
-                (launch->is_uncertain ? TM_LAUNCH_UNCERTAIN : 0) | (fits ? 0 : TM_LAUNCH_WIDE) |
-                (uint64_t)launch->direction << TM_LAUNCH_DIRECTION_SHIFT | (uint64_t)thread << TM_LAUNCH_THREAD_SHIFT |
-                dur_bits << TM_LAUNCH_DUR_SHIFT;
-    return st;
+    row.rest = TM_LAUNCH_THERE | (launch->is_named ? TM_LAUNCH_NAMED : 0) |
+               (launch->is_uncertain ? TM_LAUNCH_UNCERTAIN : 0) | (fits ? 0 : TM_LAUNCH_WIDE) |
+               (uint64_t)launch->direction << TM_LAUNCH_DIRECTION_SHIFT | (uint64_t)thread << TM_LAUNCH_THREAD_SHIFT |
+               dur_bits << TM_LAUNCH_DUR_SHIFT;
+    return row;
 }
 
-static tm_status put_sparse(struct tm_launches *l, uint64_t key, struct tm_short_launch row)
+static void put_sparse(struct tm_launches *l, uint64_t key, struct tm_short_launch row)
 {
-    return tm_index_put_st(l->sparse, &(struct tm_sparse_launch){ key, row });
+    tm_index_put(l->sparse, &(struct tm_sparse_launch){ key, row });
 }
 
 /* From now on all of them are in `sparse`.  For a moment both are held, each within its own share. */
-static tm_status become_sparse(struct tm_launches *l)
+static void become_sparse(struct tm_launches *l)
 {
     const size_t bytes = l->memory_bytes - dense_bytes(l) - l->memory_bytes / 8;
-    tm_status st = TM_OK;
 
     l->sparse = tm_index_new(l->run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_sparse_launch), bytes, TM_INDEX_ASK,
                              replaces_sparse);
     if (!l->sparse)
-        return l->run->error.status;
-    for (size_t i = 0; i < l->used && st == TM_OK; i++) {
+        return;
+    for (size_t i = 0; i < l->used; i++) {
         if (l->rows[i].rest != 0)
-            st = put_sparse(l, l->least_key + i, l->rows[i]);
+            put_sparse(l, l->least_key + i, l->rows[i]);
     }
     release_rows(l);
-    return st;
 }
 
 /* How many rows the block has next, so that `needed` fit: twice as many while it is small, then a quarter more. */
@@ -184,19 +177,18 @@ static bool may_have(struct tm_launches *l, size_t capacity)
     return true;
 }
 
-static tm_status resize(struct tm_launches *l, size_t capacity)
+static void resize(struct tm_launches *l, size_t capacity)
 {
     struct tm_run *run = l->run;
     struct tm_short_launch *rows = tm_retake(&run->budget, TM_ACCOUNT_LAUNCHES, l->rows, l->capacity * ROW_BYTES,
                                              capacity * ROW_BYTES, &run->error);
 
     if (!rows)
-        return run->error.status;
+        return;
     if (capacity > l->capacity && !tm_is_large_block(capacity * ROW_BYTES)) /* a large block is zero already */
         memset(rows + l->capacity, 0, (capacity - l->capacity) * ROW_BYTES);
     l->rows = rows;
     l->capacity = capacity;
-    return TM_OK;
 }
 
 static void shift_up(struct tm_launches *l, size_t rows)
@@ -219,72 +211,70 @@ static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
 }
 
 /* Make room for a key that lies outside the block, or become sparse. */
-static tm_status make_room(struct tm_launches *l, uint64_t key)
+static void make_room(struct tm_launches *l, uint64_t key)
 {
     if (l->capacity == 0)
         l->least_key = key - key % ROWS_ALIGNED;
     const uint64_t before = l->used ? rows_before(l, key) : 0;
     const uint64_t behind = before ? l->used : key - l->least_key + 1;
     const uint64_t most = ROWS_PER_KEY * (uint64_t)l->count + ROWS_SPARE;
+    const bool is_dense = before <= most && behind <= most - before;
+    const size_t needed = is_dense ? (size_t)(before + behind) : 0;
+    const size_t capacity = needed > l->capacity ? next_capacity(l, needed) : l->capacity;
 
-    if (before > most || behind > most - before)
-        return become_sparse(l);
-    const size_t needed = (size_t)(before + behind);
-    tm_status st = TM_OK;
-
-    if (needed > l->capacity) {
-        const size_t capacity = next_capacity(l, needed);
-
-        if (!may_have(l, capacity))
-            return become_sparse(l);
-        st = resize(l, capacity);
+    if (!is_dense || (capacity > l->capacity && !may_have(l, capacity))) {
+        become_sparse(l);
+        return;
     }
-    if (st == TM_OK && before)
+    if (capacity > l->capacity)
+        resize(l, capacity);
+    if (needed <= l->capacity && before)
         shift_up(l, (size_t)before);
-    return st;
 }
 
-tm_status tm_launches_put(struct tm_launches *l, const struct tm_launch *launch)
+void tm_launches_put(struct tm_launches *l, const struct tm_launch *launch)
 {
-    struct tm_short_launch row;
-    tm_status st = pack_launch(l, launch, &row);
+    const struct tm_short_launch row = pack_launch(l, launch);
 
-    if (st == TM_OK && !l->sparse && launch->key - l->least_key >= l->capacity)
-        st = make_room(l, launch->key);
-    if (st != TM_OK)
-        return st;
-    if (l->sparse)
-        return put_sparse(l, launch->key, row);
+    if (!l->sparse && launch->key - l->least_key >= l->capacity)
+        make_room(l, launch->key);
+    if (tm_failed(l->run))
+        return;
+    if (l->sparse) {
+        put_sparse(l, launch->key, row);
+        return;
+    }
     const size_t at = (size_t)(launch->key - l->least_key);
     struct tm_short_launch *const old = &l->rows[at];
 
     if (old->rest && !replaces_row(old, &row))
-        return TM_OK;
+        return;
     l->count += !old->rest;
     l->used = at < l->used ? l->used : at + 1;
     *old = row;
-    return TM_OK;
 }
 
 /* Give back what the block did not come to use. */
-static tm_status trim(struct tm_launches *l)
+static void trim(struct tm_launches *l)
 {
     if (!tm_is_large_block(l->used * ROW_BYTES))
-        return TM_OK;
-    const tm_status st = resize(l, l->used);
+        return;
+    resize(l, l->used);
     const size_t bytes = l->capacity * ROW_BYTES, sure = dense_bytes(l);
     const size_t drawn = bytes > sure ? bytes - sure : 0;
 
-    if (st == TM_OK && drawn < l->drawn_bytes) {
+    if (drawn < l->drawn_bytes) {
         tm_budget_put_back(&l->run->budget, l->drawn_bytes - drawn);
         l->drawn_bytes = drawn;
     }
-    return st;
 }
 
-tm_status tm_launches_finish(struct tm_launches *l)
+void tm_launches_finish(struct tm_launches *l)
 {
-    return l->sparse ? tm_index_finish_st(l->sparse) : trim(l);
+    if (l->sparse)
+        tm_index_finish(l->sparse);
+    else
+        trim(l);
 }
 
 uint64_t tm_launches_most_number(const struct tm_launches *l)
@@ -292,14 +282,15 @@ uint64_t tm_launches_most_number(const struct tm_launches *l)
     return l->sparse ? tm_index_most_number(l->sparse) : l->used;
 }
 
-tm_status tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_launch *launch, uint64_t *number)
+uint64_t tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_launch *launch)
 {
-    const void *row;
-    const tm_status st = tm_index_find_st(l->sparse, key, &row, number);
+    uint64_t number;
+    const struct tm_sparse_launch *const found = tm_index_find(l->sparse, key, &number);
 
-    if (st != TM_OK || !row)
-        return st;
-    return tm_launches_unpack(l, key, ((const struct tm_sparse_launch *)row)->row, launch);
+    if (!found)
+        return 0;
+    tm_launches_unpack(l, key, found->row, launch);
+    return number;
 }
 
 /* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in the order of
@@ -361,25 +352,21 @@ void tm_spans_free(struct tm_spans *spans)
     tm_give(&spans->run->budget, spans->account, spans, sizeof(*spans));
 }
 
-tm_status tm_spans_add(struct tm_spans *spans, const struct tm_span *span)
+void tm_spans_add(struct tm_spans *spans, const struct tm_span *span)
 {
-    return tm_sorter_push_st(spans->sorter, span);
+    tm_sorter_push(spans->sorter, span);
 }
 
-tm_status tm_spans_finish(struct tm_spans *spans)
+void tm_spans_finish(struct tm_spans *spans)
 {
     struct tm_span last = { .lane = 0 };
     bool has_last = false;
-    tm_status st = tm_sorter_finish_st(spans->sorter);
+    const void *row;
 
-    while (st == TM_OK) {
-        const void *row;
-        struct tm_span span;
+    tm_sorter_finish(spans->sorter);
+    while ((row = tm_sorter_next(spans->sorter))) {
+        struct tm_span span = *(const struct tm_span *)row;
 
-        st = tm_sorter_next_st(spans->sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        span = *(const struct tm_span *)row;
         has_last &= span.lane == last.lane;
         if (has_last && span.end_ps <= last.end_ps)
             continue; /* inside the one before */
@@ -388,11 +375,10 @@ tm_status tm_spans_finish(struct tm_spans *spans)
             spans->longest_lane = span.ordinal + 1;
         last = span;
         has_last = true;
-        st = tm_rows_append_st(spans->rows, &span);
+        tm_rows_append(spans->rows, &span);
     }
     tm_sorter_free(spans->sorter);
     spans->sorter = NULL;
-    return st;
 }
 
 uint64_t tm_spans_count(const struct tm_spans *spans)
@@ -411,77 +397,62 @@ uint64_t tm_spans_longest_lane(const struct tm_spans *spans)
 }
 
 /* Whether a span begins at or before (lane, at). */
-static tm_status probe(struct tm_spans *spans, uint64_t index, uint64_t lane, int64_t at_ps, bool *is_before)
+static bool is_before(struct tm_spans *spans, uint64_t index, uint64_t lane, int64_t at_ps)
 {
     const struct tm_span *span = tm_rows_at(spans->rows, index);
 
-    if (!span)
-        return spans->run->error.status;
-    *is_before = span->lane != lane ? span->lane < lane : span->start_ps <= at_ps;
-    return TM_OK;
+    return span->lane != lane ? span->lane < lane : span->start_ps <= at_ps;
 }
 
 /* Bounds of the number of spans that begin at or before (lane, at), from where the last look-up ended: the next one
  * is mostly near it, and pages far away need not be read. */
-static tm_status narrow(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *low,
-                        uint64_t *high)
+static void narrow(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *low, uint64_t *high)
 {
-    bool goes_up = true, is_before = true;
+    bool goes_up = true;
     uint64_t at = last;
 
     *low = 0;
     *high = tm_rows_count(spans->rows);
     for (uint64_t stride = 1; at < *high && *low < *high; stride *= 2) {
-        const tm_status st = probe(spans, at, lane, at_ps, &is_before);
+        const bool is_up = is_before(spans, at, lane, at_ps);
 
-        if (st != TM_OK)
-            return st;
-        if (is_before)
+        if (is_up)
             *low = at + 1;
         else
             *high = at;
         if (stride == 1)
-            goes_up = is_before;
-        else if (is_before != goes_up)
+            goes_up = is_up;
+        else if (is_up != goes_up)
             break;
         at = goes_up ? at + stride : at - (stride < at - *low ? stride : at - *low);
     }
-    return TM_OK;
 }
 
-static tm_status count_before(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *count)
+static uint64_t count_before(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps)
 {
     uint64_t low, high;
-    tm_status st = narrow(spans, last, lane, at_ps, &low, &high);
 
-    while (st == TM_OK && low < high) {
+    narrow(spans, last, lane, at_ps, &low, &high);
+    while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
-        bool is_before = false;
 
-        st = probe(spans, middle, lane, at_ps, &is_before);
-        if (is_before)
+        if (is_before(spans, middle, lane, at_ps))
             low = middle + 1;
         else
             high = middle;
     }
-    *count = low;
-    return st;
+    return low;
 }
 
 /* Note what is found at a time, and from when on up to when it is. */
-static tm_status note(struct tm_spans *spans, struct recall *r, uint64_t lane, int64_t at_ps)
+static void note(struct tm_spans *spans, struct recall *r, uint64_t lane, int64_t at_ps)
 {
     const struct tm_span *span;
     struct recall found = { .lane = lane, .from_ps = INT64_MIN, .until_ps = INT64_MAX };
-    uint64_t before = 0;
-    const tm_status st = count_before(spans, r->last, lane, at_ps, &before);
+    const uint64_t before = count_before(spans, r->last, lane, at_ps);
 
-    if (st != TM_OK)
-        return st;
     if (before) {
         span = tm_rows_at(spans->rows, before - 1);
-        if (!span)
-            return spans->run->error.status;
         found.last = before - 1;
         found.has_span = span->lane == lane;
         found.span = *span;
@@ -490,13 +461,10 @@ static tm_status note(struct tm_spans *spans, struct recall *r, uint64_t lane, i
         found.from_ps = found.span.start_ps;
     if (before < tm_rows_count(spans->rows)) {
         span = tm_rows_at(spans->rows, before);
-        if (!span)
-            return spans->run->error.status;
         if (span->lane == lane)
             found.until_ps = span->start_ps;
     }
     *r = found;
-    return TM_OK;
 }
 
 static inline const struct tm_span *span_in(const struct recall *r, int64_t at_ps)
@@ -504,62 +472,48 @@ static inline const struct tm_span *span_in(const struct recall *r, int64_t at_p
     return r->has_span && at_ps <= r->span.end_ps ? &r->span : NULL;
 }
 
-TM_NOT_INLINE tm_status look_up(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
+TM_NOT_INLINE const struct tm_span *look_up(struct tm_spans *spans, uint64_t lane, int64_t at_ps)
 {
     struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
-    const tm_status st = note(spans, r, lane, at_ps);
 
-    *span = st == TM_OK ? span_in(r, at_ps) : NULL;
-    return st;
+    note(spans, r, lane, at_ps);
+    return tm_failed(spans->run) ? NULL : span_in(r, at_ps);
 }
 
-tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span)
+const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps)
 {
     const struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
 
     if (lane != r->lane || at_ps < r->from_ps || at_ps >= r->until_ps)
-        return look_up(spans, lane, at_ps, span);
-    *span = span_in(r, at_ps);
-    return TM_OK;
+        return look_up(spans, lane, at_ps);
+    return span_in(r, at_ps);
 }
 
-tm_status tm_cpu_device(struct tm_trace *trace, uint32_t ordinal, uint32_t *device)
+uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal)
 {
     const int64_t wanted = ordinal == TM_NONE ? 0 : ordinal;
     struct tm_device *d;
 
     for (uint32_t i = 0; i < trace->device_count; i++)
-        if (trace->devices[i].kind == TM_DEVICE_CPU && trace->devices[i].ordinal == wanted) {
-            *device = i;
-            return TM_OK;
-        }
-    if (trace->device_count == TM_DEVICES_MOST)
-        return tm_fail(&trace->run->error, TM_ERR_LIMIT, -1, "the trace has more than %d devices", TM_DEVICES_MOST);
+        if (trace->devices[i].kind == TM_DEVICE_CPU && trace->devices[i].ordinal == wanted)
+            return i;
+    if (trace->device_count == TM_DEVICES_MOST) {
+        (void)tm_fail(&trace->run->error, TM_ERR_LIMIT, -1, "the trace has more than %d devices", TM_DEVICES_MOST);
+        return TM_NONE;
+    }
     d = &trace->devices[trace->device_count];
     *d = (struct tm_device){ .index = trace->device_count, .kind = TM_DEVICE_CPU, .ordinal = wanted };
     (void)snprintf(d->name, sizeof(d->name), "/host:CPU:%lld", (long long)wanted);
     (void)snprintf(d->id, sizeof(d->id), "%s/cpu:%lld", trace->host_name, (long long)wanted);
-    *device = trace->device_count++;
-    return TM_OK;
+    return trace->device_count++;
 }
 
-static tm_status contains(struct tm_index *set, uint64_t key, bool *found)
-{
-    const void *row = NULL;
-    const tm_status st = set ? tm_index_get_st(set, key, &row) : TM_OK;
-
-    *found = row != NULL;
-    return st;
-}
-
-tm_status tm_look_up_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                        bool *is_known)
+bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const bool is_graph = track->side != TM_SIDE_HOST || raw->record.class == TM_CLASS_GRAPH;
     const bool has_some = is_graph ? r->has_expanded : r->has_launched;
 
-    *is_known = false;
-    return has_some ? contains(is_graph ? r->expanded_graphs : r->launched, raw->record.correlation, is_known) : TM_OK;
+    return has_some && tm_index_get(is_graph ? r->expanded_graphs : r->launched, raw->record.correlation);
 }
 
 /* Whether an event lies inside an execution or a compilation of its thread: what has no class of its own there is
@@ -585,15 +539,13 @@ static bool is_device_class(enum tm_class class)
 }
 
 /* What only activities of a device have. */
-static tm_status tell_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                               const struct tm_circumstances *around, const struct tm_config *config,
-                               struct tm_told *told)
+static void tell_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                          const struct tm_circumstances *around, const struct tm_config *config, struct tm_told *told)
 {
     const bool is_expanded = told->class == TM_CLASS_GRAPH && around->is_known;
-    tm_status st = TM_OK;
 
-    told->is_activity = true;
-    told->device = track->device;
+    told->device = track->side == TM_SIDE_HOST ? tm_cpu_device(r->trace, config->ordinal) : track->device;
+    told->is_activity = !tm_failed(r->run); /* else it may be of no device */
     told->direction = (uint8_t)tm_direction_of(raw->traits);
     if (told->direction == TM_OTHER_DIRECTION && config->has_copy)
         told->direction = config->direction;
@@ -601,18 +553,12 @@ static tm_status tell_activity(struct tm_resolver *r, const struct tm_track *tra
         told->direction = around->direction;
     if (!is_expanded)
         told->level = (uint8_t)tm_level_of((enum tm_class)told->class, (enum tm_direction)told->direction, config);
-    if (track->side == TM_SIDE_HOST)
-        st = tm_cpu_device(r->trace, config->ordinal, &told->device);
-    return st;
 }
 
-tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                  const struct tm_circumstances *around, struct tm_told *told)
+struct tm_told tm_tell(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                       const struct tm_circumstances *around)
 {
     const struct tm_config *const config = tm_rows_at(r->trace->configs, raw->record.config);
-
-    if (!config)
-        return r->run->error.status;
     const struct tm_class_question question = {
         .traits = raw->traits,
         .hlo_traits = config->hlo_traits,
@@ -628,15 +574,16 @@ tm_status tm_tell(struct tm_resolver *r, const struct tm_track *track, const str
         .host_has_device = r->has_devices,
     };
 
-    *told = (struct tm_told){ .class = (uint8_t)tm_classify(&question),
-                              .level = TM_LEVEL_NONE,
-                              .direction = TM_OTHER_DIRECTION,
-                              .device = TM_NONE };
-    if (told->class == TM_CLASS_TPU_ASYNC || told->class == TM_CLASS_MODULE)
-        told->device = track->device;
-    if (!is_device_class((enum tm_class)told->class) || (track->side == TM_SIDE_HOST && r->has_devices))
-        return TM_OK;
-    return tell_activity(r, track, raw, around, config, told);
+    struct tm_told told = { .class = (uint8_t)tm_classify(&question),
+                            .level = TM_LEVEL_NONE,
+                            .direction = TM_OTHER_DIRECTION,
+                            .device = TM_NONE };
+
+    if (told.class == TM_CLASS_TPU_ASYNC || told.class == TM_CLASS_MODULE)
+        told.device = track->device;
+    if (is_device_class((enum tm_class)told.class) && (track->side != TM_SIDE_HOST || !r->has_devices))
+        tell_activity(r, track, raw, around, config, &told);
+    return told;
 }
 
 /* --- what was told is remembered by site --- */
@@ -704,8 +651,9 @@ void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct
         tm_launches_expect(r->launches, raw->record.correlation);
 }
 
-static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                                  const struct tm_circumstances *around, struct tm_event *event, bool *is_activity)
+/* out: whether it is an activity of a device */
+static inline bool find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                             const struct tm_circumstances *around, struct tm_event *event)
 {
     const struct tm_site site = site_of(r, track, raw, around);
     bool is_new;
@@ -713,12 +661,9 @@ static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *
     struct tm_told told;
 
     if (!slot)
-        return r->run->error.status;
+        return false;
     if (is_new) {
-        const tm_status st = tm_tell(r, track, raw, around, &told);
-
-        if (st != TM_OK)
-            return st;
+        told = tm_tell(r, track, raw, around);
         slot->told = pack_told(&told);
     }
     told = unpack(slot->told);
@@ -727,111 +672,99 @@ static inline tm_status find_told(struct tm_resolver *r, const struct tm_track *
     event->level = told.level;
     event->direction = told.direction;
     event->device = told.device;
-    *is_activity = told.is_activity;
-    return TM_OK;
+    return told.is_activity;
 }
 
 /* The launch of the execution that a TPU's op lies in. */
-static tm_status find_run_launch(struct tm_resolver *r, const struct tm_event *event,
-                                 const struct tm_run_launch **found)
+static const struct tm_run_launch *find_run_launch(struct tm_resolver *r, const struct tm_event *event)
 {
     struct tm_run_launch *const last = &r->run_launches[event->device & (TM_RUN_LAUNCHES - 1)];
-    const struct tm_span *program;
-    tm_status st = tm_spans_find(r->programs, event->device, event->record.start_ps, &program);
+    const struct tm_span *const program = tm_spans_find(r->programs, event->device, event->record.start_ps);
 
-    *found = NULL;
-    if (st != TM_OK || !program || !program->value)
-        return st;
+    if (!program || !program->value)
+        return NULL;
     if (last->key != program->value) {
         last->key = program->value;
-        st = tm_launches_find(r->launches, last->key, &last->launch, &last->number);
+        last->number = tm_launches_find(r->launches, last->key, &last->launch);
     }
-    *found = last->number ? last : NULL;
-    return st;
+    return last->number ? last : NULL;
 }
 
 /* The launch of an activity: by its own id, on a TPU by the execution that it lies in.
  * out: *direction  that its name tells; as it was where no launch is known */
-static tm_status find_launch(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event,
-                             uint8_t *direction)
+static void find_launch(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event, uint8_t *direction)
 {
     const uint64_t key = event->record.correlation;
     const struct tm_launch *launch;
     struct tm_launch own;
-    tm_status st = TM_OK;
 
     if (track->line == TM_LINE_TPU_OPS) {
-        const struct tm_run_launch *run;
+        const struct tm_run_launch *const run = find_run_launch(r, event);
 
-        st = find_run_launch(r, event, &run);
         event->launch = run ? run->number : 0;
         launch = run ? &run->launch : NULL;
     } else {
         if (key)
-            st = tm_launches_find(r->launches, key, &own, &event->launch);
+            event->launch = tm_launches_find(r->launches, key, &own);
         launch = &own;
     }
-    if (st != TM_OK || !event->launch)
-        return st;
+    if (!event->launch)
+        return;
     event->launch_track = launch->track;
     event->launch_thread = launch->thread;
     event->launch_start_ps = launch->start_ps;
     event->launch_dur_ps = launch->dur_ps;
     *direction = launch->direction;
-    return TM_OK;
 }
 
-static tm_status find_step(struct tm_resolver *r, const struct tm_raw_record *raw, struct tm_event *event)
+static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, struct tm_event *event)
 {
     const bool has_launch = event->launch_track != TM_NONE;
     const struct tm_steps *steps = &r->trace->steps;
     const struct tm_span *span = NULL;
-    const void *row = NULL;
-    tm_status st = TM_OK;
+    const struct tm_group_step *group = NULL;
 
     switch (steps->source) {
     case TM_STEPS_HOST:
-        st = tm_spans_find(r->steps, 0, has_launch ? event->launch_start_ps : event->record.start_ps, &span);
+        span = tm_spans_find(r->steps, 0, has_launch ? event->launch_start_ps : event->record.start_ps);
         break;
     case TM_STEPS_GROUP:
         if (raw->record.flags & TM_FLAG_GROUP && raw->record.args_length == sizeof(struct tm_number))
-            st = tm_index_get_st(r->group_steps, (uint64_t)((const struct tm_number *)raw->args)->value, &row);
-        if (row)
-            event->step = (uint32_t)((const struct tm_group_step *)row)->ordinal;
-        return st;
+            group = tm_index_get(r->group_steps, (uint64_t)((const struct tm_number *)raw->args)->value);
+        if (group)
+            event->step = (uint32_t)group->ordinal;
+        break;
     case TM_STEPS_TPU:
     case TM_STEPS_MODULE:
         if (r->trace->devices[event->device].kind == TM_DEVICE_TPU)
-            st = tm_spans_find(r->steps, event->device, event->record.start_ps, &span);
+            span = tm_spans_find(r->steps, event->device, event->record.start_ps);
         else if (has_launch)
-            st = tm_spans_find(r->steps, event->launch_track, event->launch_start_ps, &span);
-        if (st == TM_OK && !span && r->trace->devices[event->device].kind == TM_DEVICE_GPU)
-            st = tm_spans_find(r->steps, TM_NONE, has_launch ? event->launch_start_ps : event->record.start_ps, &span);
+            span = tm_spans_find(r->steps, event->launch_track, event->launch_start_ps);
+        if (!span && r->trace->devices[event->device].kind == TM_DEVICE_GPU)
+            span = tm_spans_find(r->steps, TM_NONE, has_launch ? event->launch_start_ps : event->record.start_ps);
         break;
     case TM_STEPS_SESSION:
         event->step = 0;
-        return TM_OK;
+        break;
     }
     if (span)
         event->step = (uint32_t)span->ordinal;
-    return st;
 }
 
-static tm_status resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                                  struct tm_circumstances *around, struct tm_event *event)
+static void resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                             struct tm_circumstances *around, struct tm_event *event)
 {
     const struct tm_steps *steps = &r->trace->steps;
     const bool may_turn = event->record.class == TM_CLASS_COPY && event->direction == TM_OTHER_DIRECTION;
-    bool is_activity;
-    tm_status st = r->knows_launches ? find_launch(r, track, event, &around->direction) : TM_OK;
 
-    if (st == TM_OK && may_turn && around->direction != TM_OTHER_DIRECTION)
-        st = find_told(r, track, raw, around, event, &is_activity);
-    if (st == TM_OK && r->knows_steps)
-        st = find_step(r, raw, event);
+    if (r->knows_launches)
+        find_launch(r, track, event, &around->direction);
+    if (may_turn && around->direction != TM_OTHER_DIRECTION)
+        (void)find_told(r, track, raw, around, event);
+    if (r->knows_steps && !tm_failed(r->run)) /* else it may be of no device */
+        find_step(r, raw, event);
     event->chosen =
         steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin && event->step < steps->chosen_end);
-    return st;
 }
 
 /* All of an event but what find_told sets.  Field by field: an initializer would make it twice. */
@@ -856,17 +789,15 @@ tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const 
 {
     struct tm_circumstances around = { .is_inside = is_inside_runtime(r, track, &raw->record),
                                        .direction = TM_OTHER_DIRECTION };
-    bool is_activity = false;
-    tm_status st = TM_OK;
+    bool is_activity;
 
     set_record(event, track, raw);
     if (tm_id_tells(track, raw))
-        st = tm_look_up_id(r, track, raw, &around.is_known);
-    if (st == TM_OK)
-        st = find_told(r, track, raw, &around, event, &is_activity);
+        around.is_known = tm_is_known_id(r, track, raw);
+    is_activity = find_told(r, track, raw, &around, event);
     note_runtime(r, track, raw);
     event->config = tm_rows_at(r->trace->configs, raw->record.config);
-    if (st != TM_OK || !event->config)
-        return r->run->error.status;
-    return is_activity ? resolve_activity(r, track, raw, &around, event) : TM_OK;
+    if (is_activity)
+        resolve_activity(r, track, raw, &around, event);
+    return r->run->error.status;
 }

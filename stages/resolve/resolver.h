@@ -23,19 +23,20 @@ struct tm_spans;
 
 struct tm_spans *tm_spans_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
 void tm_spans_free(struct tm_spans *spans);
-tm_status tm_spans_add(struct tm_spans *spans, const struct tm_span *span) TM_MUST_USE;
+/* Failures of all that follows are remembered in run->error, and what is looked up after one is not found. */
+void tm_spans_add(struct tm_spans *spans, const struct tm_span *span);
 /* No more spans.  A span that lies inside the one before it on its lane is dropped. */
-tm_status tm_spans_finish(struct tm_spans *spans) TM_MUST_USE;
+void tm_spans_finish(struct tm_spans *spans);
 
 uint64_t tm_spans_count(const struct tm_spans *spans);
-/* The i-th in the order (lane, begin); NULL on failure.  Valid until the next call. */
+/* The i-th in the order (lane, begin), as tm_rows_at gives it. */
 const struct tm_span *tm_spans_at(struct tm_spans *spans, uint64_t index) TM_MUST_USE;
 /* The most spans that one lane has. */
 uint64_t tm_spans_longest_lane(const struct tm_spans *spans);
 
-/* The span of a lane in which `at_ps` lies: the last that begins at or before it, if it has not ended.
- * out: *span NULL where there is none; valid until the next call */
-tm_status tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps, const struct tm_span **span) TM_MUST_USE;
+/* The span of a lane in which `at_ps` lies: the last that begins at or before it, if it has not ended.  NULL where there
+ * is none; valid until the next call. */
+const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps);
 
 /* Host calls that may have launched device work, by their key: put in once, then only read.  They are asked for by
  * every activity, in the order of the devices: so they are kept small, and without a table beside them where keys lie
@@ -91,18 +92,17 @@ struct tm_launches *tm_launches_new(struct tm_run *run, size_t memory_bytes) TM_
 void tm_launches_free(struct tm_launches *launches);
 
 /* Of two of one key stays the one that says by its name that it launches, then the earlier one, then the former. */
-tm_status tm_launches_put(struct tm_launches *launches, const struct tm_launch *launch) TM_MUST_USE;
+void tm_launches_put(struct tm_launches *launches, const struct tm_launch *launch);
 /* No more of them.  Then look-ups are allowed. */
-tm_status tm_launches_finish(struct tm_launches *launches) TM_MUST_USE;
+void tm_launches_finish(struct tm_launches *launches);
 uint64_t tm_launches_most_number(const struct tm_launches *launches); /* after finish: none has a larger one */
 
 /* Parts of tm_launches_find. */
-tm_status tm_launches_find_sparse(struct tm_launches *launches, uint64_t key, struct tm_launch *launch,
-                                  uint64_t *number) TM_MUST_USE;
-tm_status tm_launches_widen(struct tm_launches *launches, struct tm_launch *launch) TM_MUST_USE;
+uint64_t tm_launches_find_sparse(struct tm_launches *launches, uint64_t key, struct tm_launch *launch);
+void tm_launches_widen(struct tm_launches *launches, struct tm_launch *launch);
 
-static inline tm_status tm_launches_unpack(struct tm_launches *launches, uint64_t key, struct tm_short_launch row,
-                                           struct tm_launch *launch)
+static inline void tm_launches_unpack(struct tm_launches *launches, uint64_t key, struct tm_short_launch row,
+                                      struct tm_launch *launch)
 {
     const uint32_t thread = row.rest >> TM_LAUNCH_THREAD_SHIFT & TM_LAUNCH_THREAD_MASK;
 
@@ -114,23 +114,22 @@ static inline tm_status tm_launches_unpack(struct tm_launches *launches, uint64_
     launch->is_named = (row.rest & TM_LAUNCH_NAMED) != 0;
     launch->is_uncertain = (row.rest & TM_LAUNCH_UNCERTAIN) != 0;
     launch->direction = row.rest >> TM_LAUNCH_DIRECTION_SHIFT & TM_LAUNCH_DIRECTION_MASK;
-    return row.rest & TM_LAUNCH_WIDE ? tm_launches_widen(launches, launch) : TM_OK;
+    if (row.rest & TM_LAUNCH_WIDE)
+        tm_launches_widen(launches, launch);
 }
 
-/* out:    *launch  only where there is one
- *         *number  of the launch, from 1 on: the same whenever the same one is found; 0 if there is none */
-static inline tm_status tm_launches_find(struct tm_launches *launches, uint64_t key, struct tm_launch *launch,
-                                         uint64_t *number)
+/* The number of the launch, from 1 on: the same whenever the same one is found; 0 if there is none.
+ * out:    *launch  only where there is one */
+static inline uint64_t tm_launches_find(struct tm_launches *launches, uint64_t key, struct tm_launch *launch)
 {
     const uint64_t at = key - launches->least_key;
 
     if (launches->sparse)
-        return tm_launches_find_sparse(launches, key, launch, number);
-    *number = 0;
+        return tm_launches_find_sparse(launches, key, launch);
     if (at >= launches->used || !launches->rows[at].rest)
-        return TM_OK;
-    *number = at + 1;
-    return tm_launches_unpack(launches, key, launches->rows[at], launch);
+        return 0;
+    tm_launches_unpack(launches, key, launches->rows[at], launch);
+    return at + 1;
 }
 
 /* The key will be looked up soon: fetch what is known of it into the cache where that is cheap. */
@@ -201,8 +200,8 @@ struct tm_told {
 };
 
 /* Tell an event's class and what goes with it, whenever it happens. */
-tm_status tm_tell(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
-                  const struct tm_circumstances *around, struct tm_told *told) TM_MUST_USE;
+struct tm_told tm_tell(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
+                       const struct tm_circumstances *around);
 
 /* Whether circumstances.is_known has to be looked up: of a call that launches, if an activity bears its id; of a graph
  * as a whole. */
@@ -218,8 +217,7 @@ static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw
     return !(r->flags & details) && (r->flags & TM_FLAG_GRAPH_EXEC || raw->traits & TM_TRAIT_GRAPH_NAME);
 }
 
-tm_status tm_look_up_id(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
-                        bool *is_known) TM_MUST_USE;
+bool tm_is_known_id(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw);
 
 /* Names of executions and compilations: what has no class of its own inside one is part of the runtime. */
 enum {
@@ -237,7 +235,7 @@ tm_status tm_resolve(struct tm_resolver *resolver, const struct tm_track *track,
 /* A record will be resolved soon. */
 void tm_expect(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw);
 
-/* The device of CPU ops with an ordinal: made when it is first seen. */
-tm_status tm_cpu_device(struct tm_trace *trace, uint32_t ordinal, uint32_t *device) TM_MUST_USE;
+/* The device of CPU ops with an ordinal: made when it is first seen.  TM_NONE after a failure. */
+uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal);
 
 #endif

@@ -24,7 +24,7 @@ enum { TRACK_SHIFT = 32, FLAGS_SHIFT = 16, CLASS_SHIFT = 8, KIND_SHIFT = 4 };
 
 enum mark { IS_INSIDE = 1, IS_KNOWN = 2, HAS_LENGTH = 4, IS_IN_ORDER = 8 };
 
-static tm_status count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps);
+static void count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps);
 static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw);
 
 /* Records of one sort. */
@@ -117,21 +117,18 @@ static struct tm_key key_of(const struct sort *sort)
 }
 
 /* All of the table goes to the groups. */
-static tm_status empty(struct tm_survey_stats *c)
+static void empty(struct tm_survey_stats *c)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < (size_t)1 << c->bits && st == TM_OK; i++) {
+    for (size_t i = 0; i < (size_t)1 << c->bits; i++) {
         struct census_row row = { .tally = c->table[i] };
 
         if (!row.tally.count)
             continue;
         row.key = key_of(&row.tally.sort);
-        st = tm_groups_add_st(c->groups, &row);
+        tm_groups_add(c->groups, &row);
     }
     memset(c->table, 0, sizeof(*c->table) << c->bits);
     c->used = 0;
-    return st;
 }
 
 static inline bool is_same_sort(const struct sort *a, const struct sort *b)
@@ -150,16 +147,13 @@ static inline struct tally *find_place(const struct tm_survey_stats *c, const st
     return &c->table[i];
 }
 
-static tm_status count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps)
+static void count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps)
 {
     struct tally *place = find_place(c, sort);
 
     if (!place->count) {
         if (2 * (c->used + 1) > (uint32_t)1 << c->bits) {
-            const tm_status st = empty(c);
-
-            if (st != TM_OK)
-                return st;
+            empty(c);
             place = find_place(c, sort);
         }
         place->sort = *sort;
@@ -167,7 +161,6 @@ static tm_status count(struct tm_survey_stats *c, const struct sort *sort, int64
     }
     place->count++;
     place->total_ps += dur_ps;
-    return TM_OK;
 }
 
 /* The mark of a record that lies inside an execution of its thread. */
@@ -200,9 +193,11 @@ tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_track 
     if (tm_id_tells(track, raw)) {
         const struct waiting waiting = { sort, r->correlation, r->dur_ps };
 
-        return tm_rows_append_st(c->waiting, &waiting);
+        tm_rows_append(c->waiting, &waiting);
+        return c->run->error.status;
     }
-    return count(c, &sort, r->dur_ps);
+    count(c, &sort, r->dur_ps);
+    return c->run->error.status;
 }
 
 /* --- once more, in order --- */
@@ -220,16 +215,13 @@ void tm_survey_stats_recount(struct tm_survey_stats *c)
 
 /* --- telling --- */
 
-/* A record of a sort, and its track.  out: *holds  it was counted in the order that it needs */
-static tm_status find_sort(const struct tm_survey_stats *c, const struct sort *sort, struct tm_raw_record *raw,
-                           struct tm_track *track, bool *holds)
+/* A record of a sort, and its track.  out: whether it was counted in the order that it needs */
+static bool find_sort(const struct tm_survey_stats *c, const struct sort *sort, struct tm_raw_record *raw,
+                      struct tm_track *track)
 {
     const uint32_t number = (uint32_t)(sort->rest >> TRACK_SHIFT);
-    const struct tm_track *row = tm_rows_at(c->trace->tracks, number);
 
-    if (!row)
-        return c->run->error.status;
-    *track = *row;
+    *track = *(const struct tm_track *)tm_rows_at(c->trace->tracks, number);
     *raw = (struct tm_raw_record){
         .record = { .name = (tm_strid)(sort->name_and_config >> 32),
                     .config = (uint32_t)sort->name_and_config,
@@ -239,35 +231,24 @@ static tm_status find_sort(const struct tm_survey_stats *c, const struct sort *s
                     .kind = sort->rest >> KIND_SHIFT & 0xf },
         .traits = (uint32_t)sort->traits,
     };
-    *holds = sort->rest & IS_IN_ORDER || !tm_survey_stats_needs_order(c, track);
-    return TM_OK;
+    return sort->rest & IS_IN_ORDER || !tm_survey_stats_needs_order(c, track);
 }
 
 /* Those that wait for an id go to the others. */
-static tm_status count_waiting(struct tm_survey_stats *c, struct tm_resolver *resolver)
+static void count_waiting(struct tm_survey_stats *c, struct tm_resolver *resolver)
 {
     const uint64_t n = tm_rows_count(c->waiting);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < n && st == TM_OK; i++) {
-        const struct waiting *row = tm_rows_at(c->waiting, i);
-        struct waiting one;
+    for (uint64_t i = 0; i < n && !tm_failed(c->run); i++) {
+        struct waiting one = *(const struct waiting *)tm_rows_at(c->waiting, i);
         struct tm_raw_record raw;
         struct tm_track track;
-        bool holds, is_known = false;
 
-        if (!row)
-            return c->run->error.status;
-        one = *row;
-        st = find_sort(c, &one.sort, &raw, &track, &holds);
+        (void)find_sort(c, &one.sort, &raw, &track);
         raw.record.correlation = one.id;
-        if (st == TM_OK)
-            st = tm_look_up_id(resolver, &track, &raw, &is_known);
-        one.sort.rest |= is_known ? IS_KNOWN : 0;
-        if (st == TM_OK)
-            st = count(c, &one.sort, one.dur_ps);
+        one.sort.rest |= tm_is_known_id(resolver, &track, &raw) ? IS_KNOWN : 0;
+        count(c, &one.sort, one.dur_ps);
     }
-    return st;
 }
 
 static tm_status give_tally(struct tm_survey_stats *c, struct tm_resolver *resolver, const struct tally *row,
@@ -278,15 +259,13 @@ static tm_status give_tally(struct tm_survey_stats *c, struct tm_resolver *resol
     struct tm_track track;
     struct tm_raw_record raw;
     struct tm_told told;
-    bool holds;
-    tm_status st = find_sort(c, &row->sort, &raw, &track, &holds);
 
-    if (st != TM_OK || !holds)
-        return st;
+    if (!find_sort(c, &row->sort, &raw, &track))
+        return TM_OK;
     around.is_inside = row->sort.rest & IS_INSIDE && track.thread < c->trace->thread_count;
-    st = tm_tell(resolver, &track, &raw, &around, &told);
+    told = tm_tell(resolver, &track, &raw, &around);
     event.config = tm_rows_at(c->trace->configs, raw.record.config);
-    if (st != TM_OK || !event.config)
+    if (tm_failed(c->run))
         return c->run->error.status;
     event.record = raw.record;
     event.record.class = told.class;
@@ -301,21 +280,15 @@ static tm_status give_tally(struct tm_survey_stats *c, struct tm_resolver *resol
 
 tm_status tm_survey_stats_give(struct tm_survey_stats *c, struct tm_resolver *resolver, tm_take_alike *take, void *to)
 {
-    tm_status st = count_waiting(c, resolver);
+    const struct census_row *row;
+    tm_status st = TM_OK;
 
-    if (st == TM_OK)
-        st = empty(c);
-    if (st == TM_OK)
-        st = tm_groups_finish_st(c->groups);
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_groups_next_st(c->groups, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = give_tally(c, resolver, &((const struct census_row *)row)->tally, take, to);
-    }
-    return st;
+    count_waiting(c, resolver);
+    empty(c);
+    tm_groups_finish(c->groups);
+    while (st == TM_OK && (row = tm_groups_next(c->groups)))
+        st = give_tally(c, resolver, &row->tally, take, to);
+    return tm_failed(c->run) ? c->run->error.status : st;
 }
 
 enum { SURVEY_BUFFER = 64 << 10 };
@@ -364,15 +337,14 @@ static int in_any_order(const void *a, const void *b)
     return 0;
 }
 
-static tm_status make_tables(struct tm_survey *s)
+static bool make_tables(struct tm_survey *s)
 {
     struct tm_run *run = s->run;
     struct tm_resolver *r = s->resolver;
     const size_t launches = tm_budget_share(&run->budget, TM_ACCOUNT_LAUNCHES);
     const size_t steps = tm_budget_share(&run->budget, TM_ACCOUNT_STEPS);
 
-    if (tm_sites_init(&r->sites, run, TM_ACCOUNT_LAUNCHES, launches / 16) != TM_OK)
-        return run->error.status;
+    tm_sites_init(&r->sites, run, TM_ACCOUNT_LAUNCHES, launches / 16);
     r->launches = tm_launches_new(run, launches / 2);
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
     r->expanded_graphs =
@@ -386,10 +358,7 @@ static tm_status make_tables(struct tm_survey *s)
     s->groups = tm_groups_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_span), steps / 16, widen_group);
     s->graphs = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_graph_event), steps / 16, in_any_order);
     s->compiles = tm_sorter_new(run, TM_ACCOUNT_STEPS, sizeof(struct tm_compile_mark), steps / 16, by_begin);
-    return r->launches && r->launched && r->expanded_graphs && r->programs && s->markers && s->tpu_steps && s->thunks &&
-                   s->executions && s->module_times && s->compiles && s->groups && s->graphs
-               ? TM_OK
-               : run->error.status;
+    return !tm_failed(run);
 }
 
 static void free_tables(struct tm_survey *s)
@@ -408,26 +377,28 @@ static void free_tables(struct tm_survey *s)
 
 /* Everything that the devices' lines tell.  Where markers tell the steps, one reading gives it all; else the
  * source of the steps is chosen by device time, and a second reading counts activities by step. */
-static tm_status survey_devices(struct tm_survey *s)
+static void survey_devices(struct tm_survey *s)
 {
     const bool one_reading = s->marker_count > 0;
-    tm_status st = tm_survey_program_tracks(s);
 
-    if (st == TM_OK)
-        st = tm_spans_finish(s->resolver->programs);
-    if (st == TM_OK && one_reading)
-        st = tm_survey_choose_source(s);
-    if (st == TM_OK && one_reading)
-        st = tm_survey_make_rows(s);
-    if (st == TM_OK)
-        st = tm_survey_device_tracks(s, true, one_reading);
-    if (st == TM_OK && !one_reading)
-        st = tm_survey_choose_source(s);
-    if (st == TM_OK && !one_reading)
-        st = tm_survey_make_rows(s);
-    if (st == TM_OK && !one_reading)
-        st = tm_survey_device_tracks(s, false, true);
-    return st;
+    tm_survey_program_tracks(s);
+    tm_spans_finish(s->resolver->programs);
+    if (one_reading && !tm_survey_choose_steps(s))
+        return;
+    tm_survey_device_tracks(s, true, one_reading);
+    if (!one_reading && tm_survey_choose_steps(s))
+        tm_survey_device_tracks(s, false, true);
+}
+
+static void read_all(struct tm_survey *s, const struct tm_chosen_steps *choice)
+{
+    tm_survey_host_tracks(s);
+    tm_launches_finish(s->resolver->launches);
+    s->resolver->knows_launches = true;
+    survey_devices(s);
+    tm_survey_other_tracks(s);
+    if (!tm_failed(s->run))
+        tm_survey_finish_steps(s, choice);
 }
 
 tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_survey_stats *census,
@@ -439,7 +410,6 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
                            .resolver = resolver,
                            .census = census,
                            .buffer_bytes = SURVEY_BUFFER };
-    tm_status st;
 
     *resolver = (struct tm_resolver){ .run = s.run, .trace = s.trace };
     s.trace->main_track = TM_NONE;
@@ -449,29 +419,17 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
         s.trace->devices[i].first_ps = INT64_MAX;
         s.trace->devices[i].last_ps = INT64_MIN;
     }
-    st = make_tables(&s);
-    if (st == TM_OK)
-        st = tm_survey_host_tracks(&s);
-    if (st == TM_OK)
-        st = tm_launches_finish(resolver->launches);
-    resolver->knows_launches = true;
-    if (st == TM_OK)
-        st = survey_devices(&s);
-    if (st == TM_OK)
-        st = tm_survey_other_tracks(&s);
-    if (st == TM_OK)
-        st = tm_survey_finish_steps(&s, choice);
+    if (make_tables(&s))
+        read_all(&s, choice);
     free_tables(&s);
-    if (st == TM_OK && s.trace->thread_count) {
+    if (!tm_failed(s.run) && s.trace->thread_count)
         resolver->inside_until_ps =
             tm_take(&s.run->budget, TM_ACCOUNT_THREADS, s.trace->thread_count * sizeof(int64_t), &s.run->error);
-        st = resolver->inside_until_ps ? TM_OK : s.run->error.status;
-    }
-    s.trace->launch_numbers = st == TM_OK ? tm_launches_most_number(resolver->launches) : 0;
+    s.trace->launch_numbers = tm_failed(s.run) ? 0 : tm_launches_most_number(resolver->launches);
     if (s.trace->first_ps > s.trace->last_ps)
         s.trace->first_ps = s.trace->last_ps = 0;
     tm_survey_rewind(resolver);
-    return st;
+    return s.run->error.status;
 }
 
 void tm_survey_rewind(struct tm_resolver *resolver)
@@ -507,40 +465,27 @@ struct overlap {
     uint32_t inside[TM_EXECUTORS_MOST];
 };
 
-static tm_status count_launch(struct tm_survey *s, int64_t at_ps, struct overlap *overlap)
+static void count_launch(struct tm_survey *s, int64_t at_ps, struct overlap *overlap)
 {
     overlap->launches++;
-    for (uint32_t i = 0; i < s->executor_count; i++) {
-        const struct tm_span *span;
-        const tm_status st = tm_spans_find(s->thunks, s->executors[i], at_ps, &span);
-
-        if (st != TM_OK)
-            return st;
-        overlap->inside[i] += span != NULL;
-    }
-    return TM_OK;
+    for (uint32_t i = 0; i < s->executor_count; i++)
+        overlap->inside[i] += tm_spans_find(s->thunks, s->executors[i], at_ps) != NULL;
 }
 
-static tm_status count_overlap(struct tm_survey *s, uint64_t number, struct overlap *overlap)
+static void count_overlap(struct tm_survey *s, uint64_t number, struct overlap *overlap)
 {
     const struct tm_source_type *type = s->source->type;
     struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
-    tm_status st = cursor ? TM_OK : s->run->error.status;
+    struct tm_raw_record raw;
+    bool more;
 
     if (cursor)
         cursor->counts = false;
-    while (st == TM_OK && overlap->launches < CALLS_ASKED) {
-        struct tm_raw_record raw;
-        bool more;
-
-        st = type->next(cursor, &raw, &more);
-        if (st != TM_OK || !more)
-            break;
+    while (cursor && overlap->launches < CALLS_ASKED && type->next(cursor, &raw, &more) == TM_OK && more) {
         if (raw.traits & TM_TRAIT_LAUNCH)
-            st = count_launch(s, raw.record.start_ps, overlap);
+            count_launch(s, raw.record.start_ps, overlap);
     }
     type->close(cursor);
-    return st;
 }
 
 /* The thread that has most of them, and more than any other; executor_count = none. */
@@ -560,31 +505,28 @@ static uint32_t thread_of(const struct tm_survey *s, const struct overlap *overl
     return is_alone && overlap->inside[best] > overlap->launches / 2 ? best : s->executor_count;
 }
 
-tm_status tm_survey_join_drivers(struct tm_survey *s)
+void tm_survey_join_drivers(struct tm_survey *s)
 {
     const uint64_t count = tm_rows_count(s->trace->tracks);
-    tm_status st = s->has_drivers && s->executor_count ? tm_spans_finish(s->thunks) : TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK && s->has_drivers && s->executor_count; i++) {
+    if (!s->has_drivers || !s->executor_count)
+        return;
+    tm_spans_finish(s->thunks);
+    for (uint64_t i = 0; i < count && s->executor_count && !tm_failed(s->run); i++) {
         const struct tm_track *row = tm_rows_at(s->trace->tracks, i);
         struct overlap overlap = { .launches = 0 };
         struct tm_track *executor;
         uint32_t thread, best;
 
-        if (!row)
-            return s->run->error.status;
         if (!row->is_driver)
             continue;
         thread = row->thread;
-        st = count_overlap(s, i, &overlap);
-        best = st == TM_OK ? thread_of(s, &overlap) : s->executor_count;
+        count_overlap(s, i, &overlap);
+        best = thread_of(s, &overlap);
         if (best == s->executor_count)
             continue;
         executor = tm_rows_change(s->trace->tracks, s->executors[best]);
-        if (!executor)
-            return s->run->error.status;
         executor->thread = thread;
         s->executors[best] = s->executors[--s->executor_count]; /* a thread has one such line */
     }
-    return st;
 }

@@ -126,20 +126,21 @@ struct tm_graph_event {
     struct tm_number number; /* its arguments, where record.args_length says so */
 };
 
-/* survey_tracks.c: one reading of all tracks of one side. */
-tm_status tm_survey_host_tracks(struct tm_survey *s) TM_MUST_USE;
+/* What follows remembers its failures in run->error, and reads no more after one.
+ * survey_tracks.c: one reading of all tracks of one side. */
+void tm_survey_host_tracks(struct tm_survey *s);
 /* survey.c: after the host's lines: whose calls stand on lines of the driver alone. */
-tm_status tm_survey_join_drivers(struct tm_survey *s) TM_MUST_USE;
+void tm_survey_join_drivers(struct tm_survey *s);
 
 /* Readings of the devices' lines: `facts` (activities, first, last, program times) and `rows` (activities by step);
  * both at once where the steps are known already. */
-tm_status tm_survey_program_tracks(struct tm_survey *s) TM_MUST_USE;
-tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows) TM_MUST_USE;
-tm_status tm_survey_other_tracks(struct tm_survey *s) TM_MUST_USE;
+void tm_survey_program_tracks(struct tm_survey *s);
+void tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows);
+void tm_survey_other_tracks(struct tm_survey *s);
 
-/* survey_steps.c: choose the source of the steps, make its table; then periods, warm-up, chosen steps. */
-tm_status tm_survey_choose_source(struct tm_survey *s) TM_MUST_USE;
-tm_status tm_survey_make_rows(struct tm_survey *s) TM_MUST_USE;
-tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice) TM_MUST_USE;
+/* survey_steps.c: choose the source of the steps, make its table: false after a failure; then periods, warm-up, chosen
+ * steps. */
+bool tm_survey_choose_steps(struct tm_survey *s) TM_MUST_USE;
+void tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice);
 
 #endif

@@ -13,30 +13,24 @@ enum { ROWS_PAGE = 4 << 10 };
 /* --- where the steps come from --- */
 
 /* The program with the most device time of those that ran twice or more. */
-static tm_status choose_module(struct tm_survey *s, struct tm_module_time *best, bool *found)
+static bool choose_module(struct tm_survey *s, struct tm_module_time *best)
 {
-    tm_status st = tm_groups_finish_st(s->module_times);
+    const struct tm_module_time *time;
+    bool found = false;
 
-    *found = false;
-    while (st == TM_OK) {
-        const void *row;
-        const struct tm_module_time *time;
-
-        st = tm_groups_next_st(s->module_times, &row);
-        if (st != TM_OK || !row)
-            break;
-        time = row;
-        if (time->executions >= 2 && (!*found || time->total_ps > best->total_ps)) {
+    tm_groups_finish(s->module_times);
+    while ((time = tm_groups_next(s->module_times))) {
+        if (time->executions >= 2 && (!found || time->total_ps > best->total_ps)) {
             *best = *time;
-            *found = true;
+            found = true;
         }
     }
-    return st;
+    return found;
 }
 
 /* When the n-th execution ran on any thread: driver calls are often on lines of their own, so that a launch can be
  * told its execution only by time. */
-static tm_status widen(struct tm_survey *s, struct tm_rows *anywhere, uint64_t ordinal, const struct tm_span *span)
+static void widen(struct tm_rows *anywhere, uint64_t ordinal, const struct tm_span *span)
 {
     struct tm_span *row;
 
@@ -44,30 +38,23 @@ static tm_status widen(struct tm_survey *s, struct tm_rows *anywhere, uint64_t o
         struct tm_span first = *span;
 
         first.lane = TM_NONE;
-        return tm_rows_append_st(anywhere, &first);
+        tm_rows_append(anywhere, &first);
+        return;
     }
     row = tm_rows_change(anywhere, ordinal);
-    if (!row)
-        return s->run->error.status;
     row->start_ps = span->start_ps < row->start_ps ? span->start_ps : row->start_ps;
     row->end_ps = span->end_ps > row->end_ps ? span->end_ps : row->end_ps;
-    return TM_OK;
 }
 
-static tm_status add_executions(struct tm_survey *s, const struct tm_key *module, struct tm_rows *anywhere)
+static void add_executions(struct tm_survey *s, const struct tm_key *module, struct tm_rows *anywhere)
 {
     uint64_t lane = UINT64_MAX, ordinal = 0;
-    tm_status st = tm_sorter_finish_st(s->executions);
+    const struct tm_execution *e;
 
-    while (st == TM_OK) {
-        const void *row;
-        const struct tm_execution *e;
+    tm_sorter_finish(s->executions);
+    while ((e = tm_sorter_next(s->executions))) {
         struct tm_span span;
 
-        st = tm_sorter_next_st(s->executions, &row);
-        if (st != TM_OK || !row)
-            break;
-        e = row;
         if (!tm_is_same_key(e->module, *module))
             continue;
         ordinal = e->lane == lane ? ordinal + 1 : 0;
@@ -75,101 +62,100 @@ static tm_status add_executions(struct tm_survey *s, const struct tm_key *module
         span = (struct tm_span){
             .lane = lane, .start_ps = e->start_ps, .end_ps = e->end_ps, .value = (uint64_t)INT64_MIN
         };
-        st = tm_spans_add(s->resolver->steps, &span);
-        if (st == TM_OK && !s->tpu_programs)
-            st = widen(s, anywhere, ordinal, &span);
+        tm_spans_add(s->resolver->steps, &span);
+        if (!s->tpu_programs)
+            widen(anywhere, ordinal, &span);
     }
-    for (uint64_t i = 0; st == TM_OK && i < tm_rows_count(anywhere); i++) {
-        const struct tm_span *span = tm_rows_at(anywhere, i);
-
-        st = span ? tm_spans_add(s->resolver->steps, span) : s->run->error.status;
-    }
-    return st;
+    for (uint64_t i = 0; i < tm_rows_count(anywhere); i++)
+        tm_spans_add(s->resolver->steps, tm_rows_at(anywhere, i));
 }
 
-static tm_status take_executions(struct tm_survey *s, const struct tm_key *module)
+static void take_executions(struct tm_survey *s, const struct tm_key *module)
 {
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
     struct tm_rows *anywhere = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_span), share / 16);
-    tm_status st;
 
     s->resolver->steps = tm_spans_new(s->run, TM_ACCOUNT_STEPS, share / 8);
-    st = anywhere && s->resolver->steps ? add_executions(s, module, anywhere) : s->run->error.status;
+    if (anywhere && s->resolver->steps)
+        add_executions(s, module, anywhere);
     tm_rows_free(anywhere);
-    return st == TM_OK ? tm_spans_finish(s->resolver->steps) : st;
 }
 
-static tm_status take_groups(struct tm_survey *s)
+static void take_groups(struct tm_survey *s)
 {
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
-    tm_status st = tm_groups_finish_st(s->groups);
     struct tm_group_step step = { .ordinal = 0 };
+    const struct tm_group_span *group;
 
+    tm_groups_finish(s->groups);
     s->resolver->group_steps =
         tm_index_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_group_step), share / 8, TM_INDEX_FIRST, NULL);
     if (!s->resolver->group_steps)
-        return s->run->error.status;
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_groups_next_st(s->groups, &row);
-        if (st != TM_OK || !row)
-            break;
-        step.key = ((const struct tm_group_span *)row)->key.low;
-        st = tm_index_put_st(s->resolver->group_steps, &step);
+        return;
+    while ((group = tm_groups_next(s->groups))) {
+        step.key = group->key.low;
+        tm_index_put(s->resolver->group_steps, &step);
         step.ordinal++;
     }
     s->trace->steps.count = step.ordinal;
-    return st == TM_OK ? tm_index_finish_st(s->resolver->group_steps) : st;
+    tm_index_finish(s->resolver->group_steps);
 }
 
-tm_status tm_survey_choose_source(struct tm_survey *s)
+static void choose_source(struct tm_survey *s)
 {
     struct tm_steps *steps = &s->trace->steps;
     struct tm_module_time best = { .executions = 0 };
-    bool found = false;
-    tm_status st = TM_OK;
 
     if (s->marker_count) {
         steps->source = TM_STEPS_HOST;
         s->resolver->steps = s->markers;
     } else if (s->has_groups) {
         steps->source = TM_STEPS_GROUP;
-        return take_groups(s);
+        take_groups(s);
+        return;
     } else if (s->tpu_step_count) {
         steps->source = TM_STEPS_TPU;
         s->resolver->steps = s->tpu_steps;
-    } else {
-        st = choose_module(s, &best, &found);
-        steps->source = found ? TM_STEPS_MODULE : TM_STEPS_SESSION;
+    } else if (choose_module(s, &best)) {
+        steps->source = TM_STEPS_MODULE;
         steps->module = best.name;
-        steps->count = 1; /* of the session */
-        if (st != TM_OK || !found)
-            return st;
-        st = take_executions(s, &best.module);
-        steps->count = st == TM_OK ? tm_spans_longest_lane(s->resolver->steps) : 0;
-        return st;
+        take_executions(s, &best.module);
+    } else {
+        steps->source = TM_STEPS_SESSION;
+        steps->count = 1;
+        return;
     }
-    st = tm_spans_finish(s->resolver->steps);
-    steps->count = st == TM_OK ? tm_spans_longest_lane(s->resolver->steps) : 0;
-    return st;
+    if (tm_failed(s->run))
+        return;
+    tm_spans_finish(s->resolver->steps);
+    steps->count = tm_spans_longest_lane(s->resolver->steps);
 }
 
-tm_status tm_survey_make_rows(struct tm_survey *s)
+static void make_rows(struct tm_survey *s)
 {
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
     struct tm_steps *steps = &s->trace->steps;
 
-    if (steps->count > TM_STEP_ROWS_MOST || s->trace->device_count * steps->count > TM_STEP_ROWS_MOST)
-        return tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps of %u devices are more than %d rows",
-                       (unsigned long long)steps->count, s->trace->device_count, TM_STEP_ROWS_MOST);
+    if (steps->count > TM_STEP_ROWS_MOST || s->trace->device_count * steps->count > TM_STEP_ROWS_MOST) {
+        (void)tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "%llu steps of %u devices are more than %d rows",
+                      (unsigned long long)steps->count, s->trace->device_count, TM_STEP_ROWS_MOST);
+        return;
+    }
     steps->rows = tm_rows_new_paged(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_row), share / 8, ROWS_PAGE);
     steps->marks = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct tm_step_mark), share / 8);
     if (!steps->rows || !steps->marks)
-        return s->run->error.status;
+        return;
     for (uint32_t i = 0; i < s->trace->device_count; i++)
         s->trace->devices[i].first_step_row = i * steps->count;
-    return tm_rows_resize_st(steps->rows, s->trace->device_count * steps->count);
+    tm_rows_resize(steps->rows, s->trace->device_count * steps->count);
+}
+
+bool tm_survey_choose_steps(struct tm_survey *s)
+{
+    choose_source(s);
+    if (!tm_failed(s->run))
+        make_rows(s);
+    return !tm_failed(s->run);
 }
 
 /* --- devices that are active at the same time --- */
@@ -237,28 +223,20 @@ static void group_devices(struct tm_trace *trace)
 /* --- how long they took --- */
 
 /* Where the first step of a device begins: at its marker or execution, if that is earlier than its activity. */
-static tm_status first_begin(struct tm_survey *s, const struct tm_device *device, uint64_t ordinal, int64_t first_ps,
-                             int64_t *start_ps)
+static int64_t first_begin(struct tm_survey *s, const struct tm_device *device, uint64_t ordinal, int64_t first_ps)
 {
     const struct tm_steps *steps = &s->trace->steps;
     const struct tm_span *span = NULL;
-    tm_status st = TM_OK;
 
-    *start_ps = first_ps;
-    if (steps->source == TM_STEPS_HOST) {
+    if (steps->source == TM_STEPS_HOST)
         span = tm_spans_at(s->resolver->steps, ordinal);
-        if (!span)
-            return s->run->error.status;
-    } else if (device->kind == TM_DEVICE_TPU && s->resolver->steps) {
-        st = tm_spans_find(s->resolver->steps, device->index, first_ps, &span);
-    }
-    if (span && span->start_ps < *start_ps)
-        *start_ps = span->start_ps;
-    return st;
+    else if (device->kind == TM_DEVICE_TPU && s->resolver->steps)
+        span = tm_spans_find(s->resolver->steps, device->index, first_ps);
+    return span && span->start_ps < first_ps ? span->start_ps : first_ps;
 }
 
 /* A device's own periods reach from the end of the last activity of the steps before to that of its own. */
-static tm_status make_own_periods(struct tm_survey *s, const struct tm_device *device)
+static void make_own_periods(struct tm_survey *s, const struct tm_device *device)
 {
     bool has_before = false;
     int64_t before_ps = 0;
@@ -267,66 +245,50 @@ static tm_status make_own_periods(struct tm_survey *s, const struct tm_device *d
         const struct tm_step_row *row = tm_rows_at(s->trace->steps.rows, device->first_step_row + k);
         struct tm_step_row *changed;
         int64_t last_ps;
-        tm_status st;
 
-        if (!row)
-            return s->run->error.status;
         if (!row->activities)
             continue;
         last_ps = row->last_ps;
-        if (!has_before) {
-            st = first_begin(s, device, k, row->first_ps, &before_ps);
-            if (st != TM_OK)
-                return st;
-        }
+        if (!has_before)
+            before_ps = first_begin(s, device, k, row->first_ps);
         changed = tm_rows_change(s->trace->steps.rows, device->first_step_row + k);
-        if (!changed)
-            return s->run->error.status;
         changed->own_ps = last_ps > before_ps ? last_ps - before_ps : 0;
         before_ps = last_ps > before_ps ? last_ps : before_ps;
         has_before = true;
     }
-    return TM_OK;
 }
 
 /* The extent of a step's activities on the devices of a group; last < first = there are none. */
-static tm_status extent_in_group(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t *first_ps,
-                                 int64_t *last_ps)
+static void extent_in_group(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t *first_ps,
+                            int64_t *last_ps)
 {
     *first_ps = INT64_MAX;
     *last_ps = INT64_MIN;
     for (uint32_t i = first_device; i != TM_NONE; i = s->trace->devices[i].next_in_group) {
         const struct tm_step_row *row = tm_rows_at(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);
 
-        if (!row)
-            return s->run->error.status;
         if (!row->activities)
             continue;
         *first_ps = row->first_ps < *first_ps ? row->first_ps : *first_ps;
         *last_ps = row->last_ps > *last_ps ? row->last_ps : *last_ps;
     }
-    return TM_OK;
 }
 
-static tm_status set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t start_ps,
-                            int64_t end_ps)
+static void set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordinal, int64_t start_ps, int64_t end_ps)
 {
     for (uint32_t i = first_device; i != TM_NONE; i = s->trace->devices[i].next_in_group) {
         struct tm_step_row *row = tm_rows_change(s->trace->steps.rows, s->trace->devices[i].first_step_row + ordinal);
 
-        if (!row)
-            return s->run->error.status;
         row->start_ps = start_ps;
         row->end_ps = end_ps;
     }
-    return TM_OK;
 }
 
 /* Step n of a group reaches from E(n-1) to E(n), the latest end of the activities of step n or an earlier one on any of
  * its devices, so step times add up to the window however the devices jitter.  The first one begins at its marker or
  * its first activity, whichever is earlier.
  * source: docs/metrics.md, "Steps" */
-static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
+static void make_periods(struct tm_survey *s, uint32_t first_device)
 {
     const struct tm_steps *steps = &s->trace->steps;
     bool has_before = false;
@@ -334,10 +296,8 @@ static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
 
     for (uint64_t k = 0; k < steps->count; k++) {
         int64_t first_ps, last_ps, start_ps = reached_ps;
-        tm_status st = extent_in_group(s, first_device, k, &first_ps, &last_ps);
 
-        if (st != TM_OK)
-            return st;
+        extent_in_group(s, first_device, k, &first_ps, &last_ps);
         if (last_ps < first_ps)
             continue;
         if (!has_before) {
@@ -345,18 +305,13 @@ static tm_status make_periods(struct tm_survey *s, uint32_t first_device)
             if (steps->source == TM_STEPS_HOST) {
                 const struct tm_span *span = tm_spans_at(s->resolver->steps, k);
 
-                if (!span)
-                    return s->run->error.status;
                 start_ps = span->start_ps < start_ps ? span->start_ps : start_ps;
             }
         }
         reached_ps = last_ps > start_ps ? last_ps : start_ps;
         has_before = true;
-        st = set_period(s, first_device, k, start_ps, reached_ps);
-        if (st != TM_OK)
-            return st;
+        set_period(s, first_device, k, start_ps, reached_ps);
     }
-    return TM_OK;
 }
 
 /* One step over all devices: its length (the longest one of the groups), its activities, where it begins. */
@@ -365,9 +320,10 @@ struct step_facts {
     uint64_t activities;
 };
 
-static tm_status facts_of(struct tm_survey *s, uint64_t ordinal, struct step_facts *facts)
+static struct step_facts facts_of(struct tm_survey *s, uint64_t ordinal)
 {
-    *facts = (struct step_facts){ .start_ps = INT64_MAX, .end_ps = INT64_MIN };
+    struct step_facts facts = { .start_ps = INT64_MAX, .end_ps = INT64_MIN };
+
     for (uint32_t i = 0; i < s->trace->device_count; i++) {
         const struct tm_device *device = &s->trace->devices[i];
         const struct tm_step_row *row;
@@ -375,33 +331,26 @@ static tm_status facts_of(struct tm_survey *s, uint64_t ordinal, struct step_fac
         if (!device->activities)
             continue;
         row = tm_rows_at(s->trace->steps.rows, device->first_step_row + ordinal);
-        if (!row)
-            return s->run->error.status;
         if (!row->activities)
             continue;
-        facts->activities += row->activities;
-        facts->start_ps = row->first_ps < facts->start_ps ? row->first_ps : facts->start_ps;
-        facts->end_ps = row->last_ps > facts->end_ps ? row->last_ps : facts->end_ps;
-        if (row->end_ps - row->start_ps > facts->period_ps)
-            facts->period_ps = row->end_ps - row->start_ps;
+        facts.activities += row->activities;
+        facts.start_ps = row->first_ps < facts.start_ps ? row->first_ps : facts.start_ps;
+        facts.end_ps = row->last_ps > facts.end_ps ? row->last_ps : facts.end_ps;
+        if (row->end_ps - row->start_ps > facts.period_ps)
+            facts.period_ps = row->end_ps - row->start_ps;
     }
-    return TM_OK;
+    return facts;
 }
 
-static tm_status make_mark(struct tm_survey *s, uint64_t ordinal)
+static void make_mark(struct tm_survey *s, uint64_t ordinal)
 {
     const struct tm_steps *steps = &s->trace->steps;
     struct tm_step_mark mark = { .number = (int64_t)ordinal, .complete = 1 };
-    struct step_facts facts;
-    tm_status st = facts_of(s, ordinal, &facts);
+    const struct step_facts facts = facts_of(s, ordinal);
 
-    if (st != TM_OK)
-        return st;
     if (steps->source == TM_STEPS_HOST) {
         const struct tm_span *span = tm_spans_at(s->resolver->steps, ordinal);
 
-        if (!span)
-            return s->run->error.status;
         mark.start_ps = span->start_ps;
         mark.dur_ps = span->end_ps - span->start_ps;
         if ((int64_t)span->value != INT64_MIN)
@@ -409,77 +358,57 @@ static tm_status make_mark(struct tm_survey *s, uint64_t ordinal)
     } else {
         mark.start_ps = facts.activities ? facts.start_ps : 0;
     }
-    return tm_rows_append_st(steps->marks, &mark);
+    tm_rows_append(steps->marks, &mark);
 }
 
 /* --- which of them count --- */
 
 /* Compilations that begin inside a host step.  Of the names that tell a compilation the best one counts. */
-static tm_status mark_compiles(struct tm_survey *s)
+static void mark_compiles(struct tm_survey *s)
 {
     const uint32_t kind = s->compile_counts[0] ? 0 : s->compile_counts[1] ? 1 : 2;
-    tm_status st = tm_sorter_finish_st(s->compiles);
+    const struct tm_compile_mark *compile;
 
-    while (st == TM_OK && s->trace->steps.source == TM_STEPS_HOST) {
-        const void *row;
-        const struct tm_compile_mark *compile;
-        const struct tm_span *span;
+    if (s->trace->steps.source != TM_STEPS_HOST)
+        return;
+    tm_sorter_finish(s->compiles);
+    while ((compile = tm_sorter_next(s->compiles))) {
+        const struct tm_span *const span =
+            compile->kind == kind ? tm_spans_find(s->resolver->steps, 0, compile->start_ps) : NULL;
 
-        st = tm_sorter_next_st(s->compiles, &row);
-        if (st != TM_OK || !row)
-            break;
-        compile = row;
-        if (compile->kind != kind)
-            continue;
-        st = tm_spans_find(s->resolver->steps, 0, compile->start_ps, &span);
-        if (st == TM_OK && span) {
+        if (span) {
             struct tm_step_mark *mark = tm_rows_change(s->trace->steps.marks, span->ordinal);
 
-            if (!mark)
-                return s->run->error.status;
             mark->has_compile = 1;
         }
     }
-    return st;
 }
 
-static tm_status mark_incomplete(struct tm_survey *s)
+static void mark_incomplete(struct tm_survey *s)
 {
     struct tm_steps *steps = &s->trace->steps;
     struct step_facts last, before;
     struct tm_step_mark *mark;
-    tm_status st;
 
     if (steps->count < 2)
-        return TM_OK;
-    st = facts_of(s, steps->count - 1, &last);
-    if (st == TM_OK)
-        st = facts_of(s, steps->count - 2, &before);
-    if (st != TM_OK || last.activities * 5 >= before.activities * 4)
-        return st;
+        return;
+    last = facts_of(s, steps->count - 1);
+    before = facts_of(s, steps->count - 2);
+    if (last.activities * 5 >= before.activities * 4)
+        return;
     mark = tm_rows_change(steps->marks, steps->count - 1);
-    if (!mark)
-        return s->run->error.status;
     mark->complete = 0;
     steps->incomplete = 1;
-    return TM_OK;
 }
 
 /* The length by which steps are judged: the step time, on runs without device time the marker's. */
-static tm_status length_of(struct tm_survey *s, uint64_t ordinal, int64_t *length_ps)
+static int64_t length_of(struct tm_survey *s, uint64_t ordinal)
 {
     const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, ordinal);
-    struct step_facts facts;
-    tm_status st;
 
-    if (!mark)
-        return s->run->error.status;
-    *length_ps = mark->dur_ps;
     if (!s->resolver->has_devices && s->trace->steps.source == TM_STEPS_HOST)
-        return TM_OK;
-    st = facts_of(s, ordinal, &facts);
-    *length_ps = facts.period_ps;
-    return st;
+        return mark->dur_ps;
+    return facts_of(s, ordinal).period_ps;
 }
 
 static int by_length(const void *a, const void *b)
@@ -495,32 +424,27 @@ struct middle {
     uint64_t count;
 };
 
-static tm_status find_middle(struct tm_survey *s, uint64_t steps, struct middle *middle)
+static struct middle find_middle(struct tm_survey *s, uint64_t steps)
 {
     const size_t share = tm_budget_share(&s->run->budget, TM_ACCOUNT_STEPS);
     struct tm_sorter *sorter = tm_sorter_new(s->run, TM_ACCOUNT_STEPS, sizeof(int64_t), share / 8, by_length);
-    tm_status st = sorter ? TM_OK : s->run->error.status;
+    const uint64_t from = (steps - 2) / 2;
+    struct middle middle = { .count = steps };
+    const int64_t *length;
 
-    *middle = (struct middle){ .count = steps };
-    for (uint64_t k = 0; k < steps && st == TM_OK; k++) {
-        int64_t length_ps;
+    if (!sorter)
+        return middle;
+    for (uint64_t k = 0; k < steps; k++) {
+        const int64_t length_ps = length_of(s, k);
 
-        st = length_of(s, k, &length_ps);
-        if (st == TM_OK)
-            st = tm_sorter_push_st(sorter, &length_ps);
+        tm_sorter_push(sorter, &length_ps);
     }
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(sorter);
-    for (uint64_t i = 0; i < steps && st == TM_OK; i++) {
-        const uint64_t from = (steps - 2) / 2;
-        const void *row;
-
-        st = tm_sorter_next_st(sorter, &row);
-        if (st == TM_OK && row && i >= from && i < from + 3)
-            middle->at[i - from] = *(const int64_t *)row;
-    }
+    tm_sorter_finish(sorter);
+    for (uint64_t i = 0; i < steps && (length = tm_sorter_next(sorter)); i++)
+        if (i >= from && i < from + 3)
+            middle.at[i - from] = *length;
     tm_sorter_free(sorter);
-    return st;
+    return middle;
 }
 
 /* Twice the median of all lengths but one, without rounding. */
@@ -536,45 +460,36 @@ static int64_t twice_median_without(const struct middle *m, int64_t length_ps)
 
 /* Warm-up: the leading steps up to the first one without a compilation and within twice the median of the others;
  * none if that were more than half of the steps or left fewer than two. */
-static tm_status count_warmup(struct tm_survey *s, uint64_t complete, uint64_t *warmup)
+static uint64_t count_warmup(struct tm_survey *s, uint64_t complete)
 {
     struct middle middle;
-    tm_status st;
 
-    *warmup = 0;
     if (complete < 3)
-        return TM_OK;
-    st = find_middle(s, complete, &middle);
-    for (uint64_t k = 0; k < complete && st == TM_OK; k++) {
+        return 0;
+    middle = find_middle(s, complete);
+    for (uint64_t k = 0; k < complete; k++) {
         const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, k);
-        int64_t length_ps = 0;
-        bool compiles;
+        const bool compiles = mark->has_compile;
+        const int64_t length_ps = length_of(s, k);
 
-        if (!mark)
-            return s->run->error.status;
         if (k > complete / 2 || complete - k < 2)
-            return TM_OK; /* the rule would take too much */
-        compiles = mark->has_compile;
-        st = length_of(s, k, &length_ps);
-        if (st == TM_OK && !compiles && length_ps <= twice_median_without(&middle, length_ps)) {
-            *warmup = k;
-            return TM_OK;
-        }
+            return 0; /* the rule would take too much */
+        if (!compiles && length_ps <= twice_median_without(&middle, length_ps))
+            return k;
     }
-    return st;
+    return 0;
 }
 
-static tm_status choose_range(struct tm_survey *s, const struct tm_chosen_steps *choice)
+static void choose_range(struct tm_survey *s, const struct tm_chosen_steps *choice)
 {
     struct tm_steps *steps = &s->trace->steps;
     const uint64_t complete = steps->count - steps->incomplete;
-    tm_status st = TM_OK;
 
     steps->all = choice->all || steps->source == TM_STEPS_SESSION;
     steps->chosen_begin = 0;
     steps->chosen_end = steps->count;
     if (steps->all)
-        return TM_OK;
+        return;
     if (choice->has_range) {
         steps->chosen_begin = choice->begin < steps->count ? choice->begin : steps->count;
         steps->chosen_end = choice->end < steps->count ? choice->end : steps->count;
@@ -583,32 +498,28 @@ static tm_status choose_range(struct tm_survey *s, const struct tm_chosen_steps 
         if (choice->has_skip)
             steps->warmup = choice->skip < complete ? choice->skip : complete;
         else
-            st = count_warmup(s, complete, &steps->warmup);
+            steps->warmup = count_warmup(s, complete);
         steps->chosen_begin = steps->warmup;
     }
-    if (st == TM_OK && steps->chosen_begin >= steps->chosen_end) {
+    if (steps->chosen_begin >= steps->chosen_end && !tm_failed(s->run)) {
         tm_hint(&s->run->error, "the steps are numbered from 0 to %llu; --steps all takes them all",
                 (unsigned long long)(steps->count - 1));
-        return tm_fail(&s->run->error, TM_ERR_USAGE, -1, "the choice leaves none of the %llu steps",
-                       (unsigned long long)steps->count);
+        (void)tm_fail(&s->run->error, TM_ERR_USAGE, -1, "the choice leaves none of the %llu steps",
+                      (unsigned long long)steps->count);
     }
-    return st;
 }
 
 /* Write the choice into the marks. */
-static tm_status mark_choice(struct tm_survey *s)
+static void mark_choice(struct tm_survey *s)
 {
     const struct tm_steps *steps = &s->trace->steps;
 
     for (uint64_t k = 0; k < steps->count; k++) {
         struct tm_step_mark *mark = tm_rows_change(steps->marks, k);
 
-        if (!mark)
-            return s->run->error.status;
         mark->warmup = k < steps->warmup;
         mark->chosen = steps->all || (k >= steps->chosen_begin && k < steps->chosen_end);
     }
-    return TM_OK;
 }
 
 /* The whole profiling session, as recorded, else from the first event to the end of the last one. */
@@ -642,19 +553,17 @@ static void activity_window(const struct tm_trace *trace, uint32_t group, int64_
 
 /* The window of a device: the analyzed steps of its group, so idle time before its first and after its last activity
  * counts.  A device without activity in them has none. */
-static tm_status choose_window(struct tm_survey *s, const struct tm_chosen_steps *choice, struct tm_device *device)
+static void choose_window(struct tm_survey *s, const struct tm_chosen_steps *choice, struct tm_device *device)
 {
     const struct tm_steps *steps = &s->trace->steps;
     bool is_active = steps->all, has_window = false;
 
     device->chosen_begin_ps = device->chosen_end_ps = 0;
     if (device->group == TM_NONE)
-        return TM_OK;
+        return;
     for (uint64_t k = steps->chosen_begin; k < steps->chosen_end && !steps->all; k++) {
         const struct tm_step_row *row = tm_rows_at(steps->rows, device->first_step_row + k);
 
-        if (!row)
-            return s->run->error.status;
         is_active |= row->activities > 0;
         if (row->end_ps <= row->start_ps)
             continue;
@@ -669,7 +578,6 @@ static tm_status choose_window(struct tm_survey *s, const struct tm_chosen_steps
         session_window(s->trace, &device->chosen_begin_ps, &device->chosen_end_ps);
     else if (steps->all)
         activity_window(s->trace, device->group, &device->chosen_begin_ps, &device->chosen_end_ps);
-    return TM_OK;
 }
 
 /* A host with one CPU device calls it by the host's name. */
@@ -687,32 +595,25 @@ static void name_cpu_device(struct tm_trace *trace)
         (void)snprintf(only->name, sizeof(only->name), "/host:CPU");
 }
 
-tm_status tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice)
+void tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice)
 {
-    tm_status st = TM_OK;
-
     group_devices(s->trace);
-    for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
+    for (uint32_t i = 0; i < s->trace->device_count; i++)
         if (s->trace->devices[i].activities)
-            st = make_own_periods(s, &s->trace->devices[i]);
-    for (uint32_t i = 0, group = 0; i < s->trace->device_count && st == TM_OK; i++)
+            make_own_periods(s, &s->trace->devices[i]);
+    for (uint32_t i = 0, group = 0; i < s->trace->device_count; i++)
         if (s->trace->devices[i].group == group) { /* the first device of the next group */
-            st = make_periods(s, i);
+            make_periods(s, i);
             group++;
         }
-    for (uint64_t k = 0; k < s->trace->steps.count && st == TM_OK; k++)
-        st = make_mark(s, k);
-    if (st == TM_OK)
-        st = mark_compiles(s);
-    if (st == TM_OK)
-        st = mark_incomplete(s);
-    if (st == TM_OK)
-        st = choose_range(s, choice);
-    if (st == TM_OK)
-        st = mark_choice(s);
-    for (uint32_t i = 0; i < s->trace->device_count && st == TM_OK; i++)
-        st = choose_window(s, choice, &s->trace->devices[i]);
+    for (uint64_t k = 0; k < s->trace->steps.count; k++)
+        make_mark(s, k);
+    mark_compiles(s);
+    mark_incomplete(s);
+    choose_range(s, choice);
+    mark_choice(s);
+    for (uint32_t i = 0; i < s->trace->device_count; i++)
+        choose_window(s, choice, &s->trace->devices[i]);
     name_cpu_device(s->trace);
     s->resolver->knows_steps = true;
-    return st;
 }

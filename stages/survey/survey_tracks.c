@@ -6,7 +6,7 @@
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey.h"
 
-typedef tm_status on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw);
+typedef void on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw);
 
 static void note_times(struct tm_track *track, const struct tm_record *record)
 {
@@ -18,10 +18,11 @@ static void note_times(struct tm_track *track, const struct tm_record *record)
 }
 
 /* What each record of a track gives where it is read for the first time. */
-static tm_status count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     note_times(track, &raw->record);
-    return s->census ? tm_survey_stats_take(s->census, track, raw) : TM_OK;
+    if (s->census)
+        tm_survey_stats_take(s->census, track, raw);
 }
 
 static void note_track(struct tm_trace *trace, const struct tm_track *track)
@@ -31,11 +32,12 @@ static void note_track(struct tm_trace *trace, const struct tm_track *track)
 }
 
 /* Read a track.  in: counts  true for one reading of each track: its tallies are counted, and what it holds */
-static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, on_record *take, struct tm_track *track)
+static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_record *take, struct tm_track *track)
 {
     const struct tm_source_type *type = s->source->type;
     struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
-    tm_status st = cursor ? TM_OK : s->run->error.status;
+    struct tm_raw_record raw;
+    bool more;
 
     if (cursor)
         cursor->counts = counts;
@@ -43,24 +45,16 @@ static tm_status read_track(struct tm_survey *s, uint64_t number, bool counts, o
         track->first_ps = INT64_MAX;
         track->last_ps = INT64_MIN;
     }
-    while (st == TM_OK) {
-        struct tm_raw_record raw;
-        bool more;
-
-        st = type->next(cursor, &raw, &more);
-        if (st != TM_OK || !more)
-            break;
+    while (!tm_failed(s->run) && type->next(cursor, &raw, &more) == TM_OK && more) {
         if (counts) {
             tm_progress_event(&s->run->progress);
-            st = count_record(s, track, &raw);
+            count_record(s, track, &raw);
         }
-        if (st == TM_OK)
-            st = take(s, track, &raw);
+        take(s, track, &raw);
     }
     if (counts)
         note_track(s->trace, track);
     type->close(cursor);
-    return st;
 }
 
 /* The times of the record before, as if one that is before all others. */
@@ -94,7 +88,7 @@ static void number_thread(struct tm_survey *s, struct tm_track *track, uint32_t 
         track->thread = s->trace->thread_count++;
 }
 
-static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void keep_launch(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct tm_launch launch = {
         .key = raw->record.correlation,
@@ -109,10 +103,10 @@ static tm_status keep_launch(struct tm_survey *s, struct tm_track *track, const 
     number_thread(s, track, TM_THREADS_MOST - 1); /* one is for the main thread */
     launch.thread = track->thread;
     s->has_uncertain_launches |= launch.is_uncertain;
-    return tm_launches_put(s->resolver->launches, &launch);
+    tm_launches_put(s->resolver->launches, &launch);
 }
 
-static tm_status keep_marker(struct tm_survey *s, const struct tm_raw_record *raw)
+static void keep_marker(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;
     const int64_t number =
@@ -122,66 +116,59 @@ static tm_status keep_marker(struct tm_survey *s, const struct tm_raw_record *ra
                                   .value = (uint64_t)number };
 
     s->marker_count++;
-    return tm_spans_add(s->markers, &span);
+    tm_spans_add(s->markers, &span);
 }
 
-static tm_status keep_compile(struct tm_survey *s, const struct tm_raw_record *raw)
+static void keep_compile(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     const uint32_t kind = raw->traits & TM_TRAIT_COMPILE_WHOLE ? 0 : raw->traits & TM_TRAIT_COMPILE_CLIENT ? 1 : 2;
     const struct tm_compile_mark mark = { raw->record.start_ps, kind };
 
     s->compile_counts[kind]++;
-    return tm_sorter_push_st(s->compiles, &mark);
+    tm_sorter_push(s->compiles, &mark);
 }
 
 /* An execution of a program on a lane; the same again in the table of programs. */
-static tm_status keep_execution(struct tm_survey *s, tm_strid module, uint64_t lane, const struct tm_record *record,
-                                bool is_device_time)
+static void keep_execution(struct tm_survey *s, tm_strid module, uint64_t lane, const struct tm_record *record,
+                           bool is_device_time)
 {
-    struct tm_name info;
     struct tm_execution execution = {
         .name = module, .lane = lane, .start_ps = record->start_ps, .end_ps = record->start_ps + record->dur_ps
     };
     struct tm_module_time time = { .name = module, .executions = 1, .total_ps = is_device_time ? record->dur_ps : 0 };
-    tm_status st = tm_names_info_st(s->trace->names, module, &info);
 
-    execution.module = time.module = info.hash;
-    if (st == TM_OK)
-        st = tm_sorter_push_st(s->executions, &execution);
-    return st == TM_OK ? tm_groups_add_st(s->module_times, &time) : st;
+    execution.module = time.module = tm_names_info(s->trace->names, module).hash;
+    tm_sorter_push(s->executions, &execution);
+    tm_groups_add(s->module_times, &time);
 }
 
-static tm_status keep_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void keep_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct tm_config *config = tm_rows_at(s->trace->configs, raw->record.config);
-    uint32_t device;
-    tm_status st;
+    const uint32_t device = tm_cpu_device(s->trace, config->ordinal);
 
-    if (!config)
-        return s->run->error.status;
-    st = tm_cpu_device(s->trace, config->ordinal, &device);
-    if (st == TM_OK && !s->trace->devices[device].activities && s->trace->devices[device].first_ps == 0) {
+    if (device == TM_NONE)
+        return;
+    if (!s->trace->devices[device].activities && s->trace->devices[device].first_ps == 0) {
         s->trace->devices[device].first_ps = INT64_MAX;
         s->trace->devices[device].last_ps = INT64_MIN;
     }
     track->has_cpu_ops = 1;
     s->has_cpu_ops = true;
-    return st;
 }
 
-static tm_status keep_thunks(struct tm_survey *s, const struct tm_record *r)
+static void keep_thunks(struct tm_survey *s, const struct tm_record *r)
 {
     const struct tm_span span = { .lane = r->track, .start_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps };
 
-    return tm_spans_add(s->thunks, &span);
+    tm_spans_add(s->thunks, &span);
 }
 
-static tm_status take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct host_reading *h = (struct host_reading *)track;
     const uint32_t traits = raw->traits;
     const struct tm_record *r = &raw->record;
-    tm_status st = TM_OK;
 
     check_order(track, &h->before, r);
     h->python += traits & TM_TRAIT_PYTHON || r->class == TM_CLASS_PYTHON;
@@ -189,27 +176,23 @@ static tm_status take_host(struct tm_survey *s, struct tm_track *track, const st
     h->calls += (traits & TM_TRAIT_DRIVER_CALL) != 0;
     if (r->flags & TM_FLAG_STEP || traits & TM_TRAIT_STEP_NAME) {
         h->markers++;
-        st = keep_marker(s, raw);
+        keep_marker(s, raw);
     }
-    if (st == TM_OK && r->correlation && (r->flags & TM_FLAG_CORRELATION || tm_is_enqueue(traits)))
-        st = keep_launch(s, track, raw);
-    if (st == TM_OK && traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA))
-        st = keep_compile(s, raw);
-    if (st == TM_OK && traits & TM_TRAIT_EXECUTE_THUNKS) {
+    if (r->correlation && (r->flags & TM_FLAG_CORRELATION || tm_is_enqueue(traits)))
+        keep_launch(s, track, raw);
+    if (traits & (TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA))
+        keep_compile(s, raw);
+    if (traits & TM_TRAIT_EXECUTE_THUNKS) {
         h->thunks++;
-        st = keep_thunks(s, r);
-    }
-    if (st == TM_OK && traits & TM_TRAIT_EXECUTE_THUNKS && r->config) {
-        const struct tm_config *config = tm_rows_at(s->trace->configs, r->config);
+        keep_thunks(s, r);
+        if (r->config) {
+            const struct tm_config *config = tm_rows_at(s->trace->configs, r->config);
 
-        if (!config)
-            return s->run->error.status;
-        st = keep_execution(s, config->module, r->track, r, false);
+            keep_execution(s, config->module, r->track, r, false);
+        }
     }
-    if (st == TM_OK && r->flags & TM_FLAG_HLO_OP && !(r->flags & TM_FLAG_CORRELATION) &&
-        !(traits & TM_TRAIT_END_MARKER))
-        st = keep_cpu_op(s, track, raw);
-    return st;
+    if (r->flags & TM_FLAG_HLO_OP && !(r->flags & TM_FLAG_CORRELATION) && !(traits & TM_TRAIT_END_MARKER))
+        keep_cpu_op(s, track, raw);
 }
 
 /* The main thread is the line of the step markers, else that with most python, else with most PjitFunction, else with
@@ -239,26 +222,20 @@ static void note_executor(struct tm_survey *s, struct host_reading *h, uint64_t 
         s->executors[s->executor_count++] = (uint32_t)number;
 }
 
-static tm_status put_track(struct tm_survey *s, uint64_t number, const struct tm_track *track)
+static void put_track(struct tm_survey *s, uint64_t number, const struct tm_track *track)
 {
     struct tm_track *row = tm_rows_change(s->trace->tracks, number);
 
-    if (!row)
-        return s->run->error.status;
+    if (tm_failed(s->run))
+        return;
     *row = *track;
     if (track->is_unsorted)
         tm_tally_add(&s->run->tallies, TM_TALLY_UNSORTED_LINE, 1);
-    return TM_OK;
 }
 
-static tm_status get_track(struct tm_survey *s, uint64_t number, struct tm_track *track)
+static void get_track(struct tm_survey *s, uint64_t number, struct tm_track *track)
 {
-    const struct tm_track *row = tm_rows_at(s->trace->tracks, number);
-
-    if (!row)
-        return s->run->error.status;
-    *track = *row;
-    return TM_OK;
+    *track = *(const struct tm_track *)tm_rows_at(s->trace->tracks, number);
 }
 
 /* CPU devices were made in the order in which their ops were met; people expect that of their numbers.  Nothing
@@ -272,45 +249,38 @@ static void sort_cpu_devices(struct tm_trace *trace)
     tm_trace_sort_devices(trace, first, NULL);
 }
 
-static tm_status number_main_thread(struct tm_survey *s)
+static void number_main_thread(struct tm_survey *s)
 {
     struct tm_track *row;
 
     s->trace->main_thread = TM_NONE;
     if (s->trace->main_track == TM_NONE)
-        return TM_OK;
+        return;
     row = tm_rows_change(s->trace->tracks, s->trace->main_track);
-    if (!row)
-        return s->run->error.status;
     number_thread(s, row, TM_THREADS_MOST);
     s->trace->main_thread = row->thread;
-    return TM_OK;
 }
 
-tm_status tm_survey_host_tracks(struct tm_survey *s)
+void tm_survey_host_tracks(struct tm_survey *s)
 {
     const uint64_t count = tm_rows_count(s->trace->tracks);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(s->run); i++) {
         struct host_reading h = { .before = nothing_before };
 
-        st = get_track(s, i, &h.track);
-        if (st != TM_OK || h.track.side != TM_SIDE_HOST || !h.track.events)
+        get_track(s, i, &h.track);
+        if (h.track.side != TM_SIDE_HOST || !h.track.events)
             continue;
-        st = read_track(s, i, true, take_host, &h.track);
-        if (st != TM_OK)
-            break;
+        read_track(s, i, true, take_host, &h.track);
         h.track.has_python = h.python > 0;
         h.track.is_user = h.python || h.markers || h.pjit;
         note_executor(s, &h, i);
         judge_main_track(s, &h, i);
-        st = put_track(s, i, &h.track);
+        put_track(s, i, &h.track);
     }
     sort_cpu_devices(s->trace);
-    if (st == TM_OK)
-        st = tm_survey_join_drivers(s);
-    return st == TM_OK ? number_main_thread(s) : st;
+    tm_survey_join_drivers(s);
+    number_main_thread(s);
 }
 
 /* --- the devices' lines --- */
@@ -321,23 +291,23 @@ struct device_reading {
     bool facts, rows;
 };
 
-static tm_status take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
     const struct tm_span span = {
         .lane = track->device, .start_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = r->correlation
     };
-    tm_status st;
 
     check_order(track, &d->before, r);
     if (track->line == TM_LINE_TPU_STEPS) {
         s->tpu_step_count++;
-        return tm_spans_add(s->tpu_steps, &span);
+        tm_spans_add(s->tpu_steps, &span);
+        return;
     }
     s->tpu_programs++;
-    st = tm_spans_add(s->resolver->programs, &span);
-    return st == TM_OK ? keep_execution(s, r->name, track->device, r, true) : st;
+    tm_spans_add(s->resolver->programs, &span);
+    keep_execution(s, r->name, track->device, r, true);
 }
 
 static bool is_program_line(const struct tm_track *track)
@@ -345,75 +315,64 @@ static bool is_program_line(const struct tm_track *track)
     return track->side == TM_SIDE_DEVICE && (track->line == TM_LINE_TPU_MODULES || track->line == TM_LINE_TPU_STEPS);
 }
 
-tm_status tm_survey_program_tracks(struct tm_survey *s)
+void tm_survey_program_tracks(struct tm_survey *s)
 {
     const uint64_t count = tm_rows_count(s->trace->tracks);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(s->run); i++) {
         struct device_reading d = { .before = nothing_before };
 
-        st = get_track(s, i, &d.track);
-        if (st != TM_OK || !is_program_line(&d.track) || !d.track.events)
+        get_track(s, i, &d.track);
+        if (!is_program_line(&d.track) || !d.track.events)
             continue;
-        st = read_track(s, i, true, take_program, &d.track);
-        if (st == TM_OK)
-            st = put_track(s, i, &d.track);
+        read_track(s, i, true, take_program, &d.track);
+        put_track(s, i, &d.track);
     }
-    return st;
 }
 
 /* An uncertain launch is one if some activity bears its id.  Where that is what the launch was looked up by, and none was
  * found, it need not be looked up again. */
-static tm_status confirm_launch(struct tm_survey *s, const struct tm_track *track, const struct tm_event *event)
+static void confirm_launch(struct tm_survey *s, const struct tm_track *track, const struct tm_event *event)
 {
     const bool may_be_known = event->launch || track->line == TM_LINE_TPU_OPS;
     const uint64_t key = event->record.correlation;
     const struct tm_id id = { key };
     struct tm_launch launch;
-    uint64_t number;
-    tm_status st;
 
     if (!s->has_uncertain_launches || !may_be_known || !key || key == s->last_launched_id)
-        return TM_OK;
+        return;
     s->last_launched_id = key;
-    st = tm_launches_find(s->resolver->launches, key, &launch, &number);
-    if (st != TM_OK || !number || !launch.is_uncertain)
-        return st;
-    return tm_index_put_st(s->resolver->launched, &id);
+    if (tm_launches_find(s->resolver->launches, key, &launch) && launch.is_uncertain)
+        tm_index_put(s->resolver->launched, &id);
 }
 
-static tm_status keep_module_time(struct tm_survey *s, const struct tm_event *event)
+static void keep_module_time(struct tm_survey *s, const struct tm_event *event)
 {
     struct tm_module_time time = { .name = event->config->module, .total_ps = event->record.dur_ps };
-    struct tm_name info;
-    tm_status st;
 
     if (s->marker_count || !event->config->module || event->record.class == TM_CLASS_TPU_OP)
-        return TM_OK;
-    st = tm_names_info_st(s->trace->names, event->config->module, &info);
-    time.module = info.hash;
-    return st == TM_OK ? tm_groups_add_st(s->module_times, &time) : st;
+        return;
+    time.module = tm_names_info(s->trace->names, event->config->module).hash;
+    tm_groups_add(s->module_times, &time);
 }
 
-static tm_status keep_group(struct tm_survey *s, const struct tm_raw_record *raw)
+static void keep_group(struct tm_survey *s, const struct tm_raw_record *raw)
 {
     struct tm_group_span span = { .start_ps = raw->record.start_ps,
                                   .end_ps = raw->record.start_ps + raw->record.dur_ps };
 
     if (s->marker_count || !(raw->record.flags & TM_FLAG_GROUP) || raw->record.args_length != sizeof(struct tm_number))
-        return TM_OK;
+        return;
     s->has_groups = true;
     span.key.low = (uint64_t)((const struct tm_number *)raw->args)->value;
-    return tm_groups_add_st(s->groups, &span);
+    tm_groups_add(s->groups, &span);
 }
 
-static tm_status keep_facts(struct tm_survey *s, const struct tm_track *track, const struct tm_raw_record *raw,
-                            const struct tm_event *event)
+static void keep_facts(struct tm_survey *s, const struct tm_track *track, const struct tm_raw_record *raw,
+                       const struct tm_event *event)
 {
     struct tm_device *device = &s->trace->devices[event->device];
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
-    tm_status st;
 
     device->activities++;
     if (event->record.start_ps < device->first_ps)
@@ -424,44 +383,40 @@ static tm_status keep_facts(struct tm_survey *s, const struct tm_track *track, c
         device->has_collapsed_graphs = true;
     if (event->record.flags & TM_FLAG_KERNEL_DETAILS)
         s->trace->has_kernel_details = true;
-    st = confirm_launch(s, track, event);
-    if (st == TM_OK)
-        st = keep_module_time(s, event);
-    return st == TM_OK ? keep_group(s, raw) : st;
+    confirm_launch(s, track, event);
+    keep_module_time(s, event);
+    keep_group(s, raw);
 }
 
-static tm_status keep_step(struct tm_survey *s, const struct tm_event *event)
+static void keep_step(struct tm_survey *s, const struct tm_event *event)
 {
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
     struct tm_step_row *row;
 
     if (event->step == TM_NONE || event->step >= s->trace->steps.count)
-        return TM_OK;
+        return;
     row = tm_rows_change(s->trace->steps.rows, s->trace->devices[event->device].first_step_row + event->step);
-    if (!row)
-        return s->run->error.status;
     if (!row->activities || event->record.start_ps < row->first_ps)
         row->first_ps = event->record.start_ps;
     if (!row->activities || end_ps > row->last_ps)
         row->last_ps = end_ps;
     row->activities++;
-    return TM_OK;
 }
 
-static tm_status take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw_record *raw)
+static void take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw_record *raw)
 {
     struct tm_event event;
-    tm_status st = tm_resolve(s->resolver, &d->track, raw, &event);
 
-    if (st != TM_OK || event.level == TM_LEVEL_NONE)
-        return st;
+    if (tm_resolve(s->resolver, &d->track, raw, &event) != TM_OK || event.level == TM_LEVEL_NONE)
+        return;
     if (d->facts)
-        st = keep_facts(s, &d->track, raw, &event);
-    return st == TM_OK && d->rows ? keep_step(s, &event) : st;
+        keep_facts(s, &d->track, raw, &event);
+    if (d->rows)
+        keep_step(s, &event);
 }
 
 /* Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell it. */
-static tm_status take_device(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_device(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
@@ -472,55 +427,46 @@ static tm_status take_device(struct tm_survey *s, struct tm_track *track, const 
 
         if (r->args_length == sizeof(graph.number))
             memcpy(&graph.number, raw->args, sizeof(graph.number));
-        return d->facts ? tm_sorter_push_st(s->graphs, &graph) : TM_OK;
+        if (d->facts)
+            tm_sorter_push(s->graphs, &graph);
+        return;
     }
     if (d->facts && r->flags & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC) && r->correlation != s->last_node_id) {
         const struct tm_id id = { r->correlation };
-        const tm_status st = tm_index_put_st(s->resolver->expanded_graphs, &id);
 
+        tm_index_put(s->resolver->expanded_graphs, &id);
         s->last_node_id = r->correlation;
-        if (st != TM_OK)
-            return st;
     }
-    return take_activity(s, d, raw);
+    take_activity(s, d, raw);
 }
 
-static tm_status take_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
-    if (!(raw->record.flags & TM_FLAG_HLO_OP))
-        return TM_OK;
-    return take_activity(s, (struct device_reading *)track, raw);
+    if (raw->record.flags & TM_FLAG_HLO_OP)
+        take_activity(s, (struct device_reading *)track, raw);
 }
 
 /* The graphs that were put aside, now that the expanded ones are known. */
-static tm_status take_graphs(struct tm_survey *s, bool facts, bool rows)
+static void take_graphs(struct tm_survey *s, bool facts, bool rows)
 {
     struct device_reading d = { .before = nothing_before, .facts = facts, .rows = rows };
-    tm_status st = facts ? tm_index_finish_st(s->resolver->expanded_graphs) : TM_OK;
+    const void *row;
 
-    if (st == TM_OK && facts)
+    if (facts) {
+        tm_index_finish(s->resolver->expanded_graphs);
         s->resolver->has_expanded = tm_index_count(s->resolver->expanded_graphs) > 0;
-    if (st == TM_OK && facts)
-        st = tm_sorter_finish_st(s->graphs);
-    if (st == TM_OK)
-        st = tm_sorter_rewind_st(s->graphs);
-    while (st == TM_OK) {
-        const void *row;
-        struct tm_graph_event graph;
-        struct tm_raw_record raw;
+        tm_sorter_finish(s->graphs);
+    }
+    tm_sorter_rewind(s->graphs);
+    while ((row = tm_sorter_next(s->graphs))) {
+        struct tm_graph_event graph = *(const struct tm_graph_event *)row;
+        struct tm_raw_record raw = { .record = graph.record, .args = &graph.number, .traits = graph.traits };
 
-        st = tm_sorter_next_st(s->graphs, &row);
-        if (st != TM_OK || !row)
-            break;
-        graph = *(const struct tm_graph_event *)row;
-        raw = (struct tm_raw_record){ .record = graph.record, .args = &graph.number, .traits = graph.traits };
         if (raw.record.args_length != sizeof(graph.number))
             raw.record.args_length = 0;
-        st = get_track(s, raw.record.track, &d.track);
-        if (st == TM_OK)
-            st = take_activity(s, &d, &raw);
+        get_track(s, raw.record.track, &d.track);
+        take_activity(s, &d, &raw);
     }
-    return st;
 }
 
 static bool has_activity(const struct tm_trace *trace)
@@ -532,71 +478,61 @@ static bool has_activity(const struct tm_trace *trace)
 }
 
 /* Read all tracks that `wanted` names. */
-static tm_status read_devices(struct tm_survey *s, bool cpu_ops, bool facts, bool rows)
+static void read_devices(struct tm_survey *s, bool cpu_ops, bool facts, bool rows)
 {
     const uint64_t count = tm_rows_count(s->trace->tracks);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(s->run); i++) {
         struct device_reading d = { .before = nothing_before, .facts = facts, .rows = rows };
         bool wanted;
 
-        st = get_track(s, i, &d.track);
+        get_track(s, i, &d.track);
         wanted = cpu_ops ? d.track.side == TM_SIDE_HOST && d.track.has_cpu_ops
                          : d.track.side == TM_SIDE_DEVICE && !is_program_line(&d.track);
-        if (st != TM_OK || !wanted || !d.track.events)
+        if (!wanted || !d.track.events)
             continue;
-        st = read_track(s, i, facts && !cpu_ops, cpu_ops ? take_cpu_op : take_device, &d.track);
-        if (st == TM_OK && facts && !cpu_ops)
-            st = put_track(s, i, &d.track);
+        read_track(s, i, facts && !cpu_ops, cpu_ops ? take_cpu_op : take_device, &d.track);
+        if (facts && !cpu_ops)
+            put_track(s, i, &d.track);
     }
-    return st;
 }
 
-tm_status tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
+void tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
 {
-    tm_status st;
-
     s->resolver->knows_steps = rows;
-    st = read_devices(s, false, facts, rows);
-    if (st == TM_OK)
-        st = take_graphs(s, facts, rows);
-    if (st == TM_OK && facts) {
+    read_devices(s, false, facts, rows);
+    take_graphs(s, facts, rows);
+    if (facts) {
         s->resolver->has_devices = has_activity(s->trace);
-        st = tm_index_finish_st(s->resolver->launched);
-        s->resolver->has_launched = st == TM_OK && tm_index_count(s->resolver->launched);
+        tm_index_finish(s->resolver->launched);
+        s->resolver->has_launched = tm_index_count(s->resolver->launched) > 0;
     }
-    if (st == TM_OK && !s->resolver->has_devices && s->has_cpu_ops)
-        st = read_devices(s, true, facts, rows);
-    return st;
+    if (!s->resolver->has_devices && s->has_cpu_ops)
+        read_devices(s, true, facts, rows);
 }
 
 /* --- what is neither: read once, so that its oddities are counted --- */
 
-static tm_status take_other(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_other(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
 
     check_order(track, &d->before, &raw->record);
     if (raw->record.class == TM_CLASS_UNRESOLVED && !track->accelerator) /* what its input knows has a tally there */
         tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);
-    return TM_OK;
 }
 
-tm_status tm_survey_other_tracks(struct tm_survey *s)
+void tm_survey_other_tracks(struct tm_survey *s)
 {
     const uint64_t count = tm_rows_count(s->trace->tracks);
-    tm_status st = TM_OK;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count && !tm_failed(s->run); i++) {
         struct device_reading d = { .before = nothing_before };
 
-        st = get_track(s, i, &d.track);
-        if (st != TM_OK || d.track.side != TM_SIDE_OTHER || !d.track.events)
+        get_track(s, i, &d.track);
+        if (d.track.side != TM_SIDE_OTHER || !d.track.events)
             continue;
-        st = read_track(s, i, true, take_other, &d.track);
-        if (st == TM_OK)
-            st = put_track(s, i, &d.track);
+        read_track(s, i, true, take_other, &d.track);
+        put_track(s, i, &d.track);
     }
-    return st;
 }

@@ -71,10 +71,10 @@ static void expect(struct expected *e, uint64_t ordinal, const struct tm_launch 
 static void assert_same(struct tm_launches *launches, const struct expected *e, enum spread spread, uint64_t ordinal)
 {
     struct tm_launch found;
-    uint64_t number = 99, again;
+    uint64_t number;
 
     tm_launches_expect(launches, key_of(spread, ordinal));
-    assert_int_equal(tm_launches_find(launches, key_of(spread, ordinal), &found, &number), TM_OK);
+    number = tm_launches_find(launches, key_of(spread, ordinal), &found);
     assert_int_equal(number != 0, ordinal < KEYS && e->has[ordinal]);
     if (!number)
         return;
@@ -85,8 +85,7 @@ static void assert_same(struct tm_launches *launches, const struct expected *e, 
     assert_true(found.track == mine->track && found.thread == mine->thread);
     assert_true(found.is_named == mine->is_named && found.is_uncertain == mine->is_uncertain);
     assert_int_equal(found.direction, mine->direction);
-    assert_int_equal(tm_launches_find(launches, key_of(spread, ordinal), &found, &again), TM_OK);
-    assert_int_equal(again, number);
+    assert_int_equal(tm_launches_find(launches, key_of(spread, ordinal), &found), number);
 }
 
 static void check(struct tm_run *run, size_t memory, enum spread spread)
@@ -104,9 +103,9 @@ static void check(struct tm_run *run, size_t memory, enum spread spread)
         const struct tm_launch launch = any_launch(key_of(spread, ordinal), &seed);
 
         expect(&e, ordinal, &launch);
-        assert_int_equal(tm_launches_put(launches, &launch), TM_OK);
+        tm_launches_put(launches, &launch);
     }
-    assert_int_equal(tm_launches_finish(launches), TM_OK);
+    tm_launches_finish(launches);
     for (uint64_t i = 0; i < KEYS + 3000; i += step)
         assert_same(launches, &e, spread, i);
     for (uint64_t i = 0; i < MANY; i += step)
@@ -142,7 +141,6 @@ static void dense_launches_draw_from_the_pool_and_keep_to_it(void **state)
     for (size_t limit = 64; limit <= 256; limit *= 4) {
         struct tm_run run;
         struct tm_launch launch = { .dur_ps = 5 };
-        uint64_t number;
 
         test_run_init(&run);
         tm_budget_init(&run.budget, limit * TM_MIB);
@@ -151,16 +149,15 @@ static void dense_launches_draw_from_the_pool_and_keep_to_it(void **state)
 
         for (uint64_t i = 0; i < count; i++) {
             launch.key = 70000 + i;
-            assert_int_equal(tm_launches_put(launches, &launch), TM_OK);
+            tm_launches_put(launches, &launch);
         }
-        assert_int_equal(tm_launches_finish(launches), TM_OK);
+        tm_launches_finish(launches);
         assert_int_equal(!launches->sparse, limit == 256);
         assert_int_equal(run.budget.spilled_bytes == 0, limit == 256);
         assert_true(run.budget.used_bytes[TM_ACCOUNT_LAUNCHES] <= memory + pool - run.budget.pool_bytes);
         assert_true(run.budget.peak_bytes[TM_ACCOUNT_LAUNCHES] <= memory + pool);
         for (uint64_t key = 0; key < count + 90000; key += 997) {
-            assert_int_equal(tm_launches_find(launches, key, &launch, &number), TM_OK);
-            assert_int_equal(number != 0, key >= 70000 && key < 70000 + count);
+            assert_int_equal(tm_launches_find(launches, key, &launch) != 0, key >= 70000 && key < 70000 + count);
         }
         tm_launches_free(launches);
         assert_ledger_is_even(&run);
@@ -171,18 +168,15 @@ static void nothing_is_found_where_nothing_was_put(void **state)
 {
     struct tm_run run;
     struct tm_launch launch;
-    uint64_t number = 5;
 
     (void)state;
     test_run_init(&run);
     struct tm_launches *launches = tm_launches_new(&run, 0);
 
     assert_non_null(launches);
-    assert_int_equal(tm_launches_finish(launches), TM_OK);
-    assert_int_equal(tm_launches_find(launches, 0, &launch, &number), TM_OK);
-    assert_int_equal(number, 0);
-    assert_int_equal(tm_launches_find(launches, UINT64_MAX, &launch, &number), TM_OK);
-    assert_int_equal(number, 0);
+    tm_launches_finish(launches);
+    assert_int_equal(tm_launches_find(launches, 0, &launch), 0);
+    assert_int_equal(tm_launches_find(launches, UINT64_MAX, &launch), 0);
     assert_int_equal(tm_launches_most_number(launches), 0);
     tm_launches_free(launches);
     tm_launches_free(NULL);
@@ -192,20 +186,19 @@ static void nothing_is_found_where_nothing_was_put(void **state)
 static tm_status use_launches(struct tm_run *run, uint64_t step)
 {
     struct tm_launches *launches = tm_launches_new(run, 1 << 20);
-    tm_status status = launches ? TM_OK : run->error.status;
     struct tm_launch launch = { .dur_ps = INT64_MAX };
-    uint64_t number;
 
-    for (uint64_t i = 0; status == TM_OK && i < 5000; i++) {
+    if (!launches)
+        return run->error.status;
+    for (uint64_t i = 0; i < 5000; i++) {
         launch.key = i * step;
-        status = tm_launches_put(launches, &launch);
+        tm_launches_put(launches, &launch);
     }
-    if (status == TM_OK)
-        status = tm_launches_finish(launches);
-    for (uint64_t i = 0; status == TM_OK && i < 5000; i += 50)
-        status = tm_launches_find(launches, i * step, &launch, &number);
+    tm_launches_finish(launches);
+    for (uint64_t i = 0; i < 5000; i += 50)
+        (void)tm_launches_find(launches, i * step, &launch);
     tm_launches_free(launches);
-    return status;
+    return run->error.status;
 }
 
 static tm_status use_dense(struct tm_run *run)

