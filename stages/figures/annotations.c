@@ -11,7 +11,7 @@
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/scopes.h"
+#include "stages/figures/scope_path.h"
 #include "stages/resolve/classes.h"
 
 enum { ANNOTATION_DEPTH_MOST = 64 }; /* annotations in each other; deeper ones count as the one around them */

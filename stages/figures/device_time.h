@@ -8,10 +8,28 @@
 #include "pipeline/record.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/sorter.h"
-#include "stages/figures/device_time_report.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
-#include "stages/figures/idle_gaps.h"
+
+/* How long calls of one name usually take, on the threads that may be asked why a device was idle: so that one which
+ * took many times that can be told from work.  source: docs/metrics.md, "Idle gaps", held up */
+
+/* Of all events of one name that say no more than that the host works (tm_is_work), in all recorded time of a host. */
+struct tm_call_lengths_row {
+    struct tm_key key; /* hash of the name */
+    uint64_t count, long_count;
+    int64_t short_ps; /* of those that are not long, together */
+};
+
+struct tm_call_lengths;
+
+struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
+void tm_call_lengths_free(struct tm_call_lengths *lengths);
+void tm_call_lengths_take(struct tm_call_lengths *lengths, const struct tm_event *event);
+/* No more events. */
+void tm_call_lengths_finish(struct tm_call_lengths *lengths);
+/* The next name, in the order of the keys; valid until the next call, NULL at the end. */
+const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *lengths);
 
 /* Where the devices' time went: busy by kind, idle by cause, gaps, steps.  Writes the sections window, steps,
  * devices, unused, total, gaps, host and balance.  source: docs/metrics.md */
@@ -350,6 +368,7 @@ tm_status tm_steps_report(struct device_time *d, struct tm_value *summary);
 /* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
 tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary);
 void tm_idle_gaps_report(struct device_time *d, struct tm_value *summary);
+void tm_add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT]);
 void tm_add_parts(struct tm_value *to, const struct time_parts *parts);
 
 #endif

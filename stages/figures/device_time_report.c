@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sections window, devices, total, host and balance out of the lanes. */
-#include "stages/figures/device_time_report.h"
-
-#include "pipeline/front.h"
-#include "pipeline/stage.h"
 #include "stages/figures/device_time.h"
-#include "stages/figures/figure_rows.h"
 
-#define TM_LONG_CALL_PS INT64_C(1000000000) /* 1 ms or more is long */
+#include "stages/figures/figure_rows.h"
 
 enum { STRETCHES_MOST = 65536 /* of utilization, listed over all devices */ };
 
@@ -22,26 +17,6 @@ static void add_share(struct tm_value *to, const char *key, int64_t part, int64_
         tm_add_double(to, key, 100.0 * (double)part / (double)whole);
     else
         tm_add_null(to, key, no_device);
-}
-
-static void add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT])
-{
-    struct tm_value *by = tm_add_object(to, key);
-
-    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
-        tm_add_int(by, tm_direction_name[i], copy_ps[i]);
-}
-
-void tm_add_parts(struct tm_value *to, const struct time_parts *parts)
-{
-    struct tm_value *idle;
-
-    tm_add_int(to, "compute_ps", parts->compute_ps);
-    tm_add_int(to, "exposed_collective_ps", parts->exposed_collective_ps);
-    add_directions(to, "exposed_copy_ps", parts->exposed_copy_ps);
-    idle = tm_add_object(to, "idle_ps");
-    for (int i = 0; i < TM_CAUSE_COUNT; i++)
-        tm_add_int(idle, tm_cause_name[i], parts->idle_ps[i]);
 }
 
 static void add_sum(struct tm_value *to, const char *key, const struct sum *sum, bool has_bytes)
@@ -222,7 +197,7 @@ static void add_device(struct device_time *d, struct lane *lane, struct tm_value
     tm_add_int(to, "exposed_collective_ps", lane->parts.exposed_collective_ps);
     tm_add_int(to, "copy_ps", lane->copy.total_ps);
     tm_add_int(to, "exposed_copy_ps", exposed_copy_of(&lane->parts));
-    add_directions(to, "exposed_by_direction_ps", lane->parts.exposed_copy_ps);
+    tm_add_directions(to, "exposed_by_direction_ps", lane->parts.exposed_copy_ps);
     add_tpu(to, lane, d->hosts[lane->host].is_json_copy);
     add_share(to, "utilization_pct", busy_ps - lane->wait.total_ps, window_of(lane));
     add_utilization(d, to, lane);
@@ -316,7 +291,7 @@ static void add_total(const struct device_time *d, const struct totals *t, struc
     tm_add_int(total, "exposed_collective_ps", t->parts.exposed_collective_ps);
     tm_add_int(total, "copy_ps", t->copy_ps);
     tm_add_int(total, "exposed_copy_ps", exposed_copy_of(&t->parts));
-    add_directions(total, "exposed_by_direction_ps", t->parts.exposed_copy_ps);
+    tm_add_directions(total, "exposed_by_direction_ps", t->parts.exposed_copy_ps);
     add_share(total, "utilization_pct", busy_ps - t->wait_ps, t->window_ps);
     tm_add_string(total, "worst_device", t->worst->device.id);
     add_share(total, "worst_utilization_pct", busy_of(&t->worst->parts) - t->worst->wait.total_ps, window_of(t->worst));
@@ -565,77 +540,4 @@ void tm_idle_gaps_report(struct device_time *d, struct tm_value *summary)
     longest = tm_add_array(gaps, "longest");
     for (uint32_t i = 0; i < d->longest_count; i++)
         add_listed(d, &d->longest[i], longest);
-}
-
-/* Lengths of calls by name.  Memory: rows by name, which spill. */
-
-struct tm_call_lengths {
-    struct tm_run *run;
-    struct tm_names *names;
-    struct tm_groups *groups;
-    struct tm_front front;
-};
-
-static void add_row(void *into, const void *from)
-{
-    struct tm_call_lengths_row *to = into;
-    const struct tm_call_lengths_row *more = from;
-
-    to->count = tm_sum_counts(to->count, more->count);
-    to->long_count = tm_sum_counts(to->long_count, more->long_count);
-    to->short_ps = tm_sum_times(to->short_ps, more->short_ps);
-}
-
-struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names *names)
-{
-    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS);
-    struct tm_call_lengths *l = tm_take(&run->budget, TM_ACCOUNT_THREADS, sizeof(*l), &run->error);
-
-    if (!l)
-        return NULL;
-    *l = (struct tm_call_lengths){ .run = run, .names = names };
-    l->groups = tm_groups_new(run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16, add_row);
-    if (l->groups)
-        tm_front_init(&l->front, run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16, l->groups);
-    if (!tm_failed(run))
-        return l;
-    tm_call_lengths_free(l);
-    return NULL;
-}
-
-void tm_call_lengths_free(struct tm_call_lengths *l)
-{
-    if (!l)
-        return;
-    tm_front_release(&l->front);
-    tm_groups_free(l->groups);
-    tm_give(&l->run->budget, TM_ACCOUNT_THREADS, l, sizeof(*l));
-}
-
-void tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *event)
-{
-    const int64_t dur_ps = event->record.dur_ps;
-    bool is_new;
-    struct tm_call_lengths_row *const row = tm_front_at(&l->front, (uint64_t)event->record.name + 1, &is_new);
-
-    if (!row)
-        return;
-    if (is_new)
-        row->key = tm_names_info(l->names, event->record.name).hash;
-    row->count++;
-    if (dur_ps >= TM_LONG_CALL_PS)
-        row->long_count++;
-    else
-        row->short_ps = tm_sum_times(row->short_ps, dur_ps);
-}
-
-void tm_call_lengths_finish(struct tm_call_lengths *l)
-{
-    tm_front_flush(&l->front);
-    tm_groups_finish(l->groups);
-}
-
-const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *l)
-{
-    return tm_groups_next(l->groups);
 }

@@ -476,3 +476,60 @@ tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_ro
     }
     return tm_partial_status(r);
 }
+
+/* --- the longest stretches --- */
+
+static int stretch_order(const struct tm_stretch *a, const struct tm_stretch *b)
+{
+    if (a->dur_ps != b->dur_ps)
+        return a->dur_ps > b->dur_ps ? -1 : 1;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->start_ps != b->start_ps)
+        return a->start_ps < b->start_ps ? -1 : 1;
+    return strcmp(a->device, b->device);
+}
+
+void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch)
+{
+    uint32_t at = *count;
+
+    while (at && stretch_order(stretch, &list[at - 1]) < 0)
+        at--;
+    if (at == most)
+        return;
+    if (*count < most)
+        ++*count;
+    memmove(&list[at + 1], &list[at], (*count - 1 - at) * sizeof(*list));
+    list[at] = *stretch;
+}
+
+const struct tm_row_field tm_stretch_fields[] = {
+    TM_FIELD_DEVICE_ID(struct tm_stretch, device, host),
+    TM_FIELD(struct tm_stretch, start_ps, INSTANT, KEEP),
+    TM_FIELD(struct tm_stretch, dur_ps, TIME, KEEP),
+    TM_FIELDS_END,
+};
+
+void tm_stretches_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const struct tm_stretch *list,
+                       uint32_t count)
+{
+    tm_partial_put_u32(w, count);
+    for (uint32_t i = 0; i < count; i++)
+        tm_fields_save(w, fields, &list[i]);
+}
+
+void tm_stretches_load(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_stretch *list,
+                       uint32_t *count, uint32_t most)
+{
+    const uint32_t more = tm_partial_below_u32(r, (uint64_t)most + 1);
+
+    for (uint32_t i = 0; i < more; i++) {
+        struct tm_stretch stretch = { .bytes = 0 };
+
+        tm_fields_load(r, fields, &stretch);
+        if (!tm_partial_is_ok(r))
+            return;
+        tm_stretches_add(list, count, most, &stretch);
+    }
+}

@@ -163,4 +163,21 @@ tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_ro
 tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
                                  struct tm_lengths *lengths);
 
+/* A time in which a device did nothing. */
+struct tm_stretch {
+    int64_t start_ps, dur_ps;
+    uint64_t bytes; /* that were copied right before and after it; 0 = not asked for, or not recorded */
+    uint32_t host;
+    char device[192]; /* id */
+};
+
+/* Put a stretch in its place in a list of at most so many, the longest ones first. */
+void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch);
+extern const struct tm_row_field tm_stretch_fields[]; /* all but its bytes */
+/* A list in a partial, after its length.  Loading adds what is read to the list. */
+void tm_stretches_save(struct tm_partial_writer *w, const struct tm_row_field *fields, const struct tm_stretch *list,
+                       uint32_t count);
+void tm_stretches_load(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_stretch *list,
+                       uint32_t *count, uint32_t most);
+
 #endif

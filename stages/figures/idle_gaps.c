@@ -1,54 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a device was idle: each gap's time is split by what the launching thread did.
  * source: docs/metrics.md, "Idle gaps" */
-#include "stages/figures/idle_gaps.h"
+#include "stages/figures/device_time.h"
 
 #include <string.h>
 
+#include "pipeline/front.h"
 #include "pipeline/record.h"
-#include "stages/figures/device_time.h"
-#include "stages/resolve/classes.h"
 
-/* Causes of idle time by the class of host events. */
+#define LONG_CALL_PS INT64_C(1000000000) /* 1 ms or more is long */
 
-const char *const tm_cause_name[TM_CAUSE_COUNT] = {
-    [TM_CAUSE_DEVICE_WAIT] = "device_wait",
-    [TM_CAUSE_LAUNCH] = "launch",
-    [TM_CAUSE_COMPILE] = "compile",
-    [TM_CAUSE_INPUT] = "input",
-    [TM_CAUSE_SYNC] = "sync",
-    [TM_CAUSE_GC] = "gc",
-    [TM_CAUSE_PROFILER] = "profiler",
-    [TM_CAUSE_HOST] = "host",
-    [TM_CAUSE_UNRECORDED] = "unrecorded",
+/* Lengths of calls by name.  Memory: rows by name, which spill. */
+
+struct tm_call_lengths {
+    struct tm_run *run;
+    struct tm_names *names;
+    struct tm_groups *groups;
+    struct tm_front front;
 };
 
-enum tm_cause tm_cause_of_class(enum tm_class class)
+static void add_row(void *into, const void *from)
 {
-    switch (class) {
-    case TM_CLASS_LAUNCH:
-        return TM_CAUSE_LAUNCH;
-    case TM_CLASS_COMPILE:
-        return TM_CAUSE_COMPILE;
-    case TM_CLASS_INPUT:
-        return TM_CAUSE_INPUT;
-    case TM_CLASS_SYNC:
-        return TM_CAUSE_SYNC;
-    case TM_CLASS_GC:
-        return TM_CAUSE_GC;
-    case TM_CLASS_PROFILER:
-        return TM_CAUSE_PROFILER;
-    default:
-        return TM_CAUSE_HOST;
-    }
+    struct tm_call_lengths_row *to = into;
+    const struct tm_call_lengths_row *more = from;
+
+    to->count = tm_sum_counts(to->count, more->count);
+    to->long_count = tm_sum_counts(to->long_count, more->long_count);
+    to->short_ps = tm_sum_times(to->short_ps, more->short_ps);
 }
 
-struct tm_cause_reason tm_cause_reason_of(enum tm_class class, uint32_t traits)
+struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names *names)
 {
-    const enum tm_cause cause = tm_cause_of_class(class);
-    const bool is_wait = cause == TM_CAUSE_HOST && traits & TM_TRAIT_WAIT;
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS);
+    struct tm_call_lengths *l = tm_take(&run->budget, TM_ACCOUNT_THREADS, sizeof(*l), &run->error);
 
-    return (struct tm_cause_reason){ .cause = (uint8_t)(is_wait ? TM_CAUSE_SYNC : cause), .is_weak = is_wait };
+    if (!l)
+        return NULL;
+    *l = (struct tm_call_lengths){ .run = run, .names = names };
+    l->groups = tm_groups_new(run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16, add_row);
+    if (l->groups)
+        tm_front_init(&l->front, run, TM_ACCOUNT_THREADS, sizeof(struct tm_call_lengths_row), share / 16, l->groups);
+    if (!tm_failed(run))
+        return l;
+    tm_call_lengths_free(l);
+    return NULL;
+}
+
+void tm_call_lengths_free(struct tm_call_lengths *l)
+{
+    if (!l)
+        return;
+    tm_front_release(&l->front);
+    tm_groups_free(l->groups);
+    tm_give(&l->run->budget, TM_ACCOUNT_THREADS, l, sizeof(*l));
+}
+
+void tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *event)
+{
+    const int64_t dur_ps = event->record.dur_ps;
+    bool is_new;
+    struct tm_call_lengths_row *const row = tm_front_at(&l->front, (uint64_t)event->record.name + 1, &is_new);
+
+    if (!row)
+        return;
+    if (is_new)
+        row->key = tm_names_info(l->names, event->record.name).hash;
+    row->count++;
+    if (dur_ps >= LONG_CALL_PS)
+        row->long_count++;
+    else
+        row->short_ps = tm_sum_times(row->short_ps, dur_ps);
+}
+
+void tm_call_lengths_finish(struct tm_call_lengths *l)
+{
+    tm_front_flush(&l->front);
+    tm_groups_finish(l->groups);
+}
+
+const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *l)
+{
+    return tm_groups_next(l->groups);
+}
+
+/* --- gaps --- */
+
+void tm_find_period(struct device_time *d, const struct lane *lane, struct period *period)
+{
+    const struct tm_steps *steps = &d->trace->steps;
+
+    period->exists = false;
+    for (; period->ordinal < steps->count; period->ordinal++) {
+        const struct tm_step_row *row = tm_rows_at(steps->rows, lane->first_step_row + period->ordinal);
+
+        if (row->end_ps > row->start_ps) {
+            *period = (struct period){ period->ordinal, row->start_ps, row->end_ps, true };
+            return;
+        }
+    }
 }
 
 /* An activity that begins where the gap ends: of several the one that was launched first ends it. */

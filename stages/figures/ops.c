@@ -50,53 +50,6 @@ enum { OPS_KERNELS = 1024 /* a power of two */ };
 /* Operations in a partial: the table whole, in the order of its keys, and the devices.  Hosts and devices are numbered
  * anew where they are read. */
 
-static const struct tm_row_field cost_fields[] = {
-    TM_FIELD(struct op_cost, flops, WIDE, SUM),
-    TM_FIELD(struct op_cost, bytes, WIDE, SUM),
-    TM_FIELD(struct op_cost, flops_ps, TIME, SUM),
-    TM_FIELD(struct op_cost, bytes_ps, TIME, SUM),
-    TM_FIELDS_END,
-};
-
-#define ROW(member, kind, merge) TM_FIELD(struct op_row, member, kind, merge)
-#define ROW_BELOW(member, kind, merge, limit) TM_FIELD_BELOW(struct op_row, member, kind, merge, limit)
-
-static const struct tm_row_field op_fields[] = {
-    ROW(key, WORD, KEEP),
-    ROW(family, WORD, FIRST),
-    TM_FIELD_STRUCTS(struct op_row, cost, struct op_cost, cost_fields),
-    ROW(count, COUNT, SUM),
-    ROW(executions, COUNT, SUM),
-    ROW(self_ps, TIME, SUM),
-    ROW(total_ps, TIME, SUM),
-    ROW(min_ps, TIME, MIN),
-    ROW(max_ps, TIME, MAX),
-    ROW(self_squares, WIDE, SUM),
-    ROW(devices, DEVICES, ANY),
-    ROW(first_ps, INSTANT, FIRST),
-    ROW(first_dur_ps, TIME, FIRST),
-    ROW(first_tie, WORD, FIRST),
-    TM_FIELD_LOCAL(struct op_row, first_order, COUNT, FIRST),
-    ROW(first_host, HOST, FIRST),
-    ROW(first_device, DEVICE, FIRST),
-    ROW(name, NAME, KEEP),
-    ROW(module, NAME, KEEP),
-    ROW(kernel, NAME, FIRST),
-    ROW(opcode, NAME, FIRST),
-    ROW(details, NAME, FIRST),
-    ROW(category, NAME, FIRST),
-    ROW(path, NAME, FIRST),
-    ROW(source, NAME, FIRST),
-    ROW_BELOW(class, U8, FIRST, TM_CLASS_COUNT),
-    ROW_BELOW(level, U8, FIRST, TM_LEVEL_NONE + 1),
-    ROW_BELOW(precision, U8, KEEP, TM_PRECISION_COUNT),
-    ROW(has_matrix, BOOL, ANY),
-    ROW(is_hlo, BOOL, ANY),
-    ROW(is_opaque, BOOL, ANY),
-    ROW(is_wait, BOOL, ANY),
-    TM_FIELDS_END,
-};
-
 #define DEVICE(member, kind) TM_FIELD(struct op_device, member, kind, KEEP)
 
 static const struct tm_row_field device_fields[] = {
@@ -134,7 +87,7 @@ static const struct tm_row_field sum_fields[] = {
     SUM(count, COUNT),
     SUM(self_ps, TIME),
     SUM(total_ps, TIME),
-    TM_FIELD_STRUCTS(struct ops, cost, struct op_cost, cost_fields),
+    TM_FIELD_STRUCTS(struct ops, cost, struct op_cost, tm_op_cost_fields),
     SUM(compute_ps, TIME),
     TM_FIELD_STRUCTS(struct ops, precisions, struct precision_sum, precision_fields),
     ANY(hlo_why, NAME),
@@ -151,7 +104,7 @@ static tm_status ops_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u32(w, o->active_devices);
     tm_fields_save_rows(w, device_fields, o->devices, 0, o->active_devices);
     tm_fields_save(w, sum_fields, o);
-    return tm_fields_save_groups(w, op_fields, o->groups);
+    return tm_fields_save_groups(w, tm_op_fields, o->groups);
 }
 
 static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
@@ -170,7 +123,7 @@ static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
     tm_partial_bind_devices(r, o->active_devices, devices);
     o->active_devices += devices;
     tm_fields_load_more(r, sum_fields, o);
-    return tm_fields_load_groups(r, op_fields, o->groups, complete_row, NULL);
+    return tm_fields_load_groups(r, tm_op_fields, o->groups, complete_row, NULL);
 }
 
 /* What a name and a configuration tell of an operation: what it is called, what one execution costs, and in which type
@@ -399,40 +352,6 @@ enum { SMALL_PAGE_BYTES = 4096 };
 
 /* --- folding --- */
 
-/* What an operation is, is told by its kernels, not by the fills that prepare for them. */
-static bool is_earlier(const struct op_row *a, const struct op_row *b)
-{
-    const bool a_fills = a->class == TM_CLASS_MEMSET, b_fills = b->class == TM_CLASS_MEMSET;
-
-    if (a_fills != b_fills)
-        return b_fills;
-    if (a->first_host != b->first_host)
-        return a->first_host < b->first_host;
-    if (a->first_ps != b->first_ps)
-        return a->first_ps < b->first_ps;
-    if (a->first_device != b->first_device)
-        return a->first_device < b->first_device;
-    if (a->first_tie != b->first_tie)
-        return a->first_tie < b->first_tie;
-    return a->first_order < b->first_order;
-}
-
-/* The widest type that is known: which of several comes first does not matter. */
-static uint8_t wider(uint8_t a, uint8_t b)
-{
-    if (!a || !b)
-        return a ? a : b;
-    return a < b ? a : b;
-}
-
-void tm_op_merge(struct op_row *a, const struct op_row *b)
-{
-    tm_fields_merge(op_fields, a, b);
-    a->precision = wider(a->precision, b->precision);
-    if (is_earlier(b, a))
-        tm_fields_take_first(op_fields, a, b);
-}
-
 static void merge_rows(void *into, const void *from)
 {
     tm_op_merge(into, from);
@@ -460,7 +379,7 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
     device->bytes = tm_sum_wide(device->bytes, tm_wide_value(row->cost.bytes));
     if (!op_computes(row->level))
         return;
-    tm_fields_merge(cost_fields, &o->cost, &row->cost);
+    tm_fields_merge(tm_op_cost_fields, &o->cost, &row->cost);
     o->compute_ps = tm_sum_times(o->compute_ps, row->self_ps);
     sum->count = tm_sum_counts(sum->count, row->count);
     sum->total_ps = tm_sum_times(sum->total_ps, row->self_ps);
@@ -739,7 +658,7 @@ static tm_status end_host(struct tm_stage *s)
     return s->run->error.status;
 }
 
-void tm_ops_end_events(struct ops *o)
+static void end_events(struct ops *o)
 {
     tm_front_release(&o->front);
     tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->kernels, o->kernels ? OPS_KERNELS * sizeof(*o->kernels) : 0);
@@ -757,9 +676,15 @@ static void close_stage(struct tm_stage *s)
     if (!o->run)
         return;
     give_lanes(o);
-    tm_ops_end_events(o);
+    end_events(o);
     tm_groups_free(o->groups);
     tm_rows_free(o->devices);
+}
+
+static tm_status ops_report(struct tm_stage *s, struct tm_value *summary)
+{
+    end_events(s->state); /* their memory is for the report */
+    return tm_ops_report(s, summary);
 }
 
 const struct tm_stage_type tm_ops_stage = {
@@ -771,7 +696,7 @@ const struct tm_stage_type tm_ops_stage = {
     .begin_host = begin_host,
     .take = take,
     .end_host = end_host,
-    .report = tm_ops_report,
+    .report = ops_report,
     .save = ops_save,
     .load = ops_load,
     .close = close_stage,

@@ -11,11 +11,6 @@
 
 #define PS_PER_S 1e12
 
-const char *const tm_op_bound_name[OP_BOUND_COUNT] = {
-    [OP_BOUND_COMPUTE] = "compute", [OP_BOUND_MEMORY] = "memory",   [OP_BOUND_LATENCY] = "latency",
-    [OP_BOUND_NONE] = "none",       [OP_BOUND_UNKNOWN] = "unknown",
-};
-
 static double per_second(double amount, int64_t ps)
 {
     return amount * PS_PER_S / (double)ps;

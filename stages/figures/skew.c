@@ -11,7 +11,6 @@
 
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "stages/figures/collectives.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/members.h"

@@ -3,7 +3,7 @@
 #define TM_SKEW_H
 
 #include "pipeline/store/groups.h"
-#include "stages/figures/collectives.h"
+#include "stages/figures/collective_facts.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/members.h"
 

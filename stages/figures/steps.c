@@ -5,6 +5,26 @@
 
 #include "stages/figures/device_time.h"
 
+void tm_add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT])
+{
+    struct tm_value *by = tm_add_object(to, key);
+
+    for (int i = 0; i < TM_DIRECTION_COUNT; i++)
+        tm_add_int(by, tm_direction_name[i], copy_ps[i]);
+}
+
+void tm_add_parts(struct tm_value *to, const struct time_parts *parts)
+{
+    struct tm_value *idle;
+
+    tm_add_int(to, "compute_ps", parts->compute_ps);
+    tm_add_int(to, "exposed_collective_ps", parts->exposed_collective_ps);
+    tm_add_directions(to, "exposed_copy_ps", parts->exposed_copy_ps);
+    idle = tm_add_object(to, "idle_ps");
+    for (int i = 0; i < TM_CAUSE_COUNT; i++)
+        tm_add_int(idle, tm_cause_name[i], parts->idle_ps[i]);
+}
+
 enum { SAMPLES_MOST = 4096, SKIPPED_MOST = 100, DEVICE_STEPS_MOST = 16384 /* listed, over all devices */ };
 
 static const char *const source_name[] = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "stages/figures/collective_facts.h"
 #include "stages/figures/collectives.h"
 
 #include <stdio.h>

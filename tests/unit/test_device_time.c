@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "stages/figures/idle_gaps.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 

@@ -1,8 +1,145 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device time in a partial: hosts, lanes with their listed steps, the steps of the hosts, the longest gaps.  Lanes and
- * hosts are numbered anew where they are read. */
+/* The tables of device time: hosts, groups, lanes, their busy time over time; and the same in a partial, with the listed
+ * steps, the steps of the hosts and the longest gaps.  Lanes and hosts are numbered anew where they are read. */
 #include "stages/figures/device_time.h"
+
+#include <string.h>
+
 #include "stages/figures/fields.h"
+
+/* --- tables --- */
+
+struct host_facts *tm_device_time_new_host(struct device_time *d)
+{
+    const size_t row = sizeof(*d->hosts);
+    struct host_facts *hosts = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * row,
+                                         (d->host_count + 1) * row, &d->run->error);
+
+    if (!hosts)
+        return NULL;
+    d->hosts = hosts;
+    d->hosts[d->host_count] = (struct host_facts){ .is_json_copy = false };
+    return &d->hosts[d->host_count++];
+}
+
+struct group_facts *tm_device_time_new_group(struct device_time *d)
+{
+    if (d->group_count == d->group_most) {
+        const uint32_t most = d->group_most ? d->group_most * 2 : 8;
+        struct group_facts *groups = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->groups,
+                                               d->group_most * sizeof(*groups), most * sizeof(*groups), &d->run->error);
+
+        if (!groups)
+            return NULL;
+        d->groups = groups;
+        d->group_most = most;
+    }
+    d->groups[d->group_count] = (struct group_facts){ .host = 0 };
+    return &d->groups[d->group_count++];
+}
+
+struct lane *tm_new_lane(struct device_time *d)
+{
+    if (d->lane_count == d->lane_most) {
+        const uint32_t most = d->lane_most ? d->lane_most * 2 : 8;
+        struct lane *lanes = tm_retake(&d->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*lanes),
+                                       most * sizeof(*lanes), &d->run->error);
+
+        if (!lanes)
+            return NULL;
+        d->lanes = lanes;
+        d->lane_most = most;
+    }
+    d->lanes[d->lane_count] = (struct lane){ .host = 0 };
+    return &d->lanes[d->lane_count++];
+}
+
+/* Busy time over time.  See device_time.h. */
+
+/* Number of the bin of a moment, counted from the one at 0: rounds down, below 0 too. */
+static int64_t number_of(int64_t at_ps, int64_t bin_ps)
+{
+    return at_ps / bin_ps - (at_ps % bin_ps < 0);
+}
+
+static uint64_t count_of(int64_t start_ps, int64_t end_ps, int64_t bin_ps)
+{
+    return end_ps > start_ps ? (uint64_t)number_of(end_ps - 1, bin_ps) - (uint64_t)number_of(start_ps, bin_ps) + 1 : 0;
+}
+
+/* By how much a round width grows to the next one that it divides: 1 to 2, 2 to 10, 5 to 10. */
+static int growth_of(int64_t bin_ps)
+{
+    while (bin_ps % 10 == 0)
+        bin_ps /= 10;
+    return bin_ps == 2 ? 5 : 2;
+}
+
+/* The round width after this one: 1, 2, 5, 10. */
+static int64_t wider(int64_t bin_ps)
+{
+    int64_t first = bin_ps;
+
+    while (first % 10 == 0)
+        first /= 10;
+    return first == 2 ? bin_ps / 2 * 5 : bin_ps * 2;
+}
+
+void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps)
+{
+    *bins = (struct tm_busy_bins){ .start_ps = start_ps, .end_ps = end_ps, .bin_ps = 1 };
+    while (count_of(start_ps, end_ps, bins->bin_ps) > TM_BUSY_BINS_MOST)
+        bins->bin_ps = wider(bins->bin_ps);
+    bins->count = (uint32_t)count_of(start_ps, end_ps, bins->bin_ps);
+}
+
+static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
+{
+    const int64_t number = number_of(at_ps, bins->bin_ps);
+
+    bins->last = (uint32_t)(number - number_of(bins->start_ps, bins->bin_ps));
+    /* The multiples below the first moment that can be told, and above the last one, are not told either. */
+    if (__builtin_mul_overflow(number, bins->bin_ps, &bins->last_begin_ps))
+        bins->last_begin_ps = INT64_MIN;
+    if (__builtin_mul_overflow(number + 1, bins->bin_ps, &bins->last_end_ps))
+        bins->last_end_ps = INT64_MAX;
+}
+
+void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign)
+{
+    start_ps = start_ps > bins->start_ps ? start_ps : bins->start_ps;
+    end_ps = end_ps < bins->end_ps ? end_ps : bins->end_ps;
+    while (start_ps < end_ps) {
+        int64_t part_ps;
+
+        if (start_ps < bins->last_begin_ps || start_ps >= bins->last_end_ps)
+            find_bin(bins, start_ps);
+        part_ps = (end_ps < bins->last_end_ps ? end_ps : bins->last_end_ps) - start_ps;
+        bins->busy_ps[bins->last] += sign < 0 ? -part_ps : part_ps;
+        start_ps += part_ps;
+    }
+}
+
+void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most)
+{
+    bins->last_begin_ps = bins->last_end_ps = 0;
+    while (bins->count > most && bins->count > 3 && bins->bin_ps <= INT64_MAX / 5) {
+        const int factor = growth_of(bins->bin_ps);
+        const int64_t first = number_of(bins->start_ps, bins->bin_ps);
+        const int64_t wide_first = number_of(first, factor);
+
+        for (uint32_t i = 0; i < bins->count; i++) {
+            const int64_t part_ps = bins->busy_ps[i];
+
+            bins->busy_ps[i] = 0;
+            bins->busy_ps[number_of(first + i, factor) - wide_first] += part_ps;
+        }
+        bins->bin_ps *= factor;
+        bins->count = (uint32_t)count_of(bins->start_ps, bins->end_ps, bins->bin_ps);
+    }
+}
+
+/* --- in a partial --- */
 
 /* Two moments whose distance is a time. */
 static void check_span(struct tm_partial_reader *r, int64_t start_ps, int64_t end_ps)
