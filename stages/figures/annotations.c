@@ -543,12 +543,17 @@ static void take_launch(struct annotations *a, const struct tm_event *event)
 
 tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
 {
-    if (a->leads && event->record.start_ps > a->start_ps)
+    if (a->leads && event->record.start_ps > a->start_ps) {
         take_leads(a);
+        if (tm_failed(a->run))
+            return a->run->error.status;
+    }
     if (event->chosen && event->level != TM_LEVEL_NONE && event->launch_track != TM_NONE)
         take_launch(a, event);
     else if (is_annotation(a, event))
         take_annotation(a, &event->record);
+    else
+        return TM_OK;
     return a->run->error.status;
 }
 

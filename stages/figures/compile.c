@@ -559,7 +559,7 @@ static void find_step(const struct tm_trace *trace, struct compile *compile)
     compile->step_number = mark->number;
 }
 
-static void take_compile(struct compiles *c, const struct tm_event *event)
+static tm_status take_compile(struct compiles *c, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
@@ -569,7 +569,7 @@ static void take_compile(struct compiles *c, const struct tm_event *event)
     struct track_ends *ends = tm_rows_change(c->tracks, r->track);
 
     if (is_inside(is_user ? ends : &c->any_track, sort, end_ps))
-        return;
+        return c->run->error.status;
     note_end(ends, sort, end_ps);
     note_end(&c->any_track, sort, end_ps);
     compile.host = (uint32_t)tm_rows_count(c->hosts) - 1;
@@ -577,15 +577,16 @@ static void take_compile(struct compiles *c, const struct tm_event *event)
     find_step(c->trace, &compile);
     c->found[sort]++;
     tm_rows_append(c->rows, &compile);
+    return c->run->error.status;
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_COMPILE)
-        take_compile(s->state, event);
-    else if (event->traits & TM_TRAIT_PJIT)
+        return take_compile(s->state, event);
+    if (event->traits & TM_TRAIT_PJIT)
         take_call(s->state, &event->record);
-    return s->run->error.status;
+    return TM_OK;
 }
 
 static tm_status end_host(struct tm_stage *s)
