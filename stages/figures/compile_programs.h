@@ -12,7 +12,7 @@
  * program of a name is what the last compile of that name made, and so on backwards, host by host. */
 struct tm_compiled;
 
-/* errors: NULL, with the error in run->error, which keeps those of what follows, too */
+/* errors: NULL; run->error has the failure, here and below */
 struct tm_compiled *tm_compiled_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
 void tm_compiled_free(struct tm_compiled *programs); /* tolerates NULL */
 
