@@ -117,7 +117,7 @@ struct tables {
 static void choose_rows(struct fusion *f, struct tables *t)
 {
     static const uint64_t most[FUSION_KINDS] = { REPEATED_ROWS, ATTENTION_ROWS, LAYOUT_ROWS, F32_ROWS };
-    const void *next;
+    const struct fusion_op *row;
 
     for (int kind = 0; kind < FUSION_KINDS; kind++) {
         t->top[kind] = tm_top_rows_new(f->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op), most[kind],
@@ -126,9 +126,7 @@ static void choose_rows(struct fusion *f, struct tables *t)
             return;
     }
     tm_groups_finish(f->ops);
-    while ((next = tm_groups_next(f->ops))) {
-        const struct fusion_op *row = next;
-
+    while ((row = tm_groups_next(f->ops))) {
         t->distinct[row->kind]++;
         if (row->kind == FUSION_REPEATED_OP) {
             t->repeated.count = tm_sum_counts(t->repeated.count, row->count);

@@ -636,12 +636,10 @@ struct call_sums {
 
 static void choose_calls(struct host *h, enum host_call_kind kind, struct tm_top_rows *top, struct call_sums *sums)
 {
-    const void *next;
+    const struct call_row *row;
 
     tm_groups_finish(h->calls);
-    while ((next = tm_groups_next(h->calls))) {
-        const struct call_row *row = next;
-
+    while ((row = tm_groups_next(h->calls))) {
         if (row->kind != kind)
             continue;
         sums->rows++;

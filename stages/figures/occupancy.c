@@ -222,12 +222,10 @@ typedef void use_fn(void *to, const struct folded *kernel);
 static void each_kernel(struct occupancy *o, use_fn *use, void *to)
 {
     struct folded kernel = { .variants = 0 };
-    const void *next;
+    const struct occupancy_row *row;
 
     tm_groups_finish(o->groups);
-    while ((next = tm_groups_next(o->groups))) {
-        const struct occupancy_row *row = next;
-
+    while ((row = tm_groups_next(o->groups))) {
         if (kernel.variants && kernel.top.key.high != row->key.high) {
             use(to, &kernel);
             kernel = (struct folded){ .variants = 0 };
@@ -264,11 +262,10 @@ static void sum_up(void *to, const struct folded *k)
 /* Limiters are of variants: the grid is one of them. */
 static void sum_limiters(struct occupancy *o, struct sums *sums)
 {
-    const void *next;
+    const struct occupancy_row *row;
 
     tm_groups_finish(o->groups);
-    while ((next = tm_groups_next(o->groups))) {
-        const struct occupancy_row *row = next;
+    while ((row = tm_groups_next(o->groups))) {
         int64_t *sum = &sums->limiter_ps[fill(row).limiter];
 
         if (!row->is_collective)

@@ -225,11 +225,10 @@ static void decide_told(struct layer_report *r)
 
 static void count_families(struct layer_report *r, struct tm_groups *families)
 {
-    const void *row;
+    const struct scope_layer *layer;
 
     tm_groups_finish(r->layers);
-    while ((row = tm_groups_next(r->layers))) {
-        const struct scope_layer *layer = row;
+    while ((layer = tm_groups_next(r->layers))) {
         const struct family family = { .key = layer->family,
                                        .outer = layer->outer_family,
                                        .members = 1,

@@ -316,11 +316,9 @@ static void count_step(struct run_steps *steps, const struct gathered *step)
 static void gather_steps(struct tm_sorter *sorter, struct run_steps *steps)
 {
     struct gathered step = { .has_line = false };
-    const void *row;
+    const struct numbered *line;
 
-    while ((row = tm_sorter_next(sorter))) {
-        const struct numbered *line = row;
-
+    while ((line = tm_sorter_next(sorter))) {
         if (!step.has_line || line->number != step.number) {
             count_step(steps, &step);
             step = (struct gathered){ .has_line = true, .number = line->number };
