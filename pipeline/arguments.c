@@ -238,10 +238,11 @@ void tm_put_text(struct tm_arguments_builder *b, tm_strid key, const char *text,
         put_text(b, key, TM_ARGUMENT_TEXT, text, length);
         return;
     }
-    if (b->skipped || b->status != TM_OK)
+    if (b->skipped)
         return;
-    b->status = tm_names_put_st(b->names, text, length, &name);
-    if (b->status == TM_OK)
+    name = tm_names_put(b->names, text, length);
+    b->status = tm_names_status(b->names);
+    if (name)
         tm_put_name(b, key, name);
 }
 

@@ -106,24 +106,22 @@ static char *copy_folder_name(struct tm_run *run, const char *path)
 
 /* ---- the walk ----------------------------------------------------------------------------------------- */
 
-static tm_status push_folder(struct search *s, const char *folder, const char *name, size_t depth)
+static void push_folder(struct search *s, const char *folder, const char *name, size_t depth)
 {
     void *rows = s->stack;
-    const tm_status st = tm_find_grow(s->run, &rows, s->stack_count, &s->stack_capacity, sizeof(*s->stack));
     char *path;
 
+    tm_find_grow(s->run, &rows, s->stack_count, &s->stack_capacity, sizeof(*s->stack));
     s->stack = rows;
-    if (st != TM_OK)
-        return st;
+    if (tm_failed(s->run))
+        return;
     path = name ? join_path(s->run, folder, name) : tm_find_copy(s->run, folder, strlen(folder));
-    if (!path)
-        return s->run->error.status;
-    s->stack[s->stack_count++] = (struct pending){ path, depth };
-    return TM_OK;
+    if (path)
+        s->stack[s->stack_count++] = (struct pending){ path, depth };
 }
 
 /* in: path, host  owned by the run from now on; NULL where there was no memory for them */
-static tm_status add_file(struct search *s, char *path, char *host, const struct stat *info, enum tm_found_kind kind)
+static void add_file(struct search *s, char *path, char *host, const struct stat *info, enum tm_found_kind kind)
 {
     const struct tm_found_file file = {
         .path = path,
@@ -133,50 +131,49 @@ static tm_status add_file(struct search *s, char *path, char *host, const struct
         .kind = kind,
     };
 
-    const tm_status st = path ? tm_guard_input(s->run, path, info) : TM_OK;
-    const tm_status added = tm_run_add(s->run, &s->here, &file);
-
-    return st == TM_OK ? added : st;
+    if (path)
+        tm_guard_input(s->run, path, info);
+    tm_run_add(s->run, &s->here, &file);
 }
 
 /* A file whose name leaves it open whether it is a trace. */
-static tm_status add_plain(struct search *s, char *path, const struct tm_trace_name *name, const struct stat *info)
+static void add_plain(struct search *s, char *path, const struct tm_trace_name *name, const struct stat *info)
 {
     enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
     enum tm_found_kind kind = TM_FOUND_FILE;
     size_t length;
-    tm_status st;
 
     if (!path)
-        return s->run->error.status;
+        return;
     if (s->sniffed++ >= tm_raised_limit(s->run, TM_DISCOVER_SNIFFS_MOST)) {
         s->found->left_out.unseen++;
         tm_find_give(s->run, path);
-        return TM_OK;
+        return;
     }
-    st = s->sniff(s->run, path, &sniffed);
-    if (st == TM_OK && tm_sniffed_kind(sniffed, &kind))
-        return add_file(s, path, tm_find_host(s->run, tm_last_part(path, &length), name->host_length), info, kind);
+    (void)s->sniff(s->run, path, &sniffed);
+    if (!tm_failed(s->run) && tm_sniffed_kind(sniffed, &kind)) {
+        add_file(s, path, tm_find_host(s->run, tm_last_part(path, &length), name->host_length), info, kind);
+        return;
+    }
     tm_find_give(s->run, path);
-    s->found->left_out.not_traces += st == TM_OK;
-    if (st != TM_ERR_INPUT)
-        return st;
-    s->found->unreadable++;
-    s->run->error = (struct tm_error){ .status = TM_OK };
-    return TM_OK;
+    s->found->left_out.not_traces += !tm_failed(s->run);
+    if (s->run->error.status == TM_ERR_INPUT) {
+        s->found->unreadable++;
+        s->run->error = (struct tm_error){ .status = TM_OK };
+    }
 }
 
 /* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or descriptors
  * ends the search. */
-static tm_status refuse_folder(struct search *s, const struct pending *folder, int reason)
+static void refuse_folder(struct search *s, const struct pending *folder, int reason)
 {
     if (folder->depth > 0 && !tm_lacks_room(reason)) {
         s->found->unreadable++;
-        return TM_OK;
+        return;
     }
     if (reason == EACCES)
         tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
-    return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
+    (void)tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
 }
 
 int tm_leads_out(const char *root, const char *path, bool *leads_out)
@@ -191,96 +188,89 @@ int tm_leads_out(const char *root, const char *path, bool *leads_out)
     return 0;
 }
 
-/* out: *is_followed  false: a link out of the folder, which is counted */
-static tm_status check_link(struct search *s, const struct pending *folder, const struct dirent *entry,
-                            bool *is_followed)
+/* false: a link out of the folder, which is counted; or a failure */
+static bool is_followed(struct search *s, const struct pending *folder, const struct dirent *entry)
 {
     char *path;
     bool leads_out = false;
     int problem;
 
-    *is_followed = true;
     if (!s->real_root[0] || (entry->d_type != DT_LNK && entry->d_type != DT_UNKNOWN))
-        return TM_OK;
+        return true;
     path = join_path(s->run, folder->path, entry->d_name);
     if (!path)
-        return s->run->error.status;
+        return false;
     problem = tm_leads_out(s->real_root, path, &leads_out);
     tm_find_give(s->run, path);
     if (problem && tm_lacks_room(problem))
-        return refuse_folder(s, folder, problem);
-    *is_followed = !problem && !leads_out;
-    s->found->links += !*is_followed;
-    return TM_OK;
+        refuse_folder(s, folder, problem);
+    else
+        s->found->links += problem || leads_out;
+    return !problem && !leads_out;
 }
 
 /* One entry of a folder: a trace file is kept, a folder is put off. */
-static tm_status take_entry(struct search *s, const struct pending *folder, int fd, const struct dirent *entry)
+static void take_entry(struct search *s, const struct pending *folder, int fd, const struct dirent *entry)
 {
     struct tm_trace_name told;
     struct stat info;
     const bool named = tm_trace_name_read(entry->d_name, &told);
     const bool trace = named || (s->sniff && tm_plain_name_read(entry->d_name, &told));
-    bool is_followed;
-    tm_status st;
 
     if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK && entry->d_type != DT_DIR &&
         (entry->d_type != DT_REG || !trace))
-        return TM_OK;
+        return;
     if (fstatat(fd, entry->d_name, &info, 0) != 0) {
         if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
-            return TM_OK; /* a link to nowhere, or gone meanwhile */
-        if (!trace)
-            return refuse_folder(s, &(struct pending){ .path = folder->path, .depth = folder->depth + 1 }, errno);
+            return; /* a link to nowhere, or gone meanwhile */
+        if (!trace) {
+            refuse_folder(s, &(struct pending){ .path = folder->path, .depth = folder->depth + 1 }, errno);
+            return;
+        }
         s->found->unreadable++;
         if (!named)
-            return TM_OK;
+            return;
         info = (struct stat){ .st_mode = S_IFREG }; /* who opens it tells why */
     }
-    if (!S_ISDIR(info.st_mode) && !(S_ISREG(info.st_mode) && trace))
-        return TM_OK;
-    st = check_link(s, folder, entry, &is_followed);
-    if (st != TM_OK || !is_followed)
-        return st;
-    if (!S_ISDIR(info.st_mode) && !named)
-        return add_plain(s, join_path(s->run, folder->path, entry->d_name), &told, &info);
-    if (!S_ISDIR(info.st_mode))
-        return add_file(s, join_path(s->run, folder->path, entry->d_name),
-                        tm_find_host(s->run, entry->d_name, told.host_length), &info, told.kind);
-    if (folder->depth < TM_DISCOVER_DEPTH_MOST)
-        return push_folder(s, folder->path, entry->d_name, folder->depth + 1);
-    s->found->too_deep++;
-    return TM_OK;
+    if ((!S_ISDIR(info.st_mode) && !(S_ISREG(info.st_mode) && trace)) || !is_followed(s, folder, entry))
+        return;
+    if (S_ISDIR(info.st_mode) && folder->depth < TM_DISCOVER_DEPTH_MOST)
+        push_folder(s, folder->path, entry->d_name, folder->depth + 1);
+    else if (S_ISDIR(info.st_mode))
+        s->found->too_deep++;
+    else if (named)
+        add_file(s, join_path(s->run, folder->path, entry->d_name),
+                 tm_find_host(s->run, entry->d_name, told.host_length), &info, told.kind);
+    else
+        add_plain(s, join_path(s->run, folder->path, entry->d_name), &told, &info);
 }
 
-static tm_status count_entry(struct search *s)
+static void count_entry(struct search *s)
 {
     const uint64_t most = tm_raised_limit(s->run, TM_DISCOVER_ENTRIES_MOST);
 
     if (++s->entries <= most)
-        return TM_OK;
+        return;
     (void)tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "there are more than %" PRIu64 " files and folders below '%s'",
                   most, s->root);
     tm_limit_hint(s->run, "name a folder further down");
-    return TM_ERR_LIMIT;
 }
 
-static tm_status read_folder(struct search *s, const struct pending *folder, DIR *dir)
+static void read_folder(struct search *s, const struct pending *folder, DIR *dir)
 {
     const struct dirent *entry;
 
     while ((errno = 0, entry = readdir(dir)) != NULL) {
-        tm_status st = TM_OK;
-
         if (entry->d_name[0] == '.')
             continue;
-        st = count_entry(s);
-        if (st == TM_OK)
-            st = take_entry(s, folder, dirfd(dir), entry);
-        if (st != TM_OK)
-            return st;
+        count_entry(s);
+        if (!tm_failed(s->run))
+            take_entry(s, folder, dirfd(dir), entry);
+        if (tm_failed(s->run))
+            return;
     }
-    return errno ? refuse_folder(s, folder, errno) : TM_OK;
+    if (errno)
+        refuse_folder(s, folder, errno);
 }
 
 /* The last one of the stack is searched first. */
@@ -291,7 +281,7 @@ static int last_name_first(const void *a, const void *b)
     return strcmp(other->path, one->path);
 }
 
-static tm_status search_folder(struct search *s, const struct pending *folder)
+static void search_folder(struct search *s, const struct pending *folder)
 {
     const int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     const size_t pending = s->stack_count;
@@ -299,37 +289,37 @@ static tm_status search_folder(struct search *s, const struct pending *folder)
     const int reason = errno;
     struct stat info;
     bool fresh = false;
-    tm_status st;
 
     if (!dir) {
         if (fd >= 0)
             (void)close(fd);
-        return refuse_folder(s, folder, reason);
+        refuse_folder(s, folder, reason);
+        return;
     }
-    st = fstat(fd, &info) == 0 ? tm_file_ids_add(s->run, &s->seen, &info, &fresh) : refuse_folder(s, folder, errno);
-    if (st == TM_OK && fresh) {
+    if (fstat(fd, &info) == 0)
+        tm_file_ids_add(s->run, &s->seen, &info, &fresh);
+    else
+        refuse_folder(s, folder, errno);
+    if (fresh) {
         s->found->folders++;
-        st = read_folder(s, folder, dir);
+        read_folder(s, folder, dir);
     }
     (void)closedir(dir);
     if (s->stack_count > pending)
         qsort(s->stack + pending, s->stack_count - pending, sizeof(*s->stack), last_name_first);
-    if (st == TM_OK && s->here.all_count > 0)
-        st = tm_run_keep(s->found, &s->here, folder->path, copy_folder_name(s->run, folder->path));
-    return st;
+    if (!tm_failed(s->run) && s->here.all_count > 0)
+        tm_run_keep(s->found, &s->here, folder->path, copy_folder_name(s->run, folder->path));
 }
 
-static tm_status search_all(struct search *s)
+static void search_all(struct search *s)
 {
-    tm_status st = push_folder(s, s->root, NULL, 0);
-
-    while (st == TM_OK && s->stack_count > 0) {
+    push_folder(s, s->root, NULL, 0);
+    while (!tm_failed(s->run) && s->stack_count > 0) {
         const struct pending folder = s->stack[--s->stack_count];
 
-        st = search_folder(s, &folder);
+        search_folder(s, &folder);
         tm_find_give(s->run, folder.path);
     }
-    return st;
 }
 
 /* ---- the result --------------------------------------------------------------------------------------- */
@@ -364,29 +354,28 @@ static tm_status refuse_bare(struct search *s)
 static tm_status discover_folder(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found)
 {
     struct search s = { .run = run, .found = found, .root = input, .sniff = sniff };
-    tm_status st;
 
     /* What cannot be followed has no links in it. */
     if (!run->follow_links && !realpath(run->links_root ? run->links_root : input, s.real_root))
         (void)snprintf(s.real_root, sizeof(s.real_root), "/dev/null");
-    st = search_all(&s);
-    if (st == TM_OK && found->run_count == 0)
-        st = refuse_bare(&s);
-    if (st == TM_OK)
-        st = tm_runs_order(found, input);
+    search_all(&s);
+    if (!tm_failed(run) && found->run_count == 0)
+        (void)refuse_bare(&s);
+    if (!tm_failed(run))
+        tm_runs_order(found, input);
     end_search(&s);
-    return st;
+    return run->error.status;
 }
 
 static tm_status discover_file(struct tm_run *run, const char *path, const struct stat *info, struct tm_found *found)
 {
     struct search s = { .run = run, .found = found, .root = path };
-    tm_status st = add_file(&s, tm_find_copy(run, path, strlen(path)), tm_file_host(run, path), info, TM_FOUND_FILE);
 
-    if (st == TM_OK)
-        st = tm_run_keep_file(found, &s.here);
+    add_file(&s, tm_find_copy(run, path, strlen(path)), tm_file_host(run, path), info, TM_FOUND_FILE);
+    if (!tm_failed(run))
+        tm_run_keep_file(found, &s.here);
     end_search(&s);
-    return st;
+    return run->error.status;
 }
 
 tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found)
@@ -424,15 +413,15 @@ void tm_left_out_add(struct tm_left_out *to, const struct tm_left_out *from)
 }
 
 /* Move the runs of one argument into the list of all. */
-static tm_status move_runs(struct tm_found *all, struct tm_found *one)
+static void move_runs(struct tm_found *all, struct tm_found *one)
 {
     for (size_t i = 0; i < one->run_count; i++) {
         void *rows = all->runs;
-        const tm_status st = tm_find_grow(all->run, &rows, all->run_count, &all->capacity, sizeof(*all->runs));
 
+        tm_find_grow(all->run, &rows, all->run_count, &all->capacity, sizeof(*all->runs));
         all->runs = rows;
-        if (st != TM_OK)
-            return st;
+        if (tm_failed(all->run))
+            return;
         all->runs[all->run_count++] = one->runs[i];
         one->runs[i] = (struct tm_found_run){ 0 };
     }
@@ -443,26 +432,22 @@ static tm_status move_runs(struct tm_found *all, struct tm_found *one)
     all->unnamed += one->unnamed;
     all->damaged += one->damaged;
     tm_left_out_add(&all->left_out, &one->left_out);
-    return TM_OK;
 }
 
 tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count, tm_discover_one *discover,
                           struct tm_found *found)
 {
-    tm_status st = TM_OK;
-
     if (count == 1)
         return discover(run, inputs[0], found);
     *found = (struct tm_found){ .run = run };
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
+    for (size_t i = 0; i < count && !tm_failed(run); i++) {
         struct tm_found one;
 
-        st = discover(run, inputs[i], &one);
-        if (st == TM_OK)
-            st = move_runs(found, &one);
+        if (!discover(run, inputs[i], &one))
+            move_runs(found, &one);
         tm_found_free(&one);
     }
-    return st == TM_OK ? tm_runs_order(found, "") : st;
+    return tm_failed(run) ? run->error.status : tm_runs_order(found, "");
 }
 
 /* Finds what the links of an archive lead to: hard links, of which the archive has the content once, and symbolic ones,
@@ -537,28 +522,26 @@ static bool member_stays_inside(const struct tm_member *link)
 /* --- the list --- */
 
 /* in: file  of the link; it is the list's from then on, also after a failure */
-static tm_status member_links_add(struct tm_member_links *l, const struct tm_found_file *file,
-                                  const struct tm_member *member, bool is_plain)
+static void member_links_add(struct tm_member_links *l, const struct tm_found_file *file,
+                             const struct tm_member *member, bool is_plain)
 {
     struct tm_member_link link = { .file = *file,
                                    .position = member->is_hard ? member->position : 0,
                                    .is_plain = is_plain };
     char target[TM_MEMBER_PATH_BYTES];
     void *rows = l->rows;
-    tm_status st = file->path && file->member && file->host ? TM_OK : l->run->error.status;
 
-    if (st == TM_OK)
-        st = tm_find_grow(l->run, &rows, l->count, &l->capacity, sizeof(*l->rows));
+    if (!tm_failed(l->run))
+        tm_find_grow(l->run, &rows, l->count, &l->capacity, sizeof(*l->rows));
     l->rows = rows;
-    if (st != TM_OK) {
+    if (tm_failed(l->run)) {
         tm_found_file_free(l->run, &link.file);
-        return st;
+        return;
     }
     link.is_lost = !find_target(target, member);
     if (!link.is_lost)
         link.wanted = tm_find_copy(l->run, target, strlen(target));
     l->rows[l->count++] = link;
-    return link.is_lost || link.wanted ? TM_OK : l->run->error.status;
 }
 
 static void end_link(struct tm_run *run, struct tm_member_link *link, bool is_lost)
@@ -612,8 +595,8 @@ static const struct tm_found_file *find_file(const struct tm_member_link *link, 
     return found;
 }
 
-static tm_status take_target(struct tm_member_links *l, struct tm_member_link *link, const char *name,
-                             uint64_t position, uint64_t bytes, int64_t mtime_ns)
+static void take_target(struct tm_member_links *l, struct tm_member_link *link, const char *name, uint64_t position,
+                        uint64_t bytes, int64_t mtime_ns)
 {
     struct tm_found_file *const file = &link->file;
 
@@ -622,25 +605,21 @@ static tm_status take_target(struct tm_member_links *l, struct tm_member_link *l
     file->position = position;
     file->bytes = bytes;
     file->mtime_ns = mtime_ns;
-    return file->target ? TM_OK : l->run->error.status;
 }
 
-static tm_status look_among(struct tm_member_links *l, const struct tm_found_file *files, size_t count)
+static void look_among(struct tm_member_links *l, const struct tm_found_file *files, size_t count)
 {
-    tm_status st = TM_OK;
-
-    for (size_t i = 0; i < l->count && st == TM_OK; i++) {
+    for (size_t i = 0; i < l->count; i++) {
         struct tm_member_link *const link = &l->rows[i];
         const struct tm_found_file *const file = link->wanted ? find_file(link, files, count) : NULL;
 
         if (!file)
             continue;
-        st = take_target(l, link, file->member, file->position, file->bytes, file->mtime_ns);
+        take_target(l, link, file->member, file->position, file->bytes, file->mtime_ns);
         if (link->is_plain)
             link->file.kind = file->kind;
         end_link(l->run, link, false);
     }
-    return st;
 }
 
 /* --- in the archive --- */
@@ -669,70 +648,59 @@ static size_t first_wanted(const struct tm_member_links *l, const char *name)
 }
 
 /* The content of a member comes once, and several links may lead to it. */
-static tm_status sniff_target(struct tm_member_links *l, const struct tm_member *member)
+static void sniff_target(struct tm_member_links *l, const struct tm_member *member)
 {
-    tm_status st;
-
     if (l->sniffed_at == member->position)
-        return TM_OK;
+        return;
     l->sniffed_at = member->position;
     l->sniffed = TM_SNIFFED_OTHER;
-    st = member->sniff ? member->sniff(member, &l->sniffed) : TM_OK;
-    if (st != TM_ERR_INPUT)
-        return st;
-    l->run->error = (struct tm_error){ .status = TM_OK };
-    l->unreadable++;
-    return TM_OK;
-}
-
-static tm_status take_content(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
-{
-    const tm_status st = link->is_plain ? sniff_target(l, member) : TM_OK;
-
-    if (st == TM_OK && link->is_plain && !tm_sniffed_kind(l->sniffed, &link->file.kind))
-        link->file.kind = TM_FOUND_COPY;
-    return st;
+    if (member->sniff)
+        (void)member->sniff(member, &l->sniffed);
+    if (l->run->error.status == TM_ERR_INPUT) {
+        l->run->error = (struct tm_error){ .status = TM_OK };
+        l->unreadable++;
+    }
 }
 
 /* A member of the very name that is wanted. */
-static tm_status take_hit(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
+static void take_hit(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
 {
     char target[TM_MEMBER_PATH_BYTES];
-    tm_status st;
 
     if (link->position && link->hit >= HIT_LINK && member->position >= link->position)
-        return TM_OK; /* one before it counts */
+        return; /* one before it counts */
     if (member->is_regular) {
         link->hit = HIT_FILE;
-        st = take_target(l, link, member->name, member->position, member->bytes, member->mtime_ns);
-        return st == TM_OK ? take_content(l, link, member) : st;
+        take_target(l, link, member->name, member->position, member->bytes, member->mtime_ns);
+        if (!link->is_plain || tm_failed(l->run))
+            return;
+        sniff_target(l, member);
+        if (!tm_failed(l->run) && !tm_sniffed_kind(l->sniffed, &link->file.kind))
+            link->file.kind = TM_FOUND_COPY;
+        return;
     }
     link->hit = HIT_LINK;
     tm_find_give(l->run, link->next);
     link->next = NULL;
     link->next_position = member->is_hard ? member->position : 0;
-    if (!find_target(target, member))
-        return TM_OK;
-    link->next = tm_find_copy(l->run, target, strlen(target));
-    return link->next ? TM_OK : l->run->error.status;
+    if (find_target(target, member))
+        link->next = tm_find_copy(l->run, target, strlen(target));
 }
 
 /* A link to a folder that is on the way.  in: rest  of the way, behind the folder */
-static tm_status take_folder(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member,
-                             const char *rest)
+static void take_folder(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member,
+                        const char *rest)
 {
     char target[TM_MEMBER_PATH_BYTES], whole[TM_MEMBER_PATH_BYTES];
 
     if (link->hit > HIT_FOLDER)
-        return TM_OK;
+        return;
     link->hit = HIT_FOLDER;
     tm_find_give(l->run, link->next);
     link->next = NULL;
     link->next_position = 0;
-    if (!find_target(target, member) || !member_normalize(whole, target, rest))
-        return TM_OK;
-    link->next = tm_find_copy(l->run, whole, strlen(whole));
-    return link->next ? TM_OK : l->run->error.status;
+    if (find_target(target, member) && member_normalize(whole, target, rest))
+        link->next = tm_find_copy(l->run, whole, strlen(whole));
 }
 
 static tm_status take_member(void *to, const struct tm_member *member)
@@ -740,21 +708,21 @@ static tm_status take_member(void *to, const struct tm_member *member)
     struct tm_member_links *const l = to;
     char name[TM_MEMBER_PATH_BYTES + 1];
     size_t length;
-    tm_status st = TM_OK;
 
     if ((!member->is_regular && !member->link) || !member_normalize(name, "", member->name))
         return TM_OK;
-    for (size_t i = first_wanted(l, name); i < l->wanted && st == TM_OK && strcmp(l->order[i]->wanted, name) == 0; i++)
-        st = take_hit(l, l->order[i], member);
+    for (size_t i = first_wanted(l, name);
+         i < l->wanted && !tm_failed(l->run) && strcmp(l->order[i]->wanted, name) == 0; i++)
+        take_hit(l, l->order[i], member);
     if (!member->link || member->is_hard)
-        return st;
+        return l->run->error.status;
     length = strlen(name);
     name[length++] = '/';
     name[length] = '\0';
     for (size_t i = first_wanted(l, name);
-         i < l->wanted && st == TM_OK && strncmp(l->order[i]->wanted, name, length) == 0; i++)
-        st = take_folder(l, l->order[i], member, l->order[i]->wanted + length);
-    return st;
+         i < l->wanted && !tm_failed(l->run) && strncmp(l->order[i]->wanted, name, length) == 0; i++)
+        take_folder(l, l->order[i], member, l->order[i]->wanted + length);
+    return l->run->error.status;
 }
 
 /* After a listing: what was found ends the link, or is what is wanted next. */
@@ -775,43 +743,38 @@ static void go_on(struct tm_run *run, struct tm_member_link *link)
     link->hops++;
 }
 
-static tm_status look_in_archive(struct tm_member_links *l)
+static void look_in_archive(struct tm_member_links *l)
 {
     struct tm_listing listing;
-    tm_status st;
 
     qsort(l->order, l->wanted, sizeof(struct tm_member_link *), by_wanted);
     l->sniffed_at = 0;
-    st = l->list(l->run, l->path, take_member, l, &listing);
-    for (size_t i = 0; i < l->wanted && st == TM_OK; i++)
+    (void)l->list(l->run, l->path, take_member, l, &listing);
+    for (size_t i = 0; i < l->wanted && !tm_failed(l->run); i++)
         go_on(l->run, l->order[i]);
-    return st;
 }
 
 /* Find what they lead to, among files that are known already, else in the archive, which is listed once for each hop.
  * in: files  are put into another order */
-static tm_status member_links_resolve(struct tm_member_links *l, struct tm_found_file *files, size_t count)
+static void member_links_resolve(struct tm_member_links *l, struct tm_found_file *files, size_t count)
 {
-    tm_status st = TM_OK;
-
     if (l->count == 0)
-        return TM_OK;
+        return;
     l->order = tm_find_take(l->run, l->count * sizeof(struct tm_member_link *));
     if (!l->order)
-        return l->run->error.status;
+        return;
     if (count > 0)
         qsort(files, count, sizeof(*files), by_name_and_position);
     do {
-        st = look_among(l, files, count);
+        look_among(l, files, count);
         l->wanted = 0;
         for (size_t i = 0; i < l->count; i++) {
             if (l->rows[i].wanted)
                 l->order[l->wanted++] = &l->rows[i];
         }
-        if (st == TM_OK && l->wanted > 0)
-            st = look_in_archive(l);
-    } while (st == TM_OK && l->wanted > 0);
-    return st;
+        if (!tm_failed(l->run) && l->wanted > 0)
+            look_in_archive(l);
+    } while (!tm_failed(l->run) && l->wanted > 0);
 }
 
 /* Finds runs in an archive: the names of its members are gathered, put in order by folder, and each folder with
@@ -859,67 +822,62 @@ static struct tm_found_file make_file(const struct gathering *g, const struct tm
                                    .mtime_ns = member->mtime_ns };
 }
 
-static tm_status note_only(struct gathering *g, const struct tm_member *member)
+static void note_only(struct gathering *g, const struct tm_member *member)
 {
     struct tm_found_file *const only = &g->only;
 
     if (only->member && strcmp(tm_member_path(only->member), tm_member_path(member->name)) != 0) {
         g->others++;
-        return TM_OK;
+        return;
     }
     tm_found_file_free(g->run, only);
     *only = make_file(g, member);
     only->kind = TM_FOUND_FILE;
     only->host = tm_file_host(g->run, member->name);
-    return only->path && only->member && only->host ? TM_OK : g->run->error.status;
 }
 
 /* The kind of a member whose name leaves it open.  out: *is_trace */
-static tm_status sniff_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind,
-                              bool *is_trace)
+static bool sniff_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind)
 {
     enum tm_sniffed sniffed = TM_SNIFFED_OTHER;
-    tm_status st;
+    bool is_trace;
 
-    *is_trace = false;
     if (g->sniffed++ >= tm_raised_limit(g->run, TM_DISCOVER_SNIFFS_MOST)) {
         g->left_out->unseen++;
-        return TM_OK;
+        return false;
     }
-    st = member->sniff(member, &sniffed);
-    *is_trace = tm_sniffed_kind(sniffed, kind);
-    if (st == TM_ERR_INPUT) {
+    (void)member->sniff(member, &sniffed);
+    is_trace = tm_sniffed_kind(sniffed, kind);
+    if (g->run->error.status == TM_ERR_INPUT) {
         g->unreadable++;
         g->run->error = (struct tm_error){ .status = TM_OK };
-        return TM_OK;
+    } else {
+        g->left_out->not_traces += !tm_failed(g->run) && !is_trace;
     }
-    g->left_out->not_traces += st == TM_OK && !*is_trace;
-    return st;
+    return is_trace && !tm_failed(g->run);
 }
 
 /* A member whose name is, or may be, that of a trace.  in: last  the last part of its name */
-static tm_status take_file(struct gathering *g, const struct tm_member *member, const char *last,
-                           const struct tm_trace_name *told, bool is_named)
+static void take_file(struct gathering *g, const struct tm_member *member, const char *last,
+                      const struct tm_trace_name *told, bool is_named)
 {
     enum tm_found_kind kind = told->kind;
-    bool is_trace = true;
     struct tm_found_file file;
 
     if (!is_named && member->link && g->links.count >= tm_raised_limit(g->run, TM_DISCOVER_LINKS_MOST)) {
         g->left_out->unseen++;
-        return TM_OK;
+        return;
     }
-    if (!is_named && !member->link) {
-        const tm_status st = sniff_member(g, member, &kind, &is_trace);
-
-        if (st != TM_OK || !is_trace)
-            return st;
-    }
+    if (!is_named && !member->link && !sniff_member(g, member, &kind))
+        return;
     file = make_file(g, member);
     file.host = file.member ? tm_find_host(g->run, last, told->host_length) : NULL;
     file.kind = kind;
     g->named += is_named && !member->link;
-    return member->link ? member_links_add(&g->links, &file, member, !is_named) : tm_run_add(g->run, &g->files, &file);
+    if (member->link)
+        member_links_add(&g->links, &file, member, !is_named);
+    else
+        tm_run_add(g->run, &g->files, &file);
 }
 
 static tm_status take_archive_member(void *to, const struct tm_member *member)
@@ -930,7 +888,6 @@ static tm_status take_archive_member(void *to, const struct tm_member *member)
     struct tm_trace_name told;
     const bool is_named = tm_trace_name_read(last, &told) && last[length] == '\0';
     const bool may_be = is_named || (member->sniff && last[length] == '\0' && tm_plain_name_read(last, &told));
-    tm_status st = TM_OK;
 
     g->left_out->special += member->is_special;
     if (!member->is_regular && !member->link)
@@ -940,19 +897,20 @@ static tm_status take_archive_member(void *to, const struct tm_member *member)
         return TM_OK;
     }
     if (member->is_regular)
-        st = note_only(g, member);
+        note_only(g, member);
     else if (!may_be && !member_stays_inside(member))
         g->left_out->lost_links++; /* there may have been a folder of runs behind it */
-    return st == TM_OK && may_be ? take_file(g, member, last, &told, is_named) : st;
+    if (may_be && !tm_failed(g->run))
+        take_file(g, member, last, &told, is_named);
+    return g->run->error.status;
 }
 
 /* Links that lead to a file are files themselves. */
-static tm_status add_links(struct gathering *g)
+static void add_links(struct gathering *g)
 {
-    tm_status st = member_links_resolve(&g->links, g->files.files, g->files.all_count);
-
+    member_links_resolve(&g->links, g->files.files, g->files.all_count);
     g->unreadable += g->links.unreadable;
-    for (size_t i = 0; i < g->links.count && st == TM_OK; i++) {
+    for (size_t i = 0; i < g->links.count && !tm_failed(g->run); i++) {
         struct tm_member_link *const link = &g->links.rows[i];
         const struct tm_found_file file = link->file;
 
@@ -963,10 +921,9 @@ static tm_status add_links(struct gathering *g)
         } else {
             link->file = (struct tm_found_file){ .path = NULL };
             g->others++;
-            st = tm_run_add(g->run, &g->files, &file);
+            tm_run_add(g->run, &g->files, &file);
         }
     }
-    return st;
 }
 
 /* Length of the folder in a member's name, which stands before its last slash. */
@@ -1022,38 +979,31 @@ static char *copy_name(const struct gathering *g, const char *folder, size_t bel
 }
 
 /* The problem of the archive goes with the first file of each run. */
-static tm_status keep_here(struct gathering *g, struct tm_found *found)
+static void keep_here(struct gathering *g, struct tm_found *found)
 {
     struct tm_found_run *const here = &g->here;
     const struct tm_listing *const listing = &g->listing;
     char folder[TM_FOUND_NAME_BYTES];
     const size_t below = strlen(g->path);
     char *name;
-    tm_status st;
 
     (void)tm_found_name(&here->files[0], folder);
     *strrchr(folder + below, '/') = '\0'; /* there is one after the archive's own path */
     name = copy_name(g, folder, below);
-    st = name ? tm_run_keep(found, here, folder, name) : g->run->error.status;
-    if (st == TM_OK && listing->problem[0]) {
-        struct tm_found_file *const first = &found->runs[found->run_count - 1].files[0];
-
-        first->problem = tm_find_copy(g->run, listing->problem, strlen(listing->problem));
-        st = first->problem ? TM_OK : g->run->error.status;
-    }
-    return st;
+    if (name && !tm_run_keep(found, here, folder, name) && listing->problem[0])
+        found->runs[found->run_count - 1].files[0].problem =
+            tm_find_copy(g->run, listing->problem, strlen(listing->problem));
 }
 
 /* Files in order become runs, folder by folder; each file moves from one list to the other. */
-static tm_status make_runs(struct gathering *g, struct tm_found *found)
+static void make_runs(struct gathering *g, struct tm_found *found)
 {
     struct tm_found_file *const files = g->files.files;
     const size_t count = g->files.all_count;
-    tm_status st = TM_OK;
 
     if (count > 0)
         qsort(files, count, sizeof(*files), by_folder);
-    for (size_t i = 0; i < count && st == TM_OK; i++) {
+    for (size_t i = 0; i < count && !tm_failed(g->run); i++) {
         const char *const name = tm_member_path(files[i].member);
         const char *const next = i + 1 < count ? tm_member_path(files[i + 1].member) : NULL;
         struct tm_found_file file = files[i];
@@ -1063,25 +1013,22 @@ static tm_status make_runs(struct gathering *g, struct tm_found *found)
             continue;
         }
         files[i] = (struct tm_found_file){ .path = NULL };
-        st = tm_run_add(g->run, &g->here, &file);
-        if (st == TM_OK && (!next || compare_folders(tm_member_path(file.member), next) != 0))
-            st = keep_here(g, found);
+        if (!tm_run_add(g->run, &g->here, &file) && (!next || compare_folders(tm_member_path(file.member), next) != 0))
+            keep_here(g, found);
     }
-    return st;
 }
 
-static tm_status keep_only(struct gathering *g, struct tm_found *found)
+static void keep_only(struct gathering *g, struct tm_found *found)
 {
     const struct tm_found_file file = g->only;
-    tm_status st;
 
     g->only = (struct tm_found_file){ .path = NULL };
-    st = tm_run_add(g->run, &g->here, &file);
-    if (st == TM_OK && g->listing.problem[0]) {
+    if (tm_run_add(g->run, &g->here, &file))
+        return;
+    if (g->listing.problem[0])
         g->here.files[0].problem = tm_find_copy(g->run, g->listing.problem, strlen(g->listing.problem));
-        st = g->here.files[0].problem ? TM_OK : g->run->error.status;
-    }
-    return st == TM_OK ? tm_run_keep_file(found, &g->here) : st;
+    if (!tm_failed(g->run))
+        tm_run_keep_file(found, &g->here);
 }
 
 static tm_status refuse_bare_archive(const struct gathering *g)
@@ -1111,26 +1058,26 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
     struct gathering g = {
         .run = run, .path = path, .left_out = &found->left_out, .links = { .run = run, .path = path, .list = list }
     };
-    tm_status st;
 
     *found = (struct tm_found){ .run = run, .folders = 1 };
-    st = list(run, path, take_archive_member, &g, &g.listing);
-    if (st == TM_OK)
-        st = add_links(&g);
+    if (!list(run, path, take_archive_member, &g, &g.listing))
+        add_links(&g);
     found->unreadable = g.unreadable;
     found->unnamed = g.listing.unnamed;
     found->damaged = g.listing.problem[0] != '\0';
-    if (st == TM_OK && g.only.member && g.others == 0 && (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
-        st = keep_only(&g, found);
-    else if (st == TM_OK)
-        st = make_runs(&g, found);
-    if (st == TM_OK && found->run_count == 0)
-        st = refuse_bare_archive(&g);
-    if (st == TM_OK)
-        st = tm_runs_order(found, path);
+    if (!tm_failed(run)) {
+        if (g.only.member && g.others == 0 && (g.named == 0 || !strchr(tm_member_path(g.only.member), '/')))
+            keep_only(&g, found);
+        else
+            make_runs(&g, found);
+    }
+    if (!tm_failed(run) && found->run_count == 0)
+        (void)refuse_bare_archive(&g);
+    if (!tm_failed(run))
+        tm_runs_order(found, path);
     member_links_free(&g.links);
     tm_run_free(run, &g.files);
     tm_run_free(run, &g.here);
     tm_found_file_free(run, &g.only);
-    return st;
+    return run->error.status;
 }

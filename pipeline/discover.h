@@ -180,7 +180,7 @@ void *tm_find_take(struct tm_run *run, size_t bytes) TM_MUST_USE;
 char *tm_find_copy(struct tm_run *run, const char *text, size_t length) TM_MUST_USE;
 void tm_find_give(struct tm_run *run, char *text); /* NULL allowed */
 /* Make room for one more row; *capacity is in rows. */
-tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *capacity, size_t row_bytes) TM_MUST_USE;
+tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *capacity, size_t row_bytes);
 
 /* --- names --- */
 
@@ -207,18 +207,18 @@ char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_
 
 /* Add a file to a run; it is the run's from then on, also after a failure.
  * in:     file  path and host: NULL where there was no memory for them */
-tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm_found_file *file) TM_MUST_USE;
+tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm_found_file *file);
 
 /* The files of a folder are complete: put them in order, and move the run to those that were found.
  * in:     name  the run's, owned by it from now on; NULL where there was no memory for it */
-tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char *folder, char *name) TM_MUST_USE;
+tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char *folder, char *name);
 /* A run of one file that was named itself.  in: r  with that file; it is moved as well */
-tm_status tm_run_keep_file(struct tm_found *found, struct tm_found_run *r) TM_MUST_USE;
+tm_status tm_run_keep_file(struct tm_found *found, struct tm_found_run *r);
 void tm_run_free(struct tm_run *run, struct tm_found_run *r);
 void tm_found_file_free(struct tm_run *run, struct tm_found_file *file);
 /* The host in the name of a file that was named itself; any name will do. */
 char *tm_file_host(struct tm_run *run, const char *path) TM_MUST_USE;
 /* Runs that share a name are called by their path below the root.  Then all are put in the order of time. */
-tm_status tm_runs_order(struct tm_found *found, const char *root) TM_MUST_USE;
+tm_status tm_runs_order(struct tm_found *found, const char *root);
 
 #endif

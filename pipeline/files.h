@@ -46,8 +46,7 @@ struct tm_file_ids {
 
 /* out:    *is_new  NULL allowed
  * errors: TM_ERR_LIMIT */
-tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const struct stat *info,
-                          bool *is_new) TM_MUST_USE;
+tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const struct stat *info, bool *is_new);
 void tm_file_ids_free(struct tm_run *run, struct tm_file_ids *ids); /* tolerates a zeroed one */
 
 /* Open to read, as open() with these flags beside O_RDONLY and O_CLOEXEC; but a pipe to which nobody writes is at its end,

@@ -546,18 +546,16 @@ static int by_kind_and_host(const void *a, const void *b)
 }
 
 /* Hosts of the files to read may not share a name. */
-static tm_status make_hosts_distinct(struct tm_run *run, struct tm_found_run *r)
+static void make_hosts_distinct(struct tm_run *run, struct tm_found_run *r)
 {
     struct tm_found_file **const files = tm_find_take(run, r->file_count * sizeof(*files));
-    tm_status st;
 
     if (!files)
-        return run->error.status;
+        return;
     for (size_t i = 0; i < r->file_count; i++)
         files[i] = &r->files[i];
-    st = tm_distinct_hosts(run, files, r->file_count);
+    tm_distinct_hosts(run, files, r->file_count);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, files, r->file_count * sizeof(*files));
-    return st;
 }
 
 /* ---- runs --------------------------------------------------------------------------------------------- */
@@ -567,7 +565,7 @@ tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm
     struct tm_found_file copy = *file;
     void *rows = r->files;
 
-    if (!file->path || !file->host || tm_find_grow(run, &rows, r->all_count, &r->capacity, sizeof(*file)) != TM_OK) {
+    if (!file->path || !file->host || tm_find_grow(run, &rows, r->all_count, &r->capacity, sizeof(*file))) {
         r->files = rows;
         tm_found_file_free(run, &copy);
         return run->error.status;
@@ -583,11 +581,11 @@ tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm
 static tm_status move_run(struct tm_found *found, struct tm_found_run *r)
 {
     void *rows = found->runs;
-    const tm_status st = tm_find_grow(found->run, &rows, found->run_count, &found->capacity, sizeof(*r));
 
+    tm_find_grow(found->run, &rows, found->run_count, &found->capacity, sizeof(*r));
     found->runs = rows;
-    if (st != TM_OK)
-        return st;
+    if (tm_failed(found->run))
+        return found->run->error.status;
     found->runs[found->run_count++] = *r;
     *r = (struct tm_found_run){ .name = NULL };
     return TM_OK;
@@ -596,18 +594,15 @@ static tm_status move_run(struct tm_found *found, struct tm_found_run *r)
 tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char *folder, char *name)
 {
     struct tm_run *const run = found->run;
-    tm_status st;
 
     r->name = name;
     mark_copies(r);
     qsort(r->files, r->all_count, sizeof(*r->files), by_kind_and_host);
     while (r->file_count < r->all_count && r->files[r->file_count].kind != TM_FOUND_COPY)
         r->file_count++;
-    st = make_hosts_distinct(run, r);
-    if (st != TM_OK)
-        return st;
+    make_hosts_distinct(run, r);
     r->folder = tm_find_copy(run, folder, strlen(folder));
-    if (!r->folder || !r->name)
+    if (tm_failed(run))
         return run->error.status;
     if (!run_date(r->name, strlen(r->name), &r->when_ns))
         r->when_ns = r->mtime_ns;
@@ -679,18 +674,15 @@ static const char *below(const char *folder, const char *root)
     return rest;
 }
 
-static tm_status rename_run(struct tm_run *run, struct tm_found_run *r, const char *root)
+static void rename_run(struct tm_run *run, struct tm_found_run *r, const char *root)
 {
     const char *const path = below(r->folder, root);
     char *const name = path[0] ? tm_find_copy(run, path, strlen(path)) : NULL;
 
-    if (path[0] && !name)
-        return run->error.status;
     if (!name)
-        return TM_OK; /* the root itself keeps its name: the others have more of the path now */
+        return; /* the root itself keeps its name: the others have more of the path now */
     tm_find_give(run, r->name);
     r->name = name;
-    return TM_OK;
 }
 
 /* Runs that share a name are called by their path below the root.  Then all are put in the order of time.
@@ -699,16 +691,15 @@ tm_status tm_runs_order(struct tm_found *found, const char *root)
 {
     struct tm_found_run *const runs = found->runs;
     const size_t count = found->run_count;
-    tm_status st = TM_OK;
     size_t end;
 
     qsort(runs, count, sizeof(*runs), by_name);
     for (size_t begin = 0; begin < count; begin = end) {
         for (end = begin + 1; end < count && strcmp(runs[end].name, runs[begin].name) == 0; end++)
             ;
-        for (size_t i = begin; i < end && end - begin > 1 && st == TM_OK; i++)
-            st = rename_run(found->run, &runs[i], root);
+        for (size_t i = begin; i < end && end - begin > 1; i++)
+            rename_run(found->run, &runs[i], root);
     }
     qsort(runs, count, sizeof(*runs), by_time);
-    return st;
+    return found->run->error.status;
 }

@@ -68,7 +68,7 @@ static bool draw_for_twice(struct tm_site_rows *rows)
 }
 
 /* Twice the rows.  Two that did not meet do not meet then. */
-static tm_status grow(struct tm_site_rows *rows)
+static bool grow(struct tm_site_rows *rows)
 {
     struct tm_run *run = rows->run;
     const uint64_t count = rows->mask + 1;
@@ -76,7 +76,7 @@ static tm_status grow(struct tm_site_rows *rows)
     uint8_t *const larger = tm_take(&run->budget, rows->account, 2 * count * rows->row_bytes, &run->error);
 
     if (!larger)
-        return run->error.status;
+        return false;
     rows->rows = larger;
     rows->mask = 2 * count - 1;
     for (uint64_t i = 0; i < count; i++) {
@@ -87,7 +87,7 @@ static tm_status grow(struct tm_site_rows *rows)
             memcpy(tm_site_rows_place(rows, site), old + i * rows->row_bytes, rows->row_bytes);
     }
     tm_give(&run->budget, rows->account, old, count * rows->row_bytes);
-    return TM_OK;
+    return true;
 }
 
 void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site)
@@ -96,7 +96,7 @@ void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site)
 
     while (*row && rows->may_grow && rows->used > rows->mask / 2) {
         rows->may_grow = draw_for_twice(rows);
-        if (rows->may_grow && grow(rows) != TM_OK)
+        if (rows->may_grow && !grow(rows))
             return NULL;
         row = tm_site_rows_place(rows, site);
     }
@@ -136,7 +136,7 @@ static inline struct tm_site site_of(const struct tm_sites_slot *slot)
 }
 
 /* Twice the slots. */
-static tm_status grow_sites(struct tm_sites *sites)
+static bool grow_sites(struct tm_sites *sites)
 {
     struct tm_sites_slot *const old = sites->slots;
     const size_t old_bytes = bytes_of(sites), count = (size_t)1 << sites->bits;
@@ -144,7 +144,7 @@ static tm_status grow_sites(struct tm_sites *sites)
         tm_take(&sites->run->budget, sites->account, 2 * old_bytes, &sites->run->error);
 
     if (!larger)
-        return sites->run->error.status;
+        return false;
     sites->slots = larger;
     sites->bits++;
     for (size_t i = 0; i < count; i++) {
@@ -154,14 +154,14 @@ static tm_status grow_sites(struct tm_sites *sites)
             *tm_sites_find(sites, &site) = old[i];
     }
     tm_give(&sites->run->budget, sites->account, old, old_bytes);
-    return TM_OK;
+    return true;
 }
 
 struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot)
 {
     if (2 * (uint64_t)sites->used >= (uint64_t)1 << sites->bits) {
         if (sites->bits < sites->most_bits) {
-            if (grow_sites(sites) != TM_OK)
+            if (!grow_sites(sites))
                 return NULL;
         } else {
             memset(sites->slots, 0, bytes_of(sites));
@@ -192,14 +192,17 @@ void tm_front_release(struct tm_front *front)
 
 tm_status tm_front_hand_on(struct tm_front *front, void *row)
 {
-    return front->taker ? front->taker(front->to, row) : tm_groups_add_st(front->into, row);
+    if (front->taker)
+        return front->taker(front->to, row);
+    tm_groups_add(front->into, row);
+    return front->rows.run->error.status;
 }
 
 void *tm_front_turn(struct tm_front *front, uint64_t site)
 {
     struct tm_front_row *const row = tm_site_rows_make_room(&front->rows, site);
 
-    if (!row || (row->site && tm_front_hand_on(front, row->row) != TM_OK))
+    if (!row || (row->site && tm_front_hand_on(front, row->row)))
         return NULL;
     memset(row, 0, front->rows.row_bytes);
     row->site = site;
@@ -208,15 +211,15 @@ void *tm_front_turn(struct tm_front *front, uint64_t site)
 
 tm_status tm_front_flush(struct tm_front *front)
 {
-    tm_status st = TM_OK;
+    const struct tm_run *const run = front->rows.run;
 
-    for (uint64_t i = 0; i <= front->rows.mask && st == TM_OK; i++) {
+    for (uint64_t i = 0; i <= front->rows.mask && !tm_failed(run); i++) {
         struct tm_front_row *row = tm_site_rows_place(&front->rows, i);
 
         if (row->site)
-            st = tm_front_hand_on(front, row->row);
+            tm_front_hand_on(front, row->row);
         row->site = 0;
     }
     front->rows.used = 0;
-    return st;
+    return run->error.status;
 }

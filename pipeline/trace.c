@@ -68,7 +68,6 @@ tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, 
 {
     const uint64_t number = tm_rows_count(trace->common);
     const struct tm_common_arguments common = { tm_rows_count(trace->common_bytes), (uint32_t)list.length };
-    tm_status st;
 
     *row = 0;
     if (!list.length)
@@ -76,9 +75,10 @@ tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, 
     if (number > UINT32_MAX)
         return tm_fail(&trace->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u different kinds of events",
                        UINT32_MAX);
-    st = tm_rows_append_many_st(trace->common_bytes, list.bytes, list.length);
+    tm_rows_append_many(trace->common_bytes, list.bytes, list.length);
+    tm_rows_append(trace->common, &common);
     *row = (uint32_t)number;
-    return st == TM_OK ? tm_rows_append_st(trace->common, &common) : st;
+    return trace->run->error.status;
 }
 
 tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *buffer, struct tm_arguments *list)
@@ -89,19 +89,15 @@ tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *b
     if (!row)
         return TM_OK;
     common = tm_rows_at(trace->common, row);
-    if (!common)
-        return trace->run->error.status;
     *list = (struct tm_arguments){ buffer, common->length };
-    return tm_rows_copy_st(trace->common_bytes, common->at, buffer, common->length);
+    tm_rows_copy(trace->common_bytes, common->at, buffer, list->length);
+    return trace->run->error.status;
 }
 
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op)
 {
-    *op = NULL;
-    if (!config->hlo)
-        return TM_OK;
-    *op = tm_rows_at(trace->hlo_ops, config->hlo);
-    return *op ? TM_OK : trace->run->error.status;
+    *op = config->hlo ? tm_rows_at(trace->hlo_ops, config->hlo) : NULL;
+    return *op ? trace->run->error.status : TM_OK;
 }
 
 void tm_trace_damage(struct tm_trace *trace, const char *format, ...)

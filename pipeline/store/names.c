@@ -184,6 +184,11 @@ static tm_status store(struct tm_names *names, const char *text, size_t length, 
     return names->run->error.status;
 }
 
+tm_status tm_names_status(const struct tm_names *names)
+{
+    return names->run->error.status;
+}
+
 void tm_names_begin_host(struct tm_names *names)
 {
     for (size_t i = 0; i < (size_t)1 << names->bits; i++)

@@ -25,6 +25,7 @@ typedef uint32_t tm_name_traits(const char *text, size_t length);
 
 struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits) TM_MUST_USE;
 void tm_names_free(struct tm_names *names);
+tm_status tm_names_status(const struct tm_names *names); /* of the run: why a handle is 0 */
 
 /* Failures are remembered in run->error, and what follows one gives nothing: check tm_failed once, at the end.
  * Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.

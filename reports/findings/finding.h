@@ -54,7 +54,7 @@ struct tm_findings {
 };
 
 /* Take memory for the list.  errors: TM_ERR_LIMIT */
-tm_status tm_findings_open(struct tm_findings *all, struct tm_run *run) TM_MUST_USE;
+tm_status tm_findings_open(struct tm_findings *all, struct tm_run *run);
 /* After all rules: findings in their order, with texts and severities, into a list of the summary. */
 void tm_findings_write(struct tm_findings *all, struct tm_value *to);
 void tm_findings_close(struct tm_findings *all, struct tm_run *run);

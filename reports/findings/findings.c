@@ -32,12 +32,10 @@ tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const st
     };
     /* clang-format on */
     struct tm_findings all = { .summary = summary, .thresholds = t };
-    tm_status st;
 
     all.checks = tm_add_array(summary, "checks");
-    st = tm_findings_open(&all, run);
-    if (st != TM_OK)
-        return st;
+    if (tm_findings_open(&all, run))
+        return run->error.status;
     all.window_ps = tm_query_window_ps(summary);
     all.audience = tm_audience_of(summary);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)

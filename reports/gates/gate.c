@@ -431,7 +431,7 @@ static const char *keep(struct tm_value *texts, const char *text, size_t length)
     return tm_text(tm_at(texts, tm_length(texts) - 1));
 }
 
-static tm_status parse(struct tm_run *run, struct tm_gates *gates, struct tm_value *texts, const char *text)
+static void parse(struct tm_run *run, struct tm_gates *gates, struct tm_value *texts, const char *text)
 {
     struct tm_gate gate = { .number = gates->count + 1, .required = true, .min_effect_pct = -1 };
     struct expression e = { .text = text };
@@ -448,27 +448,21 @@ static tm_status parse(struct tm_run *run, struct tm_gates *gates, struct tm_val
     }
     if (is_good) {
         gates->gate[gates->count++] = gate;
-        return TM_OK;
+        return;
     }
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the gate '%.200s': %s", text, wrong.reason);
     if (wrong.hint)
         tm_hint(&run->error, "%s", wrong.hint);
-    return TM_ERR_USAGE;
 }
 
-static tm_status parse_all(struct tm_run *run, struct tm_gates *gates, const char *const *expression, size_t count)
+static void parse_all(struct tm_run *run, struct tm_gates *gates, const char *const *expression, size_t count)
 {
     if (!(gates->doc = tm_doc_new(run)))
-        return TM_ERR_LIMIT;
+        return;
     struct tm_value *const texts = tm_add_array(tm_doc_root(gates->doc), "texts");
 
-    for (size_t i = 0; i < count; i++) {
-        const tm_status st = parse(run, gates, texts, expression[i]);
-
-        if (st != TM_OK)
-            return st;
-    }
-    return tm_doc_status(gates->doc);
+    for (size_t i = 0; i < count && !tm_failed(run); i++)
+        parse(run, gates, texts, expression[i]);
 }
 
 tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression, size_t count)
@@ -477,13 +471,14 @@ tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char
     if (count > TM_GATES_MOST)
         return tm_fail(&run->error, TM_ERR_USAGE, -1, "there are more than %d gates", TM_GATES_MOST);
     struct tm_gates *const made = gates_new(run, count);
-    const tm_status st = made ? parse_all(run, made, expression, count) : TM_ERR_LIMIT;
 
-    if (st != TM_OK)
+    if (made)
+        parse_all(run, made, expression, count);
+    if (tm_failed(run))
         tm_gates_free(made);
     else
         *gates = made;
-    return st;
+    return run->error.status;
 }
 
 /* Reads a gate file: schemas/gates.schema.json, docs/gates.md.  What is not understood is refused:
@@ -515,35 +510,31 @@ static bool is_one_of(const char *word, const char *const *known, size_t count, 
 
 /* --- one gate --- */
 
-static tm_status refuse_member(struct reading *r, const struct tm_gate *gate, const char *member, const char *reason)
+static void refuse_member(struct reading *r, const struct tm_gate *gate, const char *member, const char *reason)
 {
-    return tm_gate_refuse(r->run, r->gates, gate, "'%.60s' %s", member, reason);
+    (void)tm_gate_refuse(r->run, r->gates, gate, "'%.60s' %s", member, reason);
 }
 
-static tm_status take_flag(struct reading *r, const struct tm_gate *gate, const struct tm_value *from,
-                           const char *member, bool *flag)
+static void take_flag(struct reading *r, const struct tm_gate *gate, const struct tm_value *from, const char *member,
+                      bool *flag)
 {
     const struct tm_value *v = tm_get(from, member);
 
-    if (!v)
-        return TM_OK;
-    if (tm_type_of(v) != TM_BOOL)
-        return refuse_member(r, gate, member, "is neither true nor false");
-    *flag = tm_is(v);
-    return TM_OK;
+    if (v && tm_type_of(v) != TM_BOOL)
+        refuse_member(r, gate, member, "is neither true nor false");
+    else if (v)
+        *flag = tm_is(v);
 }
 
-static tm_status take_text(struct reading *r, const struct tm_gate *gate, const struct tm_value *from,
-                           const char *member, const char **text)
+static void take_text(struct reading *r, const struct tm_gate *gate, const struct tm_value *from, const char *member,
+                      const char **text)
 {
     const struct tm_value *v = tm_get(from, member);
 
-    if (!v)
-        return TM_OK;
-    if (tm_type_of(v) != TM_STRING)
-        return refuse_member(r, gate, member, "is no text");
-    *text = tm_text(v);
-    return TM_OK;
+    if (v && tm_type_of(v) != TM_STRING)
+        refuse_member(r, gate, member, "is no text");
+    else if (v)
+        *text = tm_text(v);
 }
 
 /* A number as the user may have written it. */
@@ -576,25 +567,23 @@ static bool read_limit(struct reading *r, struct tm_gate *gate, const struct tm_
     }
 }
 
-static tm_status take_limit(struct reading *r, struct tm_gate *gate, const struct tm_value *v)
+static void take_limit(struct reading *r, struct tm_gate *gate, const struct tm_value *v)
 {
     const char *const member = tm_rule_name[gate->rule];
     struct tm_wrong wrong;
 
     if (read_limit(r, gate, v, &wrong))
-        return TM_OK;
-    const tm_status st =
-        tm_type_of(v) == TM_STRING
-            ? tm_gate_refuse(r->run, r->gates, gate, "the limit '%.60s' of '%s' cannot be used: %s", tm_text(v), member,
-                             wrong.reason)
-            : tm_gate_refuse(r->run, r->gates, gate, "the limit of '%s' cannot be used: %s", member, wrong.reason);
-
+        return;
+    if (tm_type_of(v) == TM_STRING)
+        (void)tm_gate_refuse(r->run, r->gates, gate, "the limit '%.60s' of '%s' cannot be used: %s", tm_text(v), member,
+                             wrong.reason);
+    else
+        (void)tm_gate_refuse(r->run, r->gates, gate, "the limit of '%s' cannot be used: %s", member, wrong.reason);
     if (wrong.hint)
         tm_hint(&r->run->error, "%s", wrong.hint);
-    return st;
 }
 
-static tm_status take_effect(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
+static void take_effect(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
 {
     const struct tm_value *v = tm_get(from, "min_effect_pct");
     struct tm_gate_limit limit = { .number = tm_double(v), .kind = TM_IN_NUMBER };
@@ -604,31 +593,25 @@ static tm_status take_effect(struct reading *r, struct tm_gate *gate, const stru
 
     gate->min_effect_pct = -1;
     if (!v)
-        return TM_OK;
+        return;
     if (!is_read || limit.number < 0 ||
         (limit.kind != TM_IN_NUMBER && limit.kind != TM_IN_BARE && limit.kind != TM_IN_PERCENT))
-        return refuse_member(r, gate, "min_effect_pct", "is no number of percent, 0 or more");
+        refuse_member(r, gate, "min_effect_pct", "is no number of percent, 0 or more");
     gate->min_effect_pct = limit.number;
-    return TM_OK;
 }
 
-static tm_status take_figure(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
+static void take_figure(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
 {
-    tm_status st = take_text(r, gate, from, "figure", &gate->figure);
-
-    if (st != TM_OK)
-        return st;
+    take_text(r, gate, from, "figure", &gate->figure);
     if (!gate->figure || !*gate->figure) {
-        st = tm_gate_refuse(r->run, r->gates, gate, "it has no 'figure'");
+        (void)tm_gate_refuse(r->run, r->gates, gate, "it has no 'figure'");
         tm_hint(&r->run->error, "a figure is a path in summary.json, as \"steps.median_ps\"");
-        return st;
+    } else if (strlen(gate->figure) >= TM_FIGURE_BYTES) {
+        refuse_member(r, gate, "figure", "is longer than 511 bytes");
     }
-    if (strlen(gate->figure) >= TM_FIGURE_BYTES)
-        return refuse_member(r, gate, "figure", "is longer than 511 bytes");
-    return TM_OK;
 }
 
-static tm_status check_members(struct reading *r, const struct tm_gate *gate, const struct tm_value *from)
+static void check_members(struct reading *r, const struct tm_gate *gate, const struct tm_value *from)
 {
     for (size_t i = 0; i < tm_length(from); i++) {
         const char *member = tm_key_at(from, i);
@@ -637,49 +620,45 @@ static tm_status check_members(struct reading *r, const struct tm_gate *gate, co
         if (is_one_of(member, gate_member, COUNT(gate_member), &nearest) ||
             is_one_of(member, tm_rule_name, TM_RULES, &nearest))
             continue;
-        const tm_status st = refuse_member(r, gate, member, "is no member of a gate");
-
+        refuse_member(r, gate, member, "is no member of a gate");
         if (nearest.word)
             tm_hint(&r->run->error, "did you mean '%s'?", nearest.word);
-        return st;
+        return;
     }
-    return TM_OK;
 }
 
-static tm_status take_job(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
+static void take_job(struct reading *r, struct tm_gate *gate, const struct tm_value *from)
 {
-    const tm_status st = take_text(r, gate, from, "job", &gate->job);
-    const char *wrong = st == TM_OK && gate->job ? tm_glob_wrong(gate->job) : NULL;
+    const char *wrong;
 
+    take_text(r, gate, from, "job", &gate->job);
+    wrong = gate->job ? tm_glob_wrong(gate->job) : NULL;
     if (!wrong)
-        return st;
-    (void)refuse_member(r, gate, "job", "is no pattern of names");
+        return;
+    refuse_member(r, gate, "job", "is no pattern of names");
     tm_hint(&r->run->error, "%s", wrong);
-    return TM_ERR_USAGE;
 }
 
 /* The same figure with the same rule twice: one of them is a mistake.  Of several jobs the last one that fits counts,
  * so that one which fits all of them leaves nothing to those before it. */
-static tm_status check_twice(struct reading *r, const struct tm_gate *gate)
+static void check_twice(struct reading *r, const struct tm_gate *gate)
 {
     for (size_t i = 0; i < r->gates->count; i++) {
         const struct tm_gate *other = &r->gates->gate[i];
 
         if (other->rule == gate->rule && other->number != gate->number && strcmp(other->figure, gate->figure) == 0 &&
             (!gate->job || (other->job && strcmp(other->job, gate->job) == 0))) {
-            const tm_status st = tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too",
-                                                other->number, tm_rule_name[gate->rule]);
-
+            (void)tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too", other->number,
+                                 tm_rule_name[gate->rule]);
             if (other->job && !gate->job)
                 tm_hint(&r->run->error, "the last gate that fits a job counts: put the one for all "
                                         "jobs before those of some");
-            return st;
+            return;
         }
     }
-    return TM_OK;
 }
 
-static tm_status take_rules(struct reading *r, const struct tm_gate *common, const struct tm_value *from)
+static void take_rules(struct reading *r, const struct tm_gate *common, const struct tm_value *from)
 {
     size_t rules = 0;
 
@@ -690,39 +669,38 @@ static tm_status take_rules(struct reading *r, const struct tm_gate *common, con
         if (!v)
             continue;
         gate.rule = (enum tm_rule)rule;
-        tm_status st = take_limit(r, &gate, v);
-
-        if (st == TM_OK)
-            st = check_twice(r, &gate);
-        if (st != TM_OK)
-            return st;
+        take_limit(r, &gate, v);
+        check_twice(r, &gate);
+        if (tm_failed(r->run))
+            return;
         r->gates->gate[r->gates->count++] = gate;
         rules++;
     }
     if (rules > 0)
-        return TM_OK;
-    const tm_status st = tm_gate_refuse(r->run, r->gates, common, "it has no limit");
-
+        return;
+    (void)tm_gate_refuse(r->run, r->gates, common, "it has no limit");
     tm_hint(&r->run->error, "limits are max, min, equals, max_increase, max_decrease, max_increase_pct and "
                             "max_decrease_pct");
-    return st;
 }
 
-static tm_status take_gate(struct reading *r, size_t number, const struct tm_value *from)
+static void take_gate(struct reading *r, size_t number, const struct tm_value *from)
 {
     struct tm_gate gate = { .number = number, .required = true };
-    tm_status st;
 
-    if (tm_type_of(from) != TM_OBJECT)
-        return tm_gate_refuse(r->run, r->gates, &gate, "it is no object");
-    if ((st = take_figure(r, &gate, from)) != TM_OK || (st = check_members(r, &gate, from)) != TM_OK ||
-        (st = take_text(r, &gate, from, "title", &gate.title)) != TM_OK ||
-        (st = take_text(r, &gate, from, "note", &gate.note)) != TM_OK || (st = take_job(r, &gate, from)) != TM_OK ||
-        (st = take_flag(r, &gate, from, "required", &gate.required)) != TM_OK ||
-        (st = take_flag(r, &gate, from, "allow_partial", &gate.allow_partial)) != TM_OK ||
-        (st = take_effect(r, &gate, from)) != TM_OK)
-        return st;
-    return take_rules(r, &gate, from);
+    if (tm_type_of(from) != TM_OBJECT) {
+        (void)tm_gate_refuse(r->run, r->gates, &gate, "it is no object");
+        return;
+    }
+    take_figure(r, &gate, from);
+    check_members(r, &gate, from);
+    take_text(r, &gate, from, "title", &gate.title);
+    take_text(r, &gate, from, "note", &gate.note);
+    take_job(r, &gate, from);
+    take_flag(r, &gate, from, "required", &gate.required);
+    take_flag(r, &gate, from, "allow_partial", &gate.allow_partial);
+    take_effect(r, &gate, from);
+    if (!tm_failed(r->run))
+        take_rules(r, &gate, from);
 }
 
 /* --- the file --- */
@@ -768,62 +746,59 @@ static tm_status count_rules(struct reading *r, const struct tm_value *list, siz
     return TM_OK;
 }
 
-static tm_status take_gates(struct reading *r, const struct tm_value *list)
+static void take_gates(struct reading *r, const struct tm_value *list)
 {
-    for (size_t i = 0; i < tm_length(list); i++) {
-        const tm_status st = take_gate(r, i + 1, tm_at(list, i));
-
-        if (st != TM_OK)
-            return st;
-    }
-    return tm_doc_status(r->gates->doc);
+    for (size_t i = 0; i < tm_length(list) && !tm_failed(r->run); i++)
+        take_gate(r, i + 1, tm_at(list, i));
 }
 
 /* Move what was read into gates with room for its rules. */
-static tm_status make_room(struct reading *r, size_t rules)
+static void make_room(struct reading *r, size_t rules)
 {
     struct tm_gates *const roomy = gates_new(r->run, rules);
 
     if (!roomy)
-        return TM_ERR_LIMIT;
+        return;
     roomy->doc = r->gates->doc;
     roomy->path = r->gates->path;
     r->gates->doc = NULL;
     tm_gates_free(r->gates);
     r->gates = roomy;
-    return TM_OK;
 }
 
-static tm_status read_file(struct reading *r, const char *path)
+static void read_file(struct reading *r, const char *path)
 {
     size_t rules = 0;
 
     if (!(r->gates = gates_new(r->run, 0)) || !(r->gates->doc = tm_doc_new(r->run)))
-        return TM_ERR_LIMIT;
+        return;
     struct tm_value *const root = tm_doc_root(r->gates->doc), *file = tm_add_object(root, "file");
 
     tm_add_string(root, "path", path);
     r->gates->path = tm_text(tm_get(root, "path"));
     r->texts = tm_add_array(root, "texts");
-    tm_status st = tm_doc_read_file(r->gates->doc, file, path);
-
-    if (st == TM_ERR_INPUT) /* what was profiled is the input: this is how it is judged */
-        st = r->run->error.status = TM_ERR_USAGE;
-    if (st != TM_OK || (st = tm_doc_status(r->gates->doc)) != TM_OK || (st = check_file(r, file)) != TM_OK ||
-        (st = count_rules(r, tm_get(file, "gates"), &rules)) != TM_OK || (st = make_room(r, rules)) != TM_OK)
-        return st;
-    return take_gates(r, tm_get(file, "gates"));
+    if (tm_doc_read_file(r->gates->doc, file, path) == TM_ERR_INPUT)
+        r->run->error.status = TM_ERR_USAGE; /* what was profiled is the input: this is how it is judged */
+    if (tm_failed(r->run))
+        return;
+    (void)check_file(r, file);
+    (void)count_rules(r, tm_get(file, "gates"), &rules);
+    if (!tm_failed(r->run))
+        make_room(r, rules);
+    if (!tm_failed(r->run))
+        take_gates(r, tm_get(file, "gates"));
 }
 
 tm_status tm_gates_read(struct tm_run *run, struct tm_gates **gates, const char *path)
 {
     struct reading r = { .run = run };
-    const tm_status st = read_file(&r, path);
 
-    if (st != TM_OK) {
+    if (!tm_failed(run))
+        read_file(&r, path);
+    if (tm_failed(run)) {
         tm_gates_free(r.gates);
         r.gates = NULL;
     }
     *gates = r.gates;
-    return st;
+    return run->error.status;
 }

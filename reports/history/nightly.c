@@ -395,14 +395,13 @@ static tm_status night_add_runs(struct night *night)
     struct lists lists = { .night = night };
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = night->judged },
                                   ahead = { .order = TM_HISTORY_BY_JOB, .after = night->judged->until };
-    tm_status st = TM_OK;
 
     lists.failures = tm_add_array(night->root, "failures");
     lists.runs = tm_add_array(night->root, "runs");
     lists.ahead = tm_add_array(night->root, "dated_ahead");
     if (*night->date)
-        st = tm_history_visit(night->source, &query, take_run, &lists);
-    return st == TM_OK ? tm_history_visit(night->source, &ahead, take_ahead, &lists) : st;
+        tm_history_visit(night->source, &query, take_run, &lists);
+    return tm_history_visit(night->source, &ahead, take_ahead, &lists);
 }
 
 /* A job as a row, and what of it got worse or better. */

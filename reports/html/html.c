@@ -459,13 +459,11 @@ tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
                             .summary = tm_doc_root(doc),
                             .full_bytes_left = FULL_NAMES_BYTES,
                             .document = tm_document_of(tm_doc_root(doc)) };
-    tm_status status;
 
     tm_chart_init(&page.chart, run, CHART_WIDTH);
     put_page(&page);
-    status = tm_chart_status(&page.chart);
     tm_chart_free(&page.chart);
-    if (status == TM_OK && (fflush(to) != 0 || ferror(to)))
-        status = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the HTML report");
-    return status;
+    if (fflush(to) != 0 || ferror(to))
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the HTML report");
+    return run->error.status;
 }
