@@ -33,6 +33,7 @@ enum tm_doc_kind {
     TM_DOC_DEVICE,    /* the id of a device: "vm/gpu:0" */
     TM_DOC_HOST,      /* the name of a host */
     TM_DOC_PATH,      /* of a file, of a scope */
+    TM_DOC_VALUE,     /* a text or a number */
 
     /* Numbers. */
     TM_DOC_TIME,    /* a length of time in picoseconds, not negative */
@@ -44,9 +45,12 @@ enum tm_doc_kind {
     TM_DOC_BYTES,
     TM_DOC_RATE, /* bytes per second */
     TM_DOC_FLOPS,
-    TM_DOC_FLOP_RATE, /* FLOP per second */
-    TM_DOC_SHARE,     /* percent, 0 to 100 */
-    TM_DOC_PERCENT,   /* percent; may pass 100 */
+    TM_DOC_FLOP_RATE,  /* FLOP per second */
+    TM_DOC_SHARE,      /* percent, 0 to 100 */
+    TM_DOC_PERCENT,    /* percent; may pass 100 */
+    TM_DOC_CHANGE,     /* of a time, in picoseconds, with its sign */
+    TM_DOC_CHANGE_PCT, /* percent, with its sign */
+    TM_DOC_P,          /* how often chance brings as large a change: 0 to 1 */
     TM_DOC_NUMBER,
     TM_DOC_POINT, /* a point of a curve of memory: [time, bytes in use, bytes available] */
     TM_DOC_KIND_COUNT
@@ -62,7 +66,8 @@ enum {
     TM_DOC_FILLED = 1 << 14,   /* a text that is not empty */
     TM_DOC_UNIQUE = 1 << 15,   /* no element is in the list twice */
     TM_DOC_OWN = 1 << 16,      /* a text in which no name can be: --redact leaves it */
-    TM_DOC_SUM = 1 << 17,      /* a sum over the analyzed steps; of an object: all of its members are */
+    TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
+    TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
 };
 
 struct tm_doc_field {
@@ -83,14 +88,16 @@ struct tm_doc_field {
 
 /* A document and the texts of its schema and page. */
 struct tm_doc_schema {
-    const char *name;      /* "summary": schemas/summary.schema.json */
-    const char *title;     /* of the schema */
-    const char *page;      /* the head of the page, in Markdown */
-    const char *page_path; /* "schemas/SUMMARY.md" */
+    const char *name;        /* "summary": schemas/summary.schema.json */
+    const char *title;       /* of the schema */
+    const char *page;        /* the head of the page, in Markdown */
+    const char *page_path;   /* "schemas/SUMMARY.md" */
+    const char *definitions; /* of the figures: "docs/metrics.md" */
     const struct tm_doc_field *fields;
 };
 
-extern const struct tm_doc_schema tm_summary_schema;
+extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
+    tm_night_schema;
 
 static inline enum tm_doc_kind tm_doc_kind(const struct tm_doc_field *field)
 {
@@ -99,7 +106,7 @@ static inline enum tm_doc_kind tm_doc_kind(const struct tm_doc_field *field)
 
 static inline bool tm_doc_is_text(enum tm_doc_kind kind)
 {
-    return kind >= TM_DOC_WORD && kind <= TM_DOC_PATH;
+    return kind >= TM_DOC_WORD && kind <= TM_DOC_VALUE;
 }
 
 /* What a number of that kind counts: "ps", "ns", "us", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing, or it is no

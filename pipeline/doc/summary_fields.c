@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary: its sections, what the run is, and what is concluded of it.  Members are in the order of
  * summary.json. */
-#include "pipeline/doc/summary_fields.h"
+#include "pipeline/doc/shared_fields.h"
 
 /* clang-format off */
 
@@ -11,13 +11,13 @@ static const char kpi_rule[] =
     "\"then\": {\"properties\": {\"band\": {\"const\": \"unknown\"}, "
     "\"why\": {\"type\": \"string\", \"minLength\": 1}}}}]";
 
-static const struct tm_doc_field tool[] = {
+const struct tm_doc_field tm_doc_tool[] = {
     { "name", TM_DOC_WORD, .title = "Name", .words = "tracemill" },
     { "version", TM_DOC_WORD | TM_DOC_OWN, .title = "Version" },
     { .key = NULL },
 };
 
-static const struct tm_doc_field report[] = {
+const struct tm_doc_field tm_doc_report[] = {
     { "title", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "--title." },
     { "note", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "--note." },
     { "redacted", TM_DOC_BOOL, .help = "Names are pseudonyms: docs/sharing.md." },
@@ -198,7 +198,7 @@ static const struct tm_doc_field verdict[] = {
     { .key = NULL },
 };
 
-static const struct tm_doc_field findings_where[] = {
+const struct tm_doc_field tm_doc_where[] = {
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
     { "end_ps", TM_DOC_MOMENT, .title = "End" },
     { "device", TM_DOC_DEVICE, .help = "Id of the device, or where it is not one device's, name of the host; empty "
@@ -226,7 +226,7 @@ static const struct tm_doc_field findings[] = {
       .least = 1 },
     { "cause", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Cause" },
     { "fix", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "What to do", .least = 1, .most = 6 },
-    { "where", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Where to look.", .fields = findings_where, .most = 5 },
+    { "where", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Where to look.", .fields = tm_doc_where, .most = 5 },
     { .key = NULL },
 };
 
@@ -272,8 +272,8 @@ static const struct tm_doc_field thresholds[] = {
 static const struct tm_doc_field summary_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.summary" },
     { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 2, .most = 2 },
-    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tool },
-    { "report", TM_DOC_OBJECT, .help = "What the user says of the run.", .fields = report },
+    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tm_doc_tool },
+    { "report", TM_DOC_OBJECT, .help = "What the user says of the run.", .fields = tm_doc_report },
     { "settings", TM_DOC_OBJECT, .help = "The options that figures and tables depend on, as they were typed, or their "
       "defaults.", .fields = settings },
     { "input", TM_DOC_OBJECT, .help = "The files of the run.", .fields = input },
@@ -324,6 +324,7 @@ const struct tm_doc_schema tm_summary_schema = {
     .name = "summary",
     .title = "tracemill summary",
     .page_path = "schemas/SUMMARY.md",
+    .definitions = "docs/metrics.md",
     .page =
         "# summary.json, field by field\n"
         "\n"

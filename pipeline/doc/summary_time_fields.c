@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary, where the time goes: window, steps, devices, gaps, balance, programs, the host, compilations. */
-#include "pipeline/doc/summary_fields.h"
+#include "pipeline/doc/shared_fields.h"
 
 /* clang-format off */
 
@@ -164,7 +164,7 @@ static const struct tm_doc_field gap_causes[] = {
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
     { "main_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Only the main thread",
-      .help = "What the main thread tells of it in place of the launching one; not of devices." },
+      .help = "The part whose cause is that of the main thread; not of devices." },
     { .key = NULL },
 };
 

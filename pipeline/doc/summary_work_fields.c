@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary, what the devices work on: kernels, operations, scopes, copies, collectives, memory, costs. */
-#include "pipeline/doc/summary_fields.h"
+#include "pipeline/doc/shared_fields.h"
 
 /* clang-format off */
 
@@ -714,7 +714,7 @@ static const struct tm_doc_field memory_allocators[] = {
     { "deallocations", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Frees" },
     { "allocated_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Allocated in all" },
     { "small_allocations", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Small allocations" },
-    { "allocations_per_s", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Allocations a second" },
+    { "allocations_per_s", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Allocations a second" },
     { "allocated_bytes_per_s", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Allocated a second" },
     { "timeline", TM_DOC_POINT | TM_DOC_LIST, .title = "Curve", .most = 1000 },
     { "holders", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What holds most at the peak.", .fields = allocator_holders,

@@ -46,14 +46,20 @@ void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind)
 static enum tm_cell_kind kind_of(const struct tm_doc_field *field)
 {
     static const uint8_t kinds[TM_DOC_KIND_COUNT] = {
-        [TM_DOC_BOOL] = TM_CELL_WORD,    [TM_DOC_WORD] = TM_CELL_WORD,           [TM_DOC_TERM] = TM_CELL_TERM,
-        [TM_DOC_CAUSE] = TM_CELL_CAUSE,  [TM_DOC_DIRECTION] = TM_CELL_DIRECTION, [TM_DOC_PROSE] = TM_CELL_PROSE,
-        [TM_DOC_NAME] = TM_CELL_NAME,    [TM_DOC_DEVICE] = TM_CELL_DEVICE,       [TM_DOC_HOST] = TM_CELL_HOST,
-        [TM_DOC_PATH] = TM_CELL_NAME,    [TM_DOC_TIME] = TM_CELL_TIME,           [TM_DOC_MOMENT] = TM_CELL_MOMENT,
-        [TM_DOC_DATE] = TM_CELL_DATE,    [TM_DOC_US] = TM_CELL_NUMBER,           [TM_DOC_COUNT] = TM_CELL_COUNT,
-        [TM_DOC_INTEGER] = TM_CELL_WORD, [TM_DOC_BYTES] = TM_CELL_BYTES,         [TM_DOC_RATE] = TM_CELL_RATE,
-        [TM_DOC_FLOPS] = TM_CELL_NUMBER, [TM_DOC_FLOP_RATE] = TM_CELL_FLOP_RATE, [TM_DOC_SHARE] = TM_CELL_PCT,
-        [TM_DOC_PERCENT] = TM_CELL_PCT,  [TM_DOC_NUMBER] = TM_CELL_NUMBER,
+        [TM_DOC_BOOL] = TM_CELL_WORD,           [TM_DOC_WORD] = TM_CELL_WORD,
+        [TM_DOC_TERM] = TM_CELL_TERM,           [TM_DOC_CAUSE] = TM_CELL_CAUSE,
+        [TM_DOC_DIRECTION] = TM_CELL_DIRECTION, [TM_DOC_PROSE] = TM_CELL_PROSE,
+        [TM_DOC_NAME] = TM_CELL_NAME,           [TM_DOC_DEVICE] = TM_CELL_DEVICE,
+        [TM_DOC_HOST] = TM_CELL_HOST,           [TM_DOC_PATH] = TM_CELL_NAME,
+        [TM_DOC_TIME] = TM_CELL_TIME,           [TM_DOC_MOMENT] = TM_CELL_MOMENT,
+        [TM_DOC_DATE] = TM_CELL_DATE,           [TM_DOC_US] = TM_CELL_NUMBER,
+        [TM_DOC_COUNT] = TM_CELL_COUNT,         [TM_DOC_INTEGER] = TM_CELL_WORD,
+        [TM_DOC_BYTES] = TM_CELL_BYTES,         [TM_DOC_RATE] = TM_CELL_RATE,
+        [TM_DOC_FLOPS] = TM_CELL_NUMBER,        [TM_DOC_FLOP_RATE] = TM_CELL_FLOP_RATE,
+        [TM_DOC_SHARE] = TM_CELL_PCT,           [TM_DOC_PERCENT] = TM_CELL_PCT,
+        [TM_DOC_VALUE] = TM_CELL_WORD,          [TM_DOC_CHANGE] = TM_CELL_TIME,
+        [TM_DOC_CHANGE_PCT] = TM_CELL_PCT,      [TM_DOC_P] = TM_CELL_NUMBER,
+        [TM_DOC_NUMBER] = TM_CELL_NUMBER,
     };
 
     return (enum tm_cell_kind)kinds[tm_doc_kind(field)];

@@ -21,8 +21,9 @@ static const struct {
     [TM_DOC_BOOL] = { NULL, "boolean", "", NULL, "yes or no" },
     [TM_DOC_WORD] = { "text", "string", "", NULL, "word" },
     [TM_DOC_TERM] = { "text", "string", "", NULL, "word" },
-    [TM_DOC_CAUSE] = { "cause", "string", "", NULL, "cause" },
-    [TM_DOC_DIRECTION] = { "direction", "string", "", NULL, "direction" },
+    [TM_DOC_CAUSE] = { "cause", "string", "", "Of idle time: docs/metrics.md.", "cause" },
+    [TM_DOC_DIRECTION] = { "direction", "string", "",
+                           "Of a copy: h2d, d2h, p2p (between devices), d2d (inside of one), other.", "direction" },
     [TM_DOC_PROSE] = { "text", "string", "", NULL, "text" },
     [TM_DOC_NAME] = { "text", "string", "", NULL, "name" },
     [TM_DOC_DEVICE] = { "text", "string", "", NULL, "device" },
@@ -43,6 +44,11 @@ static const struct {
                            "FLOP/s" },
     [TM_DOC_SHARE] = { "share", "number", ", \"minimum\": 0, \"maximum\": 100", "Percent, 0 to 100.", "share" },
     [TM_DOC_PERCENT] = { "percent", "number", ", \"minimum\": 0", "Percent; may pass 100.", "percent" },
+    [TM_DOC_VALUE] = { "value", "string", "", NULL, "word or number" },
+    [TM_DOC_CHANGE] = { "change", "integer", "", "Picoseconds, with a sign.", "change" },
+    [TM_DOC_CHANGE_PCT] = { "change_pct", "number", "", "Percent, with a sign.", "change in percent" },
+    [TM_DOC_P] = { "p", "number", ", \"minimum\": 0, \"maximum\": 1",
+                   "How often chance brings as large a change: 0 to 1.", "p" },
     [TM_DOC_NUMBER] = { "number", "number", "", NULL, "number" },
     [TM_DOC_POINT] = { "point", "array", "", "Time, bytes in use, bytes available.", "point" },
 };
@@ -55,6 +61,7 @@ static struct form {
     int places;
 } forms[FORMS_MOST];
 static size_t form_count;
+static bool is_used[TM_DOC_KIND_COUNT];
 
 static struct form *form_of(const struct tm_doc_field *fields)
 {
@@ -80,6 +87,7 @@ static void gather(const struct tm_doc_field *fields, const char *rule, const ch
     for (; fields->key; fields++) {
         char below[PATH_BYTES + 64];
 
+        is_used[tm_doc_kind(fields)] = true;
         if (!fields->fields)
             continue;
         (void)snprintf(below, sizeof(below), "%s%s%s%s", path, *path ? "." : "", fields->key,
@@ -106,11 +114,9 @@ static void print_text(const char *text)
 /* "a|b" as "a", "b". */
 static void print_words(const char *words)
 {
-    while (*words) {
-        const size_t length = strcspn(words, "|");
-
-        (void)printf("\"%.*s\"%s", (int)length, words, words[length] ? ", " : "");
-        words += length + (words[length] == '|');
+    for (const char *at = words; at; at = strchr(at, '|')) {
+        at += *at == '|' && at != words;
+        (void)printf("%s\"%.*s\"", at == words ? "" : ", ", (int)strcspn(at, "|"), at);
     }
 }
 
@@ -130,6 +136,16 @@ static const char *words_of(const struct tm_doc_field *field)
     return tm_doc_kind(field) == TM_DOC_CAUSE       ? TM_DOC_CAUSES
            : tm_doc_kind(field) == TM_DOC_DIRECTION ? TM_DOC_DIRECTIONS
                                                     : NULL;
+}
+
+static void print_type(enum tm_doc_kind kind, bool may_be_null, bool has_fraction)
+{
+    const char *const type = has_fraction ? "number" : kinds[kind].type;
+
+    if (kind == TM_DOC_VALUE)
+        (void)printf("\"type\": [\"string\", \"number\"%s]", may_be_null ? ", \"null\"" : "");
+    else
+        (void)printf(may_be_null ? "\"type\": [\"%s\", \"null\"]" : "\"type\": \"%s\"", type);
 }
 
 static void print_object(const struct form *form, bool may_be_null, int depth);
@@ -162,14 +178,13 @@ static void print_value(const struct tm_doc_field *field, bool may_be_null, int 
         (void)printf("%s]", may_be_null ? ", null" : "");
     } else if (has_limits && field->least == field->most) {
         (void)printf("\"const\": %g", field->least);
-    } else if (!kinds[kind].name || has_limits || has_pattern || (field->shape & (TM_DOC_FRACTION | TM_DOC_FILLED))) {
-        const char *const type = field->shape & TM_DOC_FRACTION ? "number" : kinds[kind].type;
-
-        (void)printf(may_be_null ? "\"type\": [\"%s\", \"null\"]" : "\"type\": \"%s\"", type);
+    } else if (!kinds[kind].name || has_limits || has_pattern ||
+               (field->shape & (TM_DOC_FRACTION | TM_DOC_FILLED | TM_DOC_NOT_NEGATIVE))) {
+        print_type(kind, may_be_null, field->shape & TM_DOC_FRACTION);
         if (has_limits && field->least != 0)
             (void)printf(", \"minimum\": %g", field->least);
         else
-            (void)printf("%s", kinds[kind].limits);
+            (void)printf("%s", field->shape & TM_DOC_NOT_NEGATIVE ? ", \"minimum\": 0" : kinds[kind].limits);
         if (has_limits && field->most != 0)
             (void)printf(", \"maximum\": %g", field->most);
         if (field->shape & TM_DOC_FILLED)
@@ -205,9 +220,13 @@ static void print_field(const struct tm_doc_field *field, int depth)
         print_value(field, of_nulls, depth);
         (void)printf("}");
     } else if ((field->shape & TM_DOC_MAP) && !field->words) {
-        (void)printf("\"type\": \"object\", \"propertyNames\": {\"pattern\": ");
-        print_text(field->pattern);
-        (void)printf("}, \"additionalProperties\": {");
+        (void)printf("\"type\": \"object\", ");
+        if (field->pattern) {
+            (void)printf("\"propertyNames\": {\"pattern\": ");
+            print_text(field->pattern);
+            (void)printf("}, ");
+        }
+        (void)printf("\"additionalProperties\": {");
         print_value(field, of_nulls, depth);
         (void)printf("}");
     } else if (field->shape & TM_DOC_MAP) {
@@ -312,19 +331,20 @@ static void print_kind(enum tm_doc_kind kind, bool may_be_null)
         (void)printf("%s]}", may_be_null ? ", null" : "");
         return;
     }
-    (void)printf(may_be_null ? "\"type\": [\"%s\", \"null\"]%s" : "\"type\": \"%s\"%s", kinds[kind].type,
-                 kinds[kind].limits);
+    print_type(kind, may_be_null, false);
+    (void)printf("%s", kinds[kind].limits);
     if (kind == TM_DOC_POINT)
         (void)printf(", \"items\": {\"type\": [\"number\", \"null\"]}, \"minItems\": 3, \"maxItems\": 3");
     (void)printf("}");
 }
 
+/* Is it the first one in the document that has the definition of that name? */
 static bool is_first_of_name(enum tm_doc_kind kind)
 {
     for (int i = 0; i < (int)kind; i++)
-        if (kinds[i].name && strcmp(kinds[i].name, kinds[kind].name) == 0)
+        if (is_used[i] && kinds[i].name && strcmp(kinds[i].name, kinds[kind].name) == 0)
             return false;
-    return true;
+    return is_used[kind];
 }
 
 static void print_schema(const struct tm_doc_schema *schema)
@@ -332,8 +352,8 @@ static void print_schema(const struct tm_doc_schema *schema)
     (void)printf("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": ");
     print_text(schema->title);
     (void)printf(",\n  \"description\": \"Made from pipeline/doc by make schemas; %s has it for people, "
-                 "docs/metrics.md defines the figures.\",\n  ",
-                 schema->page_path);
+                 "%s defines the figures.\",\n  ",
+                 schema->page_path, schema->definitions);
     print_object(&forms[0], false, 1);
     (void)printf(",\n  \"$defs\": {\n    \"why\": {\"description\": \"The reasons of the nulls of the object around "
                  "it, by their key.\", "
@@ -370,12 +390,10 @@ static void print_cell(const char *text)
 
 static void print_page_words(const char *words)
 {
-    (void)printf(": ");
-    while (*words) {
-        const size_t length = strcspn(words, "|");
-
-        (void)printf("`%.*s`%s", (int)length, words, words[length] ? ", " : "");
-        words += length + (words[length] == '|');
+    for (const char *at = words; at; at = strchr(at, '|')) {
+        at += *at == '|' && at != words;
+        (void)printf("%s%s%.*s%s", at == words ? ": " : ", ", *at ? "`" : "", *at ? (int)strcspn(at, "|") : 5,
+                     *at ? at : "empty", *at ? "`" : "");
     }
 }
 
@@ -439,12 +457,12 @@ static void print_page(const struct tm_doc_schema *schema)
 {
     (void)printf("%s\n## Kinds of values\n\n| kind | |\n|---|---|\n", schema->page);
     for (int kind = 0; kind < TM_DOC_KIND_COUNT; kind++) {
-        if (kinds[kind].meaning)
+        if (kinds[kind].meaning && is_used[kind])
             (void)printf("| %s | %s |\n", kinds[kind].page, kinds[kind].meaning);
     }
-    (void)printf("| cause | Of idle time: docs/metrics.md. |\n| direction | Of a copy, as "
-                 "the device sees it: `h2d`, `d2h`, `p2p`, `d2d`, `other`. |\n| name | A name of the trace; pseudonyms "
-                 "stand for it in reports that are redacted. Likewise device, host and path. |\n\n");
+    (void)printf("\n");
+    if (is_used[TM_DOC_NAME])
+        (void)printf("In redacted reports, names of the trace, devices, hosts and paths are pseudonyms.\n\n");
     for (size_t i = 0; i < form_count; i++) {
         const struct form *form = &forms[i];
 
@@ -458,7 +476,8 @@ static void print_page(const struct tm_doc_schema *schema)
 
 int main(int argc, char **argv)
 {
-    static const struct tm_doc_schema *const schemas[] = { &tm_summary_schema };
+    static const struct tm_doc_schema *const schemas[] = { &tm_summary_schema, &tm_comparison_schema,
+                                                           &tm_scaling_schema, &tm_check_schema, &tm_night_schema };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)

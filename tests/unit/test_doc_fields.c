@@ -53,7 +53,7 @@ static void units_follow_from_kinds(void **state)
     assert_string_equal(tm_doc_unit(TM_DOC_SHARE), "%");
     assert_string_equal(tm_doc_unit(TM_DOC_COUNT), "");
     assert_string_equal(tm_doc_unit(TM_DOC_NAME), "");
-    for (int kind = TM_DOC_WORD; kind <= TM_DOC_PATH; kind++)
+    for (int kind = TM_DOC_WORD; kind <= TM_DOC_VALUE; kind++)
         assert_true(tm_doc_is_text((enum tm_doc_kind)kind) && !*tm_doc_unit((enum tm_doc_kind)kind));
     assert_false(tm_doc_is_text(TM_DOC_BOOL) || tm_doc_is_text(TM_DOC_TIME));
 }
@@ -97,8 +97,12 @@ static void check_fields(const struct tm_doc_field *fields)
 
 static void tables_are_whole(void **state)
 {
+    static const struct tm_doc_schema *const schemas[] = { &tm_summary_schema, &tm_comparison_schema,
+                                                           &tm_scaling_schema, &tm_check_schema, &tm_night_schema };
+
     (void)state;
-    check_fields(tm_summary_schema.fields);
+    for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++)
+        check_fields(schemas[i]->fields);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_SUMMARY_FIELDS_H
-#define TM_SUMMARY_FIELDS_H
+#ifndef TM_SHARED_FIELDS_H
+#define TM_SHARED_FIELDS_H
 
 #include "pipeline/doc/doc_fields.h"
 
-/* Tables of the summary that one of its files has and another one uses. */
+/* Tables that one file has and another one uses. */
 extern const struct tm_doc_field tm_doc_window[];
 extern const struct tm_doc_field tm_doc_steps[];
 extern const struct tm_doc_field tm_doc_devices[];
@@ -27,5 +27,12 @@ extern const struct tm_doc_field tm_doc_balance[];
 extern const struct tm_doc_field tm_doc_fallback[];
 extern const struct tm_doc_field tm_doc_rest[];
 extern const struct tm_doc_field tm_doc_place[];
+
+/* In all documents: what wrote them, what the user says of them, where a finding can be looked at. */
+extern const struct tm_doc_field tm_doc_tool[];
+extern const struct tm_doc_field tm_doc_report[];
+extern const struct tm_doc_field tm_doc_where[];
+/* A run of a comparison, or of a scaling study. */
+extern const struct tm_doc_field tm_doc_compared_run[];
 
 #endif

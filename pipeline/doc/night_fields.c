@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A night: what a batch has found of the runs of a night.  Members are in the order of the document. */
+#include "pipeline/doc/shared_fields.h"
+
+/* clang-format off */
+
+static const struct tm_doc_field settings[] = {
+    { "rows", TM_DOC_COUNT, .help = "At most, of each list." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field input[] = {
+    { "partial", TM_DOC_BOOL, .title = "Partial" },
+    { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "The night." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field figures[] = {
+    { "id", TM_DOC_WORD, .title = "Id", .pattern = "^[a-z0-9_]+$" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "unit", TM_DOC_WORD, .help = "Empty: a count.", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "better", TM_DOC_WORD, .title = "Better", .words = "lower|higher" },
+    { "least_change", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "Percent; of a share points." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field findings_link[] = {
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "href", TM_DOC_PATH, .help = "A path below the folder of the document.", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
+      "$))[A-Za-z0-9._/-]+$" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field finding[] = {
+    { "id", TM_DOC_WORD, .title = "Id", .words = "night_failed|night_gates|night_worse|night_absent|night_ahead" },
+    { "severity", TM_DOC_WORD, .title = "Severity", .words = "warning|critical" },
+    { "title", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Title" },
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "limit", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Limit" },
+    { "evidence", TM_DOC_PROSE | TM_DOC_LIST, .title = "Evidence", .most = 16 },
+    { "at_stake_ps", TM_DOC_TIME, .help = "Of a step." },
+    { "stake_of", TM_DOC_WORD, .title = "Stake of", .words = "a step" },
+    { "share_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Share" },
+    { "cause", TM_DOC_PROSE, .title = "Cause" },
+    { "fix", TM_DOC_PROSE | TM_DOC_LIST, .title = "What to do" },
+    { "where", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Where", .fields = tm_doc_where },
+    { "link", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "To the report.", .fields = findings_link },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field changed[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "id", TM_DOC_WORD, .help = "Of its run." },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .help = "A path below the folder of the document.",
+      .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|$))[A-Za-z0-9._/-]+$" },
+    { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
+    { "title", TM_DOC_WORD, .title = "Figure" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "value", TM_DOC_NUMBER, .title = "Value" },
+    { "before", TM_DOC_NUMBER, .help = "Median of the good runs before." },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Percent; of a share points." },
+    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "A smaller change is within it." },
+    { "runs", TM_DOC_COUNT, .title = "Runs before", .help = "That it is held against.", .least = 3, .most = 7 },
+    { "value_text", TM_DOC_WORD, .title = "Now" },
+    { "before_text", TM_DOC_WORD, .title = "Before" },
+    { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
+    { "band_text", TM_DOC_WORD, .title = "Usual" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field judged_figure[] = {
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before" },
+    { "band", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Usual" },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
+    { "state", TM_DOC_WORD, .title = "State", .words = "worse|better|same|not_judged" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field jobs_figures[] = {
+    { "step_time_ps", TM_DOC_OBJECT, .title = "Step time", .fields = judged_figure },
+    { "device_utilization_pct", TM_DOC_OBJECT, .title = "Device utilization", .fields = judged_figure },
+    { "mfu_pct", TM_DOC_OBJECT, .title = "Mfu", .fields = judged_figure },
+    { "compute_ps", TM_DOC_OBJECT, .title = "Compute", .fields = judged_figure },
+    { "exposed_collective_ps", TM_DOC_OBJECT, .title = "Exposed collectives", .fields = judged_figure },
+    { "idle_ps", TM_DOC_OBJECT, .title = "Idle", .fields = judged_figure },
+    { "compile_time_ps", TM_DOC_OBJECT, .title = "Compile time", .fields = judged_figure },
+    { "peak_memory_bytes", TM_DOC_OBJECT, .title = "Peak memory bytes", .fields = judged_figure },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field job[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "state", TM_DOC_TERM, .title = "State", .words = "failed|worse|absent|partial|better|new|not_judged|same" },
+    { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run." },
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" },
+    { "when_ns", TM_DOC_DATE, .title = "When" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
+      "$))[A-Za-z0-9._/-]+$" },
+    { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
+    { "label", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Label" },
+    { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform" },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
+    { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },
+    { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
+    { "severity", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Verdict" },
+    { "verdict", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
+    { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding", .help = "The first one." },
+    { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
+    { "runs", TM_DOC_COUNT, .title = "Runs", .help = "In the history." },
+    { "figures", TM_DOC_OBJECT, .help = "By which it is judged.", .fields = jobs_figures },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field trends_points[] = {
+    { "at", TM_DOC_INTEGER, .help = "When, in nanoseconds, or the step." },
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field trends_changes[] = {
+    { "at", TM_DOC_COUNT, .help = "Place among the points: the first of the new level." },
+    { "state", TM_DOC_WORD, .title = "State", .words = "worse|better|other" },
+    { "before", TM_DOC_NUMBER, .title = "Before" },
+    { "after", TM_DOC_NUMBER, .title = "After" },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
+    { "p", TM_DOC_P, .title = "p" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" },
+    { "when_ns", TM_DOC_DATE, .title = "When" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
+    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field trend[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "axis", TM_DOC_WORD, .title = "Axis", .words = "time|step" },
+    { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "The run whose steps they are." },
+    { "state", TM_DOC_WORD, .help = "Of the newest run, by time, as before, band and runs.",
+      .words = "worse|better|same|not_judged" },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before" },
+    { "band", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Band" },
+    { "runs", TM_DOC_COUNT, .title = "Runs" },
+    { "points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The last ones.", .fields = trends_points, .most = 400 },
+    { "changes", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Changes", .fields = trends_changes, .most = 32 },
+    { "left_out", TM_DOC_COUNT, .help = "Older runs." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field change_points[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "figure", TM_DOC_WORD, .title = "Figure", .pattern = "^[a-z0-9_]+$" },
+    { "title", TM_DOC_WORD, .title = "Figure" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "axis", TM_DOC_TERM, .title = "Over", .words = "time|step" },
+    { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Training" },
+    { "state", TM_DOC_TERM, .title = "Direction", .words = "worse|better|other" },
+    { "before", TM_DOC_NUMBER, .help = "Median of the old level." },
+    { "after", TM_DOC_NUMBER, .help = "Median of the new level." },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
+    { "p", TM_DOC_P, .title = "p" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" },
+    { "when_ns", TM_DOC_DATE, .title = "When" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Training step" },
+    { "id", TM_DOC_NAME, .title = "First run", .help = "Of the first run of the new level, as night, time, step and "
+      "revision." },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
+    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before" },
+    { "before_text", TM_DOC_WORD, .title = "Level before" },
+    { "after_text", TM_DOC_WORD, .title = "Level after" },
+    { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field failures[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "when_ns", TM_DOC_DATE, .title = "When" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
+      "$))[A-Za-z0-9._/-]+$" },
+    { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Why" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field runs[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
+    { "id", TM_DOC_WORD, .title = "Id" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "when_ns", TM_DOC_DATE, .title = "When" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
+      "$))[A-Za-z0-9._/-]+$" },
+    { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
+    { "label", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Label" },
+    { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Training run" },
+    { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Training step" },
+    { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform" },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
+    { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },
+    { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
+    { "step_time_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Step time" },
+    { "severity", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Severity" },
+    { "verdict", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
+    { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field dated_ahead[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
+    { "id", TM_DOC_NAME, .title = "Identifier" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "when_ns", TM_DOC_DATE, .title = "When" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
+      "$))[A-Za-z0-9._/-]+$" },
+    { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field counts[] = {
+    { "runs", TM_DOC_COUNT, .title = "Runs" },
+    { "done", TM_DOC_COUNT, .title = "Done" },
+    { "partial", TM_DOC_COUNT, .title = "Partial" },
+    { "refused", TM_DOC_COUNT, .title = "Refused" },
+    { "failed", TM_DOC_COUNT, .title = "Failed" },
+    { "missing", TM_DOC_COUNT, .help = "The six of them add up to runs." },
+    { "other_nights", TM_DOC_COUNT, .help = "Of runs, those of other nights." },
+    { "dated_ahead", TM_DOC_COUNT, .title = "Dated ahead" },
+    { "jobs", TM_DOC_COUNT, .help = "That ran." },
+    { "worse", TM_DOC_COUNT, .title = "Worse" },
+    { "better", TM_DOC_COUNT, .title = "Better" },
+    { "same", TM_DOC_COUNT, .title = "Same" },
+    { "new", TM_DOC_COUNT, .title = "New" },
+    { "not_judged", TM_DOC_COUNT, .help = "Failed, partial, or too few runs before." },
+    { "absent", TM_DOC_COUNT, .title = "Absent" },
+    { "history_runs", TM_DOC_COUNT, .title = "History runs" },
+    { "history_jobs", TM_DOC_COUNT, .title = "History jobs" },
+    { "history_older_runs", TM_DOC_COUNT, .help = "Of version 1: their figures are defined differently, and are "
+      "compared with none." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field kpis[] = {
+    { "id", TM_DOC_WORD, .title = "Id", .words = "runs|failed|worse|better|step_change|absent|new" },
+    { "title", TM_DOC_PROSE, .title = "Title" },
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "band", TM_DOC_WORD, .title = "Band", .words = "good|warning|bad|info|unknown" },
+    { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
+    { "bad", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Bad" },
+    { "definition", TM_DOC_PROSE, .title = "Definition" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gate[] = {
+    { "job", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Job" },
+    { "id", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Id" },
+    { "status", TM_DOC_WORD, .title = "Result", .words = "failed|unknown" },
+    { "figure", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Path in the summary" },
+    { "title", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Figure" },
+    { "value_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Value" },
+    { "limit_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Limit" },
+    { "baseline_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Baseline" },
+    { "reason", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Why" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field gates[] = {
+    { "gate_file", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Gate file" },
+    { "baseline", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Baseline" },
+    { "counts", TM_DOC_COUNT | TM_DOC_MAP, .help = "Runs, by result." },
+    { "list", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Those that did not pass.", .fields = gate },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field left_out[] = {
+    { "jobs", TM_DOC_COUNT, .title = "Jobs" },
+    { "runs", TM_DOC_COUNT, .title = "Runs" },
+    { "dated_ahead", TM_DOC_COUNT, .title = "Dated ahead" },
+    { "worse", TM_DOC_COUNT, .title = "Worse" },
+    { "better", TM_DOC_COUNT, .title = "Better" },
+    { "change_points", TM_DOC_COUNT, .title = "Change points" },
+    { "jobs_without_trend", TM_DOC_COUNT, .title = "Jobs without trend" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field verdict[] = {
+    { "text", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Text" },
+    { "severity", TM_DOC_WORD, .title = "Severity", .words = "good|info|warning|critical" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field night_fields[] = {
+    { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.night" },
+    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
+    { "tool", TM_DOC_OBJECT, .title = "Tool", .fields = tm_doc_tool },
+    { "report", TM_DOC_OBJECT, .title = "Report", .fields = tm_doc_report },
+    { "settings", TM_DOC_OBJECT, .title = "Settings", .fields = settings },
+    { "input", TM_DOC_OBJECT, .title = "Input", .fields = input },
+    { "night", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "\"2026-11-21\"; null where the history is empty, or all is dated "
+      "ahead.", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By which jobs are judged.", .fields = figures },
+    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What failed, jobs that got worse (the largest change first, "
+      "step times before other figures), what is missing.", .fields = finding, .most = 50 },
+    { "worse", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Worse", .fields = changed },
+    { "better", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Better", .fields = changed },
+    { "jobs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of its newest run; in the order of the states.", .fields = job },
+    { "trends", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of 24 jobs.", .fields = trend, .most = 48 },
+    { "change_points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By job; the newest first.", .fields = change_points },
+    { "failures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are not done, those of damaged input among them.",
+      .fields = failures },
+    { "runs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are judged.", .fields = runs },
+    { "dated_ahead", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs in the history that are dated more than a day ahead of "
+      "the clock: judged with none.", .fields = dated_ahead },
+    { "counts", TM_DOC_OBJECT, .title = "Counts", .fields = counts },
+    { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = kpis },
+    { "gates", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null: there are none.", .fields = gates },
+    { "left_out", TM_DOC_OBJECT, .help = "What is past \"rows\".", .fields = left_out },
+    { "verdict", TM_DOC_OBJECT, .title = "Verdict", .fields = verdict },
+    { .key = NULL },
+};
+
+const struct tm_doc_schema tm_night_schema = {
+    .name = "night",
+    .title = "tracemill night",
+    .page_path = "schemas/NIGHT.md",
+    .definitions = "docs/night.md",
+    .page =
+        "# index.json of a batch, field by field\n"
+        "\n"
+        "What `tracemill batch merge` tells of the last night and of the runs of other nights that came with it\n"
+        "(docs/night.md, \"Which runs\"), and what `index.html` and the other files are drawn from.\n"
+        "`night.schema.json` is the formal description; what \"worse\" and a change of level are: docs/night.md.\n"
+        "Conventions as in SUMMARY.md: what is not known is `null`, and `why` beside it has the reason under the\n"
+        "same key. Times are picoseconds where the unit is \"ps\", dates nanoseconds since 1970.\n"
+        "\n"
+        "`report` and `href` are paths below the folder of the document, of the characters `A-Za-z0-9._/-` alone.\n"
+        "\n"
+        "This page and the schema are made from the tables in `pipeline/doc/night_fields.c` (`make schemas`):\n"
+        "edit those.\n",
+    .fields = night_fields,
+};
+
+/* clang-format on */
