@@ -133,8 +133,8 @@ static const struct tm_doc_field devices_tpu_starts[] = {
 
 static const struct tm_doc_field moved[] = {
     { "count", TM_DOC_COUNT | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Copied" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { .key = NULL },
 };
 

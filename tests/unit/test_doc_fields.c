@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "pipeline/doc/doc_fields.h"
+#include "reports/history/history.h"
 
 static void fields_are_found_by_path(void **state)
 {
@@ -105,12 +106,28 @@ static void tables_are_whole(void **state)
         check_fields(schemas[i]->fields);
 }
 
+/* What the history keeps is in summaries, in the same unit. */
+static void figures_of_the_history_are_fields(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < tm_figure_count; i++) {
+        const struct tm_history_figure *figure = &tm_figure_table[i];
+        const struct tm_doc_field *field = tm_doc_field_at(tm_summary_schema.fields, figure->path);
+
+        if (!field)
+            fail_msg("%s is no field", figure->path);
+        if (strncmp(figure->path, "kpis[", 5) != 0 && tm_doc_kind(field) != TM_DOC_OBJECT)
+            assert_string_equal(tm_doc_unit(tm_doc_kind(field)), figure->unit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_found_by_path),
         cmocka_unit_test(units_follow_from_kinds),
         cmocka_unit_test(tables_are_whole),
+        cmocka_unit_test(figures_of_the_history_are_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
