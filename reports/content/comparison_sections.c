@@ -118,6 +118,7 @@ static void make_check_front(struct tm_front_page *front, const struct tm_value 
 
 const struct tm_document tm_check_document = {
     .schema = "tracemill.check",
+    .fields = &tm_check_schema,
     .what = "check",
     .kicker = "RESULT OF A CHECK",
     .made_by = "tracemill check",
@@ -241,26 +242,26 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
 static void emit_change(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Side", "label", TM_CELL_NAME },
-        { "Samples", "samples", TM_CELL_COUNT },
-        { "Mean", "mean_ps", TM_CELL_TIME },
-        { "Median", "median_ps", TM_CELL_TIME },
-        { "95th percentile", "p95_ps", TM_CELL_TIME },
-        { "Shortest", "min_ps", TM_CELL_TIME | TM_WIDE },
-        { "Longest", "max_ps", TM_CELL_TIME | TM_WIDE },
-        { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
-        { "Variation", "cv_pct", TM_CELL_PCT },
-        { "Between runs", "between_runs_cv_pct", TM_CELL_PCT | TM_GIVEN },
-        { "Measured by the benchmark", "measured_ps", TM_CELL_TIME | TM_GIVEN },
+        { .key = "label" },
+        { .key = "samples" },
+        { .key = "mean_ps" },
+        { .key = "median_ps" },
+        { .key = "p95_ps" },
+        { .key = "min_ps", .shape = TM_WIDE },
+        { .key = "max_ps", .shape = TM_WIDE },
+        { .key = "stddev_ps", .shape = TM_WIDE },
+        { .key = "cv_pct" },
+        { .key = "between_runs_cv_pct", .shape = TM_GIVEN },
+        { .key = "measured_ps", .shape = TM_GIVEN },
     };
-    const struct tm_value *tests = tm_of(content, "tests"), *sides = tm_of(content, "sides");
+    const struct tm_value *tests = tm_of(content, "tests");
 
     for (size_t i = 0; i < tm_length(tests); i++)
         emit_test(content, tm_at(tests, i), i + 1);
     tm_emit_charts(content, TM_CHART_SIDES);
     tm_emit_table(content,
                   &(struct tm_table){
-                      .id = "sides", .caption = "Step times", TM_COLUMNS(columns), .rows = sides, .paper_rows = 16 });
+                      .id = "sides", .caption = "Step times", TM_COLUMNS(columns), .list = "sides", .paper_rows = 16 });
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
         struct tm_side_columns ratios = { .columns = 0 };
 
@@ -658,9 +659,10 @@ static void make_comparison_front(struct tm_front_page *front, const struct tm_v
 
 #define COMPARISON(chart)                                                                                              \
     {                                                                                                                  \
-        .schema = "tracemill.comparison", .what = "comparison", .kicker = "COMPARISON OF RUNS",                        \
-        .made_by = "tracemill compare", .file = "compare", .findings_title = "Largest causes", .stake_of = "a step",   \
-        .data = "compare.json", .sections = comparison_sections,                                                       \
+        .schema = "tracemill.comparison", .fields = &tm_comparison_schema, .what = "comparison",                       \
+        .kicker = "COMPARISON OF RUNS", .made_by = "tracemill compare", .file = "compare",                             \
+        .findings_title = "Largest causes", .stake_of = "a step", .data = "compare.json",                              \
+        .sections = comparison_sections,                                                                               \
         .section_count = sizeof(comparison_sections) / sizeof(comparison_sections[0]),                                 \
         .make_front = make_comparison_front, .first_chart = { chart }, .first_charts = 1,                              \
     }

@@ -372,7 +372,7 @@ struct tm_document {
     const char *findings_title;               /* over the first findings on the first screen: "What to do first" */
     const char *stake_of;                     /* what the time of a finding is time of: "device time", "a step" */
     const char *data;                         /* the file that has every figure: "summary.json" */
-    const struct tm_doc_schema *fields;       /* of its values; NULL = columns have titles and kinds of their own */
+    const struct tm_doc_schema *fields;       /* of its values */
     const struct tm_section *const *sections; /* in their order */
     size_t section_count;
     void (*make_front)(struct tm_front_page *front, const struct tm_value *root);

@@ -34,22 +34,17 @@ static void emit_gates(const struct tm_content *content)
         { "Without a report", "no_report", TM_CELL_COUNT | TM_RARE },
     };
     static const struct tm_column columns[] = {
-        { "Job", "job", TM_CELL_NAME },
-        { "Result", "status", TM_CELL_WORD },
-        { "Figure", "title", TM_CELL_WORD },
-        { "Path in the summary", "figure", TM_CELL_NAME | TM_WIDE },
-        { "Value", "value_text", TM_CELL_WORD },
-        { "Limit", "limit_text", TM_CELL_WORD },
-        { "Baseline", "baseline_text", TM_CELL_WORD },
-        { "Why", "reason", TM_CELL_PROSE | TM_GIVEN },
+        { .key = "job" },           { .key = "status" },
+        { .key = "title" },         { .key = "figure", .shape = TM_WIDE },
+        { .key = "value_text" },    { .key = "limit_text" },
+        { .key = "baseline_text" }, { .key = "reason", .shape = TM_GIVEN },
     };
-    const struct tm_value *gates = tm_of(content, "gates");
 
     tm_emit_facts(content, "gate-counts", TM_FACTS(counts), "gates.counts");
     tm_emit_table(content, &(struct tm_table){ .id = "gates",
                                                .caption = "Gates that did not pass",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_get(gates, "list"),
+                                               .list = "gates.list",
                                                .paper_rows = 100 });
 }
 
@@ -60,24 +55,24 @@ static const struct tm_section nightly_gates_section = { "gates", "Gates", "gate
 static void emit_changes(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Job", "job", TM_CELL_NAME },
-        { "Figure", "title", TM_CELL_WORD },
-        { "Night", "night", TM_CELL_WORD },
+        { .key = "job" },
+        { .key = "title" },
+        { .key = "night" },
         { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
-        { "Level before", "before_text", TM_CELL_WORD },
-        { "Level after", "after_text", TM_CELL_WORD },
-        { "Change", "change_text", TM_CELL_WORD },
-        { "Direction", "state", TM_CELL_TERM },
-        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN },
-        { "Revision before", "revision_before", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
-        { "Over", "axis", TM_CELL_TERM | TM_WIDE },
-        { "First run", "id", TM_CELL_NAME | TM_WIDE },
+        { .key = "before_text" },
+        { .key = "after_text" },
+        { .key = "change_text" },
+        { .key = "state" },
+        { .key = "revision", .shape = TM_GIVEN },
+        { .key = "revision_before", .shape = TM_GIVEN | TM_WIDE },
+        { .key = "axis", .shape = TM_WIDE },
+        { .key = "id", .shape = TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "change-points",
                                                .caption = "Where the level of a figure changed",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "change_points"),
+                                               .list = "change_points",
                                                .paper_rows = 30 });
 }
 
@@ -172,19 +167,15 @@ static const struct tm_section nightly_changes_section = { "changes", "What chan
 static void emit_failures(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Job", "job", TM_CELL_NAME },
-        { "Report", "report", TM_CELL_LINK },
-        { "Run", "run", TM_CELL_NAME },
-        { "Status", "status", TM_CELL_WORD },
-        { "Night", "night", TM_CELL_WORD | TM_WIDE },
-        { "When", "when_ns", TM_CELL_DATE | TM_WIDE },
-        { "Why", "message", TM_CELL_PROSE },
+        { .key = "job" },     { "Report", "report", TM_CELL_LINK }, { .key = "run" },
+        { .key = "status" },  { .key = "night", .shape = TM_WIDE }, { .key = "when_ns", .shape = TM_WIDE },
+        { .key = "message" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "failures",
                                                .caption = "Runs that failed, or are of damaged input",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "failures"),
+                                               .list = "failures",
                                                .paper_rows = 100 });
 }
 
@@ -201,9 +192,9 @@ static const struct tm_section nightly_failures_section = { "failures", "Failure
 static void emit_jobs(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Job", "job", TM_CELL_NAME },
+        { .key = "job" },
         { "Report", "report", TM_CELL_LINK },
-        { "State", "state", TM_CELL_TERM },
+        { .key = "state" },
         { "Step time", "figures.step_time_ps.value", TM_CELL_TIME },
         { "Change", "figures.step_time_ps.change", TM_CELL_PCT | TM_CHANGE },
         { "Step time before", "figures.step_time_ps.before", TM_CELL_TIME | TM_WIDE },
@@ -211,26 +202,26 @@ static void emit_jobs(const struct tm_content *content)
         { "Utilization", "figures.device_utilization_pct.value", TM_CELL_PCT },
         { "MFU", "figures.mfu_pct.value", TM_CELL_PCT | TM_WIDE },
         { "Peak memory", "figures.peak_memory_bytes.value", TM_CELL_BYTES },
-        { "Verdict", "severity", TM_CELL_WORD },
-        { "First finding", "finding", TM_CELL_PROSE | TM_WIDE },
+        { .key = "severity" },
+        { .key = "finding", .shape = TM_WIDE },
         { "Exposed collectives", "figures.exposed_collective_ps.value", TM_CELL_TIME | TM_WIDE },
         { "Idle", "figures.idle_ps.value", TM_CELL_TIME | TM_WIDE },
         { "Compile time", "figures.compile_time_ps.value", TM_CELL_TIME | TM_WIDE },
-        { "Gates", "gates", TM_CELL_WORD | TM_GIVEN },
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
-        { "Device", "model", TM_CELL_NAME | TM_WIDE },
-        { "Night", "night", TM_CELL_WORD },
-        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
-        { "Label", "label", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
-        { "Runs", "runs", TM_CELL_COUNT },
+        { .key = "gates", .shape = TM_GIVEN },
+        { .key = "devices" },
+        { .key = "hosts", .shape = TM_WIDE },
+        { .key = "model", .shape = TM_WIDE },
+        { .key = "night" },
+        { .key = "revision", .shape = TM_GIVEN | TM_WIDE },
+        { .key = "label", .shape = TM_GIVEN | TM_WIDE },
+        { .key = "runs" },
     };
     const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.jobs"));
 
     tm_emit_table(content, &(struct tm_table){ .id = "jobs",
                                                .caption = "Jobs, with the newest run of each",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "jobs"),
+                                               .list = "jobs",
                                                .paper_rows = 60 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
@@ -249,9 +240,8 @@ static const struct tm_section nightly_jobs_section = { "jobs", "Jobs", "jobs", 
 static void emit_ahead(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Run", "run", TM_CELL_NAME },       { "Report", "report", TM_CELL_LINK },
-        { "Job", "job", TM_CELL_NAME },       { "Night", "night", TM_CELL_WORD },
-        { "Status", "status", TM_CELL_WORD }, { "Identifier", "id", TM_CELL_NAME | TM_WIDE },
+        { .key = "run" },    { "Report", "report", TM_CELL_LINK }, { .key = "job" }, { .key = "night" },
+        { .key = "status" }, { .key = "id", .shape = TM_WIDE },
     };
     const long long ahead = (long long)tm_int(tm_path(content->summary, "counts.dated_ahead"));
 
@@ -263,41 +253,40 @@ static void emit_ahead(const struct tm_content *content)
     tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
                                                .caption = "Runs that are dated ahead",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "dated_ahead"),
+                                               .list = "dated_ahead",
                                                .paper_rows = 20 });
 }
 
 static void emit_runs(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Run", "run", TM_CELL_NAME },
+        { .key = "run" },
         { "Report", "report", TM_CELL_LINK },
-        { "Job", "job", TM_CELL_NAME },
-        { "Night", "night", TM_CELL_WORD },
-        { "When", "when_ns", TM_CELL_DATE },
-        { "Status", "status", TM_CELL_WORD },
-        { "Step time", "step_time_ps", TM_CELL_TIME },
-        { "Training run", "training", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
+        { .key = "job" },
+        { .key = "night" },
+        { .key = "when_ns" },
+        { .key = "status" },
+        { .key = "step_time_ps" },
+        { .key = "training", .shape = TM_GIVEN | TM_WIDE },
         { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
-        { "Device", "model", TM_CELL_NAME | TM_WIDE },
-        { "Platform", "platform", TM_CELL_WORD | TM_WIDE },
-        { "Revision", "revision", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
-        { "Label", "label", TM_CELL_NAME | TM_GIVEN | TM_WIDE },
-        { "Gates", "gates", TM_CELL_WORD | TM_GIVEN },
-        { "Verdict", "verdict", TM_CELL_PROSE | TM_WIDE },
+        { .key = "devices" },
+        { .key = "hosts", .shape = TM_WIDE },
+        { .key = "model", .shape = TM_WIDE },
+        { .key = "platform", .shape = TM_WIDE },
+        { .key = "revision", .shape = TM_GIVEN | TM_WIDE },
+        { .key = "label", .shape = TM_GIVEN | TM_WIDE },
+        { .key = "gates", .shape = TM_GIVEN },
+        { .key = "verdict", .shape = TM_WIDE },
     };
     const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.runs"));
 
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
         tm_emit(content, TM_TONE_QUIET,
                 "Runs of other nights that were added or changed since are judged with those of the last one.");
-    tm_emit_table(content, &(struct tm_table){ .id = "runs",
-                                               .caption = "Runs of the night",
-                                               TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "runs"),
-                                               .paper_rows = 40 });
+    tm_emit_table(
+        content,
+        &(struct tm_table){
+            .id = "runs", .caption = "Runs of the night", TM_COLUMNS(columns), .list = "runs", .paper_rows = 40 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
                 left_out == 1 ? "is" : "are");
@@ -359,6 +348,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
 
 const struct tm_document tm_nightly_document = {
     .schema = "tracemill.night",
+    .fields = &tm_night_schema,
     .what = "night",
     .kicker = "THE LAST NIGHT",
     .made_by = "tracemill batch",

@@ -11,17 +11,14 @@
 static void emit_fit(const struct tm_content *content)
 {
     static const struct tm_column facts[] = {
-        { "Serial share", "serial_pct", TM_CELL_PCT },
-        { "From", "low_pct", TM_CELL_PCT },
-        { "To", "high_pct", TM_CELL_PCT },
-        { "Off the measured steps", "residual_pct", TM_CELL_PCT },
-        { "Speed-up at most", "speedup_limit", TM_CELL_NUMBER },
+        { .key = "serial_pct" },   { .key = "low_pct" },       { .key = "high_pct" },
+        { .key = "residual_pct" }, { .key = "speedup_limit" },
     };
     static const struct tm_column next[] = {
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Step", "step_ps", TM_CELL_TIME },
-        { "Speed-up", "speedup", TM_CELL_NUMBER },
-        { "Efficiency", "efficiency_pct", TM_CELL_PCT },
+        { .key = "devices" },
+        { .key = "step_ps" },
+        { .key = "speedup" },
+        { .key = "efficiency_pct" },
     };
     const struct tm_value *fit = tm_of(content, "fit");
     const bool is_weak = strcmp(tm_text(tm_get(fit, "model")), "gustafson") == 0;
@@ -32,10 +29,9 @@ static void emit_fit(const struct tm_content *content)
                     : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
                       "serial share s.");
     tm_emit_facts(content, "fit-facts", TM_FACTS(facts), "fit");
-    tm_emit_table(content, &(struct tm_table){ .id = "fit-next",
-                                               .caption = "Predicted for more devices",
-                                               TM_COLUMNS(next),
-                                               .rows = tm_get(fit, "next") });
+    tm_emit_table(
+        content, &(struct tm_table){
+                     .id = "fit-next", .caption = "Predicted for more devices", TM_COLUMNS(next), .list = "fit.next" });
     tm_emit(content, TM_TONE_QUIET,
             "A law with one share: it knows no limits of memory, of links or of the batch. Further "
             "than twice the largest run it is "
@@ -133,46 +129,43 @@ static void emit_mode(const struct tm_content *content)
 static void emit_quoted(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Step", "step_ps", TM_CELL_TIME },
-        { "Speed-up", "speedup", TM_CELL_NUMBER },
-        { "From", "speedup_low", TM_CELL_NUMBER },
-        { "To", "speedup_high", TM_CELL_NUMBER },
-        { "Efficiency", "efficiency_pct", TM_CELL_PCT },
-        { "Communication", "shares.exposed_collective_pct", TM_CELL_PCT },
-        { "Idle", "shares.idle_pct", TM_CELL_PCT },
-        { "Imbalance", "imbalance_pct", TM_CELL_PCT },
+        { .key = "devices" },
+        { .key = "step_ps" },
+        { .key = "speedup" },
+        { .key = "speedup_low" },
+        { .key = "speedup_high" },
+        { .key = "efficiency_pct" },
+        { .key = "shares.exposed_collective_pct" },
+        { .key = "shares.idle_pct" },
+        { .key = "imbalance_pct" },
     };
 
-    tm_emit_table(content, &(struct tm_table){ .id = "points",
-                                               .caption = "Scaling",
-                                               TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "points"),
-                                               .paper_rows = 64 });
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "points", .caption = "Scaling", TM_COLUMNS(columns), .list = "points", .paper_rows = 64 });
 }
 
 static void emit_step_times(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Label", "label", TM_CELL_NAME | TM_WIDE },
-        { "Hosts", "hosts", TM_CELL_COUNT | TM_WIDE },
-        { "Steps", "samples", TM_CELL_COUNT },
-        { "Step", "step_ps", TM_CELL_TIME },
-        { "Step from", "low_ps", TM_CELL_TIME },
-        { "Step to", "high_ps", TM_CELL_TIME },
-        { "Mean", "mean_ps", TM_CELL_TIME | TM_WIDE },
-        { "Standard deviation", "stddev_ps", TM_CELL_TIME | TM_WIDE },
-        { "Variation", "cv_pct", TM_CELL_PCT },
-        { "Measured", "measured_ps", TM_CELL_TIME | TM_GIVEN },
-        { "Speed-up measured", "measured_speedup", TM_CELL_NUMBER | TM_GIVEN },
+        { .key = "devices" },
+        { .key = "label", .shape = TM_WIDE },
+        { .key = "hosts", .shape = TM_WIDE },
+        { .key = "samples" },
+        { .key = "step_ps" },
+        { .key = "low_ps" },
+        { .key = "high_ps" },
+        { .key = "mean_ps", .shape = TM_WIDE },
+        { .key = "stddev_ps", .shape = TM_WIDE },
+        { .key = "cv_pct" },
+        { .key = "measured_ps", .shape = TM_GIVEN },
+        { .key = "measured_speedup", .shape = TM_GIVEN },
     };
 
-    tm_emit_table(content, &(struct tm_table){ .id = "step-times",
-                                               .caption = "Step times",
-                                               TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "points"),
-                                               .paper_rows = 64 });
+    tm_emit_table(
+        content,
+        &(struct tm_table){
+            .id = "step-times", .caption = "Step times", TM_COLUMNS(columns), .list = "points", .paper_rows = 64 });
 }
 
 static void emit_speedup(const struct tm_content *content)
@@ -191,41 +184,41 @@ static const struct tm_section speedup_section = { "speedup", "Speed-up", "point
 static void emit_parts(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Computing", "parts.compute_ps", TM_CELL_TIME },
-        { "Exposed collectives", "parts.exposed_collective_ps", TM_CELL_TIME },
-        { "Exposed copies", "parts.exposed_copy_ps", TM_CELL_TIME },
-        { "Idle", "parts.idle_ps", TM_CELL_TIME },
-        { "All of it", "parts.total_ps", TM_CELL_TIME },
-        { "Total compute time", "work_ps", TM_CELL_TIME },
+        { .key = "devices" },
+        { .key = "parts.compute_ps" },
+        { .key = "parts.exposed_collective_ps" },
+        { .key = "parts.exposed_copy_ps" },
+        { .key = "parts.idle_ps" },
+        { .key = "parts.total_ps" },
+        { .key = "work_ps" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "scaled-parts",
                                                .caption = "Per step and device",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "points"),
+                                               .list = "points",
                                                .paper_rows = 64 });
 }
 
 static void emit_lost(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Efficiency", "efficiency_pct", TM_CELL_PCT },
-        { "Lost to collectives", "lost.communication_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Lost to idle time", "lost.idle_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Lost to compute", "lost.compute_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Lost to copies", "lost.copies_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Share of collectives grew", "growth.exposed_collective_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
-        { "Share of idle time grew", "growth.idle_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
-        { "Share of compute grew", "growth.compute_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
-        { "Share of copies grew", "growth.exposed_copy_pct", TM_CELL_PCT | TM_CHANGE | TM_WIDE },
+        { .key = "devices" },
+        { .key = "efficiency_pct" },
+        { .key = "lost.communication_pct", .shape = TM_CHANGE },
+        { .key = "lost.idle_pct", .shape = TM_CHANGE },
+        { .key = "lost.compute_pct", .shape = TM_CHANGE },
+        { .key = "lost.copies_pct", .shape = TM_CHANGE },
+        { .key = "growth.exposed_collective_pct", .shape = TM_CHANGE | TM_WIDE },
+        { .key = "growth.idle_pct", .shape = TM_CHANGE | TM_WIDE },
+        { .key = "growth.compute_pct", .shape = TM_CHANGE | TM_WIDE },
+        { .key = "growth.exposed_copy_pct", .shape = TM_CHANGE | TM_WIDE },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "lost",
                                                .caption = "Where the efficiency is lost",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "points"),
+                                               .list = "points",
                                                .paper_rows = 64 });
     tm_emit(content, TM_TONE_QUIET,
             "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
@@ -258,19 +251,19 @@ static const struct tm_section scaled_step_section = { "step", "What a step is m
 static void emit_exchange(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Devices", "devices", TM_CELL_COUNT },
-        { "Collectives", "collective_ps", TM_CELL_TIME },
-        { "Exposed", "parts.exposed_collective_ps", TM_CELL_TIME },
-        { "Overlap", "overlap_pct", TM_CELL_PCT },
-        { "Bytes", "collective_bytes", TM_CELL_BYTES },
-        { "Imbalance", "imbalance_pct", TM_CELL_PCT },
-        { "Spread of a step", "spread_pct", TM_CELL_PCT },
+        { .key = "devices" },
+        { .key = "collective_ps" },
+        { .title = "Exposed", .key = "parts.exposed_collective_ps" },
+        { .key = "overlap_pct" },
+        { .key = "collective_bytes" },
+        { .key = "imbalance_pct" },
+        { .key = "spread_pct" },
     };
 
     tm_emit_table(content, &(struct tm_table){ .id = "exchange",
                                                .caption = "Per step and device",
                                                TM_COLUMNS(columns),
-                                               .rows = tm_of(content, "points"),
+                                               .list = "points",
                                                .paper_rows = 64 });
 }
 
@@ -359,6 +352,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *scali
 
 const struct tm_document tm_scaling_document = {
     .schema = "tracemill.scaling",
+    .fields = &tm_scaling_schema,
     .what = "scaling study",
     .kicker = "SCALING STUDY",
     .made_by = "tracemill scaling",
