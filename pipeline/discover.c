@@ -17,6 +17,7 @@
 
 #include "pipeline/files.h"
 #include "pipeline/run.h"
+#include "pipeline/store/sorted.h"
 
 enum { TM_MEMBER_PATH_BYTES = 4096 };
 
@@ -573,21 +574,18 @@ static int by_name_and_position(const void *a, const void *b)
     return names ? names : (one->position > other->position) - (one->position < other->position);
 }
 
+static int name_to_file(const void *name, const void *file)
+{
+    return strcmp(name, tm_member_path(((const struct tm_found_file *)file)->member));
+}
+
 /* The file that a link means: the last one of the name; for a hard link the last one before it, if there is one. */
 static const struct tm_found_file *find_file(const struct tm_member_link *link, const struct tm_found_file *files,
                                              size_t count)
 {
-    size_t from = 0, to = count;
+    size_t from = tm_sorted_place(link->wanted, files, count, sizeof(*files), name_to_file);
     const struct tm_found_file *found = NULL;
 
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (strcmp(tm_member_path(files[middle].member), link->wanted) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
     for (; from < count && strcmp(tm_member_path(files[from].member), link->wanted) == 0; from++) {
         if (!found || !link->position || files[from].position < link->position)
             found = &files[from];
@@ -631,20 +629,15 @@ static int by_wanted(const void *a, const void *b)
     return strcmp((*one)->wanted, (*other)->wanted);
 }
 
+static int name_to_wanted(const void *name, const void *link)
+{
+    return strcmp(name, (*(const struct tm_member_link *const *)link)->wanted);
+}
+
 /* The first one that wants this name or a later one. */
 static size_t first_wanted(const struct tm_member_links *l, const char *name)
 {
-    size_t from = 0, to = l->wanted;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (strcmp(l->order[middle]->wanted, name) < 0)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return tm_sorted_place(name, l->order, l->wanted, sizeof(*l->order), name_to_wanted);
 }
 
 /* The content of a member comes once, and several links may lead to it. */

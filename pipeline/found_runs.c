@@ -287,22 +287,14 @@ static int by_taken(const void *a, const void *b)
     return hosts ? hosts : (one->at > other->at) - (one->at < other->at);
 }
 
+static int host_to_taken(const void *host, const void *taken)
+{
+    return strcmp(host, ((const struct taken *)taken)->host);
+}
+
 static bool is_taken(const struct taken *table, size_t count, const char *host)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = strcmp(table[middle].host, host);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return false;
+    return bsearch(host, table, count, sizeof(*table), host_to_taken) != NULL;
 }
 
 /* "host#N" with an N that no other file gets: its place, plus the count as often as needed. */

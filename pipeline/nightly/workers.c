@@ -22,6 +22,7 @@
 
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/run.h"
+#include "pipeline/store/sorted.h"
 #include "pipeline/strings.h"
 
 /* Cores and memory.  A control group holds what is below it to its limits, so every one from ours up to the root counts:
@@ -720,24 +721,13 @@ struct share {
     uint32_t number;
 };
 
-static bool is_lighter(const struct share *one, const struct share *other)
+static int lightest_last(const void *a, const void *b)
 {
-    return one->weight != other->weight ? one->weight < other->weight : one->number < other->number;
-}
+    const struct share *const one = a, *const other = b;
 
-/* The first of the heap grew: put it where it belongs. */
-static void sink(struct share *heap, size_t count)
-{
-    const struct share moving = heap[0];
-    size_t at = 0;
-
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        child += child + 1 < count && is_lighter(&heap[child + 1], &heap[child]);
-        if (!is_lighter(&heap[child], &moving))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moving;
+    if (one->weight != other->weight)
+        return one->weight < other->weight ? 1 : -1;
+    return (one->number < other->number) - (one->number > other->number);
 }
 
 /* Keep the items of one share, in their order.  out: how many */
@@ -748,10 +738,12 @@ static size_t keep_share(struct tm_batch_item *items, size_t count, struct share
     for (uint32_t i = 0; i < shards; i++)
         heap[i] = (struct share){ .number = i }; /* all alike, by number: a heap */
     for (size_t i = 0; i < count; i++) {
-        if (heap[0].number == shard)
+        struct share first = heap[0];
+
+        if (first.number == shard)
             items[kept++] = items[i];
-        heap[0].weight += items[i].weight;
-        sink(heap, shards);
+        first.weight += items[i].weight;
+        tm_heap_replace(heap, shards, sizeof(*heap), &first, lightest_last);
     }
     return kept;
 }

@@ -16,6 +16,7 @@
 
 #include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
+#include "pipeline/store/sorted.h"
 #include "pipeline/store/sorter.h"
 
 enum {
@@ -511,20 +512,15 @@ static void make_room(struct tm_key_map *map)
         spill(map);
 }
 
+static int key_to_row(const void *key, const void *row)
+{
+    return tm_key_order(*(const struct tm_key *)key, ((const struct row *)row)->key);
+}
+
 /* The first row of a page that is of the family or behind it. */
 static uint64_t lower_bound(const struct page *page, struct tm_key key)
 {
-    uint64_t begin = 0, end = page->count;
-
-    while (begin < end) {
-        const uint64_t middle = (begin + end) / 2;
-
-        if (tm_key_order(page->rows[middle].key, key) < 0)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    return tm_sorted_place(&key, page->rows, page->count, sizeof(*page->rows), key_to_row);
 }
 
 /* Put what a run has of a family into the table. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/sorted.h"
 #include "reports/chart/chart.h"
 #include "reports/chart/makers.h"
 #include "reports/format/format.h"
@@ -17,25 +18,24 @@ static bool device_has_parts(const struct tm_value *device)
     return parts.present && parts.total_ps > 0;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double one = *(const double *)a, other = *(const double *)b;
+
+    return (one > other) - (one < other);
+}
+
 /* The n-th value of utilization from below. */
 static double utilization_limit(const struct tm_value *devices, bool (*has)(const struct tm_value *device))
 {
     double lowest[TM_CHART_DEVICES_MOST];
-    int count = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const double value = tm_double(tm_get(tm_at(devices, i), "utilization_pct"));
-        int at = count;
 
-        if (!has(tm_at(devices, i)))
-            continue;
-        while (at > 0 && lowest[at - 1] > value)
-            at--;
-        if (at == TM_CHART_DEVICES_MOST)
-            continue;
-        count += count < TM_CHART_DEVICES_MOST;
-        memmove(&lowest[at + 1], &lowest[at], (size_t)(count - 1 - at) * sizeof(lowest[0]));
-        lowest[at] = value;
+        if (has(tm_at(devices, i)))
+            count = tm_sorted_keep(lowest, count, TM_CHART_DEVICES_MOST, sizeof(value), &value, ascending);
     }
     return count ? lowest[count - 1] : 0;
 }

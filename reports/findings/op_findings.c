@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/sorted.h"
 #include "reports/findings/finding.h"
 
 enum {
@@ -493,17 +494,21 @@ static int64_t time_of(const struct layers *l, size_t i)
     return ps < 0 ? 0 : ps;
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+
+    return (one > other) - (one < other);
+}
+
 static void find_median(struct layers *l)
 {
     int64_t sorted[LAYERS_MOST] = { 0 };
 
     for (size_t i = 0; i < l->count; i++) {
         const int64_t ps = time_of(l, i);
-        size_t at = i;
 
-        for (; at > 0 && sorted[at - 1] > ps; at--)
-            sorted[at] = sorted[at - 1];
-        sorted[at] = ps;
+        (void)tm_sorted_keep(sorted, i, LAYERS_MOST, sizeof(ps), &ps, ascending);
     }
     l->median_ps = sorted[l->count / 2];
 }

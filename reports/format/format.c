@@ -13,6 +13,7 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/error.h"
+#include "pipeline/store/sorted.h"
 #include "pipeline/strings.h"
 
 /* Most characters: of one byte, and seen as they are. */
@@ -246,28 +247,32 @@ char *tm_sign_of_kpi(char *out, const struct tm_value *summary, const struct tm_
     return put_letters(out, touches);
 }
 
+struct pick {
+    int64_t figure;
+    size_t place;
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct pick *const one = a, *const other = b;
+
+    return (one->figure < other->figure) - (one->figure > other->figure);
+}
+
 size_t tm_pick_largest(const struct tm_value *list, const char *key, const char *only, size_t most, size_t *pick)
 {
-    int64_t largest[TM_PICK_MOST];
+    struct pick largest[TM_PICK_MOST];
     size_t n = 0;
 
     most = most < TM_PICK_MOST ? most : TM_PICK_MOST;
     for (size_t i = 0; i < tm_length(list); i++) {
-        const int64_t figure = tm_int(tm_get(tm_at(list, i), key));
-        size_t at = n;
+        const struct pick row = { tm_int(tm_get(tm_at(list, i), key)), i };
 
-        if (only && !tm_is(tm_get(tm_at(list, i), only)))
-            continue;
-        while (at > 0 && largest[at - 1] < figure)
-            at--;
-        if (at == most)
-            continue;
-        n = n < most ? n + 1 : n;
-        memmove(pick + at + 1, pick + at, (n - at - 1) * sizeof(pick[0]));
-        memmove(largest + at + 1, largest + at, (n - at - 1) * sizeof(largest[0]));
-        pick[at] = i;
-        largest[at] = figure;
+        if (!only || tm_is(tm_get(tm_at(list, i), only)))
+            n = tm_sorted_keep(largest, n, most, sizeof(row), &row, largest_first);
     }
+    for (size_t i = 0; i < n; i++)
+        pick[i] = largest[i].place;
     return n;
 }
 

@@ -11,6 +11,7 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/doc/doc_fields.h"
+#include "pipeline/store/sorted.h"
 #include "pipeline/strings.h"
 
 struct walk {
@@ -257,13 +258,24 @@ const char *tm_figure_title(const struct tm_value *from, const char *path)
 
 enum { BEST = 3, IDS_MOST = 64, ROWS_MOST = 4096, DEPTH_MOST = 16 };
 
+struct candidate {
+    size_t distance;
+    char path[TM_FIGURE_PATH];
+};
+
 struct candidates {
     const struct tm_value *from;
     const char *wrong;
     size_t length, count;
-    size_t distance[BEST];
-    char path[BEST][TM_FIGURE_PATH];
+    struct candidate best[BEST];
 };
+
+static int nearest_first(const void *a, const void *b)
+{
+    const struct candidate *const one = a, *const other = b;
+
+    return (one->distance > other->distance) - (one->distance < other->distance);
+}
 
 /* A null may be a text as well: one whose unit is known is a figure. */
 static bool is_figure(const struct candidates *c, const char *path)
@@ -277,24 +289,16 @@ static bool is_figure(const struct candidates *c, const char *path)
 
 static void offer(struct candidates *c, const char *path, size_t distance)
 {
-    size_t at = c->count;
+    struct candidate candidate = { .distance = distance };
 
     if (3 * distance > c->length + 2 || strlen(path) >= TM_FIGURE_PATH || !is_figure(c, path))
         return;
     for (size_t i = 0; i < c->count; i++) {
-        if (strcmp(c->path[i], path) == 0)
+        if (strcmp(c->best[i].path, path) == 0)
             return;
     }
-    while (at > 0 && distance < c->distance[at - 1])
-        at--;
-    if (at == BEST)
-        return;
-    const size_t last = c->count < BEST ? c->count++ : BEST - 1;
-
-    memmove(c->distance + at + 1, c->distance + at, (last - at) * sizeof(c->distance[0]));
-    memmove(c->path + at + 1, c->path + at, (last - at) * sizeof(c->path[0]));
-    c->distance[at] = distance;
-    memcpy(c->path[at], path, strlen(path) + 1);
+    memcpy(candidate.path, path, strlen(path) + 1);
+    c->count = tm_sorted_keep(c->best, c->count, BEST, sizeof(candidate), &candidate, nearest_first);
 }
 
 /* Most words are told to be far by their length alone.  tm_word_distance looks at the first 63
@@ -460,13 +464,13 @@ void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char
     offer_short_names(&c);
     offer_all(&c, from, path, 0, 0);
     *to = '\0';
-    while (c.count > 1 && c.distance[c.count - 1] > c.distance[0] + 2)
+    while (c.count > 1 && c.best[c.count - 1].distance > c.best[0].distance + 2)
         c.count--; /* far behind the best one */
     for (size_t i = 0; i < c.count && length < to_bytes; i++) {
         const char *between = i == 0 ? "" : i + 1 == c.count ? " or " : ", ";
 
-        if (length + strlen(between) + strlen(c.path[i]) >= to_bytes)
+        if (length + strlen(between) + strlen(c.best[i].path) >= to_bytes)
             break;
-        length += (size_t)snprintf(to + length, to_bytes - length, "%s%s", between, c.path[i]);
+        length += (size_t)snprintf(to + length, to_bytes - length, "%s%s", between, c.best[i].path);
     }
 }

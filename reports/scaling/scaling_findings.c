@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/sorted.h"
 #include "reports/compare/compare.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"
@@ -662,22 +663,20 @@ static double beyond(const struct grown_row *row)
     return row->last_ps - row->ideal_ps;
 }
 
+static int most_beyond_first(const void *a, const void *b)
+{
+    const double one = beyond(a), other = beyond(b);
+
+    return (one < other) - (one > other);
+}
+
 /* Keep the list in order; what is small, or does not fit, is not kept. */
 static size_t keep(const struct scaling_study *s, struct grown_row *list, size_t count, struct grown_row row)
 {
-    size_t at = count;
-
     row.ideal_ps = s->mode == SCALING_WEAK ? row.first_ps : row.first_ps / tm_last_point(s)->ideal;
     if (!(beyond(&row) >= least_of_step * tm_last_point(s)->total_ps))
         return count;
-    while (at > 0 && beyond(&list[at - 1]) < beyond(&row))
-        at--;
-    if (at == GROWN_ROWS_MOST)
-        return count;
-    count += count < GROWN_ROWS_MOST;
-    memmove(&list[at + 1], &list[at], (count - at - 1) * sizeof(*list));
-    list[at] = row;
-    return count;
+    return tm_sorted_keep(list, count, GROWN_ROWS_MOST, sizeof(*list), &row, most_beyond_first);
 }
 
 /* --- tables --- */

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/sorted.h"
 #include "stages/figures/figure_rows.h"
 
 enum { ROW_BYTES_MOST = 4096 };
@@ -479,8 +480,10 @@ tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_ro
 
 /* --- the longest stretches --- */
 
-static int stretch_order(const struct tm_stretch *a, const struct tm_stretch *b)
+static int stretch_order(const void *one, const void *other)
 {
+    const struct tm_stretch *const a = one, *const b = other;
+
     if (a->dur_ps != b->dur_ps)
         return a->dur_ps > b->dur_ps ? -1 : 1;
     if (a->host != b->host)
@@ -492,16 +495,7 @@ static int stretch_order(const struct tm_stretch *a, const struct tm_stretch *b)
 
 void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch)
 {
-    uint32_t at = *count;
-
-    while (at && stretch_order(stretch, &list[at - 1]) < 0)
-        at--;
-    if (at == most)
-        return;
-    if (*count < most)
-        ++*count;
-    memmove(&list[at + 1], &list[at], (*count - 1 - at) * sizeof(*list));
-    list[at] = *stretch;
+    *count = (uint32_t)tm_sorted_keep(list, *count, most, sizeof(*list), stretch, stretch_order);
 }
 
 const struct tm_row_field tm_stretch_fields[] = {

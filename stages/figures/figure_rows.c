@@ -11,6 +11,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/names.h"
+#include "pipeline/store/sorted.h"
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 
@@ -177,11 +178,6 @@ static uint8_t *row_at(const struct tm_top_rows *top, uint64_t index)
     return top->rows + index * top->row_bytes;
 }
 
-static bool goes_behind(const struct tm_top_rows *top, const void *a, const void *b)
-{
-    return top->order(a, b) > 0;
-}
-
 /* Room for one row more.  A block that grows is held twice for a moment: it at least doubles, which is half as much
  * again. */
 static bool grow(struct tm_top_rows *top)
@@ -208,44 +204,18 @@ static bool grow(struct tm_top_rows *top)
     return true;
 }
 
-/* Put the row where it belongs on the way from a leaf to the top. */
-static void sift_up(struct tm_top_rows *top, uint64_t at, const void *row)
-{
-    while (at && goes_behind(top, row, row_at(top, (at - 1) / 2))) {
-        memcpy(row_at(top, at), row_at(top, (at - 1) / 2), top->row_bytes);
-        at = (at - 1) / 2;
-    }
-    memcpy(row_at(top, at), row, top->row_bytes);
-}
-
-/* Put the row, which is not in the heap, in the place of the top one. */
-static void replace_top(struct tm_top_rows *top, const void *row)
-{
-    uint64_t at = 0;
-
-    for (uint64_t child = 1; child < top->count; child = 2 * at + 1) {
-        if (child + 1 < top->count && goes_behind(top, row_at(top, child + 1), row_at(top, child)))
-            child++;
-        if (!goes_behind(top, row_at(top, child), row))
-            break;
-        memcpy(row_at(top, at), row_at(top, child), top->row_bytes);
-        at = child;
-    }
-    memcpy(row_at(top, at), row, top->row_bytes);
-}
-
 bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row)
 {
-    return top->count < top->most || (top->most && goes_behind(top, row_at(top, 0), row));
+    return top->count < top->most || (top->most && top->order(top->rows, row) > 0);
 }
 
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row)
 {
     if (top->count == top->most) {
         if (tm_top_rows_keep(top, row))
-            replace_top(top, row);
+            tm_heap_replace(top->rows, top->count, top->row_bytes, row, top->order);
     } else if (top->count < top->capacity || grow(top)) {
-        sift_up(top, top->count++, row);
+        tm_heap_add(top->rows, top->count++, top->row_bytes, row, top->order);
     }
     return top->run->error.status;
 }

@@ -12,6 +12,7 @@
 
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
+#include "pipeline/store/sorted.h"
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
@@ -543,19 +544,20 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
 
 /* --- a host ends --- */
 
+static int largest_first(const void *a, const void *b)
+{
+    const struct memory_holder *const one = a, *const other = b;
+
+    return (one->bytes < other->bytes) - (one->bytes > other->bytes);
+}
+
 /* Put a buffer among the largest ones; of equal ones the one that was found first, by address, stays before. */
 static void keep_holder(struct memory_facts *f, const struct touch *touch)
 {
-    uint32_t at = f->holder_count;
+    const struct memory_holder holder = { touch->bytes, touch->address, touch->op, touch->shape };
 
-    while (at && f->holders[at - 1].bytes < touch->bytes)
-        at--;
-    if (at == MEMORY_HOLDERS)
-        return;
-    if (f->holder_count < MEMORY_HOLDERS)
-        f->holder_count++;
-    memmove(&f->holders[at + 1], &f->holders[at], (f->holder_count - at - 1) * sizeof(*f->holders));
-    f->holders[at] = (struct memory_holder){ touch->bytes, touch->address, touch->op, touch->shape };
+    f->holder_count =
+        (uint32_t)tm_sorted_keep(f->holders, f->holder_count, MEMORY_HOLDERS, sizeof(holder), &holder, largest_first);
 }
 
 static void keep_kept(struct memory *m, struct memory_kept *kept, const struct touch *touch)

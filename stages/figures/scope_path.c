@@ -272,19 +272,24 @@ static int by_key(const void *a, const void *b, void *tree)
     return tm_key_order(node_at(tree, *(const uint32_t *)a)->key, node_at(tree, *(const uint32_t *)b)->key);
 }
 
+struct wanted {
+    const struct tree *t;
+    struct tm_key key;
+};
+
+static int key_to_node(const void *wanted, const void *number)
+{
+    const struct wanted *const w = wanted;
+
+    return tm_key_order(w->key, node_at(w->t, *(const uint32_t *)number)->key);
+}
+
 static uint32_t find(const struct tree *t, struct tm_key key)
 {
-    uint32_t low = 0, high = t->count;
+    const struct wanted wanted = { t, key };
+    const uint32_t *const found = bsearch(&wanted, t->by_key, t->count, sizeof(*t->by_key), key_to_node);
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-
-        if (tm_key_order(node_at(t, t->by_key[middle])->key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < t->count && tm_is_same_key(node_at(t, t->by_key[low])->key, key) ? t->by_key[low] : TM_NONE;
+    return found ? *found : TM_NONE;
 }
 
 /* Hang each row under its parent; *first_root begins the chain of the roots. */

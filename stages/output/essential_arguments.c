@@ -3,6 +3,7 @@
  * large its work is.  One table for all inputs, in the order of bytes, bisected.
  * source: tsl/profiler/utils/xplane_schema.cc names the statistics of an XSpace; kineto's output_json.cpp and PyTorch's
  *         profiler name the arguments of their JSON; checked against recorded files */
+#include <stdlib.h>
 #include <string.h>
 
 #include "stages/output/trace_writer.h"
@@ -135,29 +136,24 @@ static const char *const essential[] = {
     "wait_on_stream",
 };
 
-/* As memcmp, and a text comes after what it begins with. */
-static int compare(const char *key, size_t length, const char *with)
-{
-    const size_t other = strlen(with);
-    const int order = memcmp(key, with, length < other ? length : other);
+struct key {
+    const char *text;
+    size_t length;
+};
 
-    return order != 0 ? order : (length > other) - (length < other);
+/* As memcmp, and a text comes after what it begins with. */
+static int compare(const void *key, const void *known)
+{
+    const struct key *const k = key;
+    const char *const with = *(const char *const *)known;
+    const size_t other = strlen(with);
+    const int order = memcmp(k->text, with, k->length < other ? k->length : other);
+
+    return order != 0 ? order : (k->length > other) - (k->length < other);
 }
 
 bool tm_is_essential_argument(const char *key, size_t length)
 {
-    size_t begin = 0, end = sizeof(essential) / sizeof(essential[0]);
-
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-        const int order = compare(key, length, essential[middle]);
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            end = middle;
-        else
-            begin = middle + 1;
-    }
-    return false;
+    return bsearch(&(struct key){ key, length }, essential, sizeof(essential) / sizeof(essential[0]),
+                   sizeof(essential[0]), compare) != NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stages/input/chrome/chrome_maker.h"
+#include "pipeline/store/sorted.h"
 #include "stages/input/formats.h"
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
@@ -758,17 +759,7 @@ static int compare_times(const void *a, const void *b)
 /* How many of the sorted times lie before this one. */
 static size_t count_before(const struct sample *s, int64_t us)
 {
-    size_t from = 0, to = s->count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-
-        if (s->sorted[middle] < us)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return tm_sorted_place(&us, s->sorted, s->count, sizeof(s->sorted[0]), compare_times);
 }
 
 static int64_t add_within(int64_t us, int64_t more)
