@@ -293,11 +293,6 @@ tm_strid tm_names_put_often(struct tm_names *names, const char *text, size_t len
     return id;
 }
 
-tm_status tm_names_status(const struct tm_names *names)
-{
-    return names->run->error.status;
-}
-
 uint64_t tm_names_count(const struct tm_names *names)
 {
     return tm_rows_count(names->entries);

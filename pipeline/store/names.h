@@ -77,7 +77,6 @@ tm_status tm_names_copy_st(struct tm_names *names, tm_strid id, uint64_t at, voi
 
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
-tm_status tm_names_status(const struct tm_names *names); /* of the run */
 bool tm_names_have_duplicates(const struct tm_names *names);
 /* Whether two handles are of the same text. */
 bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b);
