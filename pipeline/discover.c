@@ -829,7 +829,7 @@ static void note_only(struct gathering *g, const struct tm_member *member)
     only->host = tm_file_host(g->run, member->name);
 }
 
-/* The kind of a member whose name leaves it open.  out: *is_trace */
+/* Whether a member whose name leaves it open is a trace, and of what kind. */
 static bool sniff_member(struct gathering *g, const struct tm_member *member, enum tm_found_kind *kind)
 {
     enum tm_sniffed sniffed = TM_SNIFFED_OTHER;

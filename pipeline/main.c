@@ -155,7 +155,7 @@ static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
 
 static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const struct tm_options *options)
 {
-    tm_status st = TM_OK;
+    tm_status st;
 
     run->strict = options->strict;
     run->raw = options->raw;
@@ -167,13 +167,10 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     tm_progress_init(&run->progress, options->quiet);
     run->progress.events_read = &run->events_read;
     if (verb->flags & TM_VERB_SPILLS)
-        st = tm_spill_choose_dir(run, options->tmp, is_folder(options->output) ? options->output : ".");
-    if (!st)
-        st = tm_guard_begin(run);
-    if (!st)
-        st = tm_guard_options(run, options);
-    if (!st)
-        st = verb->run(run, options);
+        tm_spill_choose_dir(run, options->tmp, is_folder(options->output) ? options->output : ".");
+    tm_guard_begin(run);
+    tm_guard_options(run, options);
+    st = tm_failed(run) ? run->error.status : verb->run(run, options);
     tm_archive_end(run);
     tm_guard_end(run);
     /* The first failure wins: this one is seen only where none was told. */

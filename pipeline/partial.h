@@ -54,7 +54,7 @@ bool tm_partial_begin_table(struct tm_partial_writer *w, const void *table);
 
 /* Copy all sections, between the magic number and the checksum.
  * errors: TM_ERR_OUTPUT */
-tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to) TM_MUST_USE;
+tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to);
 
 /* --- reading --- */
 

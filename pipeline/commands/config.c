@@ -20,7 +20,7 @@ struct tm_effective_thresholds {
 enum { FROM_BYTES = 256, VALUE_BYTES = 48 };
 
 /* errors: as of tm_thresholds_read */
-static tm_status effective_thresholds_read(struct tm_effective_thresholds *t, const char *file, struct tm_error *error)
+static void effective_thresholds_read(struct tm_effective_thresholds *t, const char *file, struct tm_error *error)
 {
     tm_thresholds_init(&t->built_in, error);
 
@@ -28,7 +28,6 @@ static tm_status effective_thresholds_read(struct tm_effective_thresholds *t, co
     t->now = t->built_in;
     if (file && !error->status)
         tm_thresholds_read(&t->now, file, error);
-    return error->status;
 }
 
 static const char *origin(const struct tm_effective_thresholds *t, const struct tm_threshold *was,
@@ -119,15 +118,14 @@ static void effective_thresholds_add(const struct tm_effective_thresholds *t, st
 /* Longer values are cut in the table for people; --json prints them whole. */
 enum { SETTING_BYTES = 256 };
 
-static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set,
-                            const struct tm_effective_thresholds *thresholds)
+static void print_json(struct tm_run *run, const struct tm_setting_set *set,
+                       const struct tm_effective_thresholds *thresholds)
 {
     struct tm_doc *const doc = tm_doc_new(run);
-    tm_status st = run->error.status;
     char name[TM_OPTION_NAME_BYTES], place[64], joined[SETTING_BYTES];
 
     if (!doc)
-        return st;
+        return;
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
 
@@ -145,11 +143,8 @@ static tm_status print_json(struct tm_run *run, const struct tm_setting_set *set
         tm_add_string(to, "environment", tm_option_environment(row, name));
     }
     effective_thresholds_add(thresholds, tm_doc_root(doc));
-    st = tm_doc_status(doc);
-    if (!st)
-        st = tm_doc_print(doc, run, fileno(stdout));
+    tm_doc_print(doc, run, fileno(stdout));
     tm_doc_free(doc);
-    return st;
 }
 
 static void print_table(const struct tm_setting_set *set)
@@ -181,17 +176,18 @@ static tm_status run_config(struct tm_run *run, const struct tm_options *options
     }
     struct tm_effective_thresholds *const thresholds =
         tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*thresholds), &run->error);
-    tm_status st =
-        thresholds ? effective_thresholds_read(thresholds, options->thresholds, &run->error) : run->error.status;
 
-    if (!st && options->json) {
-        st = print_json(run, options->settings, thresholds);
-    } else if (!st) {
+    if (!thresholds)
+        return run->error.status;
+    effective_thresholds_read(thresholds, options->thresholds, &run->error);
+    if (options->json) {
+        print_json(run, options->settings, thresholds);
+    } else if (!tm_failed(run)) {
         print_table(options->settings);
         effective_thresholds_print(thresholds);
     }
     tm_give(&run->budget, TM_ACCOUNT_MODEL, thresholds, sizeof(*thresholds));
-    return st;
+    return run->error.status;
 }
 
 /* clang-format off */

@@ -844,10 +844,9 @@ static size_t list_libraries(struct library *libraries)
 static tm_status print_json(struct tm_run *run, const struct library *libraries, size_t count)
 {
     struct tm_doc *const doc = tm_doc_new(run);
-    tm_status st = run->error.status;
 
     if (!doc)
-        return st;
+        return run->error.status;
     struct tm_value *const root = tm_doc_root(doc);
 
     tm_add_string(root, "name", "tracemill");
@@ -856,11 +855,9 @@ static tm_status print_json(struct tm_run *run, const struct library *libraries,
 
     for (size_t i = 0; i < count; i++)
         tm_add_string(list, libraries[i].name, libraries[i].version);
-    st = tm_doc_status(doc);
-    if (!st)
-        st = tm_doc_print(doc, run, fileno(stdout));
+    tm_doc_print(doc, run, fileno(stdout));
     tm_doc_free(doc);
-    return st;
+    return run->error.status;
 }
 
 static tm_status run_version(struct tm_run *run, const struct tm_options *options)

@@ -266,8 +266,8 @@ static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, cons
         tm_add_int(file, "bytes", summary->bytes);
         tm_add_string(file, "xxh3", summary->xxh3);
     }
-    if (!tm_result_write(p->run, folder,
-                         doc)) /* before files go: a power cut must not bring the old one back without them */
+    /* Before files go: a power cut must not bring the old one back without them. */
+    if (!tm_result_write(p->run, folder, doc))
         tm_sync_folder(folder);
 }
 

@@ -387,20 +387,21 @@ static tm_status check_part(const char *text, struct tm_path_part part, uint32_t
 }
 
 /* errors: TM_ERR_USAGE, with what would be right */
-static tm_status key_template_check(const char *text, struct tm_error *error)
+static void key_template_check(const char *text, struct tm_error *error)
 {
     struct tm_path_part parts[TM_KEY_PARTS_MOST + 1];
     const size_t count = split_parts(text, parts, TM_KEY_PARTS_MOST + 1);
     uint32_t met = 0;
-    tm_status st = TM_OK;
 
-    if (count > TM_KEY_PARTS_MOST)
-        return refuse(error, text, "it has too many parts");
-    for (size_t i = 0; i < count && st == TM_OK; i++)
-        st = check_part(text, parts[i], &met, error);
-    if (st == TM_OK && !(met & ~(1u << TM_KEY_NOTHING)))
-        return refuse(error, text, "it has no key");
-    return st;
+    if (count > TM_KEY_PARTS_MOST) {
+        (void)refuse(error, text, "it has too many parts");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (check_part(text, parts[i], &met, error))
+            return;
+    if (!(met & ~(1u << TM_KEY_NOTHING)))
+        (void)refuse(error, text, "it has no key");
 }
 
 /* --- matching --- */
@@ -751,11 +752,11 @@ static tm_status check_label(struct tm_error *error, const char *text)
 
 tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options)
 {
-    tm_status st = options->keys ? key_template_check(options->keys, &run->error) : TM_OK;
-
-    for (size_t i = 0; i < options->labels.count && st == TM_OK; i++)
-        st = check_label(&run->error, options->labels.text[i]);
-    return st;
+    if (options->keys)
+        key_template_check(options->keys, &run->error);
+    for (size_t i = 0; i < options->labels.count; i++)
+        (void)check_label(&run->error, options->labels.text[i]);
+    return run->error.status;
 }
 
 /* The job of a run whose path says nothing. */

@@ -127,8 +127,7 @@ void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
  * program run a step together, so that a step is not one sample for each of them: of several values of one number the
  * mean counts. */
 
-/* out: sample  of steps.samples_ps
- * errors: TM_ERR_LIMIT when memory ends */
+/* Of steps.samples_ps.  errors: an empty one when memory ends, with the error in run->error */
 struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
 /* As many as there can be. */
 size_t tm_step_samples_most(const struct tm_value *summary);

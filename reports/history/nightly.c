@@ -679,14 +679,10 @@ static int by_importance(const void *a, const void *b)
 static tm_status look_at_jobs(struct night *night)
 {
     const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
-    tm_status st;
 
     tm_nightly_history_begin(night->history, "", night->judged);
-    st = tm_history_visit(night->source, &all, take_history_run, night);
-    if (!st)
-        st = end_job(night);
-    if (st)
-        return st;
+    if (tm_history_visit(night->source, &all, take_history_run, night) || end_job(night))
+        return night->run->error.status;
     for (size_t i = 0; i < night->jobs; i++) {
         /* A run of an older night that came late does not hide that none came of this one. */
         if (night->job[i].state > NIGHT_ABSENT && !ran_on(&night->job[i], night->date) &&

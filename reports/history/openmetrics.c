@@ -338,17 +338,17 @@ tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, c
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB };
     struct writing w = { .run = run, .to = to, .judged = judged };
-    tm_status st = tm_history_visit(history, &query, take_row, &w);
 
+    tm_history_visit(history, &query, take_row, &w);
     turn_round(&w);
-    if (st == TM_OK) {
+    if (!tm_failed(run)) {
         put_night(&w);
         put_jobs(&w);
         for (size_t i = 0; i < tm_figure_count; i++)
             put_figure(&w, i);
         (void)fputs("# EOF\n", to);
         if (fflush(to) != 0 || ferror(to))
-            st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the metrics");
+            (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the metrics");
     }
     while (w.jobs) {
         struct newest *const next = w.jobs->next;
@@ -356,5 +356,5 @@ tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, c
         give(&w, w.jobs);
         w.jobs = next;
     }
-    return st;
+    return run->error.status;
 }

@@ -35,6 +35,17 @@ static void the_first_failure_wins(void **state)
     assert_int_equal(error.at, 12);
 }
 
+static void a_hint_of_a_later_failure_is_left_out(void **state)
+{
+    struct tm_error error = { 0 };
+
+    (void)state;
+    (void)tm_fail(&error, TM_ERR_LIMIT, -1, "no memory left");
+    (void)tm_fail(&error, TM_ERR_INPUT, -1, "it is empty");
+    tm_hint(&error, "copy the file again");
+    assert_string_equal(error.hint, "");
+}
+
 static void an_error_is_printed_with_place_causes_and_hint(void **state)
 {
     struct tm_error error = { 0 };
@@ -149,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_wins),
+        cmocka_unit_test(a_hint_of_a_later_failure_is_left_out),
         cmocka_unit_test(an_error_is_printed_with_place_causes_and_hint),
         cmocka_unit_test(causes_past_the_last_place_are_left_out),
         cmocka_unit_test(texts_are_cleaned_for_a_terminal),

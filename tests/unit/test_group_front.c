@@ -48,7 +48,7 @@ static tm_status use_front(struct tm_run *run, size_t memory_bytes, struct row *
 {
     struct tm_front front = { .run = NULL };
     struct tm_groups *groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), 1 << 20, merge);
-    const void *row = NULL;
+    const struct row *row;
     uint64_t seed = 1, n = 0;
     tm_status st = groups ? TM_OK : run->error.status;
 
@@ -59,19 +59,16 @@ static tm_status use_front(struct tm_run *run, size_t memory_bytes, struct row *
         if (st == TM_OK && i == TURNS / 2)
             st = tm_front_flush(&front);
     }
-    if (st == TM_OK)
-        st = tm_front_flush(&front);
-    if (st == TM_OK)
-        st = tm_groups_finish_st(groups);
-    while (st == TM_OK && n < GROUPS) {
-        st = tm_groups_next_st(groups, &row);
-        if (st == TM_OK && result)
-            result[n] = *(const struct row *)row;
-        n++;
+    if (st == TM_OK) {
+        tm_front_flush(&front);
+        tm_groups_finish(groups);
+        while ((row = tm_groups_next(groups)) && n < GROUPS)
+            if (result)
+                result[n++] = *row;
     }
     tm_front_release(&front);
     tm_groups_free(groups);
-    return st;
+    return run->error.status;
 }
 
 static void groups_are_the_same_for_any_number_of_rows(void **state)

@@ -52,7 +52,7 @@ static uint64_t read_all(struct tm_groups *groups, uint64_t *events, uint64_t *m
     for (;;) {
         const void *next;
 
-        assert_int_equal(tm_groups_next_st(groups, &next), TM_OK);
+        next = tm_groups_next(groups);
         if (!next)
             return count;
         const struct row *row = next;
@@ -89,9 +89,9 @@ static void groups_are_the_same_in_every_memory(void **state)
                 const uint64_t value = next_number(&seed) >> 20;
                 const struct row row = { key_for(next_number(&seed) % table[t].keys), 1, value, value };
 
-                assert_int_equal(tm_groups_add_st(groups, &row), TM_OK);
+                tm_groups_add(groups, &row);
             }
-            assert_int_equal(tm_groups_finish_st(groups), TM_OK);
+            tm_groups_finish(groups);
             for (int round = 0; round < 2; round++) {
                 const uint64_t count = read_all(groups, &events, &mix);
 
@@ -104,9 +104,9 @@ static void groups_are_the_same_in_every_memory(void **state)
                 assert_int_equal(mix, first_mix);
                 const void *end;
 
-                assert_int_equal(tm_groups_next_st(groups, &end), TM_OK);
+                end = tm_groups_next(groups);
                 assert_null(end);
-                assert_int_equal(tm_groups_rewind_st(groups), TM_OK);
+                tm_groups_rewind(groups);
             }
             if (memories[m] >= 1 << 20)
                 assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= memories[m]);
@@ -130,9 +130,9 @@ static void few_groups_of_many_rows_are_not_spilled(void **state)
     for (uint64_t i = 0; i < 1000000; i++) {
         const struct row row = { key_for(i % 1000), 1, i, i };
 
-        assert_int_equal(tm_groups_add_st(groups, &row), TM_OK);
+        tm_groups_add(groups, &row);
     }
-    assert_int_equal(tm_groups_finish_st(groups), TM_OK);
+    tm_groups_finish(groups);
     assert_int_equal(read_all(groups, &events, &mix), 1000);
     assert_int_equal(events, 1000000);
     assert_int_equal(run.budget.spilled_bytes, 0);
@@ -155,9 +155,9 @@ static void many_groups_keep_to_their_memory(void **state)
         const uint64_t ordinal = i % 300000;
         const struct row row = { key_for(ordinal), 1, i, i };
 
-        assert_int_equal(tm_groups_add_st(groups, &row), TM_OK);
+        tm_groups_add(groups, &row);
     }
-    assert_int_equal(tm_groups_finish_st(groups), TM_OK);
+    tm_groups_finish(groups);
     assert_int_equal(read_all(groups, &events, &mix), 300000);
     assert_int_equal(events, 600000);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= memory);
@@ -168,22 +168,19 @@ static void many_groups_keep_to_their_memory(void **state)
 static tm_status use_groups(struct tm_run *run, size_t memory)
 {
     struct tm_groups *groups = tm_groups_new(run, TM_ACCOUNT_TABLES, sizeof(struct row), memory, merge);
-    tm_status status = groups ? TM_OK : run->error.status;
-    const void *row = NULL;
 
-    for (uint64_t i = 0; status == TM_OK && i < 6000; i++) {
+    if (!groups)
+        return run->error.status;
+    for (uint64_t i = 0; i < 6000; i++) {
         const struct row next = { key_for(i), 1, 1, 1 };
 
-        status = tm_groups_add_st(groups, &next);
+        tm_groups_add(groups, &next);
     }
-    if (status == TM_OK)
-        status = tm_groups_finish_st(groups);
-    do {
-        if (status == TM_OK)
-            status = tm_groups_next_st(groups, &row);
-    } while (status == TM_OK && row);
+    tm_groups_finish(groups);
+    while (tm_groups_next(groups))
+        ;
     tm_groups_free(groups);
-    return status;
+    return run->error.status;
 }
 
 static tm_status use_in_memory(struct tm_run *run)

@@ -61,7 +61,7 @@ static void assert_same(struct tm_index *index, const struct expected *e, enum s
 {
     const void *found = e;
 
-    assert_int_equal(tm_index_get_st(index, key_of(spread, ordinal), &found), TM_OK);
+    found = tm_index_get(index, key_of(spread, ordinal));
     if (ordinal < KEYS && e->has[ordinal]) {
         assert_non_null(found);
         assert_memory_equal(found, &e->rows[ordinal], sizeof(struct row));
@@ -88,9 +88,9 @@ static void check_index(size_t memory, enum spread spread, enum tm_index_duplica
         const struct row row = { key_of(spread, ordinal), i, next_number(&seed) % 5 };
 
         expect(&e, ordinal, &row, duplicates);
-        assert_int_equal(tm_index_put_st(index, &row), TM_OK);
+        tm_index_put(index, &row);
     }
-    assert_int_equal(tm_index_finish_st(index), TM_OK);
+    tm_index_finish(index);
     assert_int_equal(tm_index_count(index), e.count);
     assert_int_equal(tm_index_duplicate_count(index), e.duplicates);
     for (uint64_t i = 0; i < KEYS + 100; i++)
@@ -125,10 +125,10 @@ static void an_empty_index_finds_nothing(void **state)
     struct tm_index *index = tm_index_new(&run, TM_ACCOUNT_LAUNCHES, 8, 0, TM_INDEX_LAST, NULL);
 
     assert_non_null(index);
-    assert_int_equal(tm_index_finish_st(index), TM_OK);
-    assert_int_equal(tm_index_get_st(index, 0, &row), TM_OK);
+    tm_index_finish(index);
+    row = tm_index_get(index, 0);
     assert_null(row);
-    assert_int_equal(tm_index_get_st(index, UINT64_MAX, &row), TM_OK);
+    row = tm_index_get(index, UINT64_MAX);
     assert_null(row);
     assert_int_equal(tm_index_count(index), 0);
     tm_index_free(index);
@@ -151,12 +151,12 @@ static void all_rows_of_one_key_leave_one(void **state)
         for (uint64_t i = 0; i < 5000; i++) {
             const struct row row = { UINT64_MAX, i, 0 };
 
-            assert_int_equal(tm_index_put_st(index, &row), TM_OK);
+            tm_index_put(index, &row);
         }
-        assert_int_equal(tm_index_finish_st(index), TM_OK);
+        tm_index_finish(index);
         assert_int_equal(tm_index_count(index), 1);
         assert_int_equal(tm_index_duplicate_count(index), 4999);
-        assert_int_equal(tm_index_get_st(index, UINT64_MAX, &found), TM_OK);
+        found = tm_index_get(index, UINT64_MAX);
         assert_non_null(found);
         assert_int_equal(((const struct row *)found)->number, 4999);
         tm_index_free(index);
@@ -181,14 +181,14 @@ static void a_large_spilled_index_keeps_to_its_memory(void **state)
         const uint64_t key = (i * 7919) % count * 3;
         const struct row row = { key, key + 1, 0 };
 
-        assert_int_equal(tm_index_put_st(index, &row), TM_OK);
+        tm_index_put(index, &row);
     }
-    assert_int_equal(tm_index_finish_st(index), TM_OK);
+    tm_index_finish(index);
     assert_int_equal(tm_index_count(index), count);
     for (uint64_t i = 0; i < 200000; i++) {
         const uint64_t key = i < 150000 ? i : next_number(&seed) % (3 * count + 10);
 
-        assert_int_equal(tm_index_get_st(index, key, &found), TM_OK);
+        found = tm_index_get(index, key);
         if (key % 3 == 0 && key < 3 * count)
             assert_int_equal(((const struct row *)found)->number, key + 1);
         else
@@ -202,20 +202,19 @@ static void a_large_spilled_index_keeps_to_its_memory(void **state)
 static tm_status use_index(struct tm_run *run, size_t memory)
 {
     struct tm_index *index = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct row), memory, TM_INDEX_FIRST, NULL);
-    tm_status status = index ? TM_OK : run->error.status;
-    const void *row;
 
-    for (uint64_t i = 0; status == TM_OK && i < 5000; i++) {
+    if (!index)
+        return run->error.status;
+    for (uint64_t i = 0; i < 5000; i++) {
         const struct row next = { i << 20, i, 0 };
 
-        status = tm_index_put_st(index, &next);
+        tm_index_put(index, &next);
     }
-    if (status == TM_OK)
-        status = tm_index_finish_st(index);
-    for (uint64_t i = 0; status == TM_OK && i < 5000; i += 50)
-        status = tm_index_get_st(index, i << 20, &row);
+    tm_index_finish(index);
+    for (uint64_t i = 0; i < 5000; i += 50)
+        (void)tm_index_get(index, i << 20);
     tm_index_free(index);
-    return status;
+    return run->error.status;
 }
 
 static tm_status use_in_memory(struct tm_run *run)

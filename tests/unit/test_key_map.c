@@ -20,9 +20,9 @@ static void give_numbers(size_t memory_bytes, bool spills)
     map = tm_key_map_new(&run, TM_ACCOUNT_METADATA, memory_bytes);
     assert_non_null(map);
     for (uint64_t i = 0; i < KEYS; i++) {
-        assert_int_equal(tm_key_map_number_st(map, key_of(i), 0, &number), TM_OK);
+        number = tm_key_map_number(map, key_of(i), 0);
         assert_int_equal(number, i);
-        assert_int_equal(tm_key_map_number_st(map, key_of(i / 3), 0, &number), TM_OK);
+        number = tm_key_map_number(map, key_of(i / 3), 0);
         assert_int_equal(number, i / 3);
     }
     assert_int_equal(run.budget.spilled_bytes != 0, spills);
@@ -47,9 +47,7 @@ static void number_member(struct tm_key_map *map, uint64_t i, uint64_t expected)
 {
     uint64_t number;
 
-    assert_int_equal(
-        tm_key_map_number_st(map, key_of(i >> TM_KEY_MEMBER_BITS), i & ((1 << TM_KEY_MEMBER_BITS) - 1), &number),
-        TM_OK);
+    number = tm_key_map_number(map, key_of(i >> TM_KEY_MEMBER_BITS), i & ((1 << TM_KEY_MEMBER_BITS) - 1));
     assert_int_equal(number, expected);
 }
 
@@ -85,7 +83,7 @@ static void ask_at_random(struct tm_key_map *map, uint64_t keys)
     for (uint64_t i = 0; i < keys; i++) {
         const uint64_t which = next_number(&state) % keys;
 
-        assert_int_equal(tm_key_map_number_st(map, key_of(which), 0, &number), TM_OK);
+        number = tm_key_map_number(map, key_of(which), 0);
         assert_int_equal(number, which);
     }
 }
@@ -100,7 +98,7 @@ static void number_many(size_t memory_bytes, uint64_t keys, size_t most_bytes)
     map = tm_key_map_new(&run, TM_ACCOUNT_METADATA, memory_bytes);
     assert_non_null(map);
     for (uint64_t i = 0; i < keys; i++) {
-        assert_int_equal(tm_key_map_number_st(map, key_of(i), 0, &number), TM_OK);
+        number = tm_key_map_number(map, key_of(i), 0);
         assert_int_equal(number, i);
     }
     const size_t spilled = run.budget.spilled_bytes;
@@ -142,7 +140,7 @@ static void number_families(size_t memory_bytes)
     for (uint64_t i = 0; i < UINT64_C(3) * FAMILIES * MEMBERS; i++) {
         const uint64_t which = next_number(&state) % (FAMILIES * MEMBERS);
 
-        assert_int_equal(tm_key_map_number_st(map, key_of(which / MEMBERS), which % MEMBERS, &number), TM_OK);
+        number = tm_key_map_number(map, key_of(which / MEMBERS), which % MEMBERS);
         if (!expected[which])
             expected[which] = ++count;
         assert_int_equal(number, expected[which] - 1);
@@ -162,7 +160,6 @@ static void spare_memory_of_the_pool_is_used_before_the_disk(void **state)
 {
     struct tm_run run;
     struct tm_key_map *map;
-    uint64_t number;
 
     (void)state;
     test_run_init(&run);
@@ -170,7 +167,7 @@ static void spare_memory_of_the_pool_is_used_before_the_disk(void **state)
     map = tm_key_map_new(&run, TM_ACCOUNT_METADATA, LITTLE);
     assert_non_null(map);
     for (uint64_t i = 0; i < KEYS; i++)
-        assert_int_equal(tm_key_map_number_st(map, key_of(i), 0, &number), TM_OK);
+        assert_int_equal(tm_key_map_number(map, key_of(i), 0), i);
     assert_int_equal(run.budget.spilled_bytes, 0);
     tm_key_map_free(map);
     assert_ledger_is_even(&run);
@@ -181,15 +178,11 @@ static void spare_memory_of_the_pool_is_used_before_the_disk(void **state)
 static tm_status number_keys(struct tm_run *run, uint64_t keys)
 {
     struct tm_key_map *map = tm_key_map_new(run, TM_ACCOUNT_METADATA, LITTLE);
-    tm_status st = map ? TM_OK : run->error.status;
 
-    for (uint64_t i = 0; i < keys && st == TM_OK; i++) {
-        uint64_t number;
-
-        st = tm_key_map_number_st(map, key_of(i), 0, &number);
-    }
+    for (uint64_t i = 0; i < keys && map; i++)
+        (void)tm_key_map_number(map, key_of(i), 0);
     tm_key_map_free(map);
-    return st;
+    return run->error.status;
 }
 
 static tm_status number_few(struct tm_run *run)

@@ -68,13 +68,13 @@ static void assert_read(struct tm_lengths *lengths, const struct tm_length *rows
 {
     const struct tm_length *length;
 
-    assert_int_equal(tm_lengths_finish_st(lengths), TM_OK);
+    tm_lengths_finish(lengths);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(tm_lengths_next_st(lengths, &length), TM_OK);
+        length = tm_lengths_next(lengths);
         assert_non_null(length);
         assert_memory_equal(length, &rows[i], sizeof(*length));
     }
-    assert_int_equal(tm_lengths_next_st(lengths, &length), TM_OK);
+    length = tm_lengths_next(lengths);
     assert_null(length);
 }
 
@@ -93,7 +93,7 @@ static void each_number_comes_once_in_order_in_every_memory(void **state)
             lengths[m] = tm_lengths_new(&run, TM_ACCOUNT_TABLES, memories[m]);
             assert_non_null(lengths[m]);
             for (size_t i = 0; i < COUNT; i++)
-                assert_int_equal(tm_lengths_add_st(lengths[m], rows[i].group, rows[i].value, rows[i].count), TM_OK);
+                tm_lengths_add(lengths[m], rows[i].group, rows[i].value, rows[i].count);
         }
         const size_t count = fold(rows, COUNT);
 
@@ -186,7 +186,7 @@ static void numbers_that_come_again_are_not_spilled(void **state)
     for (uint64_t i = 0; i < 500000; i++) {
         const struct tm_length row = make(FEW, i, &seed);
 
-        assert_int_equal(tm_lengths_add_st(lengths, row.group, row.value, row.count), TM_OK);
+        tm_lengths_add(lengths, row.group, row.value, row.count);
     }
     assert_int_equal(run.budget.spilled_bytes, 0);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= 1 << 20);
@@ -202,12 +202,11 @@ static void many_numbers_keep_to_their_memory(void **state)
     (void)state;
     test_run_init(&run);
     struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 512 << 10);
-    const struct tm_length *length;
 
     for (uint64_t i = 0; i < 1000000; i++)
-        assert_int_equal(tm_lengths_add_st(lengths, i % 3, next_number(&seed), 1), TM_OK);
-    assert_int_equal(tm_lengths_finish_st(lengths), TM_OK);
-    assert_int_equal(tm_lengths_next_st(lengths, &length), TM_OK);
+        tm_lengths_add(lengths, i % 3, next_number(&seed), 1);
+    tm_lengths_finish(lengths);
+    assert_non_null(tm_lengths_next(lengths));
     assert_true(run.budget.spilled_bytes > 24000000 / 2);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= 512 << 10);
     tm_lengths_free(lengths);
@@ -239,7 +238,7 @@ static void places_may_be_lost(void **state)
         for (size_t i = 0; i < 2 * groups; i++) {
             const struct tm_length *e = &expected[i % groups];
 
-            assert_int_equal(tm_lengths_add_at_st(lengths, &places[i % groups], e->group, e->value), TM_OK);
+            tm_lengths_add_at(lengths, &places[i % groups], e->group, e->value);
         }
         assert_read(lengths, expected, groups);
         tm_lengths_free(lengths);
@@ -260,7 +259,7 @@ static void numbers_of_40_bits_take_8_bytes(void **state)
     struct tm_lengths *lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 8 << 20);
 
     for (uint64_t i = 0; i < 600000; i++)
-        assert_int_equal(tm_lengths_add_st(lengths, i % 1000, next_number(&seed) >> 24, 1), TM_OK);
+        tm_lengths_add(lengths, i % 1000, next_number(&seed) >> 24, 1);
     assert_int_equal(run.budget.spilled_bytes, 0);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= 8 << 20);
     tm_lengths_free(lengths);
@@ -270,20 +269,17 @@ static void numbers_of_40_bits_take_8_bytes(void **state)
 static tm_status use_lengths(struct tm_run *run, size_t memory)
 {
     struct tm_lengths *lengths = tm_lengths_new(run, TM_ACCOUNT_TABLES, memory);
-    const struct tm_length *length = NULL;
-    tm_status st = lengths ? TM_OK : run->error.status;
     uint64_t seed = 3;
 
-    for (int i = 0; st == TM_OK && i < 20000; i++)
-        st = tm_lengths_add_st(lengths, (uint64_t)i % 40, next_number(&seed) >> (i % 64 ? 24 : 0), 1);
-    if (st == TM_OK)
-        st = tm_lengths_finish_st(lengths);
-    do {
-        if (st == TM_OK)
-            st = tm_lengths_next_st(lengths, &length);
-    } while (st == TM_OK && length);
+    if (!lengths)
+        return run->error.status;
+    for (int i = 0; i < 20000; i++)
+        tm_lengths_add(lengths, (uint64_t)i % 40, next_number(&seed) >> (i % 64 ? 24 : 0), 1);
+    tm_lengths_finish(lengths);
+    while (tm_lengths_next(lengths))
+        ;
     tm_lengths_free(lengths);
-    return st;
+    return run->error.status;
 }
 
 static tm_status use_in_memory(struct tm_run *run)

@@ -85,25 +85,19 @@ static tm_status put_sections(struct tm_partial_writer *w, tm_strid name)
 static tm_status write_partial(struct tm_run *run, const char *path)
 {
     struct tm_names *names = tm_names_new(run, 1 << 20, NULL);
-    struct tm_partial_writer *w = NULL;
-    tm_strid name = 0;
-    FILE *to = NULL;
-    tm_status st = names ? tm_names_put_st(names, "fusion.12", 9, &name) : run->error.status;
+    const tm_strid name = names ? tm_names_put(names, "fusion.12", 9) : 0;
+    struct tm_partial_writer *w = tm_failed(run) ? NULL : tm_partial_writer_new(run, names, name_of_host, hosts);
+    FILE *to;
 
-    if (st == TM_OK) {
-        w = tm_partial_writer_new(run, names, name_of_host, hosts);
-        st = w ? put_sections(w, name) : run->error.status;
-    }
-
-    if (st == TM_OK) {
+    if (w && !put_sections(w, name)) {
         to = fopen(path, "wb");
         assert_non_null(to);
-        st = tm_partial_write(w, to);
+        tm_partial_write(w, to);
         assert_int_equal(fclose(to), 0);
     }
     tm_partial_writer_free(w);
     tm_names_free(names);
-    return st;
+    return run->error.status;
 }
 
 struct content {
@@ -311,7 +305,7 @@ static void long_names_go_through_whole(void **state)
         text[i] = (char)('a' + i % 23);
     test_run_init(&run);
     names = tm_names_new(&run, 4 << 20, NULL);
-    assert_int_equal(tm_names_put_st(names, text, LONG, &id), TM_OK);
+    id = tm_names_put(names, text, LONG);
     w = tm_partial_writer_new(&run, names, name_of_host, hosts);
     tm_partial_begin(w, "names");
     tm_partial_put_name(w, id);

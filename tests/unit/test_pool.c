@@ -38,9 +38,9 @@ static void *fill_groups(struct tm_run *run, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         const struct row row = row_of(i);
 
-        assert_int_equal(tm_groups_add_st(groups, &row), TM_OK);
+        tm_groups_add(groups, &row);
     }
-    assert_int_equal(tm_groups_finish_st(groups), TM_OK);
+    tm_groups_finish(groups);
     return groups;
 }
 
@@ -51,9 +51,9 @@ static void *fill_sorter(struct tm_run *run, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         const struct row row = row_of(i);
 
-        assert_int_equal(tm_sorter_push_st(sorter, &row), TM_OK);
+        tm_sorter_push(sorter, &row);
     }
-    assert_int_equal(tm_sorter_finish_st(sorter), TM_OK);
+    tm_sorter_finish(sorter);
     return sorter;
 }
 
@@ -64,9 +64,9 @@ static void *fill_index(struct tm_run *run, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         const struct row row = row_of(i);
 
-        assert_int_equal(tm_index_put_st(index, &row), TM_OK);
+        tm_index_put(index, &row);
     }
-    assert_int_equal(tm_index_finish_st(index), TM_OK);
+    tm_index_finish(index);
     return index;
 }
 
@@ -77,7 +77,7 @@ static void *fill_rows(struct tm_run *run, uint64_t count)
     for (uint64_t i = 0; i < count; i++) {
         const struct row row = row_of(i);
 
-        assert_int_equal(tm_rows_append_st(rows, &row), TM_OK);
+        tm_rows_append(rows, &row);
     }
     return rows;
 }
@@ -100,8 +100,8 @@ static void *fill_lengths(struct tm_run *run, uint64_t count)
     struct tm_lengths *lengths = tm_lengths_new(run, TM_ACCOUNT_TABLES, SURE_BYTES);
 
     for (uint64_t i = 0; i < count; i++)
-        assert_int_equal(tm_lengths_add_st(lengths, i % 5, i * UINT64_C(0x9e3779b97f4a7c15), 1), TM_OK);
-    assert_int_equal(tm_lengths_finish_st(lengths), TM_OK);
+        tm_lengths_add(lengths, i % 5, i * UINT64_C(0x9e3779b97f4a7c15), 1);
+    tm_lengths_finish(lengths);
     return lengths;
 }
 

@@ -19,7 +19,7 @@ static struct tm_rows *filled(struct tm_run *run, size_t memory)
     for (uint64_t i = 0; i < MANY; i++) {
         const struct wide row = { .number = i * i };
 
-        assert_int_equal(tm_rows_append_st(rows, &row), TM_OK);
+        tm_rows_append(rows, &row);
     }
     assert_int_equal(tm_rows_count(rows), MANY);
     return rows;
@@ -89,18 +89,18 @@ static void new_rows_are_zero_after_growing_and_after_shrinking(void **state)
         struct tm_rows *rows = filled(&run, memories[m]);
         const uint64_t kept = 3333;
 
-        assert_int_equal(tm_rows_resize_st(rows, kept), TM_OK);
+        tm_rows_resize(rows, kept);
         assert_int_equal(tm_rows_count(rows), kept);
-        assert_int_equal(tm_rows_resize_st(rows, 3 * MANY), TM_OK);
+        tm_rows_resize(rows, 3 * MANY);
         for (uint64_t i = 0; i < 3 * MANY; i++)
             assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number, i < kept ? i * i : 0);
         const struct wide last = { .number = 77 };
 
-        assert_int_equal(tm_rows_append_st(rows, &last), TM_OK);
+        tm_rows_append(rows, &last);
         assert_int_equal(((const struct wide *)tm_rows_at(rows, 3 * MANY))->number, 77);
-        assert_int_equal(tm_rows_resize_st(rows, 0), TM_OK);
-        assert_int_equal(tm_rows_append_st(rows, &last), TM_OK);
-        assert_int_equal(tm_rows_resize_st(rows, 5000), TM_OK);
+        tm_rows_resize(rows, 0);
+        tm_rows_append(rows, &last);
+        tm_rows_resize(rows, 5000);
         assert_int_equal(((const struct wide *)tm_rows_at(rows, 0))->number, 77);
         assert_int_equal(((const struct wide *)tm_rows_at(rows, 4999))->number, 0);
         tm_rows_free(rows);
@@ -117,7 +117,7 @@ static void a_long_array_of_zeros_costs_no_disk(void **state)
     struct tm_rows *rows = tm_rows_new(&run, TM_ACCOUNT_STEPS, 16, 0);
 
     assert_non_null(rows);
-    assert_int_equal(tm_rows_resize_st(rows, UINT64_C(1) << 34), TM_OK);
+    tm_rows_resize(rows, UINT64_C(1) << 34);
     for (uint64_t i = 0; i < 10; i++) {
         uint64_t *row = tm_rows_change(rows, i << 30);
 
@@ -128,7 +128,8 @@ static void a_long_array_of_zeros_costs_no_disk(void **state)
     for (uint64_t i = 0; i < 10; i++)
         assert_int_equal(*(const uint64_t *)tm_rows_at(rows, i << 30), i + 1);
     assert_true(run.budget.spilled_bytes < 2 << 20);
-    assert_int_equal(tm_rows_resize_st(rows, UINT64_MAX), TM_ERR_LIMIT);
+    tm_rows_resize(rows, UINT64_MAX);
+    assert_int_equal(run.error.status, TM_ERR_LIMIT);
     tm_rows_free(rows);
 }
 
@@ -148,7 +149,7 @@ static void odd_row_sizes_work(void **state)
         assert_non_null(rows);
         for (uint64_t i = 0; i < n; i++) {
             memset(row, (int)(i % 251), sizes[s]);
-            assert_int_equal(tm_rows_append_st(rows, row), TM_OK);
+            tm_rows_append(rows, row);
         }
         for (uint64_t i = 0; i < n; i++) {
             const unsigned char *got = tm_rows_at(rows, i);
@@ -176,9 +177,9 @@ static void blocks_of_rows_are_put_in_and_read_as_spans(void **state)
         struct tm_rows *rows = tm_rows_new(&run, TM_ACCOUNT_NAMES, 1, memories[m]);
 
         assert_non_null(rows);
-        assert_int_equal(tm_rows_append_many_st(rows, text, 0), TM_OK);
-        assert_int_equal(tm_rows_append_many_st(rows, text, 1), TM_OK);
-        assert_int_equal(tm_rows_append_many_st(rows, text + 1, sizeof(text) - 1), TM_OK);
+        tm_rows_append_many(rows, text, 0);
+        tm_rows_append_many(rows, text, 1);
+        tm_rows_append_many(rows, text + 1, sizeof(text) - 1);
         while (done < sizeof(text)) {
             uint64_t n;
             const char *span = tm_rows_span(rows, done, &n);
@@ -201,13 +202,13 @@ static void more_memory_can_be_allowed_later(void **state)
     test_run_init(&run);
     struct tm_rows *rows = filled(&run, 0);
 
-    assert_int_equal(tm_rows_allow_st(rows, 64 << 20), TM_OK);
+    tm_rows_allow(rows, 64 << 20);
     for (int round = 0; round < 2; round++) {
         for (uint64_t i = 0; i < MANY; i++)
             assert_int_equal(((const struct wide *)tm_rows_at(rows, i))->number, i * i);
     }
     assert_true(run.budget.used_bytes[TM_ACCOUNT_METADATA] > MANY * sizeof(struct wide));
-    assert_int_equal(tm_rows_allow_st(rows, 0), TM_OK);
+    tm_rows_allow(rows, 0);
     assert_int_equal(((const struct wide *)tm_rows_at(rows, 7))->number, 49);
     tm_rows_free(rows);
     assert_ledger_is_even(&run);
@@ -217,14 +218,14 @@ static tm_status use_rows(struct tm_run *run)
 {
     struct tm_rows *rows = tm_rows_new(run, TM_ACCOUNT_METADATA, 48, 300 << 10);
     const char row[48] = "x";
-    tm_status status = rows ? TM_OK : run->error.status;
 
-    for (int i = 0; status == TM_OK && i < 9000; i++)
-        status = tm_rows_append_st(rows, row);
-    if (status == TM_OK && !tm_rows_at(rows, 0))
-        status = run->error.status;
+    if (!rows)
+        return run->error.status;
+    for (int i = 0; i < 9000; i++)
+        tm_rows_append(rows, row);
+    assert_non_null(tm_rows_at(rows, 0));
     tm_rows_free(rows);
-    return status;
+    return run->error.status;
 }
 
 static void each_refused_request_ends_clean(void **state)
@@ -237,7 +238,6 @@ static void a_spill_file_that_cannot_be_made_is_an_error(void **state)
 {
     struct tm_run run;
     const char row[48] = "x";
-    tm_status status = TM_OK;
 
     (void)state;
     test_run_init(&run);
@@ -245,9 +245,9 @@ static void a_spill_file_that_cannot_be_made_is_an_error(void **state)
     struct tm_rows *rows = tm_rows_new(&run, TM_ACCOUNT_METADATA, sizeof(row), 0);
 
     assert_non_null(rows);
-    for (int i = 0; status == TM_OK && i < 9000; i++)
-        status = tm_rows_append_st(rows, row);
-    assert_int_equal(status, TM_ERR_OUTPUT);
+    for (int i = 0; i < 9000; i++)
+        tm_rows_append(rows, row);
+    assert_int_equal(run.error.status, TM_ERR_OUTPUT);
     tm_rows_free(rows);
     assert_ledger_is_even(&run);
 }

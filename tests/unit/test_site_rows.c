@@ -169,9 +169,9 @@ static void gather(uint64_t sites, uint64_t counts[7])
     }
     OK(tm_front_flush(&front));
     OK(tm_front_flush(&front)); /* nothing twice */
-    OK(tm_groups_finish_st(groups));
+    tm_groups_finish(groups);
     memset(counts, 0, 7 * sizeof(*counts));
-    while (tm_groups_next_st(groups, &next) == TM_OK && next)
+    while ((next = tm_groups_next(groups)))
         counts[((const struct sum *)next)->key.low] = ((const struct sum *)next)->count;
     tm_front_release(&front);
     tm_groups_free(groups);

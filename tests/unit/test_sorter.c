@@ -69,7 +69,7 @@ static void assert_sorted(struct tm_sorter *sorter, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const void *next;
 
-        assert_int_equal(tm_sorter_next_st(sorter, &next), TM_OK);
+        next = tm_sorter_next(sorter);
         assert_non_null(next);
         const struct row *row = next;
 
@@ -81,9 +81,9 @@ static void assert_sorted(struct tm_sorter *sorter, uint32_t count)
     const void *end = &before;
 
     assert_int_equal(sum, (uint64_t)count * (count - (count != 0)) / 2);
-    assert_int_equal(tm_sorter_next_st(sorter, &end), TM_OK);
+    end = tm_sorter_next(sorter);
     assert_null(end);
-    assert_int_equal(tm_sorter_next_st(sorter, &end), TM_OK);
+    end = tm_sorter_next(sorter);
     assert_null(end);
 }
 
@@ -101,22 +101,23 @@ static void check_sort(size_t memory, enum pattern pattern, uint32_t count, tm_r
         const uint32_t key = key_for(pattern, i, &seed);
         const struct row row = { key, i, key * UINT64_C(31) + i };
 
-        assert_int_equal(tm_sorter_push_st(sorter, &row), TM_OK);
+        tm_sorter_push(sorter, &row);
     }
     assert_int_equal(tm_sorter_count(sorter), count);
-    assert_int_equal(tm_sorter_finish_st(sorter), TM_OK);
+    tm_sorter_finish(sorter);
     if (memory > (1 << 20))
         assert_true(run.budget.peak_bytes[TM_ACCOUNT_SORT] <= memory);
     for (int round = 0; round < 3; round++) {
         if (round == 2) { /* a rewind in the middle */
-            const void *row;
-
             for (uint32_t i = 0; i < count / 2; i++)
-                assert_int_equal(tm_sorter_next_st(sorter, &row), TM_OK);
-            assert_int_equal(tm_sorter_rewind_st(sorter), TM_OK);
+                assert_non_null(tm_sorter_next(sorter));
+            tm_sorter_rewind(sorter);
         }
         assert_sorted(sorter, count);
-        assert_int_equal(round == 0 ? tm_sorter_finish_st(sorter) : tm_sorter_rewind_st(sorter), TM_OK);
+        if (round == 0)
+            tm_sorter_finish(sorter);
+        else
+            tm_sorter_rewind(sorter);
     }
     assert_int_equal(run.budget.spilled_bytes != 0, count * sizeof(struct row) > memory && count > 2);
     tm_sorter_free(sorter);
@@ -162,13 +163,13 @@ static void signed_numbers_have_a_prefix_in_their_order(void **state)
         const int64_t any = (i * 7919 % COUNT - COUNT / 2) * (INT64_C(1) << 40);
         const int64_t row = i == 0 ? INT64_MAX : i == 1 ? INT64_MIN : any;
 
-        assert_int_equal(tm_sorter_push_st(sorter, &row), TM_OK);
+        tm_sorter_push(sorter, &row);
     }
-    assert_int_equal(tm_sorter_finish_st(sorter), TM_OK);
+    tm_sorter_finish(sorter);
     for (int i = 0; i < COUNT; i++) {
         const void *row;
 
-        assert_int_equal(tm_sorter_next_st(sorter, &row), TM_OK);
+        row = tm_sorter_next(sorter);
         assert_non_null(row);
         assert_true(before <= *(const int64_t *)row);
         before = *(const int64_t *)row;
@@ -202,14 +203,14 @@ static void a_spilled_sort_keeps_to_its_memory(void **state)
     for (int i = 0; i < 400000; i++) { /* over 19 MB in 1 MiB: two levels of runs */
         uint64_t row[6] = { next_number(&seed) };
 
-        assert_int_equal(tm_sorter_push_st(sorter, row), TM_OK);
+        tm_sorter_push(sorter, row);
     }
-    assert_int_equal(tm_sorter_finish_st(sorter), TM_OK);
+    tm_sorter_finish(sorter);
     const void *row;
     uint32_t last = 0, count = 0;
 
     for (;;) {
-        assert_int_equal(tm_sorter_next_st(sorter, &row), TM_OK);
+        row = tm_sorter_next(sorter);
         if (!row)
             break;
         assert_true(((const struct row *)row)->key >= last);
@@ -226,22 +227,19 @@ static void a_spilled_sort_keeps_to_its_memory(void **state)
 static tm_status sort_with(struct tm_run *run, size_t memory, int count)
 {
     struct tm_sorter *sorter = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct row), memory, by_key);
-    tm_status status = sorter ? TM_OK : run->error.status;
-    const void *row = NULL;
 
-    for (int i = 0; status == TM_OK && i < count; i++) {
+    if (!sorter)
+        return run->error.status;
+    for (int i = 0; i < count; i++) {
         const struct row next = { .key = (uint32_t)(count - i) };
 
-        status = tm_sorter_push_st(sorter, &next);
+        tm_sorter_push(sorter, &next);
     }
-    if (status == TM_OK)
-        status = tm_sorter_finish_st(sorter);
-    do {
-        if (status == TM_OK)
-            status = tm_sorter_next_st(sorter, &row);
-    } while (status == TM_OK && row);
+    tm_sorter_finish(sorter);
+    while (tm_sorter_next(sorter))
+        ;
     tm_sorter_free(sorter);
-    return status;
+    return run->error.status;
 }
 
 static tm_status sort_in_memory(struct tm_run *run)
