@@ -106,7 +106,6 @@ static void take_key(struct tm_chrome_arguments *a, const struct text *text)
 {
     struct tm_key_name name;
     struct seen_key *slot;
-    tm_status st;
 
     tm_chrome_key_name(text->at, (uint32_t)text->length, TM_KEY_OF_ARGUMENTS, &name);
     slot = &a->keys[tm_key_first_slot(&name)];
@@ -114,11 +113,8 @@ static void take_key(struct tm_chrome_arguments *a, const struct text *text)
         a->key = slot->name;
         return;
     }
-    st = tm_names_put_st(a->names, (const char *)text->at, text->length, &a->key);
-    if (st == TM_OK)
-        *slot = (struct seen_key){ .key = name, .name = a->key };
-    else if (a->builder.status == TM_OK)
-        a->builder.status = st;
+    a->key = tm_names_put(a->names, (const char *)text->at, text->length);
+    *slot = (struct seen_key){ .key = name, .name = a->key };
 }
 
 /* Whether a text is a whole number as it would be printed. */
@@ -435,9 +431,11 @@ static void put_words(struct tm_chrome_arguments *a, const struct tm_chrome_even
         tm_put_enclosed(&a->builder);
 }
 
-tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
-                                   const struct tm_chrome_words *words, struct tm_arguments *list)
+struct tm_arguments tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
+                                             const struct tm_chrome_words *words)
 {
+    struct tm_arguments list;
+
     a->has_texts_only = words->has_texts_only;
     tm_arguments_begin(&a->builder, a->names, a->list, sizeof(a->list));
     put_words(a, event, words);
@@ -452,8 +450,8 @@ tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct t
     else
         tm_tally_add(&a->run->tallies, TM_TALLY_UNWRITTEN_MEMBER,
                      has_members(event, words) || (words->has_place && event->args.length > 2));
-    *list = tm_arguments_end(&a->builder);
+    list = tm_arguments_end(&a->builder);
     tm_tally_add(&a->run->tallies, TM_TALLY_LONG_ARGUMENTS, a->builder.is_cut);
     tm_tally_add(&a->run->tallies, TM_TALLY_NUL_IN_ARGUMENTS, a->builder.has_nul);
-    return a->builder.status;
+    return list;
 }

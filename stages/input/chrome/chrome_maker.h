@@ -30,11 +30,11 @@ void tm_chrome_arguments_free(struct tm_chrome_arguments *a); /* tolerates NULL 
 
 /* in:     event  its args as tm_chrome_next gives them: checked, with TM_JSON_PADDING bytes that can be loaded behind;
  *                its category where words->has_category, its id where words->has_id
- * out:    *list  valid until the next call.  What does not fit is tallied: LONG_ARGUMENTS, once for the event; so are
- *                NUL_IN_ARGUMENTS, and UNWRITTEN_MEMBER
- * errors: of the names */
-tm_status tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
-                                   const struct tm_chrome_words *words, struct tm_arguments *list) TM_MUST_USE;
+ * out:    valid until the next call.  What does not fit is tallied: LONG_ARGUMENTS, once for the event; so are
+ *         NUL_IN_ARGUMENTS, and UNWRITTEN_MEMBER
+ * errors: of the names, in run->error */
+struct tm_arguments tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
+                                             const struct tm_chrome_words *words);
 
 /* Shared by chrome_scan.c, chrome_scan.c, chrome_scan.c and chrome_tracks.c: whose event is it. */
 
@@ -108,17 +108,17 @@ struct tm_chrome_tracks {
 tm_status tm_chrome_tracks_open(struct tm_chrome_tracks *t, struct tm_trace *trace) TM_MUST_USE;
 void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed one */
 
-/* The track of an event, found or made.
+/* The track of an event, found or made.  What fails here and below is remembered in run->error.
  * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
-tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                             int64_t ordinal, uint32_t *track) TM_MUST_USE;
+uint32_t tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                            int64_t ordinal);
 /* Tracks are those of a thread, and of a stream some event of which names the same process and thread.  The first such
  * stream stays. */
-tm_status tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream) TM_MUST_USE;
+void tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream);
 /* A metadata event: names and order of processes and threads; others say nothing to us. */
-tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event) TM_MUST_USE;
+void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event);
 /* All names are known: sides, devices, lines and names of all tracks. */
-tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header) TM_MUST_USE;
+void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header);
 
 /* The event before, where it lies on a thread or a stream. */
 struct tm_chrome_lately {

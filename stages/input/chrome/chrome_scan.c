@@ -24,37 +24,32 @@ static bool is_same_time(const struct tm_json_time *a, const struct tm_json_time
 }
 
 /* Something lies on a thread, or on a stream that the file draws there. */
-static tm_status note_track(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum tm_chrome_sort sort,
-                            uint32_t track)
+static void note_track(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum tm_chrome_sort sort,
+                       uint32_t track)
 {
     struct tm_chrome_lately *const lately = &m->lately;
-    tm_status st = TM_OK;
 
     *lately = (struct tm_chrome_lately){ .is_any = true, .thread = track, .track = track, .ts = e->ts };
-    if (sort != TM_CHROME_THREAD) {
-        st = tm_chrome_track_of(m->tracks, e, TM_CHROME_THREAD, 0, &lately->thread);
-        if (st == TM_OK)
-            st = tm_chrome_pair_stream(m->tracks, lately->thread, track);
-    }
-    return st;
+    if (sort == TM_CHROME_THREAD)
+        return;
+    lately->thread = tm_chrome_track_of(m->tracks, e, TM_CHROME_THREAD, 0);
+    tm_chrome_pair_stream(m->tracks, lately->thread, track);
 }
 
-static tm_status find_place(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_record *flow,
-                            uint32_t *place)
+static uint32_t find_place(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_record *flow)
 {
     const struct tm_chrome_lately *const lately = &m->lately;
-    const tm_status st = tm_chrome_track_of(m->tracks, e, TM_CHROME_THREAD, 0, place);
+    const uint32_t place = tm_chrome_track_of(m->tracks, e, TM_CHROME_THREAD, 0);
 
-    if (st == TM_OK && lately->is_any && lately->thread == *place && is_same_time(&lately->ts, &e->ts)) {
-        *place = lately->track;
-        flow->flags |= TM_FLAG_PLACED;
-    }
-    return st;
+    if (!lately->is_any || lately->thread != place || !is_same_time(&lately->ts, &e->ts))
+        return place;
+    flow->flags |= TM_FLAG_PLACED;
+    return lately->track;
 }
 
 /* Fill raw->own of a record whose track is known. */
-static tm_status chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event,
-                                 enum tm_chrome_sort sort, struct tm_raw_record *raw)
+static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                            struct tm_raw_record *raw)
 {
     struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {
@@ -64,19 +59,18 @@ static tm_status chrome_take_own(struct tm_chrome_maker *m, const struct tm_chro
         .takes_members = !tm_is_flow(r) && sort != TM_CHROME_COUNTER,
         .is_joined = sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER,
     };
-    tm_status st = TM_OK;
 
     words.has_id = words.is_joined && r->kind != TM_END;
     words.is_converted = m->header->is_converted;
     words.has_texts_only = m->header->has_highres_ticks; /* JAX */
     if (tm_is_flow(r)) {
-        st = find_place(m, event, r, &words.place);
+        words.place = find_place(m, event, r);
         words.has_place = true;
         words.is_enclosed = r->kind != TM_FLOW_END || event->has & TM_CHROME_BIND_ENCLOSING;
     } else if (tm_chrome_has_thread(sort)) {
-        st = note_track(m, event, sort, r->track);
+        note_track(m, event, sort, r->track);
     }
-    return st == TM_OK ? tm_chrome_arguments_take(m->arguments, event, &words, &raw->own) : st;
+    raw->own = tm_chrome_arguments_take(m->arguments, event, &words);
 }
 
 /* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */
@@ -92,11 +86,9 @@ static tm_status chrome_finish_own(void *to, const struct tm_record *record, uin
         place.value >= tm_rows_count(trace->tracks))
         return TM_OK;
     track = tm_rows_at(trace->tracks, place.value);
-    if (!track)
-        return trace->run->error.status;
     if (track->stream)
         tm_arguments_move_place(bytes, length, track->stream - 1);
-    return TM_OK;
+    return trace->run->error.status;
 }
 
 /* From an event of a Chrome trace to a record.  What it is by its category is decided here; what depends on the
@@ -286,7 +278,7 @@ static bool needs_config(const struct tm_record *r)
 }
 
 /* Everything that the arguments tell. */
-static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
+static void take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
 {
     const struct tm_facts *f = &e->facts;
     struct tm_record *r = &raw->record;
@@ -298,8 +290,10 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
     int64_t number;
 
     r->flags = tm_facts_flags(f, (enum tm_class)r->class);
-    if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE))
-        return tm_facts_allocation(&maker, f, tm_raw_allocation(raw, &m->args));
+    if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE)) {
+        tm_facts_allocation(&maker, f, tm_raw_allocation(raw, &m->args));
+        return;
+    }
     if (r->flags & TM_FLAG_CORRELATION)
         r->correlation = (uint64_t)f->ints[TM_STAT_CORRELATION_ID];
     else if (r->flags & TM_FLAG_RUN_ID)
@@ -314,7 +308,8 @@ static tm_status take_facts(struct tm_chrome_maker *m, const struct tm_chrome_ev
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_SIZE]);
     else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) && tm_facts_have(f, TM_STAT_COLLECTIVE))
         tm_raw_number(raw, &m->args, f->ints[TM_STAT_SEQUENCE]);
-    return needs_config(r) ? tm_facts_config(&maker, f, 0, &r->config) : TM_OK;
+    if (needs_config(r))
+        r->config = tm_facts_config(&maker, f, 0);
 }
 
 /* --- the event --- */
@@ -380,23 +375,15 @@ static void count_missing(struct tm_chrome_maker *m, const struct tm_chrome_even
         count(m, TM_TALLY_MISSING_THREAD);
 }
 
-static tm_status put_name(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
-{
-    raw->traits = 0;
-    return tm_names_put_often_st(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0,
-                                 &raw->record.name, &raw->traits);
-}
-
 static tm_status chrome_set_origin(struct tm_chrome_maker *m);
 
-static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
+static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
 {
     struct tm_raw_record raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
     enum tm_chrome_sort sort = (enum tm_chrome_sort)phase_rows[phase].sort;
     const bool on_thread = sort == TM_CHROME_THREAD;
     struct tm_record *r = &raw.record;
     struct tm_device_times times;
-    tm_status st;
 
     if (on_thread)
         take_category(e, r, &sort);
@@ -405,27 +392,26 @@ static tm_status store(struct tm_chrome_maker *m, const struct tm_chrome_event *
     if (phase == PHASE_INSTANT && is_torch_memory(e))
         r->class = e->facts.ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
     if (!m->has_origin && e->has & TM_CHROME_TS && chrome_set_origin(m) != TM_OK)
-        return m->run->error.status;
+        return;
     if (!take_times(m, e, r))
-        return TM_OK;
-    st = put_name(m, e, &raw);
-    if (st == TM_OK && on_thread)
-        st = take_facts(m, e, &raw);
+        return;
+    r->name =
+        tm_names_put_often(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0, &raw.traits);
+    if (on_thread)
+        take_facts(m, e, &raw);
     else
         r->correlation = key_of_id(e, sort);
     if (phase == PHASE_INSTANT || phase == PHASE_ASYNC_INSTANT)
         r->flags |= TM_FLAG_INSTANT;
-    if (st == TM_OK && phase == PHASE_INSTANT && r->class == TM_CLASS_UNRESOLVED)
+    if (phase == PHASE_INSTANT && r->class == TM_CLASS_UNRESOLVED)
         r->class = TM_CLASS_INSTANT;
-    if (st == TM_OK)
-        st = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e), &r->track);
-    if (st == TM_OK && m->arguments)
-        st = chrome_take_own(m, e, sort, &raw);
-    if (st != TM_OK)
-        return st;
-    return phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times)
-               ? tm_record_store_add_timed(m->store, &raw, &times)
-               : tm_record_store_add(m->store, &raw);
+    r->track = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e));
+    if (m->arguments)
+        chrome_take_own(m, e, sort, &raw);
+    if (phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times))
+        tm_record_store_add_timed(m->store, &raw, &times);
+    else
+        tm_record_store_add(m->store, &raw);
 }
 
 /* Whether an event gets a place in time. */
@@ -437,26 +423,28 @@ static bool chrome_has_time(const struct tm_chrome_event *event)
 }
 
 /* Put an event into the store, or into a tally. */
-static tm_status chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event)
+static void chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_event *event)
 {
     const enum phase phase = phase_of(event->phase);
 
-    if (phase == PHASE_METADATA)
-        return tm_chrome_take_metadata(m->tracks, event);
+    if (phase == PHASE_METADATA) {
+        tm_chrome_take_metadata(m->tracks, event);
+        return;
+    }
     m->run->events_read++;
     m->complete += phase == PHASE_COMPLETE;
     if (phase == PHASE_UNKNOWN) {
         count(m, event->phase ? TM_TALLY_UNKNOWN_PHASE : TM_TALLY_MISSING_PHASE);
-        return TM_OK;
+        return;
     }
     if (phase == PHASE_OTHER) {
         count(m, TM_TALLY_OTHER_PHASE);
-        return TM_OK;
+        return;
     }
     count_missing(m, event, phase);
     if (phase_rows[phase].tally >= 0)
         count(m, (enum tm_tally)phase_rows[phase].tally);
-    return store(m, event, phase);
+    store(m, event, phase);
 }
 
 /* A program's execution on a TPU bears the ordinal of its device, everything else says it or means the first one. */
@@ -525,13 +513,13 @@ static tm_status read_events(struct scan *s)
 {
     for (;;) {
         const struct tm_chrome_event *event;
-        tm_status st = tm_chrome_next(s->reader, &event);
+        const tm_status st = tm_chrome_next(s->reader, &event);
 
         if (st != TM_OK || !event)
             return st;
-        st = chrome_take_event(&s->maker, event);
-        if (st != TM_OK)
-            return st;
+        chrome_take_event(&s->maker, event);
+        if (tm_failed(s->run))
+            return s->run->error.status;
     }
 }
 
@@ -620,24 +608,16 @@ static void take_header(struct scan *s)
 }
 
 /* Begins and ends become spans, and every track is in order; then it is known how much each holds. */
-static tm_status order_tracks(struct scan *s)
+static void order_tracks(struct scan *s)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(s->trace->tracks) && st == TM_OK; i++) {
-        struct tm_stored_track stored;
+    for (uint64_t i = 0; i < tm_rows_count(s->trace->tracks) && !tm_failed(s->run); i++) {
         struct tm_track *track;
 
-        st = tm_pairs_join(s->maker.store, s->trace, i);
-        if (st == TM_OK)
-            st = tm_record_store_track(s->maker.store, i, &stored);
-        track = st == TM_OK ? tm_rows_change(s->trace->tracks, i) : NULL;
-        if (!track)
-            return s->run->error.status;
-        track->events = stored.count;
-        s->trace->events += stored.count;
+        tm_pairs_join(s->maker.store, s->trace, i);
+        track = tm_rows_change(s->trace->tracks, i);
+        track->events = tm_record_store_count(s->maker.store, i);
+        s->trace->events += track->events;
     }
-    return st;
 }
 
 static tm_status refuse_bare(struct scan *s)
@@ -668,11 +648,10 @@ static tm_status scan(struct scan *s)
     if (st != TM_OK)
         return st;
     tell_damage(s);
-    st = order_tracks(s);
-    if (st == TM_OK)
-        st = tm_chrome_tracks_finish(&s->tracks, tm_chrome_header(s->reader));
-    if (st != TM_OK)
-        return st;
+    order_tracks(s);
+    tm_chrome_tracks_finish(&s->tracks, tm_chrome_header(s->reader));
+    if (tm_failed(s->run))
+        return s->run->error.status;
     take_header(s);
     s->trace->origin_us = s->maker.origin_us;
     if (s->tracks.has_planes)

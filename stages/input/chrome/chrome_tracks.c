@@ -76,10 +76,9 @@ static uint32_t member_of(const struct tm_json_id *id)
     return id->kind == TM_JSON_NUMBER ? (uint32_t)id->number & ((1U << TM_KEY_MEMBER_BITS) - 1) : 0;
 }
 
-static tm_status put_id_text(struct tm_chrome_tracks *t, const struct tm_json_id *id, tm_strid *text)
+static tm_strid put_id_text(struct tm_chrome_tracks *t, const struct tm_json_id *id)
 {
-    *text = 0;
-    return id->kind == TM_JSON_TEXT ? tm_names_put_st(t->trace->names, id->text.at, id->text.length, text) : TM_OK;
+    return id->kind == TM_JSON_TEXT ? tm_names_put(t->trace->names, id->text.at, id->text.length) : 0;
 }
 
 static struct tm_json_id without_text(const struct tm_json_id *id)
@@ -87,30 +86,30 @@ static struct tm_json_id without_text(const struct tm_json_id *id)
     return (struct tm_json_id){ .kind = id->kind, .is_unsigned = id->is_unsigned, .number = id->number };
 }
 
-static tm_status process_of(struct tm_chrome_tracks *t, const struct tm_json_id *id, uint64_t *process)
+static uint64_t process_of(struct tm_chrome_tracks *t, const struct tm_json_id *id)
 {
     struct tm_chrome_process row = { .id = without_text(id), .device = TM_NONE };
     const struct id_key key = key_of(id, TM_KEY_MEMBER_BITS);
-    tm_status st = tm_key_map_number_st(t->process_numbers, tm_hash_key(&key, sizeof(key)), member_of(id), process);
+    const uint64_t process = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), member_of(id));
 
-    if (st != TM_OK || *process < tm_rows_count(t->processes))
-        return st;
-    st = put_id_text(t, id, &row.id_text);
-    return st == TM_OK ? tm_rows_append_st(t->processes, &row) : st;
+    if (process >= tm_rows_count(t->processes)) {
+        row.id_text = put_id_text(t, id);
+        tm_rows_append(t->processes, &row);
+    }
+    return process;
 }
 
 /* The number of a device whose streams are told by their events: it stands among those of the processes, with a row
  * that nobody reads. */
-static tm_status number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal,
-                                  uint64_t *number)
+static uint64_t number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal)
 {
     const struct tm_chrome_process row = { .device = TM_NONE };
     const struct id_key key = { ID_OF_DEVICE + (uint64_t)sort, 0, (uint64_t)ordinal };
-    const tm_status st = tm_key_map_number_st(t->process_numbers, tm_hash_key(&key, sizeof(key)), 0, number);
+    const uint64_t number = tm_key_map_number(t->process_numbers, tm_hash_key(&key, sizeof(key)), 0);
 
-    if (st != TM_OK || *number < tm_rows_count(t->processes))
-        return st;
-    return tm_rows_append_st(t->processes, &row);
+    if (number >= tm_rows_count(t->processes))
+        tm_rows_append(t->processes, &row);
+    return number;
 }
 
 /* A thread that is not named is the one that bears the number of its process: so do viewers. */
@@ -124,28 +123,26 @@ static bool has_device(enum tm_chrome_sort sort)
     return sort == TM_CHROME_DEVICE || sort == TM_CHROME_UNKNOWN_DEVICE;
 }
 
-static tm_status make_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                            int64_t ordinal)
+static void make_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                       int64_t ordinal)
 {
     const struct tm_track track = { .device = TM_NONE, .thread = TM_NONE };
     struct tm_chrome_track row = { .ordinal = ordinal, .sort = (uint8_t)sort };
     struct tm_category category;
-    tm_status st = process_of(t, &event->pid, &row.process);
 
-    row.number = row.process;
+    row.number = row.process = process_of(t, &event->pid);
     if (sort == TM_CHROME_UNKNOWN_DEVICE && tm_category_of(event->cat.at, event->cat.length, &category))
         row.accelerator = (uint8_t)category.accelerator;
-    if (st == TM_OK && has_device(sort))
-        st = number_of_device(t, sort, ordinal, &row.number);
-    if (st == TM_OK && tm_chrome_has_thread(sort)) {
+    if (has_device(sort))
+        row.number = number_of_device(t, sort, ordinal);
+    if (tm_chrome_has_thread(sort)) {
         row.thread = without_text(thread_of(event));
-        st = put_id_text(t, thread_of(event), &row.thread_text);
+        row.thread_text = put_id_text(t, thread_of(event));
     }
-    if (st == TM_OK && tm_rows_count(t->tracks) >= TM_NONE)
-        st = tm_fail(&t->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u tracks", TM_NONE - 1);
-    if (st == TM_OK)
-        st = tm_rows_append_st(t->tracks, &row);
-    return st == TM_OK ? tm_rows_append_st(t->trace->tracks, &track) : st;
+    if (tm_rows_count(t->tracks) >= TM_NONE)
+        (void)tm_fail(&t->run->error, TM_ERR_LIMIT, -1, "the trace has more than %u tracks", TM_NONE - 1);
+    tm_rows_append(t->tracks, &row);
+    tm_rows_append(t->trace->tracks, &track);
 }
 
 /* Processes of a thread each, and threads of a process, mostly have numbers that go up: the larger one of the two is taken
@@ -162,13 +159,12 @@ static uint32_t put_thread(struct track_key *key, const struct tm_json_id *proce
     return member_of(by_process ? process : thread);
 }
 
-static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                            int64_t ordinal, uint32_t *track)
+static uint32_t find_track(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                           int64_t ordinal)
 {
     struct track_key key = { .sort = (uint64_t)sort };
     uint32_t member = 0;
     uint64_t number;
-    tm_status st;
 
     if (has_device(sort)) {
         key.ordinal = ordinal;
@@ -182,12 +178,10 @@ static tm_status find_track(struct tm_chrome_tracks *t, const struct tm_chrome_e
         key.process = key_of(&event->pid, TM_KEY_MEMBER_BITS);
         member = member_of(&event->pid);
     }
-    st = tm_key_map_number_st(t->track_numbers, tm_hash_key(&key, sizeof(key)), member, &number);
-    if (st == TM_OK && number == tm_rows_count(t->tracks))
-        st = make_track(t, event, sort, ordinal);
-    if (st == TM_OK)
-        *track = (uint32_t)number;
-    return st;
+    number = tm_key_map_number(t->track_numbers, tm_hash_key(&key, sizeof(key)), member);
+    if (number == tm_rows_count(t->tracks))
+        make_track(t, event, sort, ordinal);
+    return (uint32_t)number;
 }
 
 static uint32_t sort_of_id(const struct tm_json_id *id)
@@ -201,8 +195,8 @@ static inline bool is_near(const struct tm_near_track *near, const struct tm_nea
            near->ordinal == wanted->ordinal && near->sorts == wanted->sorts;
 }
 
-tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
-                             int64_t ordinal, uint32_t *track)
+uint32_t tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
+                            int64_t ordinal)
 {
     const struct tm_json_id *thread = thread_of(event);
     const struct tm_near_track wanted = {
@@ -213,42 +207,26 @@ tm_status tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_
     };
     const uint64_t mixed = (wanted.thread ^ wanted.process << 8 ^ (uint64_t)wanted.sorts << 32) * 0x9e3779b97f4a7c15u;
     struct tm_near_track *const near = &t->near[mixed >> 58], *const other = &t->near[mixed >> 58 ^ 1];
-    tm_status st;
 
     static_assert(TM_CHROME_NEAR == 1 << (64 - 58), "the place is the highest bits of the hash");
-    if (is_near(near, &wanted)) {
-        *track = near->track;
-        return TM_OK;
-    }
-    if (is_near(other, &wanted)) {
-        *track = other->track;
-        return TM_OK;
-    }
-    st = find_track(t, event, sort, ordinal, track);
-    if (st != TM_OK)
-        return st;
+    if (is_near(near, &wanted))
+        return near->track;
+    if (is_near(other, &wanted))
+        return other->track;
+    const uint32_t track = find_track(t, event, sort, ordinal);
+
     if (near->is_used)
         *other = *near;
     *near = wanted;
-    near->track = *track;
+    near->track = track;
     near->is_used = true;
-    return TM_OK;
+    return track;
 }
 
-tm_status tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream)
+void tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream)
 {
-    const struct tm_chrome_track *const row = tm_rows_at(t->tracks, thread);
-    struct tm_chrome_track *to;
-
-    if (!row)
-        return t->run->error.status;
-    if (row->stream)
-        return TM_OK;
-    to = tm_rows_change(t->tracks, thread);
-    if (!to)
-        return t->run->error.status;
-    to->stream = stream + 1;
-    return TM_OK;
+    if (!((const struct tm_chrome_track *)tm_rows_at(t->tracks, thread))->stream)
+        ((struct tm_chrome_track *)tm_rows_change(t->tracks, thread))->stream = stream + 1;
 }
 
 /* --- names --- */
@@ -261,151 +239,94 @@ static void set_name(struct tm_chrome_tracks *t, tm_strid *name, tm_strid wanted
     *name = wanted;
 }
 
-static tm_status put_fact(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_stat stat,
-                          tm_strid *name)
+static tm_strid put_fact(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_stat stat)
 {
     const struct tm_fact_maker maker = { .trace = t->trace };
 
-    *name = 0;
-    return tm_facts_have(&event->facts, stat) ? tm_facts_text(&maker, &event->facts, stat, name) : TM_OK;
+    return tm_facts_text(&maker, &event->facts, stat);
 }
 
-static tm_status name_process(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_stat stat)
+static struct tm_chrome_process *change_process(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
 {
-    struct tm_chrome_process *process;
-    uint64_t number;
-    tm_strid name;
-    tm_status st = put_fact(t, event, stat, &name);
+    const uint64_t number = process_of(t, &event->pid);
 
-    if (st == TM_OK)
-        st = process_of(t, &event->pid, &number);
-    if (st != TM_OK || !name)
-        return st;
-    process = tm_rows_change(t->processes, number);
-    if (!process)
-        return t->run->error.status;
-    set_name(t, stat == TM_STAT_NAME ? &process->name : &process->labels, name);
-    return TM_OK;
+    return tm_rows_change(t->processes, number);
 }
 
-static tm_status name_thread(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+static struct tm_chrome_track *change_thread(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
 {
-    struct tm_chrome_track *row;
-    uint32_t track;
-    tm_strid name;
-    tm_status st = put_fact(t, event, TM_STAT_NAME, &name);
+    const uint32_t track = tm_chrome_track_of(t, event, TM_CHROME_THREAD, 0);
 
-    if (st == TM_OK)
-        st = tm_chrome_track_of(t, event, TM_CHROME_THREAD, 0, &track);
-    if (st != TM_OK || !name)
-        return st;
-    row = tm_rows_change(t->tracks, track);
-    if (!row)
-        return t->run->error.status;
-    set_name(t, &row->name, name);
-    return TM_OK;
+    return tm_rows_change(t->tracks, track);
 }
 
-static tm_status order_process(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+static void name_process(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_stat stat)
 {
-    struct tm_chrome_process *process;
-    uint64_t number;
-    const tm_status st = process_of(t, &event->pid, &number);
+    const tm_strid name = put_fact(t, event, stat);
+    struct tm_chrome_process *const process = change_process(t, event);
 
-    if (st != TM_OK)
-        return st;
-    process = tm_rows_change(t->processes, number);
-    if (!process)
-        return t->run->error.status;
-    process->order = event->facts.ints[TM_STAT_SORT_INDEX];
-    return TM_OK;
+    if (name)
+        set_name(t, stat == TM_STAT_NAME ? &process->name : &process->labels, name);
 }
 
-static tm_status order_thread(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+static void name_thread(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
 {
-    struct tm_chrome_track *row;
-    uint32_t track;
-    const tm_status st = tm_chrome_track_of(t, event, TM_CHROME_THREAD, 0, &track);
+    const tm_strid name = put_fact(t, event, TM_STAT_NAME);
+    struct tm_chrome_track *const thread = change_thread(t, event);
 
-    if (st != TM_OK)
-        return st;
-    row = tm_rows_change(t->tracks, track);
-    if (!row)
-        return t->run->error.status;
-    row->order = event->facts.ints[TM_STAT_SORT_INDEX];
-    return TM_OK;
+    if (name)
+        set_name(t, &thread->name, name);
 }
 
-tm_status tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
+void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event)
 {
     tm_tally_add(&t->run->tallies, TM_TALLY_METADATA_EVENT, 1);
     if (tm_facts_have(&event->facts, TM_STAT_SORT_INDEX) && tm_json_text_is(event->name, "process_sort_index"))
-        return order_process(t, event);
-    if (tm_facts_have(&event->facts, TM_STAT_SORT_INDEX) && tm_json_text_is(event->name, "thread_sort_index"))
-        return order_thread(t, event);
-    if (tm_json_text_is(event->name, "process_name"))
-        return name_process(t, event, TM_STAT_NAME);
-    if (tm_json_text_is(event->name, "process_labels"))
-        return name_process(t, event, TM_STAT_LABELS);
-    return tm_json_text_is(event->name, "thread_name") ? name_thread(t, event) : TM_OK;
+        change_process(t, event)->order = event->facts.ints[TM_STAT_SORT_INDEX];
+    else if (tm_facts_have(&event->facts, TM_STAT_SORT_INDEX) && tm_json_text_is(event->name, "thread_sort_index"))
+        change_thread(t, event)->order = event->facts.ints[TM_STAT_SORT_INDEX];
+    else if (tm_json_text_is(event->name, "process_name"))
+        name_process(t, event, TM_STAT_NAME);
+    else if (tm_json_text_is(event->name, "process_labels"))
+        name_process(t, event, TM_STAT_LABELS);
+    else if (tm_json_text_is(event->name, "thread_name"))
+        name_thread(t, event);
 }
 
 /* --- the end: what is what --- */
 
 /* A device that is told by its process's name, of which no figure is made. */
-static tm_status tell_accelerator(struct tm_chrome_tracks *t, struct tm_chrome_process *process)
+static enum tm_accelerator accelerator_of(struct tm_chrome_tracks *t, const struct tm_chrome_process *process)
 {
     char name[ACCELERATOR_MOST];
-    const char *text;
     size_t length, labels_length;
-    tm_status st = tm_names_text_st(t->trace->names, process->name, sizeof(name), &text, &length);
+    const char *text = tm_names_text(t->trace->names, process->name, sizeof(name), &length);
 
-    if (st != TM_OK)
-        return st;
     memcpy(name, text, length);
-    st = tm_names_text_st(t->trace->names, process->labels, sizeof(name), &text, &labels_length);
-    if (st == TM_OK)
-        process->accelerator = (uint8_t)tm_accelerator_of_process(name, length, text, labels_length, t->has_ascend);
-    return st;
+    text = tm_names_text(t->trace->names, process->labels, sizeof(name), &labels_length);
+    return tm_accelerator_of_process(name, length, text, labels_length, t->has_ascend);
 }
 
 /* Names of other processes mean something only where Ascend's hardware is one of them. */
-static tm_status look_for_ascend(struct tm_chrome_tracks *t)
+static void look_for_ascend(struct tm_chrome_tracks *t)
 {
     for (uint64_t i = 0; i < tm_rows_count(t->processes) && !t->has_ascend; i++) {
-        const struct tm_chrome_process *row = tm_rows_at(t->processes, i);
-        struct tm_chrome_process process;
-        tm_status st;
+        const struct tm_chrome_process process = *(const struct tm_chrome_process *)tm_rows_at(t->processes, i);
 
-        if (!row)
-            return t->run->error.status;
-        process = *row;
-        st = tell_accelerator(t, &process);
-        if (st != TM_OK)
-            return st;
-        t->has_ascend = process.accelerator == TM_ACCELERATOR_ASCEND;
+        t->has_ascend = accelerator_of(t, &process) == TM_ACCELERATOR_ASCEND;
     }
-    return TM_OK;
 }
 
-static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
+static void finish_process(struct tm_chrome_tracks *t, uint64_t number)
 {
-    struct tm_chrome_process *row = tm_rows_change(t->processes, number);
-    struct tm_chrome_process process;
+    struct tm_chrome_process process = *(const struct tm_chrome_process *)tm_rows_at(t->processes, number);
     enum tm_device_kind kind = TM_DEVICE_GPU;
     int64_t ordinal = 0;
     const char *text;
     size_t length;
-    tm_status st;
 
-    if (!row)
-        return t->run->error.status;
-    process = *row;
-    st = tell_accelerator(t, &process);
-    if (st == TM_OK)
-        st = tm_names_text_st(t->trace->names, process.name, NAME_MOST, &text, &length);
-    if (st != TM_OK)
-        return st;
+    process.accelerator = (uint8_t)accelerator_of(t, &process);
+    text = tm_names_text(t->trace->names, process.name, NAME_MOST, &length);
     process.is_plane = length && (text[0] == '/' || text[0] == '#');
     process.side = (uint8_t)(process.is_plane ? tm_side_of_plane(text, length, &kind, &ordinal) : TM_SIDE_HOST);
     process.device_kind = (uint8_t)kind;
@@ -417,128 +338,103 @@ static tm_status finish_process(struct tm_chrome_tracks *t, uint64_t number)
     t->has_planes |= process.is_plane && process.side != TM_SIDE_OTHER;
     if (process.accelerator)
         process.side = TM_SIDE_OTHER;
-    if (process.side == TM_SIDE_DEVICE)
-        st = tm_trace_device(t->trace, kind, ordinal, text, length, &process.device);
-    row = st == TM_OK ? tm_rows_change(t->processes, number) : NULL;
-    if (row)
-        *row = process;
-    return row ? TM_OK : t->run->error.status;
+    if (process.side == TM_SIDE_DEVICE &&
+        tm_trace_device(t->trace, kind, ordinal, text, length, &process.device) != TM_OK)
+        return;
+    *(struct tm_chrome_process *)tm_rows_change(t->processes, number) = process;
 }
 
 /* A name for what the file leaves without one. */
-static tm_status name_after_id(struct tm_chrome_tracks *t, const char *what, const struct tm_json_id *id,
-                               tm_strid id_text, tm_strid *name)
+static tm_strid name_after_id(struct tm_chrome_tracks *t, const char *what, const struct tm_json_id *id,
+                              tm_strid id_text)
 {
     char text[64];
     int used;
 
-    if (*name || id_text) {
-        *name = *name ? *name : id_text;
-        return TM_OK;
-    }
+    if (id_text)
+        return id_text;
     if (id->kind == TM_JSON_TEXT)
         used = snprintf(text, sizeof(text), "%s \"\"", what);
     else
         used = id->is_unsigned ? snprintf(text, sizeof(text), "%s %" PRIu64, what, (uint64_t)id->number)
                                : snprintf(text, sizeof(text), "%s %" PRId64, what, id->number);
-    return tm_names_put_st(t->trace->names, text, (size_t)used, name);
+    return tm_names_put(t->trace->names, text, (size_t)used);
 }
 
 /* PyTorch calls all processes alike, and labels them: "python (GPU 0)". */
-static tm_status name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_process *process, tm_strid *name)
+static tm_strid name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_process *process)
 {
     char text[2 * NAME_MOST];
     const char *part;
     size_t length, used;
-    tm_status st;
 
-    *name = process->name;
-    if (!process->name || !process->labels)
-        return name_after_id(t, "process", &process->id, process->id_text, name);
-    st = tm_names_text_st(t->trace->names, process->name, NAME_MOST / 2, &part, &length);
-    if (st != TM_OK)
-        return st;
+    if (!process->name)
+        return name_after_id(t, "process", &process->id, process->id_text);
+    if (!process->labels)
+        return process->name;
+    part = tm_names_text(t->trace->names, process->name, NAME_MOST / 2, &length);
     memcpy(text, part, length);
     memcpy(text + length, " (", 2);
     used = length + 2;
-    st = tm_names_text_st(t->trace->names, process->labels, NAME_MOST / 2, &part, &length);
-    if (st != TM_OK)
-        return st;
+    part = tm_names_text(t->trace->names, process->labels, NAME_MOST / 2, &length);
     memcpy(text + used, part, length);
     text[used + length] = ')';
-    return tm_names_put_st(t->trace->names, text, used + length + 1, name);
+    return tm_names_put(t->trace->names, text, used + length + 1);
 }
 
 /* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
- * out:    *found  false: it tells nothing of that form, and text is as it was */
-static tm_status name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal,
-                             char *text, size_t room, bool *found)
+ * out:    false: it tells nothing of that form, and text is as it was */
+static bool name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal, char *text,
+                        size_t room)
 {
     char number[32];
     const size_t digits = (size_t)snprintf(number, sizeof(number), " %" PRId64, ordinal);
-    const char *label;
     size_t length, letters = 0;
-    const tm_status st = tm_names_text_st(t->trace->names, owner->labels, room - 1, &label, &length);
+    const char *const label = tm_names_text(t->trace->names, owner->labels, room - 1, &length);
 
-    *found = false;
-    if (st != TM_OK)
-        return st;
     while (letters < length && label[letters] >= 'A' && label[letters] <= 'Z')
         letters++;
-    *found = letters && length == letters + digits && !memcmp(label + letters, number, digits);
-    if (*found) {
-        memcpy(text, label, length);
-        text[length] = '\0';
-    }
-    return TM_OK;
+    if (!letters || length != letters + digits || memcmp(label + letters, number, digits) != 0)
+        return false;
+    memcpy(text, label, length);
+    text[length] = '\0';
+    return true;
 }
 
 /* A stream of a device that is told by its events (PyTorch, rocprof): "GPU 0", "stream 7". */
-static tm_status finish_stream(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
-                               const struct tm_chrome_process *owner, struct tm_track *track)
+static void finish_stream(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
+                          const struct tm_chrome_process *owner, struct tm_track *track)
 {
     char text[64];
-    bool found;
-    int length = snprintf(text, sizeof(text), "GPU %" PRId64, row->ordinal);
-    tm_status st = name_device(t, owner, row->ordinal, text, sizeof(text), &found);
 
-    if (found)
-        length = (int)strlen(text);
-    if (st == TM_OK)
-        st = tm_names_put_st(t->trace->names, text, (size_t)length, &track->plane_name);
-
-    if (st == TM_OK)
-        st = name_after_id(t, "stream", &row->thread, row->thread_text, &track->name);
+    if (!name_device(t, owner, row->ordinal, text, sizeof(text)))
+        (void)snprintf(text, sizeof(text), "GPU %" PRId64, row->ordinal);
+    track->plane_name = tm_names_put_string(t->trace->names, text);
+    track->name = name_after_id(t, "stream", &row->thread, row->thread_text);
     track->accelerator = row->accelerator;
     if (row->sort == TM_CHROME_UNKNOWN_DEVICE)
-        return st;
+        return;
     track->side = TM_SIDE_DEVICE;
     track->line = TM_LINE_STREAM;
-    if (st == TM_OK)
-        st = tm_trace_device(t->trace, TM_DEVICE_GPU, row->ordinal, text, (size_t)length, &track->device);
-    return st;
+    if (tm_trace_device(t->trace, TM_DEVICE_GPU, row->ordinal, text, strlen(text), &track->device) != TM_OK)
+        track->device = TM_NONE;
 }
 
-static tm_status finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
-                               const struct tm_chrome_process *process, struct tm_track *track)
+static void finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
+                          const struct tm_chrome_process *process, struct tm_track *track)
 {
     const char *text;
     size_t length;
-    tm_status st;
 
-    track->name = row->name;
     track->side = t->has_planes && !process->is_plane ? TM_SIDE_OTHER : process->side;
     track->device = process->device;
     track->accelerator = process->accelerator;
-    st = name_after_id(t, "thread", &row->thread, row->thread_text, &track->name);
-    if (st == TM_OK)
-        st = tm_names_text_st(t->trace->names, track->name, NAME_MOST, &text, &length);
-    if (st == TM_OK)
-        track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
-                                          length, track->id);
-    if (st == TM_OK && process->is_gpu && track->side == TM_SIDE_DEVICE)
+    track->name = row->name ? row->name : name_after_id(t, "thread", &row->thread, row->thread_text);
+    text = tm_names_text(t->trace->names, track->name, NAME_MOST, &length);
+    track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
+                                      length, track->id);
+    if (process->is_gpu && track->side == TM_SIDE_DEVICE)
         track->line = TM_LINE_STREAM;
-    return st;
 }
 
 /* Where it stands among the others, which no name tells. */
@@ -561,7 +457,7 @@ static void place_track(const struct tm_chrome_track *row, const struct tm_chrom
     track->stream = row->stream;
 }
 
-static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
+static void finish_track(struct tm_chrome_tracks *t, uint64_t number)
 {
     static const char *const names[] = {
         [TM_CHROME_LOOSE] = "(no thread)",
@@ -569,38 +465,25 @@ static tm_status finish_track(struct tm_chrome_tracks *t, uint64_t number)
         [TM_CHROME_FLOW] = "(flows)",
         [TM_CHROME_COUNTER] = "(counters)",
     };
-    const struct tm_chrome_track *at = tm_rows_at(t->tracks, number);
+    const struct tm_chrome_track row = *(const struct tm_chrome_track *)tm_rows_at(t->tracks, number);
+    const struct tm_chrome_process owner = *(const struct tm_chrome_process *)tm_rows_at(t->processes, row.process);
     struct tm_track track = { .device = TM_NONE, .thread = TM_NONE, .side = TM_SIDE_OTHER, .line = TM_LINE_OTHER };
-    const struct tm_chrome_process *process;
-    struct tm_chrome_process owner;
-    struct tm_chrome_track row;
     struct tm_track *to;
-    tm_status st;
 
-    if (!at)
-        return t->run->error.status;
-    row = *at;
-    process = tm_rows_at(t->processes, row.process);
-    if (!process)
-        return t->run->error.status;
-    owner = *process;
     place_track(&row, &owner, &track);
     if (has_device((enum tm_chrome_sort)row.sort))
-        st = finish_stream(t, &row, &owner, &track);
+        finish_stream(t, &row, &owner, &track);
     else
-        st = name_plane(t, &owner, &track.plane_name);
-    if (st == TM_OK && row.sort == TM_CHROME_THREAD)
-        st = finish_thread(t, &row, &owner, &track);
-    else if (st == TM_OK && names[row.sort])
-        st = tm_names_put_string_st(t->trace->names, names[row.sort], &track.name);
-    to = st == TM_OK ? tm_rows_change(t->trace->tracks, number) : NULL;
-    if (!to)
-        return st == TM_OK ? t->run->error.status : st;
+        track.plane_name = name_plane(t, &owner);
+    if (row.sort == TM_CHROME_THREAD)
+        finish_thread(t, &row, &owner, &track);
+    else if (names[row.sort])
+        track.name = tm_names_put_string(t->trace->names, names[row.sort]);
+    to = tm_rows_change(t->trace->tracks, number);
     track.events = to->events;
     *to = track;
     if (track.accelerator)
         tm_tally_add(&t->run->tallies, TM_TALLY_UNKNOWN_DEVICE, track.events);
-    return TM_OK;
 }
 
 /* What the document says of a device, put to that of its ordinal. */
@@ -620,39 +503,29 @@ static void take_properties(struct tm_trace *trace, const struct tm_chrome_devic
 }
 
 /* Devices were made in the order in which they were met; people expect that of their numbers. */
-static tm_status sort_devices(struct tm_chrome_tracks *t)
+static void sort_devices(struct tm_chrome_tracks *t)
 {
     struct tm_trace *trace = t->trace;
-    uint32_t place[TM_DEVICES_MOST];
+    uint32_t place[TM_DEVICES_MOST] = { 0 };
 
     tm_trace_sort_devices(trace, 0, place);
     for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
-        const struct tm_track *row = tm_rows_at(trace->tracks, i);
-        struct tm_track *track;
+        const uint32_t device = ((const struct tm_track *)tm_rows_at(trace->tracks, i))->device;
 
-        if (!row)
-            return t->run->error.status;
-        if (row->device == TM_NONE || place[row->device] == row->device)
-            continue;
-        track = tm_rows_change(trace->tracks, i);
-        if (!track)
-            return t->run->error.status;
-        track->device = place[track->device];
+        if (device != TM_NONE && place[device] != device)
+            ((struct tm_track *)tm_rows_change(trace->tracks, i))->device = place[device];
     }
-    return TM_OK;
 }
 
-tm_status tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header)
+void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header)
 {
-    tm_status st = look_for_ascend(t);
-
-    for (uint64_t i = 0; i < tm_rows_count(t->processes) && st == TM_OK; i++)
-        st = finish_process(t, i);
-    for (uint64_t i = 0; i < tm_rows_count(t->tracks) && st == TM_OK; i++)
-        st = finish_track(t, i);
-    if (st == TM_OK)
-        st = sort_devices(t);
-    for (uint32_t i = 0; i < header->device_count && st == TM_OK; i++)
+    look_for_ascend(t);
+    for (uint64_t i = 0; i < tm_rows_count(t->processes) && !tm_failed(t->run); i++)
+        finish_process(t, i);
+    for (uint64_t i = 0; i < tm_rows_count(t->tracks) && !tm_failed(t->run); i++)
+        finish_track(t, i);
+    if (!tm_failed(t->run))
+        sort_devices(t);
+    for (uint32_t i = 0; i < header->device_count; i++)
         take_properties(t->trace, &header->devices[i]);
-    return st;
 }

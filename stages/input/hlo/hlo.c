@@ -47,67 +47,47 @@ static uint64_t key_in_any(struct tm_key name)
     return tm_hash_mix(name.low, ~name.high);
 }
 
-static tm_status put_ops(struct tm_hlo *hlo, struct tm_groups *names)
+static void put_ops(struct tm_hlo *hlo, struct tm_groups *names)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 1; i < tm_rows_count(hlo->trace->hlo_ops) && st == TM_OK; i++) {
+    for (uint64_t i = 1; i < tm_rows_count(hlo->trace->hlo_ops) && !tm_failed(hlo->run); i++) {
         const struct tm_hlo_op *op = tm_rows_at(hlo->trace->hlo_ops, i);
         struct hlo_join join = { .op = (uint32_t)i };
         struct name_row row = { .op = (uint32_t)i };
-        struct tm_name info;
 
-        if (!op)
-            return hlo->run->error.status;
         join.program_id = row.program_id = op->program_id;
-        st = tm_names_info_st(hlo->trace->names, op->name, &info);
-        if (st != TM_OK)
-            break;
-        join.name = row.key = info.hash;
+        join.name = row.key = tm_names_info(hlo->trace->names, op->name).hash;
         join.key = key_in_program(join.name, join.program_id);
-        st = tm_index_put_st(hlo->joins, &join);
-        if (st == TM_OK)
-            st = tm_groups_add_st(names, &row);
+        tm_index_put(hlo->joins, &join);
+        tm_groups_add(names, &row);
     }
-    return st == TM_OK ? tm_groups_finish_st(names) : st;
 }
 
-static tm_status put_names(struct tm_hlo *hlo, struct tm_groups *names)
+static void put_names(struct tm_hlo *hlo, struct tm_groups *names)
 {
-    tm_status st = TM_OK;
+    const struct name_row *row;
 
-    while (st == TM_OK) {
-        struct hlo_join join = { .any_program = 1 };
-        const struct name_row *row;
-        const void *next;
+    tm_groups_finish(names);
+    while ((row = tm_groups_next(names))) {
+        const struct hlo_join join = { .any_program = 1, .name = row->key, .key = key_in_any(row->key), .op = row->op };
 
-        st = tm_groups_next_st(names, &next);
-        if (st != TM_OK || !next)
-            break;
-        row = next;
-        if (row->is_shared)
-            continue;
-        join.name = row->key;
-        join.key = key_in_any(row->key);
-        join.op = row->op;
-        st = tm_index_put_st(hlo->joins, &join);
+        if (!row->is_shared)
+            tm_index_put(hlo->joins, &join);
     }
-    return st == TM_OK ? tm_index_finish_st(hlo->joins) : st;
+    tm_index_finish(hlo->joins);
 }
 
-static tm_status hlo_index(struct tm_hlo *hlo)
+static void hlo_index(struct tm_hlo *hlo)
 {
     const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
     struct tm_groups *names = tm_groups_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct name_row), share / 8, merge_names);
-    tm_status st;
 
     hlo->joins = tm_index_new(hlo->run, TM_ACCOUNT_METADATA, sizeof(struct hlo_join),
                               tm_budget_share(&hlo->run->budget, TM_ACCOUNT_METADATA) / 16, TM_INDEX_FIRST, NULL);
-    st = names && hlo->joins ? put_ops(hlo, names) : hlo->run->error.status;
-    if (st == TM_OK)
-        st = put_names(hlo, names);
+    if (names && hlo->joins) {
+        put_ops(hlo, names);
+        put_names(hlo, names);
+    }
     tm_groups_free(names);
-    return st;
 }
 
 /* --- asking --- */
@@ -136,136 +116,91 @@ static struct tm_text name_in_hlo(struct tm_text text)
     return text;
 }
 
-static tm_status name_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key *name, bool *has_name)
-{
-    const bool is_tpu = config->details != 0; /* its HLO text */
-    struct tm_text text;
-    tm_status st;
-
-    *has_name = is_tpu || config->hlo_op;
-    if (!*has_name)
-        return TM_OK;
-    st = tm_names_text_st(hlo->trace->names, is_tpu ? config->details : config->hlo_op, NAME_LOOKED_AT, &text.at,
-                          &text.length);
-    if (st != TM_OK)
-        return st;
-    text = is_tpu ? name_in_hlo(text) : last_part(text);
-    *name = tm_hash_key(text.at, text.length);
-    return TM_OK;
-}
-
 /* The op of a name in a program, or in the only program that has it; 0 = none. */
-static tm_status find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *program_id, uint32_t *op)
+static uint32_t find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *program_id)
 {
     const uint64_t key = program_id ? key_in_program(name, *program_id) : key_in_any(name);
-    const void *row;
-    const tm_status st = tm_index_get_st(hlo->joins, key, &row);
-    const struct hlo_join *found = row;
-    const bool is_it = st == TM_OK && found && found->any_program == !program_id &&
-                       (!program_id || found->program_id == *program_id) && tm_is_same_key(found->name, name);
+    const struct hlo_join *const found = tm_index_get(hlo->joins, key);
 
-    *op = is_it ? found->op : 0;
-    return st;
+    return found && found->any_program == !program_id && (!program_id || found->program_id == *program_id) &&
+                   tm_is_same_key(found->name, name)
+               ? found->op
+               : 0;
 }
 
 /* Whether an op of program 0 is meant: 0 stands for no program as well. */
-static tm_status module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module, bool *agrees)
+static bool module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module)
 {
     const struct tm_hlo_op *row = tm_rows_at(hlo->trace->hlo_ops, op);
 
-    return row ? tm_names_are_same_st(hlo->trace->names, row->module, module, agrees) : hlo->run->error.status;
+    return tm_names_are_same(hlo->trace->names, row->module, module);
 }
 
-static tm_status find_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key name, uint32_t *op)
+static uint32_t find_of(struct tm_hlo *hlo, const struct tm_config *config, struct tm_key name)
 {
-    bool agrees = true;
-    tm_status st = find_op(hlo, name, &config->program_id, op);
+    const uint32_t op = find_op(hlo, name, &config->program_id);
 
-    if (st == TM_OK && *op && !config->program_id)
-        st = module_agrees(hlo, *op, config->module, &agrees);
-    if (st != TM_OK || (*op && agrees))
-        return st;
-    *op = 0;
-    return config->program_id ? TM_OK : find_op(hlo, name, NULL, op);
+    if (op && (config->program_id || module_agrees(hlo, op, config->module)))
+        return op;
+    return config->program_id ? 0 : find_op(hlo, name, NULL);
 }
 
-tm_status tm_hlo_join(struct tm_hlo *hlo, struct tm_config *config)
+void tm_hlo_join(struct tm_hlo *hlo, struct tm_config *config)
 {
-    const struct tm_hlo_op *op;
-    struct tm_key name;
-    bool has_name = false;
-    uint32_t row = 0;
-    tm_status st = TM_OK;
+    const bool is_tpu = config->details != 0; /* its HLO text */
+    struct tm_text text;
+    uint32_t row;
 
-    if (!hlo->joins || config->hlo)
-        return TM_OK;
-    st = name_of(hlo, config, &name, &has_name);
-    if (st == TM_OK && has_name)
-        st = find_of(hlo, config, name, &row);
-    if (st != TM_OK || !row)
-        return st;
-    op = tm_rows_at(hlo->trace->hlo_ops, row);
-    if (!op)
-        return hlo->run->error.status;
+    if (!hlo->joins || config->hlo || (!is_tpu && !config->hlo_op))
+        return;
+    text.at = tm_names_text(hlo->trace->names, is_tpu ? config->details : config->hlo_op, NAME_LOOKED_AT, &text.length);
+    text = is_tpu ? name_in_hlo(text) : last_part(text);
+    row = find_of(hlo, config, tm_hash_key(text.at, text.length));
+    if (!row)
+        return;
     config->hlo = row;
     if (!config->source)
-        config->source = op->source;
-    return TM_OK;
+        config->source = ((const struct tm_hlo_op *)tm_rows_at(hlo->trace->hlo_ops, row))->source;
 }
 
-tm_status tm_hlo_join_all(struct tm_hlo *hlo)
+void tm_hlo_join_all(struct tm_hlo *hlo)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 1; i < tm_rows_count(hlo->trace->configs) && st == TM_OK; i++) {
+    for (uint64_t i = 1; i < tm_rows_count(hlo->trace->configs) && !tm_failed(hlo->run); i++) {
         struct tm_config *config = tm_rows_change(hlo->trace->configs, i);
 
-        if (!config)
-            return hlo->run->error.status;
-        st = tm_hlo_join(hlo, config);
+        tm_hlo_join(hlo, config);
         config->hash = 0;
         config->hash = tm_config_hash(config);
     }
-    return st;
 }
 
 /* What computations come to.  A call waits until its computation is known; computations that wait for nothing are
  * told to their callers, which then wait for one less.  Each call is looked at once, whatever the order of the
  * computations; those in a circle are never known, and their calls keep no flops. */
 
-/* The computation that an instruction calls, by its row; *found false where there is none of that id. */
-static tm_status hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row,
-                            bool *found)
+/* The computation that an instruction calls, by its row; false where there is none of that id. */
+static bool hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row)
 {
-    const void *at = NULL;
-    const tm_status st =
-        in->has_called ? tm_index_get_st(hlo->places, tm_hlo_key(module, (int64_t)in->called), &at) : TM_OK;
-    const struct hlo_place *place = at;
+    const struct hlo_place *const place =
+        in->has_called ? tm_index_get(hlo->places, tm_hlo_key(module, (int64_t)in->called)) : NULL;
+    const bool found = place && place->id == (int64_t)in->called && place->module == module;
 
-    *found = st == TM_OK && place && place->id == (int64_t)in->called && place->module == module;
-    *row = *found ? place->row : 0;
-    return st;
+    *row = found ? place->row : 0;
+    return found;
 }
 
-tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
-                           uint32_t op)
+void tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
+                      uint32_t op)
 {
     struct hlo_call call = { .caller = caller, .op = op };
     struct hlo_computation *computation = tm_rows_change(hlo->computations, caller);
-    bool found;
-    tm_status st;
 
-    if (!computation)
-        return hlo->run->error.status;
-    st = hlo_called(hlo, module, in, &call.callee, &found);
-    if (st != TM_OK)
-        return st;
-    if (!found) {
+    if (!hlo_called(hlo, module, in, &call.callee)) {
         computation->sums.lacks_flops = 1;
-        return TM_OK;
+        return;
     }
     computation->pending++;
-    return tm_sorter_push_st(hlo->sorter, &call);
+    tm_sorter_push(hlo->sorter, &call);
 }
 
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
@@ -297,13 +232,11 @@ static bool is_softmax(const struct hlo_sums *sums)
 }
 
 /* What the op is, now that its computation is known. */
-static tm_status complete_op(struct tm_hlo *hlo, uint32_t row, const struct hlo_computation *called)
+static void complete_op(struct tm_hlo *hlo, uint32_t row, const struct hlo_computation *called)
 {
     struct tm_hlo_op *op = tm_rows_change(hlo->trace->hlo_ops, row);
     const struct hlo_sums *sums = &called->sums;
 
-    if (!op)
-        return hlo->run->error.status;
     op->has_flops = !sums->lacks_flops;
     op->flops = sums->lacks_flops ? 0 : sums->flops;
     op->has_matrix |= sums->has_matrix;
@@ -321,7 +254,6 @@ static tm_status complete_op(struct tm_hlo *hlo, uint32_t row, const struct hlo_
         op->group_size = sums->group_size;
         op->groups = sums->groups;
     }
-    return TM_OK;
 }
 
 static int by_callee(const void *a, const void *b)
@@ -332,94 +264,64 @@ static int by_callee(const void *a, const void *b)
 }
 
 /* Lay the calls side by side, in the order of what they call. */
-static tm_status lay_out_calls(struct tm_hlo *hlo)
+static void lay_out_calls(struct tm_hlo *hlo)
 {
-    tm_status st = tm_sorter_finish_st(hlo->sorter);
+    const struct hlo_call *call;
 
-    while (st == TM_OK) {
-        struct hlo_computation *callee;
-        const void *row;
+    tm_sorter_finish(hlo->sorter);
+    while ((call = tm_sorter_next(hlo->sorter))) {
+        struct hlo_computation *const callee = tm_rows_change(hlo->computations, call->callee);
 
-        st = tm_sorter_next_st(hlo->sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        callee = tm_rows_change(hlo->computations, ((const struct hlo_call *)row)->callee);
-        if (!callee)
-            return hlo->run->error.status;
         if (!callee->calls++)
             callee->first_call = tm_rows_count(hlo->calls);
-        st = tm_rows_append_st(hlo->calls, row);
+        tm_rows_append(hlo->calls, call);
     }
-    return st;
 }
 
-/* Tell one caller; *ready where it waits for nothing more. */
-static tm_status tell(struct tm_hlo *hlo, const struct hlo_call *call, const struct hlo_computation *called,
-                      bool *ready)
+/* Tell one caller.  out: whether it waits for nothing more */
+static bool tell(struct tm_hlo *hlo, const struct hlo_call *call, const struct hlo_computation *called)
 {
     struct hlo_computation *caller = tm_rows_change(hlo->computations, call->caller);
+    bool is_ready;
 
-    if (!caller)
-        return hlo->run->error.status;
     tm_hlo_add_sums(&caller->sums, &called->sums);
-    *ready = !--caller->pending;
-    return call->op ? complete_op(hlo, call->op, called) : TM_OK;
+    is_ready = !--caller->pending;
+    if (call->op)
+        complete_op(hlo, call->op, called);
+    return is_ready;
 }
 
-static tm_status tell_callers(struct tm_hlo *hlo, uint64_t number, struct tm_rows *ready)
+static void tell_callers(struct tm_hlo *hlo, uint64_t number, struct tm_rows *ready)
 {
-    const struct hlo_computation *row = tm_rows_at(hlo->computations, number);
-    struct hlo_computation called;
-    tm_status st = TM_OK;
+    const struct hlo_computation called = *(const struct hlo_computation *)tm_rows_at(hlo->computations, number);
 
-    if (!row)
-        return hlo->run->error.status;
-    called = *row;
-    for (uint64_t i = 0; i < called.calls && st == TM_OK; i++) {
-        const struct hlo_call *at = tm_rows_at(hlo->calls, called.first_call + i);
-        struct hlo_call call;
-        bool is_ready = false;
+    for (uint64_t i = 0; i < called.calls && !tm_failed(hlo->run); i++) {
+        const struct hlo_call call = *(const struct hlo_call *)tm_rows_at(hlo->calls, called.first_call + i);
 
-        if (!at)
-            return hlo->run->error.status;
-        call = *at;
-        st = tell(hlo, &call, &called, &is_ready);
-        if (st == TM_OK && is_ready)
-            st = tm_rows_append_st(ready, &call.caller);
+        if (tell(hlo, &call, &called))
+            tm_rows_append(ready, &call.caller);
     }
-    return st;
 }
 
-static tm_status find_ready(struct tm_hlo *hlo, struct tm_rows *ready)
+static void find_ready(struct tm_hlo *hlo, struct tm_rows *ready)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(hlo->computations) && st == TM_OK; i++) {
-        const struct hlo_computation *row = tm_rows_at(hlo->computations, i);
-
-        if (!row)
-            return hlo->run->error.status;
-        if (!row->pending)
-            st = tm_rows_append_st(ready, &i);
-    }
-    return st;
+    for (uint64_t i = 0; i < tm_rows_count(hlo->computations); i++)
+        if (!((const struct hlo_computation *)tm_rows_at(hlo->computations, i))->pending)
+            tm_rows_append(ready, &i);
 }
 
-static tm_status hlo_sum_up(struct tm_hlo *hlo)
+static void hlo_sum_up(struct tm_hlo *hlo)
 {
     const size_t share = tm_budget_share(&hlo->run->budget, TM_ACCOUNT_SORT);
     struct tm_rows *ready = tm_rows_new(hlo->run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 32);
-    tm_status st = ready ? lay_out_calls(hlo) : hlo->run->error.status;
 
-    if (st == TM_OK)
-        st = find_ready(hlo, ready);
-    for (uint64_t i = 0; st == TM_OK && i < tm_rows_count(ready); i++) {
-        const uint64_t *number = tm_rows_at(ready, i);
-
-        st = number ? tell_callers(hlo, *number, ready) : hlo->run->error.status;
-    }
+    if (!ready)
+        return;
+    lay_out_calls(hlo);
+    find_ready(hlo, ready);
+    for (uint64_t i = 0; i < tm_rows_count(ready) && !tm_failed(hlo->run); i++)
+        tell_callers(hlo, *(const uint64_t *)tm_rows_at(ready, i), ready);
     tm_rows_free(ready);
-    return st;
 }
 
 static struct tm_sorter *hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes)
@@ -444,7 +346,7 @@ static uint32_t find_start(const struct hlo_waits *waits, uint64_t id)
     return 0;
 }
 
-tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in, uint32_t op)
+void tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in, uint32_t op)
 {
     struct hlo_waits *waits = &hlo->waits;
     struct hlo_wait wait = { .op = op };
@@ -454,34 +356,27 @@ tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struc
     if (in->known->traits & TM_HLO_START)
         note_start(waits, in->id, op);
     if (!(in->known->traits & TM_HLO_DONE) || !in->operand_count)
-        return TM_OK;
+        return;
     wait.start = find_start(waits, in->operands[0]);
     if (!wait.start)
-        return TM_OK;
+        return;
     note_start(waits, in->id, wait.start);
-    return tm_rows_append_st(hlo->wait_rows, &wait);
+    tm_rows_append(hlo->wait_rows, &wait);
 }
 
-static tm_status hlo_join_waits(struct tm_hlo *hlo)
+static void hlo_join_waits(struct tm_hlo *hlo)
 {
     struct tm_rows *ops = hlo->trace->hlo_ops;
 
-    for (uint64_t i = 0; i < tm_rows_count(hlo->wait_rows); i++) {
-        const struct hlo_wait *wait = tm_rows_at(hlo->wait_rows, i);
-        const struct tm_hlo_op *start = wait ? tm_rows_at(ops, wait->start) : NULL;
-        struct tm_hlo_op begun, *op;
+    for (uint64_t i = 0; i < tm_rows_count(hlo->wait_rows) && !tm_failed(hlo->run); i++) {
+        const struct hlo_wait wait = *(const struct hlo_wait *)tm_rows_at(hlo->wait_rows, i);
+        const struct tm_hlo_op begun = *(const struct tm_hlo_op *)tm_rows_at(ops, wait.start);
+        struct tm_hlo_op *const op = tm_rows_change(ops, wait.op);
 
-        if (!start)
-            return hlo->run->error.status;
-        begun = *start;
-        op = tm_rows_change(ops, wait->op);
-        if (!op)
-            return hlo->run->error.status;
         op->message_bytes = begun.message_bytes;
         op->group_size = begun.group_size;
         op->groups = begun.groups;
     }
-    return TM_OK;
 }
 
 struct tm_hlo *tm_hlo_new(struct tm_trace *trace, const struct tm_input *input)
@@ -541,16 +436,17 @@ void tm_hlo_free(struct tm_hlo *hlo)
     tm_give(&hlo->run->budget, TM_ACCOUNT_METADATA, hlo, sizeof(*hlo));
 }
 
-tm_status tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program)
+void tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program)
 {
     const struct hlo_module module = { .program = *program };
 
     if (tm_rows_count(hlo->modules) == UINT32_MAX)
-        return tm_fail(&hlo->run->error, TM_ERR_LIMIT, -1, "the profile has more than %u programs", UINT32_MAX);
-    return tm_rows_append_st(hlo->modules, &module);
+        (void)tm_fail(&hlo->run->error, TM_ERR_LIMIT, -1, "the profile has more than %u programs", UINT32_MAX);
+    tm_rows_append(hlo->modules, &module);
 }
 
-static tm_status make_tables(struct tm_hlo *hlo)
+/* out: false: the run has failed */
+static bool make_tables(struct tm_hlo *hlo)
 {
     struct tm_run *run = hlo->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
@@ -571,19 +467,14 @@ static tm_status make_tables(struct tm_hlo *hlo)
     hlo->locations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_location), share / 32);
     hlo->frames = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 64);
     return hlo->buffer && hlo->compact && hlo->operands && hlo->sorted && hlo->reads && hlo->partial_reads &&
-                   hlo->results && hlo->places && hlo->computations && hlo->calls && hlo->wait_rows && hlo->sorter &&
-                   hlo->files && hlo->locations && hlo->frames
-               ? TM_OK
-               : run->error.status;
+           hlo->results && hlo->places && hlo->computations && hlo->calls && hlo->wait_rows && hlo->sorter &&
+           hlo->files && hlo->locations && hlo->frames;
 }
 
-static tm_status walk_all(struct tm_hlo *hlo, enum hlo_pass pass)
+static void walk_all(struct tm_hlo *hlo, enum hlo_pass pass)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && st == TM_OK; i++)
-        st = tm_hlo_walk(hlo, (uint32_t)i, pass);
-    return st;
+    for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && !tm_failed(hlo->run); i++)
+        tm_hlo_walk(hlo, (uint32_t)i, pass);
 }
 
 /* A program that cannot be read to its end is damage of the file, as that of any other message.  Its name, which --redact
@@ -595,14 +486,12 @@ static void tell_damage(struct tm_hlo *hlo, const struct hlo_module *module)
 }
 
 /* Why a program's ops have no costs, or not all. */
-static tm_status tell_why(struct tm_hlo *hlo, uint64_t number)
+static void tell_why(struct tm_hlo *hlo, uint64_t number)
 {
     const struct hlo_module *module = tm_rows_at(hlo->modules, number);
     struct tm_hlo_module *row = tm_rows_change(hlo->trace->hlo_modules, number);
     const char *why;
 
-    if (!module || !row)
-        return hlo->run->error.status;
     if (module->is_damaged)
         tell_damage(hlo, module);
     if (module->is_skipped)
@@ -612,35 +501,28 @@ static tm_status tell_why(struct tm_hlo *hlo, uint64_t number)
     else if (module->is_cut)
         why = "some of its instructions are too large to be read";
     else
-        return TM_OK;
-    return tm_names_put_string_st(hlo->trace->names, why, &row->why);
+        return;
+    row->why = tm_names_put_string(hlo->trace->names, why);
 }
 
-tm_status tm_hlo_read(struct tm_hlo *hlo)
+void tm_hlo_read(struct tm_hlo *hlo)
 {
-    tm_status st;
-
     if (!tm_rows_count(hlo->modules))
-        return TM_OK;
-    st = make_tables(hlo);
-    if (st == TM_OK)
-        st = walk_all(hlo, HLO_PASS_SHAPES);
-    if (st == TM_OK)
-        st = tm_index_finish_st(hlo->results);
-    if (st == TM_OK)
-        st = tm_index_finish_st(hlo->places);
-    if (st == TM_OK)
-        st = tm_index_finish_st(hlo->partial_reads);
-    if (st == TM_OK)
-        st = walk_all(hlo, HLO_PASS_COSTS);
-    if (st == TM_OK)
-        st = hlo_sum_up(hlo);
-    if (st == TM_OK)
-        st = hlo_join_waits(hlo);
-    for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && st == TM_OK; i++)
-        st = tell_why(hlo, i);
+        return;
+    if (make_tables(hlo)) {
+        walk_all(hlo, HLO_PASS_SHAPES);
+        tm_index_finish(hlo->results);
+        tm_index_finish(hlo->places);
+        tm_index_finish(hlo->partial_reads);
+        walk_all(hlo, HLO_PASS_COSTS);
+        hlo_sum_up(hlo);
+        hlo_join_waits(hlo);
+    }
+    for (uint64_t i = 0; i < tm_rows_count(hlo->modules) && !tm_failed(hlo->run); i++)
+        tell_why(hlo, i);
     free_reading(hlo);
-    return st == TM_OK ? hlo_index(hlo) : st;
+    if (!tm_failed(hlo->run))
+        hlo_index(hlo);
 }
 
 /* What one instruction reads and writes in device memory: each operand once, and the result.  A slice reads as much as
@@ -661,78 +543,60 @@ struct called {
     bool is_fusion, has_written;
 };
 
-static tm_status find_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                             struct called *called)
+static struct called find_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in)
 {
+    struct called called = { .row = 0 };
     const struct hlo_computation *computation;
-    tm_status st;
 
-    *called = (struct called){ .row = 0 };
-    if (!(in->known->traits & TM_HLO_IS_FUSION))
-        return TM_OK;
-    st = hlo_called(hlo, module, in, &called->row, &called->is_fusion);
-    if (st != TM_OK || !called->is_fusion)
-        return st;
-    computation = tm_rows_at(hlo->computations, called->row);
-    if (!computation)
-        return hlo->run->error.status;
-    called->written = computation->written;
-    called->has_written = computation->has_written;
-    return TM_OK;
+    called.is_fusion = in->known->traits & TM_HLO_IS_FUSION && hlo_called(hlo, module, in, &called.row);
+    if (!called.is_fusion)
+        return called;
+    computation = tm_rows_at(hlo->computations, called.row);
+    called.written = computation->written;
+    called.has_written = computation->has_written;
+    return called;
 }
 
 /* Bytes that are read of one operand, which may stand at several positions: all, or the slices that are taken. */
-static tm_status read_of(struct tm_hlo *hlo, const struct called *called, const struct hlo_operand *first, size_t count,
-                         uint64_t whole, uint64_t *bytes)
+static uint64_t read_of(struct tm_hlo *hlo, const struct called *called, const struct hlo_operand *first, size_t count,
+                        uint64_t whole)
 {
     uint64_t parts = 0;
 
-    *bytes = whole;
     if (!called->is_fusion)
-        return TM_OK;
+        return whole;
     for (size_t i = 0; i < count; i++) {
         uint64_t part;
-        bool is_part;
-        const tm_status st = tm_hlo_read_of(hlo, called->row, first[i].position, &is_part, &part);
 
-        if (st != TM_OK || !is_part || __builtin_add_overflow(parts, part, &parts))
-            return st;
+        if (!tm_hlo_read_of(hlo, called->row, first[i].position, &part) || __builtin_add_overflow(parts, part, &parts))
+            return whole;
     }
-    *bytes = parts < whole ? parts : whole;
-    return TM_OK;
+    return parts < whole ? parts : whole;
 }
 
 /* Of the operands from the from-th on. */
-static tm_status add_operands(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t from,
-                              const struct called *called, struct hlo_cost *cost)
+static void add_operands(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t from,
+                         const struct called *called, struct hlo_cost *cost)
 {
     struct hlo_operand *operands = hlo->sorted;
     size_t count = 0, n;
-    tm_status st = TM_OK;
 
     for (uint32_t i = from; i < in->operand_count; i++)
         operands[count++] = (struct hlo_operand){ in->operands[i], i };
     qsort(operands, count, sizeof(*operands), by_id);
     cost->operand_bytes = 0;
     cost->has_operand_bytes = !in->is_cut;
-    for (size_t i = 0; i < count && st == TM_OK; i += n) {
+    for (size_t i = 0; i < count; i += n) {
         const struct hlo_result *result;
-        uint64_t bytes = 0;
 
         for (n = 1; i + n < count && operands[i + n].id == operands[i].id;)
             n++;
-        st = tm_hlo_result(hlo, module, operands[i].id, &result);
-        if (st != TM_OK)
-            break;
-        if (!result || !result->has_bytes) {
-            cost->has_operand_bytes = false;
-            continue;
-        }
-        st = read_of(hlo, called, &operands[i], n, result->bytes, &bytes);
-        if (__builtin_add_overflow(cost->operand_bytes, bytes, &cost->operand_bytes))
+        result = tm_hlo_result(hlo, module, operands[i].id);
+        if (!result || !result->has_bytes ||
+            __builtin_add_overflow(cost->operand_bytes, read_of(hlo, called, &operands[i], n, result->bytes),
+                                   &cost->operand_bytes))
             cost->has_operand_bytes = false;
     }
-    return st;
 }
 
 static void set_bytes(struct hlo_cost *cost, bool known, uint64_t read, uint64_t written)
@@ -741,53 +605,43 @@ static void set_bytes(struct hlo_cost *cost, bool known, uint64_t read, uint64_t
 }
 
 /* What is written: of a library's call the first array, the others are its working memory; of an update the slice. */
-static tm_status written_by(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                            const struct called *called, const struct tm_hlo_shape *shape, uint64_t *bytes, bool *known)
+static bool written_by(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                       const struct called *called, const struct tm_hlo_shape *shape, uint64_t *bytes)
 {
     const bool is_library = tm_text_begins(in->target, "__cublas$") || tm_text_begins(in->target, "__cudnn$");
     const struct hlo_result *update = NULL;
-    tm_status st = TM_OK;
 
-    *bytes = is_library && shape->is_tuple ? shape->part[0] : shape->bytes;
-    *known = shape->has_bytes;
-    if (called->has_written) {
-        *bytes = called->written;
-        *known = true;
+    if (in->known->traits & TM_HLO_UPDATES) {
+        if (in->operand_count > 1)
+            update = tm_hlo_result(hlo, module, in->operands[1]);
+        *bytes = update && update->has_bytes ? update->bytes : 0;
+        return update && update->has_bytes;
     }
-    if (!(in->known->traits & TM_HLO_UPDATES))
-        return TM_OK;
-    if (in->operand_count > 1)
-        st = tm_hlo_result(hlo, module, in->operands[1], &update);
-    *known = update && update->has_bytes;
-    *bytes = *known ? update->bytes : 0;
-    return st;
+    *bytes = is_library && shape->is_tuple ? shape->part[0] : shape->bytes;
+    if (called->has_written)
+        *bytes = called->written;
+    return called->has_written || shape->has_bytes;
 }
 
-tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
+void tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
 {
     const uint16_t traits = in->known->traits;
     const bool is_part = (traits & (TM_HLO_SLICES | TM_HLO_UPDATES)) != 0;
     struct called called;
     uint64_t written;
     bool known;
-    tm_status st;
 
     if (traits & (TM_HLO_CONTAINER | TM_HLO_DONE | TM_HLO_SILENT))
-        return TM_OK;
-    st = find_called(hlo, module, in, &called);
-    if (st == TM_OK)
-        st = add_operands(hlo, module, in, is_part, &called, cost);
-    if (st == TM_OK)
-        st = written_by(hlo, module, in, &called, &cost->shape, &written, &known);
-    if (st != TM_OK)
-        return st;
+        return;
+    called = find_called(hlo, module, in);
+    add_operands(hlo, module, in, is_part, &called, cost);
+    known = written_by(hlo, module, in, &called, &cost->shape, &written);
     if (traits & TM_HLO_START && cost->shape.is_tuple) /* its result holds its operands */
         set_bytes(cost, cost->shape.has_bytes, cost->shape.bytes, 0);
     else
         set_bytes(cost, cost->has_operand_bytes && known, cost->operand_bytes, written);
     if (traits & TM_HLO_SLICES)
         set_bytes(cost, cost->has_bytes, cost->bytes, cost->shape.bytes);
-    return TM_OK;
 }
 
 /* Where an op stands in the source.  Its metadata says it, or names a frame of the module's table: frames name
@@ -805,29 +659,27 @@ enum {
     ROW_BYTES_MOST = 256, /* of a location or frame: six numbers */
 };
 
-static tm_status put_source(struct tm_hlo *hlo, struct tm_text file, int64_t line, tm_strid *source)
+static tm_strid put_source(struct tm_hlo *hlo, struct tm_text file, int64_t line)
 {
     char text[HLO_TEXT_MOST + 32];
     const int length = (int)(file.length < HLO_TEXT_MOST ? file.length : HLO_TEXT_MOST);
     int written;
 
-    *source = 0;
     if (!length)
-        return TM_OK;
+        return 0;
     if (line <= 0)
-        return tm_names_put_st(hlo->trace->names, file.at, (size_t)length, source);
+        return tm_names_put(hlo->trace->names, file.at, (size_t)length);
     memcpy(text, file.at, (size_t)length);
     written = snprintf(text + length, sizeof(text) - (size_t)length, ":%lld", (long long)line);
-    return tm_names_put_st(hlo->trace->names, text, (size_t)length + (size_t)written, source);
+    return tm_names_put(hlo->trace->names, text, (size_t)length + (size_t)written);
 }
 
-static tm_status put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wire view)
+static void put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wire view)
 {
-    tm_strid name;
-    const tm_status st = tm_names_put_st(hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &name);
+    const tm_strid name = tm_names_put(hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at));
 
     module->files++;
-    return st == TM_OK ? tm_rows_append_st(hlo->files, &name) : st;
+    tm_rows_append(hlo->files, &name);
 }
 
 static uint64_t number_in(struct tm_wire message, uint32_t number)
@@ -841,7 +693,7 @@ static uint64_t number_in(struct tm_wire message, uint32_t number)
     return value;
 }
 
-static tm_status put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t field, struct tm_wire view)
+static void put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t field, struct tm_wire view)
 {
     struct hlo_location location;
     uint64_t frame;
@@ -849,12 +701,13 @@ static tm_status put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t
     if (field == INDEX_FRAME) {
         module->frames++;
         frame = number_in(view, FRAME_LOCATION);
-        return tm_rows_append_st(hlo->frames, &frame);
+        tm_rows_append(hlo->frames, &frame);
+        return;
     }
     module->locations++;
     location.file = number_in(view, LOCATION_FILE);
     location.line = (int64_t)number_in(view, LOCATION_LINE);
-    return tm_rows_append_st(hlo->locations, &location);
+    tm_rows_append(hlo->locations, &location);
 }
 
 static uint64_t rows_of_all(const struct tm_hlo *hlo)
@@ -862,24 +715,20 @@ static uint64_t rows_of_all(const struct tm_hlo *hlo)
     return tm_rows_count(hlo->files) + tm_rows_count(hlo->locations) + tm_rows_count(hlo->frames);
 }
 
-tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
+void tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
 {
-    tm_status st = TM_OK;
-
     if (module->frames || module->locations || module->files) /* a second table is none of the format's */
-        return TM_OK;
+        return;
     module->first_file = tm_rows_count(hlo->files);
     module->first_location = tm_rows_count(hlo->locations);
     module->first_frame = tm_rows_count(hlo->frames);
-    while (st == TM_OK && tm_reader_offset(w) < end && rows_of_all(hlo) < HLO_INSTRUCTIONS_MOST) {
+    while (tm_reader_offset(w) < end && rows_of_all(hlo) < HLO_INSTRUCTIONS_MOST) {
         struct tm_head head;
         struct tm_wire view;
-        bool more, damaged;
+        bool damaged;
+        const bool more = tm_reader_head(w, &head, &damaged);
         uint64_t most;
 
-        st = tm_reader_head(w, &head, &more, &damaged);
-        if (st != TM_OK)
-            break;
         if (more && !damaged && tm_reader_offset(w) <= end && head.type != TM_WIRE_LEN)
             continue; /* a field of a later version */
         if (!more || damaged || tm_reader_offset(w) > end || head.value > end - tm_reader_offset(w)) {
@@ -888,23 +737,22 @@ tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm
             break;
         }
         most = head.number == INDEX_FILE ? HLO_TEXT_MOST : ROW_BYTES_MOST;
-        st = tm_reader_peek(w, (size_t)(head.value < most ? head.value : most), &view);
-        if (st == TM_OK && head.number == INDEX_FILE)
-            st = put_file(hlo, module, view);
-        else if (st == TM_OK && (head.number == INDEX_LOCATION || head.number == INDEX_FRAME))
-            st = put_row(hlo, module, head.number, view);
+        view = tm_reader_peek(w, (size_t)(head.value < most ? head.value : most));
+        if (head.number == INDEX_FILE)
+            put_file(hlo, module, view);
+        else if (head.number == INDEX_LOCATION || head.number == INDEX_FRAME)
+            put_row(hlo, module, head.number, view);
         tm_reader_skip(w, head.value);
     }
-    return st;
 }
 
-/* Row `number` (from 1) of a module's part of a table; NULL = there is none, or the spill file failed. */
+/* Row `number` (from 1) of a module's part of a table; NULL = there is none. */
 static const void *row_of(struct tm_rows *rows, uint64_t first, uint64_t count, uint64_t number)
 {
     return number && number <= count ? tm_rows_at(rows, first + number - 1) : NULL;
 }
 
-static tm_status source_of_frame(struct tm_hlo *hlo, const struct hlo_module *module, uint64_t frame, tm_strid *source)
+static tm_strid source_of_frame(struct tm_hlo *hlo, const struct hlo_module *module, uint64_t frame)
 {
     const uint64_t *number = row_of(hlo->frames, module->first_frame, module->frames, frame);
     const struct hlo_location *location =
@@ -913,24 +761,17 @@ static tm_status source_of_frame(struct tm_hlo *hlo, const struct hlo_module *mo
     const char *text;
     char copy[HLO_TEXT_MOST + 1];
     size_t length;
-    int64_t line;
-    tm_status st;
 
     if (!file)
-        return hlo->run->error.status;
-    line = location->line;
-    st = tm_names_text_st(hlo->trace->names, *file, sizeof(copy), &text, &length);
-    if (st != TM_OK)
-        return st;
+        return 0;
+    text = tm_names_text(hlo->trace->names, *file, sizeof(copy), &length);
     memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy)); /* putting a text in may move it */
-    return put_source(hlo, (struct tm_text){ copy, length < sizeof(copy) ? length : sizeof(copy) }, line, source);
+    return put_source(hlo, (struct tm_text){ copy, length < sizeof(copy) ? length : sizeof(copy) }, location->line);
 }
 
-tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
-                        tm_strid *source)
+tm_strid tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in)
 {
-    *source = 0;
     if (in->source_file.length)
-        return put_source(hlo, in->source_file, in->source_line, source);
-    return in->stack_frame > 0 ? source_of_frame(hlo, module, (uint64_t)in->stack_frame, source) : TM_OK;
+        return put_source(hlo, in->source_file, in->source_line);
+    return in->stack_frame > 0 ? source_of_frame(hlo, module, (uint64_t)in->stack_frame) : 0;
 }

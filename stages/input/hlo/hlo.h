@@ -24,19 +24,20 @@ struct tm_hlo_program {
 struct tm_hlo *tm_hlo_new(struct tm_trace *trace, const struct tm_input *input) TM_MUST_USE;
 void tm_hlo_free(struct tm_hlo *hlo); /* tolerates NULL */
 
-/* Note a program, to be read later. */
-tm_status tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program) TM_MUST_USE;
+/* What fails here and below is remembered in run->error.
+ * Note a program, to be read later. */
+void tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program);
 
 /* Read all of them: trace->hlo_ops and hlo_modules are complete then, and configs can be joined.  Damage is no error:
  * the module's `why` tells it. */
-tm_status tm_hlo_read(struct tm_hlo *hlo) TM_MUST_USE;
+void tm_hlo_read(struct tm_hlo *hlo);
 
 /* Find what the HLO says of a config's op: by its program and the last part of hlo_op ("fusion.1::dot.3"), of a TPU
  * op the name in its HLO text.  Without a program only where one program alone has an op of this name.
  * out:    config->hlo, and config->source where that was not told; unchanged where nothing is found */
-tm_status tm_hlo_join(struct tm_hlo *hlo, struct tm_config *config) TM_MUST_USE;
+void tm_hlo_join(struct tm_hlo *hlo, struct tm_config *config);
 
 /* Join the configs that were made before the programs were read. */
-tm_status tm_hlo_join_all(struct tm_hlo *hlo) TM_MUST_USE;
+void tm_hlo_join_all(struct tm_hlo *hlo);
 
 #endif

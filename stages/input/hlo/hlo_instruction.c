@@ -590,34 +590,25 @@ enum {
     SHAPE_MOST = 1024, /* bytes of the shape of an array */
 };
 
-tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const struct hlo_result **result)
+const struct hlo_result *tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id)
 {
-    const void *row;
-    const tm_status st = tm_index_get_st(hlo->results, tm_hlo_key(module, (int64_t)id), &row);
-    const struct hlo_result *found = row;
+    const struct hlo_result *const found = tm_index_get(hlo->results, tm_hlo_key(module, (int64_t)id));
 
-    *result = st == TM_OK && found && found->id == (int64_t)id && found->module == module ? found : NULL;
-    return st;
+    return found && found->id == (int64_t)id && found->module == module ? found : NULL;
 }
 
 /* The shape of an operand that is an array; rank 0 and no elements where it is not known. */
-static tm_status operand_shape(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t n,
-                               struct tm_hlo_shape *shape)
+static void operand_shape(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t n,
+                          struct tm_hlo_shape *shape)
 {
     uint8_t bytes[SHAPE_MOST];
-    const struct hlo_result *result = NULL;
+    const struct hlo_result *const result = n < in->operand_count ? tm_hlo_result(hlo, module, in->operands[n]) : NULL;
     size_t got = 0;
-    tm_status st = TM_OK;
 
     memset(shape, 0, sizeof(*shape));
-    if (n < in->operand_count)
-        st = tm_hlo_result(hlo, module, in->operands[n], &result);
-    if (st != TM_OK || !result || result->shape_bytes > sizeof(bytes))
-        return st;
-    st = tm_input_read(hlo->input, bytes, result->shape_bytes, result->shape_at, &got);
-    if (st == TM_OK)
+    if (result && result->shape_bytes <= sizeof(bytes) &&
+        tm_input_read(hlo->input, bytes, result->shape_bytes, result->shape_at, &got) == TM_OK)
         tm_hlo_shape_read((struct tm_wire){ bytes, bytes + got }, shape, NULL);
-    return st;
 }
 
 static bool has_dims(const struct tm_hlo_shape *shape)
@@ -685,39 +676,32 @@ static uint8_t precision_of_algorithm(struct tm_wire config)
     return TM_PRECISION_UNKNOWN;
 }
 
-static tm_status take_product(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                              const struct dims *contracted, struct hlo_cost *cost)
+static void take_product(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                         const struct dims *contracted, struct hlo_cost *cost)
 {
     struct tm_hlo_shape left, right;
-    tm_status st = operand_shape(hlo, module, in, 0, &left);
 
-    if (st == TM_OK)
-        st = operand_shape(hlo, module, in, 1, &right);
-    if (st != TM_OK)
-        return st;
+    operand_shape(hlo, module, in, 0, &left);
+    operand_shape(hlo, module, in, 1, &right);
     cost->has_matrix = true;
     cost->precision = wider(left.element, right.element);
     cost->has_flops = dot_flops(&left, &cost->shape, contracted, &cost->flops);
-    return TM_OK;
 }
 
-static tm_status take_dot(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                          struct hlo_cost *cost)
+static void take_dot(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
 {
     struct tm_hlo_numbers numbers = tm_hlo_numbers_of(in->dot, DOT_CONTRACTING);
     struct dims contracted = { .count = 0 };
     const uint8_t bound = precision_of_algorithm(in->precision);
     uint64_t dim;
-    tm_status st;
 
     while (tm_hlo_next_number(&numbers, &dim))
         put_dim(&contracted, dim);
     numbers = tm_hlo_numbers_of(in->dot, DOT_BATCH);
     cost->is_batched = tm_hlo_next_number(&numbers, &dim);
-    st = take_product(hlo, module, in, &contracted, cost);
+    take_product(hlo, module, in, &contracted, cost);
     if (bound)
         cost->precision = bound;
-    return st;
 }
 
 /* --- convolutions --- */
@@ -737,8 +721,8 @@ static bool convolution_flops(const struct tm_hlo_shape *output, const struct tm
 
 /* The gradients of a convolution do its work with the tensors in other places: the one by the input gives the input
  * and takes the output, the one by the kernel gives the kernel. */
-static tm_status take_convolution(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                                  struct hlo_cost *cost)
+static void take_convolution(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
+                             struct hlo_cost *cost)
 {
     const bool by_input = tm_text_begins(in->target, "__cudnn$convBackwardInput");
     const bool by_kernel = tm_text_begins(in->target, "__cudnn$convBackwardFilter");
@@ -746,12 +730,9 @@ static tm_status take_convolution(struct tm_hlo *hlo, uint32_t module, const str
     struct tm_hlo_shape left, right, own = cost->shape;
     struct tm_field field;
     uint64_t output_feature = 0;
-    tm_status st = operand_shape(hlo, module, in, 0, &left);
 
-    if (st == TM_OK)
-        st = operand_shape(hlo, module, in, 1, &right);
-    if (st != TM_OK)
-        return st;
+    operand_shape(hlo, module, in, 0, &left);
+    operand_shape(hlo, module, in, 1, &right);
     while (tm_wire_next(&w, &field))
         if (field.key == TM_WIRE_KEY(KERNEL_OUTPUT_FEATURE, TM_WIRE_VARINT))
             output_feature = field.value;
@@ -764,7 +745,6 @@ static tm_status take_convolution(struct tm_hlo *hlo, uint32_t module, const str
         cost->has_flops = convolution_flops(&right, &own, output_feature, &cost->flops);
     else
         cost->has_flops = convolution_flops(by_input ? &left : &own, &right, output_feature, &cost->flops);
-    return TM_OK;
 }
 
 /* --- custom calls --- */
@@ -800,17 +780,15 @@ static bool json_dims(struct tm_text json, const char *key, struct dims *dims)
     return false;
 }
 
-static tm_status take_gemm(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                           struct hlo_cost *cost)
+static void take_gemm(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
 {
     const struct tm_text json = { (const char *)in->config.at, (size_t)(in->config.end - in->config.at) };
     struct dims contracted = { .count = 0 }, batch = { .count = 0 };
     const bool told = json_dims(json, "\"lhs_contracting_dimensions\"", &contracted);
-    const tm_status st = take_product(hlo, module, in, &contracted, cost);
 
+    take_product(hlo, module, in, &contracted, cost);
     cost->has_flops = cost->has_flops && told;
     cost->is_batched = json_dims(json, "\"lhs_batch_dimensions\"", &batch) && batch.count;
-    return st;
 }
 
 static bool is_callback(struct tm_text target)
@@ -818,22 +796,20 @@ static bool is_callback(struct tm_text target)
     return target.length && memmem(target.at, target.length, "python_", 7) && tm_text_ends(target, "_callback");
 }
 
-static tm_status take_custom(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                             struct hlo_cost *cost)
+static void take_custom(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
 {
-    if (tm_text_begins(in->target, "__cublas$"))
-        return take_gemm(hlo, module, in, cost);
-    if (tm_text_begins(in->target, "__cudnn$conv"))
-        return take_convolution(hlo, module, in, cost);
-    cost->has_matrix = tm_text_begins(in->target, "__cudnn$fmha");
-    cost->is_host = is_callback(in->target);
-    return TM_OK;
+    if (tm_text_begins(in->target, "__cublas$")) {
+        take_gemm(hlo, module, in, cost);
+    } else if (tm_text_begins(in->target, "__cudnn$conv")) {
+        take_convolution(hlo, module, in, cost);
+    } else {
+        cost->has_matrix = tm_text_begins(in->target, "__cudnn$fmha");
+        cost->is_host = is_callback(in->target);
+    }
 }
 
-tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
+void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost)
 {
-    tm_status st = TM_OK;
-
     *cost = (struct hlo_cost){ .flops = 0 };
     tm_hlo_shape_read(in->shape, &cost->shape, NULL);
     cost->precision = (uint8_t)hlo_precision(cost->shape.element);
@@ -847,18 +823,18 @@ tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_i
         cost->flops = cost->shape.elements;
         break;
     case TM_HLO_DOT:
-        st = take_dot(hlo, module, in, cost);
+        take_dot(hlo, module, in, cost);
         break;
     case TM_HLO_CONVOLUTION:
-        st = take_convolution(hlo, module, in, cost);
+        take_convolution(hlo, module, in, cost);
         break;
     case TM_HLO_CUSTOM:
-        st = take_custom(hlo, module, in, cost);
+        take_custom(hlo, module, in, cost);
         break;
     default:
         break;
     }
     if (!cost->has_flops)
         cost->flops = 0;
-    return st == TM_OK ? tm_hlo_bytes(hlo, module, in, cost) : st;
+    tm_hlo_bytes(hlo, module, in, cost);
 }

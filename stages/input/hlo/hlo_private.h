@@ -252,19 +252,17 @@ static inline uint64_t tm_hlo_key(uint64_t module, int64_t id)
 /* hlo_walk.c: one program. */
 enum hlo_pass { HLO_PASS_SHAPES, HLO_PASS_COSTS };
 
-tm_status tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass) TM_MUST_USE;
+void tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass);
 
 /* hlo.c: where ops stand in the source. */
-tm_status tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end) TM_MUST_USE;
-tm_status tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
-                        tm_strid *source) TM_MUST_USE;
+void tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end);
+tm_strid tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in);
 
 /* hlo_walk.c: what a fusion reads and writes.  First walk: begin, note each instruction, end.  Second walk: ask. */
 struct hlo_reads *tm_hlo_reads_new(struct tm_run *run) TM_MUST_USE;
 void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads); /* tolerates NULL */
-/* out: *is_part  false: all of the parameter is read */
-tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, bool *is_part,
-                         uint64_t *bytes) TM_MUST_USE;
+/* out: false: all of the parameter is read */
+bool tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, uint64_t *bytes);
 
 /* hlo_instruction.c: what is known of an instruction by itself. */
 struct hlo_cost {
@@ -275,21 +273,19 @@ struct hlo_cost {
     uint8_t precision;
 };
 
-tm_status tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                      struct hlo_cost *cost) TM_MUST_USE;
-tm_status tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id, const struct hlo_result **result) TM_MUST_USE;
+void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost);
+/* out: NULL where there is none */
+const struct hlo_result *tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id);
 
 /* hlo.c: cost->bytes and operand_bytes. */
-tm_status tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in,
-                       struct hlo_cost *cost) TM_MUST_USE;
+void tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost);
 
 /* hlo.c */
-tm_status tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
-                           uint32_t op) TM_MUST_USE;
+void tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
+                      uint32_t op);
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from);
 
 /* hlo.c: what a wait tells of its message.  Note each op, in the order of the program; join once all is summed. */
-tm_status tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in,
-                           uint32_t op) TM_MUST_USE;
+void tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in, uint32_t op);
 
 #endif

@@ -197,13 +197,13 @@ static uint64_t message_bytes(const struct tm_hlo_instruction *in, const struct 
 }
 
 /* Who takes part, and how much each sends. */
-static tm_status hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module,
-                                const struct tm_hlo_instruction *in, const struct hlo_cost *cost, struct tm_hlo_op *op)
+static void hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
+                           const struct hlo_cost *cost, struct tm_hlo_op *op)
 {
     struct groups g;
 
     if (in->known->kind != TM_HLO_COLLECTIVE || in->known->traits & TM_HLO_DONE)
-        return TM_OK;
+        return;
     begin_groups(&g);
     if (in->known->traits & TM_HLO_PERMUTES)
         take_pairs(&g, in->all);
@@ -220,7 +220,8 @@ static tm_status hlo_collective(struct tm_hlo *hlo, const struct hlo_module *mod
         g.text.room += 8;
         tm_hlo_write(&g.text, "...");
     }
-    return g.text.length ? tm_names_put_st(hlo->trace->names, g.text.at, g.text.length, &op->groups) : TM_OK;
+    if (g.text.length)
+        op->groups = tm_names_put(hlo->trace->names, g.text.at, g.text.length);
 }
 
 /* What a fusion reads of its operands, and what it writes: a parameter that is only sliced inside is not read whole,
@@ -372,43 +373,38 @@ static void hlo_reads_note(struct hlo_reads *reads, const struct tm_hlo_instruct
     *slot = (uint16_t)reads->count;
 }
 
-static tm_status put_read(struct tm_hlo *hlo, uint64_t computation, const struct value *value)
+static void put_read(struct tm_hlo *hlo, uint64_t computation, const struct value *value)
 {
     struct hlo_read row = { .computation = computation, .number = value->number, .bytes = value->read };
 
     row.key = tm_hlo_key(computation, value->number);
-    return tm_index_put_st(hlo->partial_reads, &row);
+    tm_index_put(hlo->partial_reads, &row);
 }
 
-static tm_status hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id,
-                               struct hlo_computation *computation)
+static void hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id, struct hlo_computation *computation)
 {
     struct hlo_reads *reads = hlo->reads;
     const struct value *root = reads->overflows ? NULL : find(reads, (uint64_t)root_id);
-    tm_status st = TM_OK;
 
     if (root && root->has_written) {
         computation->written = root->written;
         computation->has_written = 1;
     }
-    for (uint32_t i = 0; i < reads->count && !reads->overflows && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < reads->count && !reads->overflows; i++) {
         const struct value *value = &reads->values[i];
 
         if (value->parameter == i + 1 && value->is_used && !value->is_whole && value != root)
-            st = put_read(hlo, number, value);
+            put_read(hlo, number, value);
     }
-    return st;
 }
 
-tm_status tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, bool *is_part, uint64_t *bytes)
+bool tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, uint64_t *bytes)
 {
-    const void *row;
-    const tm_status st = tm_index_get_st(hlo->partial_reads, tm_hlo_key(computation, number), &row);
-    const struct hlo_read *found = row;
+    const struct hlo_read *const found = tm_index_get(hlo->partial_reads, tm_hlo_key(computation, number));
+    const bool is_part = found && found->computation == computation && found->number == (int64_t)number;
 
-    *is_part = st == TM_OK && found && found->computation == computation && found->number == (int64_t)number;
-    *bytes = *is_part ? found->bytes : 0;
-    return st;
+    *bytes = is_part ? found->bytes : 0;
+    return is_part;
 }
 
 /* clang-format off */
@@ -442,26 +438,18 @@ static void note_damage(struct walk *k, uint64_t at)
     k->module.is_damaged = 1;
 }
 
-/* The next field of a message that ends at `end`; more = false there, or where it is damaged. */
-static tm_status next_field(struct walk *k, uint64_t end, struct tm_head *head, bool *more)
+/* The next field of a message that ends at `end`; false there, or where it is damaged. */
+static bool next_field(struct walk *k, uint64_t end, struct tm_head *head)
 {
     bool damaged = false;
-    tm_status st;
 
-    *more = tm_reader_offset(&k->w) < end;
-    if (!*more)
-        return TM_OK;
-    st = tm_reader_head(&k->w, head, more, &damaged);
-    if (st != TM_OK)
-        return st;
-    if (*more && !damaged)
-        damaged =
-            tm_reader_offset(&k->w) > end || (head->type == TM_WIRE_LEN && head->value > end - tm_reader_offset(&k->w));
-    if (damaged || !*more) {
-        note_damage(k, head->offset);
-        *more = false;
-    }
-    return TM_OK;
+    if (tm_reader_offset(&k->w) >= end)
+        return false;
+    if (tm_reader_head(&k->w, head, &damaged) && !damaged && tm_reader_offset(&k->w) <= end &&
+        (head->type != TM_WIRE_LEN || head->value <= end - tm_reader_offset(&k->w)))
+        return true;
+    note_damage(k, head->offset);
+    return false;
 }
 
 /* Go on behind a message, wherever the window stands: a damaged field in it may have led past its end. */
@@ -497,52 +485,41 @@ static bool put_varint(struct tm_hlo_text *to, uint64_t value)
 }
 
 /* Copy the next field of a large instruction; false where there is no room. */
-static tm_status copy_field(struct walk *k, const struct tm_head *head, struct tm_hlo_text *to, bool *fits)
+static bool copy_field(struct walk *k, const struct tm_head *head, struct tm_hlo_text *to)
 {
-    struct tm_wire view;
     const size_t before = to->length;
-    tm_status st = TM_OK;
+    bool fits = head->type == TM_WIRE_VARINT || (head->type == TM_WIRE_LEN && head->value <= SMALL_FIELD);
 
     if (head->number == IN_SHAPE)
         k->shape_at = tm_reader_offset(&k->w);
-    *fits = head->type == TM_WIRE_VARINT || (head->type == TM_WIRE_LEN && head->value <= SMALL_FIELD);
-    if (*fits)
-        *fits = put_varint(to, TM_WIRE_KEY(head->number, head->type)) && put_varint(to, head->value);
-    if (*fits && head->type == TM_WIRE_LEN) {
-        st = tm_reader_peek(&k->w, (size_t)head->value, &view);
-        if (st == TM_OK)
-            *fits = put_bytes(to, view.at, (size_t)(view.end - view.at));
+    fits = fits && put_varint(to, TM_WIRE_KEY(head->number, head->type)) && put_varint(to, head->value);
+    if (fits && head->type == TM_WIRE_LEN) {
+        const struct tm_wire view = tm_reader_peek(&k->w, (size_t)head->value);
+
+        fits = put_bytes(to, view.at, (size_t)(view.end - view.at));
     }
-    if (!*fits)
+    if (!fits)
         to->length = before;
-    return st;
+    return fits;
 }
 
 /* Of an instruction that is larger than the window, what is not large: constants and compiled kernels are left out. */
-static tm_status compact(struct walk *k, uint64_t end, struct tm_wire *bytes)
+static struct tm_wire compact(struct walk *k, uint64_t end)
 {
     struct tm_hlo_text to = { .at = (char *)k->hlo->compact, .room = HLO_BUFFER };
-    tm_status st = TM_OK;
+    struct tm_head head;
 
-    while (st == TM_OK) {
-        struct tm_head head;
-        bool more, fits;
-
-        st = next_field(k, end, &head, &more);
-        if (st != TM_OK || !more)
-            break;
-        st = copy_field(k, &head, &to, &fits);
-        if (!fits && head.number != IN_LITERAL && head.number != IN_CONFIG)
+    while (next_field(k, end, &head)) {
+        if (!copy_field(k, &head, &to) && head.number != IN_LITERAL && head.number != IN_CONFIG)
             k->module.is_cut = 1;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
-    *bytes = (struct tm_wire){ k->hlo->compact, k->hlo->compact + to.length };
-    return st;
+    return (struct tm_wire){ k->hlo->compact, k->hlo->compact + to.length };
 }
 
 /* Note the shape of its result.  shape_at: in the input */
-static tm_status note_result(struct walk *k, const struct tm_hlo_instruction *in, uint64_t shape_at)
+static void note_result(struct walk *k, const struct tm_hlo_instruction *in, uint64_t shape_at)
 {
     struct tm_hlo *hlo = k->hlo;
     struct tm_hlo_shape shape;
@@ -559,15 +536,14 @@ static tm_status note_result(struct walk *k, const struct tm_hlo_instruction *in
     row.has_bytes = shape.has_bytes;
     row.has_elements = shape.has_elements;
     hlo_reads_note(hlo->reads, in, &row);
-    return tm_index_put_st(hlo->results, &row);
+    tm_index_put(hlo->results, &row);
 }
 
-static tm_status put_text(struct tm_hlo *hlo, struct tm_text text, tm_strid *id)
+static tm_strid put_text(struct tm_hlo *hlo, struct tm_text text)
 {
     const size_t length = text.length < HLO_TEXT_MOST ? text.length : HLO_TEXT_MOST;
 
-    *id = 0;
-    return length ? tm_names_put_st(hlo->trace->names, text.at, length, id) : TM_OK;
+    return length ? tm_names_put(hlo->trace->names, text.at, length) : 0;
 }
 
 static bool path_tells_softmax(struct tm_text path)
@@ -575,11 +551,10 @@ static bool path_tells_softmax(struct tm_text path)
     return path.length && memmem(path.at, path.length < HLO_TEXT_MOST ? path.length : HLO_TEXT_MOST, "softmax", 7);
 }
 
-static tm_status fill_op(struct walk *k, const struct tm_hlo_instruction *in, const struct hlo_cost *cost,
-                         struct tm_hlo_op *op)
+static void fill_op(struct walk *k, const struct tm_hlo_instruction *in, const struct hlo_cost *cost,
+                    struct tm_hlo_op *op)
 {
     struct tm_hlo *hlo = k->hlo;
-    tm_status st;
 
     op->flops = cost->flops;
     op->has_flops = cost->has_flops && in->known->kind != TM_HLO_CALLS; /* those come with the sums */
@@ -591,15 +566,14 @@ static tm_status fill_op(struct walk *k, const struct tm_hlo_instruction *in, co
     op->is_host = cost->is_host || k->is_host;
     op->is_fusion = (in->known->traits & TM_HLO_IS_FUSION) != 0;
     op->has_softmax = path_tells_softmax(in->path);
-    st = put_text(hlo, in->path, &op->path);
-    if (st == TM_OK)
-        st = tm_hlo_source(hlo, &k->module, in, &op->source);
-    return st == TM_OK ? hlo_collective(hlo, &k->module, in, cost, op) : st;
+    op->path = put_text(hlo, in->path);
+    op->source = tm_hlo_source(hlo, &k->module, in);
+    hlo_collective(hlo, &k->module, in, cost, op);
 }
 
 /* What the instruction adds to its computation. */
-static tm_status add_own(struct walk *k, const struct tm_hlo_instruction *in, const struct hlo_cost *cost,
-                         const struct tm_hlo_op *op)
+static void add_own(struct walk *k, const struct tm_hlo_instruction *in, const struct hlo_cost *cost,
+                    const struct tm_hlo_op *op)
 {
     struct hlo_computation *computation = tm_rows_change(k->hlo->computations, k->computation);
     const bool calls = in->known->kind == TM_HLO_CALLS;
@@ -617,82 +591,71 @@ static tm_status add_own(struct walk *k, const struct tm_hlo_instruction *in, co
         .is_batched = cost->is_batched,
     };
 
-    if (!computation)
-        return k->hlo->run->error.status;
     tm_hlo_add_sums(&computation->sums, &sums);
-    return TM_OK;
 }
 
-static tm_status add_op(struct walk *k, const struct tm_hlo_instruction *in, struct tm_hlo_op *op, uint32_t *row)
+/* out: its row */
+static uint32_t add_op(struct walk *k, const struct tm_hlo_instruction *in, struct tm_hlo_op *op)
 {
     struct tm_hlo *hlo = k->hlo;
     const struct tm_hlo_module *module = tm_rows_at(hlo->trace->hlo_modules, k->number);
-    tm_status st;
+    const uint64_t row = tm_rows_count(hlo->trace->hlo_ops);
 
-    if (!module)
-        return hlo->run->error.status;
     op->module = module->name;
     op->program_id = module->program_id;
-    st = put_text(hlo, in->name, &op->name);
-    if (st == TM_OK)
-        st = put_text(hlo, in->opcode, &op->opcode);
-    if (st == TM_OK)
-        st = put_text(hlo, in->target, &op->target);
-    *row = (uint32_t)tm_rows_count(hlo->trace->hlo_ops);
-    return st == TM_OK ? tm_rows_append_st(hlo->trace->hlo_ops, op) : st;
+    op->name = put_text(hlo, in->name);
+    op->opcode = put_text(hlo, in->opcode);
+    op->target = put_text(hlo, in->target);
+    tm_rows_append(hlo->trace->hlo_ops, op);
+    return (uint32_t)row;
 }
 
-static tm_status take_costs(struct walk *k, const struct tm_hlo_instruction *in)
+static void take_costs(struct walk *k, const struct tm_hlo_instruction *in)
 {
     struct hlo_cost cost;
     struct tm_hlo_op op = { .name = 0 };
     uint32_t row = 0;
-    tm_status st = tm_hlo_cost(k->hlo, k->number, in, &cost);
 
-    if (st == TM_OK)
-        st = fill_op(k, in, &cost, &op);
-    if (st == TM_OK)
-        st = add_own(k, in, &cost, &op);
-    if (st == TM_OK && !k->is_fusion && in->name.length && !(in->known->traits & TM_HLO_SILENT))
-        st = add_op(k, in, &op, &row);
-    if (st == TM_OK && row)
-        st = tm_hlo_note_wait(k->hlo, k->computation, in, row);
-    if (st == TM_OK && in->known->kind == TM_HLO_CALLS)
-        st = tm_hlo_note_call(k->hlo, k->number, k->computation, in, row);
-    return st;
+    tm_hlo_cost(k->hlo, k->number, in, &cost);
+    fill_op(k, in, &cost, &op);
+    add_own(k, in, &cost, &op);
+    if (!k->is_fusion && in->name.length && !(in->known->traits & TM_HLO_SILENT))
+        row = add_op(k, in, &op);
+    if (row)
+        tm_hlo_note_wait(k->hlo, k->computation, in, row);
+    if (in->known->kind == TM_HLO_CALLS)
+        tm_hlo_note_call(k->hlo, k->number, k->computation, in, row);
 }
 
-static tm_status walk_instruction(struct walk *k, uint64_t end)
+static void walk_instruction(struct walk *k, uint64_t end)
 {
     const uint64_t begin = tm_reader_offset(&k->w);
     const bool is_large = end - begin > HLO_BUFFER;
     struct tm_hlo_instruction in = { .operands = k->hlo->operands, .operand_room = HLO_OPERANDS_MOST };
-    struct tm_wire bytes;
-    const tm_status st = is_large ? compact(k, end, &bytes) : tm_reader_peek(&k->w, (size_t)(end - begin), &bytes);
+    const struct tm_wire bytes = is_large ? compact(k, end) : tm_reader_peek(&k->w, (size_t)(end - begin));
 
-    if (st != TM_OK)
-        return st;
     tm_hlo_instruction_read(bytes, &in);
     k->module.is_cut |= in.is_cut;
     if (in.is_damaged)
         note_damage(k, begin);
     if (k->pass == HLO_PASS_COSTS)
-        return take_costs(k, &in);
-    return note_result(k, &in, is_large || !in.shape.at ? k->shape_at : begin + (uint64_t)(in.shape.at - bytes.at));
+        take_costs(k, &in);
+    else
+        note_result(k, &in, is_large || !in.shape.at ? k->shape_at : begin + (uint64_t)(in.shape.at - bytes.at));
 }
 
 /* --- a computation --- */
 
-static tm_status put_place(struct walk *k, int64_t id)
+static void put_place(struct walk *k, int64_t id)
 {
     const struct hlo_place place = {
         .key = tm_hlo_key(k->number, id), .id = id, .row = k->computation, .module = k->number
     };
 
-    return tm_index_put_st(k->hlo->places, &place);
+    tm_index_put(k->hlo->places, &place);
 }
 
-static tm_status begin_computation(struct walk *k)
+static void begin_computation(struct walk *k)
 {
     const struct hlo_computation none = { .first_call = 0 };
     const struct hlo_computation *known;
@@ -701,15 +664,13 @@ static tm_status begin_computation(struct walk *k)
     if (k->pass == HLO_PASS_SHAPES) {
         k->computation = tm_rows_count(k->hlo->computations);
         hlo_reads_begin(k->hlo->reads);
-        return tm_rows_append_st(k->hlo->computations, &none);
+        tm_rows_append(k->hlo->computations, &none);
+        return;
     }
     k->computation = k->module.first_computation + k->module.computations - 1;
     known = tm_rows_at(k->hlo->computations, k->computation);
-    if (!known)
-        return k->hlo->run->error.status;
     k->is_fusion = known->is_fusion;
     k->is_host = known->is_host;
-    return TM_OK;
 }
 
 /* What the computation itself says: behind its instructions on the wire, so it is kept for the second walk. */
@@ -718,21 +679,18 @@ struct computation_end {
     bool is_fusion, is_host;
 };
 
-static tm_status end_computation(struct walk *k, const struct computation_end *end)
+static void end_computation(struct walk *k, const struct computation_end *end)
 {
     struct hlo_computation *row;
-    tm_status st = TM_OK;
 
     if (k->pass != HLO_PASS_SHAPES)
-        return TM_OK;
+        return;
     row = tm_rows_change(k->hlo->computations, k->computation);
-    if (!row)
-        return k->hlo->run->error.status;
     row->is_fusion = end->is_fusion;
     row->is_host = end->is_host;
     if (end->is_fusion)
-        st = hlo_reads_end(k->hlo, k->computation, end->root_id, row);
-    return st == TM_OK ? put_place(k, end->id) : st;
+        hlo_reads_end(k->hlo, k->computation, end->root_id, row);
+    put_place(k, end->id);
 }
 
 /* Whether an instruction more may be read. */
@@ -748,25 +706,19 @@ static bool take_from_budget(struct walk *k)
     return true;
 }
 
-static tm_status walk_computation(struct walk *k, uint64_t end)
+static void walk_computation(struct walk *k, uint64_t end)
 {
     struct computation_end last = { .id = 0 };
-    bool more = true;
-    tm_status st = begin_computation(k);
+    struct tm_head head;
 
-    while (st == TM_OK) {
-        struct tm_head head;
-        struct tm_wire view;
-
-        st = next_field(k, end, &head, &more);
-        if (st != TM_OK || !more)
-            break;
+    begin_computation(k);
+    while (!tm_failed(k->hlo->run) && next_field(k, end, &head)) {
         if (head.type == TM_WIRE_LEN && head.number == COMPUTATION_INSTRUCTION) {
             const uint64_t instruction_end = tm_reader_offset(&k->w) + head.value;
 
             if (!take_from_budget(k))
                 break;
-            st = walk_instruction(k, instruction_end);
+            walk_instruction(k, instruction_end);
             leave(k, instruction_end);
             continue;
         }
@@ -777,36 +729,29 @@ static tm_status walk_computation(struct walk *k, uint64_t end)
         if (head.number == COMPUTATION_FUSION && head.type == TM_WIRE_VARINT)
             last.is_fusion = head.value != 0;
         if (head.number == COMPUTATION_THREAD && head.type == TM_WIRE_LEN && head.value == 4) {
-            st = tm_reader_peek(&k->w, 4, &view);
-            last.is_host = st == TM_OK && view.end - view.at == 4 && !memcmp(view.at, "host", 4);
+            const struct tm_wire view = tm_reader_peek(&k->w, 4);
+
+            last.is_host = view.end - view.at == 4 && !memcmp(view.at, "host", 4);
         }
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
-    return st == TM_OK ? end_computation(k, &last) : st;
+    end_computation(k, &last);
 }
 
 /* --- the module --- */
 
 /* "f32[8,128], s32[]": the parameters of the program. */
-static tm_status take_shapes(struct walk *k, uint64_t end, struct tm_hlo_module *row)
+static void take_shapes(struct walk *k, uint64_t end, struct tm_hlo_module *row)
 {
     struct tm_hlo_text text = { .at = (char *)k->hlo->compact, .room = SHAPES_TEXT };
-    tm_status st = TM_OK;
+    struct tm_head head;
 
-    while (st == TM_OK) {
-        struct tm_head head;
-        struct tm_wire view;
-        struct tm_hlo_shape shape;
-        bool more;
-
-        st = next_field(k, end, &head, &more);
-        if (st != TM_OK || !more)
-            break;
+    while (next_field(k, end, &head)) {
         if (head.number == SHAPE_PARAMETER && head.type == TM_WIRE_LEN && head.value <= HLO_BUFFER) {
-            st = tm_reader_peek(&k->w, (size_t)head.value, &view);
-            if (st != TM_OK)
-                break;
+            const struct tm_wire view = tm_reader_peek(&k->w, (size_t)head.value);
+            struct tm_hlo_shape shape;
+
             if (text.length)
                 tm_hlo_write(&text, ", ");
             tm_hlo_shape_read(view, &shape, &text);
@@ -814,27 +759,21 @@ static tm_status take_shapes(struct walk *k, uint64_t end, struct tm_hlo_module 
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
-    if (st != TM_OK || !text.length)
-        return st;
+    if (!text.length)
+        return;
     if (text.cut) { /* there is room for it: the last text that did not fit was left out */
         text.cut = false;
         text.room += 8;
         tm_hlo_write(&text, "...");
     }
-    return tm_names_put_st(k->hlo->trace->names, text.at, text.length, &row->shapes);
+    row->shapes = tm_names_put(k->hlo->trace->names, text.at, text.length);
 }
 
-static tm_status take_devices(struct walk *k, uint64_t end)
+static void take_devices(struct walk *k, uint64_t end)
 {
-    tm_status st = TM_OK;
+    struct tm_head head;
 
-    while (st == TM_OK) {
-        struct tm_head head;
-        bool more;
-
-        st = next_field(k, end, &head, &more);
-        if (st != TM_OK || !more)
-            break;
+    while (next_field(k, end, &head)) {
         if (head.number == DEVICES_REPLICAS && head.type == TM_WIRE_VARINT)
             k->module.replicas = head.value;
         if (head.number == DEVICES_PARTITIONS && head.type == TM_WIRE_VARINT)
@@ -842,110 +781,90 @@ static tm_status take_devices(struct walk *k, uint64_t end)
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
-    return st;
 }
 
 /* A field that is looked at in the first walk alone. */
-static tm_status take_field(struct walk *k, const struct tm_head *head, struct tm_hlo_module *row)
+static void take_field(struct walk *k, const struct tm_head *head, struct tm_hlo_module *row)
 {
     const uint64_t end = tm_reader_offset(&k->w) + (head->type == TM_WIRE_LEN ? head->value : 0);
     struct tm_wire view;
-    tm_status st;
 
     if (head->number == MODULE_ID && head->type == TM_WIRE_VARINT && !k->module.program.has_id)
         row->program_id = (int64_t)head->value;
     if (head->type != TM_WIRE_LEN)
-        return TM_OK;
+        return;
     switch (head->number) {
     case MODULE_NAME:
-        st = tm_reader_peek(&k->w, head->value < HLO_TEXT_MOST ? (size_t)head->value : HLO_TEXT_MOST, &view);
-        if (st != TM_OK || view.at == view.end)
-            return st;
-        return tm_names_put_st(k->hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row->name);
+        view = tm_reader_peek(&k->w, head->value < HLO_TEXT_MOST ? (size_t)head->value : HLO_TEXT_MOST);
+        if (view.at < view.end)
+            row->name = tm_names_put(k->hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at));
+        break;
     case MODULE_SHAPE:
-        return take_shapes(k, end, row);
+        take_shapes(k, end, row);
+        break;
     case MODULE_DEVICES:
-        return take_devices(k, end);
+        take_devices(k, end);
+        break;
     case MODULE_FRAMES:
-        return tm_hlo_frames(k->hlo, &k->module, &k->w, end);
+        tm_hlo_frames(k->hlo, &k->module, &k->w, end);
+        break;
     default:
-        return TM_OK;
+        break;
     }
 }
 
-static tm_status walk_module(struct walk *k, uint64_t end, struct tm_hlo_module *row)
+static void walk_module(struct walk *k, uint64_t end, struct tm_hlo_module *row)
 {
-    tm_status st = TM_OK;
+    struct tm_head head;
 
-    while (st == TM_OK && !k->module.is_skipped) {
-        struct tm_head head;
-        uint64_t field_end;
-        bool more;
+    while (!k->module.is_skipped && !tm_failed(k->hlo->run) && next_field(k, end, &head)) {
+        const uint64_t field_end = tm_reader_offset(&k->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
 
-        st = next_field(k, end, &head, &more);
-        if (st != TM_OK || !more)
-            break;
-        field_end = tm_reader_offset(&k->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
         if (head.number == MODULE_COMPUTATION && head.type == TM_WIRE_LEN)
-            st = walk_computation(k, field_end);
+            walk_computation(k, field_end);
         else if (k->pass == HLO_PASS_SHAPES)
-            st = take_field(k, &head, row);
+            take_field(k, &head, row);
         leave(k, field_end);
     }
-    return st;
 }
 
-static tm_status walk_proto(struct walk *k, struct tm_hlo_module *row)
+static void walk_proto(struct walk *k, struct tm_hlo_module *row)
 {
     const uint64_t end = k->module.program.end;
-    bool more = true, found = false;
-    tm_status st = TM_OK;
+    bool found = false;
+    struct tm_head head;
 
     tm_reader_init(&k->w, k->hlo->input, k->hlo->buffer, HLO_BUFFER, k->module.program.begin, end);
-    while (st == TM_OK && !found) {
-        struct tm_head head;
-
-        st = next_field(k, end, &head, &more);
-        if (st != TM_OK || !more)
-            break;
+    while (!found && next_field(k, end, &head)) {
         found = head.number == PROTO_MODULE && head.type == TM_WIRE_LEN;
         if (found)
-            st = walk_module(k, tm_reader_offset(&k->w) + head.value, row);
+            walk_module(k, tm_reader_offset(&k->w) + head.value, row);
         else if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
     /* Bytes that happen to be fields are no program: one has a computation. */
-    if (st == TM_OK && k->module.program.begin < end && (!found || (!k->module.computations && !k->module.is_skipped)))
+    if (k->module.program.begin < end && (!found || (!k->module.computations && !k->module.is_skipped)))
         note_damage(k, k->module.program.begin);
-    return st;
 }
 
-tm_status tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass)
+void tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass)
 {
     struct walk k = { .hlo = hlo, .number = module, .pass = pass };
-    const struct hlo_module *known = tm_rows_at(hlo->modules, module);
     struct tm_hlo_module row = { .name = 0 };
     const uint64_t before = hlo->instructions;
-    struct hlo_module *changed;
-    tm_status st;
 
-    if (!known)
-        return hlo->run->error.status;
-    k.module = *known;
+    k.module = *(const struct hlo_module *)tm_rows_at(hlo->modules, module);
     if (pass == HLO_PASS_COSTS && k.module.is_skipped)
-        return TM_OK;
+        return;
     if (pass == HLO_PASS_SHAPES)
         k.module.first_computation = tm_rows_count(hlo->computations);
     k.module.computations = 0;
     row.name = k.module.program.name;
     row.program_id = k.module.program.id;
-    st = walk_proto(&k, &row);
-    if (st == TM_OK && pass == HLO_PASS_SHAPES) {
+    walk_proto(&k, &row);
+    if (pass == HLO_PASS_SHAPES) {
         row.instructions = hlo->instructions - before;
-        st = tm_rows_append_st(hlo->trace->hlo_modules, &row);
+        tm_rows_append(hlo->trace->hlo_modules, &row);
     }
-    changed = st == TM_OK ? tm_rows_change(hlo->modules, module) : NULL;
-    if (changed)
-        *changed = k.module;
-    return st == TM_OK && !changed ? hlo->run->error.status : st;
+    *(struct hlo_module *)tm_rows_change(hlo->modules, module) = k.module;
 }

@@ -81,7 +81,8 @@ struct pprof {
 /* The tables of a memory profile: strings by their place in the file, functions, locations, sorts of values.  They
  * may come in any order, and refer to strings that come last. */
 
-static tm_status make_tables(struct pprof *p)
+/* out: false: the run has failed */
+static bool make_tables(struct pprof *p)
 {
     const size_t share = tm_budget_share(&p->run->budget, TM_ACCOUNT_METADATA) / 8;
 
@@ -90,7 +91,7 @@ static tm_status make_tables(struct pprof *p)
     p->lines = tm_rows_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_line), share);
     p->locations = tm_index_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_location), share, TM_INDEX_LAST, NULL);
     p->functions = tm_index_new(p->run, TM_ACCOUNT_METADATA, sizeof(struct pprof_function), share, TM_INDEX_LAST, NULL);
-    return p->strings && p->raw && p->lines && p->locations && p->functions ? TM_OK : p->run->error.status;
+    return p->strings && p->raw && p->lines && p->locations && p->functions;
 }
 
 /* tolerates what was not made */
@@ -106,244 +107,217 @@ static void pprof_free_tables(struct pprof *p)
 /* --- strings --- */
 
 /* A text by its number, cut at PPROF_BUFFER; "" and a tally where there is none.
- * out: *text  valid until the next call */
-static tm_status pprof_text(struct pprof *p, int64_t number, const char **text, size_t *length)
+ * out: valid until the next call */
+static const char *pprof_text(struct pprof *p, int64_t number, size_t *length)
 {
     const struct pprof_string *row;
     uint64_t bytes;
-    tm_status st;
 
-    *text = "";
     *length = 0;
     if (number < 0 || (uint64_t)number >= tm_rows_count(p->strings)) {
         tm_tally_add(&p->run->tallies, TM_TALLY_NO_METADATA, 1);
-        return TM_OK;
+        return "";
     }
     row = tm_rows_at(p->strings, (uint64_t)number);
-    if (!row)
-        return p->run->error.status;
     bytes = row->length < PPROF_BUFFER ? row->length : PPROF_BUFFER;
     if (bytes < row->length)
         tm_tally_add(&p->run->tallies, TM_TALLY_LONG_VALUE, 1);
-    st = tm_input_read(p->input, p->text, (size_t)bytes, row->at, length);
-    *text = p->text;
-    return st;
+    (void)!tm_input_read(p->input, p->text, (size_t)bytes, row->at, length);
+    return p->text;
+}
+
+static tm_strid put_text(struct pprof *p, int64_t number)
+{
+    size_t length;
+    const char *const text = pprof_text(p, number, &length);
+
+    return tm_names_put(p->names, text, length);
 }
 
 /* --- messages --- */
 
 /* What a small message unpacks to. */
-typedef tm_status use_message(struct pprof *p, const struct tm_wire *bytes);
+typedef void use_message(struct pprof *p, const struct tm_wire *bytes);
 
-static tm_status use_type(struct pprof *p, const struct tm_wire *bytes)
+static void use_type(struct pprof *p, const struct tm_wire *bytes)
 {
     struct tm_unpacking unpacking;
     Tracemill__Pprof__ValueType *m = tracemill__pprof__value_type__unpack(tm_unpacking_begin(&unpacking),
                                                                           (size_t)(bytes->end - bytes->at), bytes->at);
 
-    if (!m)
-        return tm_unpacking_refused(&unpacking, p->run);
+    if (!m) {
+        tm_unpacking_refused(&unpacking, p->run);
+        return;
+    }
     if (p->type_count < PPROF_VALUES_MOST)
         p->types[p->type_count++] = (struct pprof_type){ m->type, m->unit };
     tracemill__pprof__value_type__free_unpacked(m, NULL);
-    return TM_OK;
 }
 
-static tm_status use_location(struct pprof *p, const struct tm_wire *bytes)
+static void use_location(struct pprof *p, const struct tm_wire *bytes)
 {
     struct tm_unpacking unpacking;
     Tracemill__Pprof__Location *m =
         tracemill__pprof__location__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
     struct pprof_location row = { .first = tm_rows_count(p->lines) };
-    tm_status st = TM_OK;
 
-    if (!m)
-        return tm_unpacking_refused(&unpacking, p->run);
+    if (!m) {
+        tm_unpacking_refused(&unpacking, p->run);
+        return;
+    }
     row.key = m->id;
     row.count = m->n_line;
-    for (size_t i = 0; i < m->n_line && st == TM_OK; i++) {
+    for (size_t i = 0; i < m->n_line; i++) {
         const struct pprof_line line = { m->line[i]->function_id, m->line[i]->line };
 
-        st = tm_rows_append_st(p->lines, &line);
+        tm_rows_append(p->lines, &line);
     }
     tracemill__pprof__location__free_unpacked(m, NULL);
-    return st == TM_OK ? tm_index_put_st(p->locations, &row) : st;
+    tm_index_put(p->locations, &row);
 }
 
-static tm_status use_function(struct pprof *p, const struct tm_wire *bytes)
+static void use_function(struct pprof *p, const struct tm_wire *bytes)
 {
     struct tm_unpacking unpacking;
     Tracemill__Pprof__Function *m =
         tracemill__pprof__function__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
     struct pprof_raw_function row;
 
-    if (!m)
-        return tm_unpacking_refused(&unpacking, p->run);
+    if (!m) {
+        tm_unpacking_refused(&unpacking, p->run);
+        return;
+    }
     row = (struct pprof_raw_function){ m->id, m->name ? m->name : m->system_name, m->filename };
     tracemill__pprof__function__free_unpacked(m, NULL);
-    return tm_rows_append_st(p->raw, &row);
+    tm_rows_append(p->raw, &row);
 }
 
 /* The bytes of a message at the window's place; what is longer than the window is left out. */
-static tm_status take_message(struct pprof *p, struct tm_reader *w, uint64_t length, use_message *use)
+static void take_message(struct pprof *p, struct tm_reader *w, uint64_t length, use_message *use)
 {
-    struct tm_wire bytes;
-    tm_status st;
-
     if (length > PPROF_BUFFER) {
         tm_tally_add(&p->run->tallies, TM_TALLY_LONG_VALUE, 1);
-        return TM_OK;
+        return;
     }
-    st = tm_reader_peek(w, (size_t)length, &bytes);
-    return st == TM_OK ? use(p, &bytes) : st;
+    const struct tm_wire bytes = tm_reader_peek(w, (size_t)length);
+
+    use(p, &bytes);
 }
 
-static tm_status take_field(struct pprof *p, struct tm_reader *w, const struct tm_head *head)
+static void take_field(struct pprof *p, struct tm_reader *w, const struct tm_head *head)
 {
     const struct pprof_string string = { tm_reader_offset(w), head->value };
 
     switch (head->number) {
     case PROFILE_SAMPLE_TYPE:
-        return take_message(p, w, head->value, use_type);
+        take_message(p, w, head->value, use_type);
+        break;
     case PROFILE_LOCATION:
-        return take_message(p, w, head->value, use_location);
+        take_message(p, w, head->value, use_location);
+        break;
     case PROFILE_FUNCTION:
-        return take_message(p, w, head->value, use_function);
+        take_message(p, w, head->value, use_function);
+        break;
     case PROFILE_STRING:
-        return tm_rows_append_st(p->strings, &string);
+        tm_rows_append(p->strings, &string);
+        break;
     default: /* samples wait for the tables; nothing else is asked for */
-        return TM_OK;
+        break;
     }
 }
 
-static tm_status pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head, bool *more);
+static bool pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head);
 static tm_status pprof_read_samples(struct pprof *p, tm_take_memory_sample *take, void *to);
 
-static tm_status scan(struct pprof *p)
+static void scan(struct pprof *p)
 {
     struct tm_reader w;
     struct tm_head head;
-    bool more;
-    tm_status st;
 
     tm_reader_init(&w, p->input, p->buffer, PPROF_BUFFER, 0, p->end);
-    st = pprof_next_field(p, &w, &head, &more);
-    while (st == TM_OK && more) {
+    while (!tm_failed(p->run) && pprof_next_field(p, &w, &head)) {
         if (head.type == TM_WIRE_LEN) {
-            st = take_field(p, &w, &head);
+            take_field(p, &w, &head);
             tm_reader_skip(&w, head.value);
         } else if (head.number <= PROFILE_STRING) { /* those are all messages and texts */
             tm_tally_add(&p->run->tallies, TM_TALLY_BAD_FIELD, 1);
         }
-        if (st == TM_OK)
-            st = pprof_next_field(p, &w, &head, &more);
     }
-    return st;
 }
 
 /* --- when all is known --- */
 
-static tm_status name_functions(struct pprof *p)
+static void name_functions(struct pprof *p)
 {
-    tm_status st = TM_OK;
-
-    for (uint64_t i = 0; i < tm_rows_count(p->raw) && st == TM_OK; i++) {
-        const struct pprof_raw_function *row = tm_rows_at(p->raw, i);
-        struct pprof_raw_function raw;
-        struct pprof_function function = { .key = 0 };
-        const char *text;
+    for (uint64_t i = 0; i < tm_rows_count(p->raw) && !tm_failed(p->run); i++) {
+        const struct pprof_raw_function raw = *(const struct pprof_raw_function *)tm_rows_at(p->raw, i);
+        struct pprof_function function = { .key = raw.id, .name = put_text(p, raw.name) };
         size_t length;
+        const char *const text = pprof_text(p, raw.file, &length);
 
-        if (!row)
-            return p->run->error.status;
-        raw = *row;
-        function.key = raw.id;
-        st = pprof_text(p, raw.name, &text, &length);
-        if (st == TM_OK)
-            st = tm_names_put_st(p->names, text, length, &function.name);
-        if (st == TM_OK)
-            st = pprof_text(p, raw.file, &text, &length);
-        if (st != TM_OK)
-            break;
         function.owner = tm_code_owner_of(text, length);
-        st = tm_names_put_st(p->names, text, length, &function.file);
-        if (st == TM_OK)
-            st = tm_index_put_st(p->functions, &function);
+        function.file = tm_names_put(p->names, text, length);
+        tm_index_put(p->functions, &function);
     }
-    return st;
 }
 
 /* The place of the value with that unit: of several the one of the first wanted type, else the last one.
- * out: *at  -1 = there is none */
-static tm_status find_value(struct pprof *p, const char *unit, const char *const wanted[2], int *at)
+ * out: -1 = there is none */
+static int find_value(struct pprof *p, const char *unit, const char *const wanted[2])
 {
     int best = 3; /* 0 and 1 are places in `wanted` */
+    int at = -1;
 
-    *at = -1;
     for (uint32_t i = 0; i < p->type_count; i++) {
-        const char *text;
         size_t length;
+        const char *text = pprof_text(p, p->types[i].unit, &length);
         int rank = 2;
-        tm_status st = pprof_text(p, p->types[i].unit, &text, &length);
 
-        if (st != TM_OK)
-            return st;
         if (length != strlen(unit) || memcmp(text, unit, length) != 0)
             continue;
-        st = pprof_text(p, p->types[i].type, &text, &length);
-        if (st != TM_OK)
-            return st;
+        text = pprof_text(p, p->types[i].type, &length);
         for (int k = 0; k < 2; k++)
             if (length == strlen(wanted[k]) && !memcmp(text, wanted[k], length))
                 rank = k;
         if (rank < best || (rank == 2 && best == 2)) {
             best = rank;
-            *at = (int)i;
+            at = (int)i;
         }
     }
-    return TM_OK;
+    return at;
 }
 
 /* JAX counts "allocations" and "space"; heap profiles of other programs have what is in use among others. */
-static tm_status find_values(struct pprof *p)
+static void find_values(struct pprof *p)
 {
     static const char *const spaces[2] = { "space", "inuse_space" };
     static const char *const objects[2] = { "allocations", "inuse_objects" };
-    tm_status st = find_value(p, "bytes", spaces, &p->bytes_at);
 
-    if (st == TM_OK)
-        st = find_value(p, "count", objects, &p->count_at);
-    if (st != TM_OK || p->bytes_at >= 0)
-        return st;
+    p->bytes_at = find_value(p, "bytes", spaces);
+    p->count_at = find_value(p, "count", objects);
+    if (tm_failed(p->run) || p->bytes_at >= 0)
+        return;
     if (p->damage->is_damaged)
         (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is damaged: what its values are is lost", p->input->name);
     else
         (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is a pprof profile that counts no bytes of memory",
                       p->input->name);
     tm_hint(&p->run->error, "give the file that jax.profiler.save_device_memory_profile() wrote");
-    return TM_ERR_INPUT;
 }
 
 /* The first reading.  Fills everything above.
  * errors: as of tm_pprof_read */
-static tm_status pprof_read_tables(struct pprof *p)
+static void pprof_read_tables(struct pprof *p)
 {
-    tm_status st = make_tables(p);
-
-    if (st == TM_OK)
-        st = scan(p);
-    if (st == TM_OK)
-        st = tm_index_finish_st(p->locations);
-    if (st == TM_OK)
-        st = find_values(p);
-    if (st == TM_OK)
-        st = name_functions(p);
-    if (st == TM_OK)
-        st = tm_index_finish_st(p->functions);
-    if (st == TM_OK)
-        tm_tally_add(&p->run->tallies, TM_TALLY_DUPLICATE_METADATA,
-                     tm_index_duplicate_count(p->locations) + tm_index_duplicate_count(p->functions));
-    return st;
+    if (!make_tables(p))
+        return;
+    scan(p);
+    tm_index_finish(p->locations);
+    find_values(p);
+    name_functions(p);
+    tm_index_finish(p->functions);
+    tm_tally_add(&p->run->tallies, TM_TALLY_DUPLICATE_METADATA,
+                 tm_index_duplicate_count(p->locations) + tm_index_duplicate_count(p->functions));
 }
 
 /* The damage that is told, where it is the first. */
@@ -357,19 +331,19 @@ static void pprof_damaged(struct pprof *p, const char *what, uint64_t at)
 }
 
 /* The fields of the whole part of the profile, one after the other.
- * out: *more false at the end */
-static tm_status pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head, bool *more)
+ * out: false at the end */
+static bool pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_head *head)
 {
     bool damaged;
-    const tm_status st = tm_reader_head(w, head, more, &damaged);
 
-    if (st != TM_OK || !*more || !damaged)
-        return st;
+    if (!tm_reader_head(w, head, &damaged))
+        return false;
+    if (!damaged)
+        return true;
     pprof_damaged(p, "it ends in the middle of a message, or is none", head->offset);
     tm_tally_add(&p->run->tallies, TM_TALLY_CUT_SHORT, w->end - head->offset);
     p->end = head->offset;
-    *more = false;
-    return TM_OK;
+    return false;
 }
 
 /* --- whose code --- */
@@ -415,9 +389,9 @@ tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct
     p.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, PPROF_BUFFER, &run->error);
     p.sample_buffer = p.buffer ? tm_take(&run->budget, TM_ACCOUNT_INPUT, PPROF_SAMPLE_BUFFER, &run->error) : NULL;
     p.text = p.sample_buffer ? tm_take(&run->budget, TM_ACCOUNT_INPUT, PPROF_BUFFER, &run->error) : NULL;
-    st = p.text ? pprof_read_tables(&p) : run->error.status;
-    if (st == TM_OK)
-        st = pprof_read_samples(&p, take, to);
+    if (p.text)
+        pprof_read_tables(&p);
+    st = tm_failed(run) ? run->error.status : pprof_read_samples(&p, take, to);
     pprof_free_tables(&p);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, p.text, p.text ? PPROF_BUFFER : 0);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, p.sample_buffer, p.sample_buffer ? PPROF_SAMPLE_BUFFER : 0);
@@ -476,18 +450,13 @@ static void take_frame(struct sample *s, const struct tm_frame *frame, enum tm_c
     s->has_before = true;
 }
 
-static tm_status take_line(struct sample *s, const struct pprof_line *line)
+static void take_line(struct sample *s, const struct pprof_line *line)
 {
     struct tm_frame frame = { .line = line->line > 0 ? line->line : 0 };
     enum tm_code_owner owner = TM_CODE_RUNTIME;
-    const void *row;
-    const tm_status st = tm_index_get_st(s->p->functions, line->function, &row);
+    const struct pprof_function *const function = tm_index_get(s->p->functions, line->function);
 
-    if (st != TM_OK)
-        return st;
-    if (row) {
-        const struct pprof_function *function = row;
-
+    if (function) {
         frame.function = function->name;
         frame.file = function->file;
         owner = function->owner;
@@ -496,167 +465,128 @@ static tm_status take_line(struct sample *s, const struct pprof_line *line)
     }
     if (owner != TM_CODE_WRAPPER)
         take_frame(s, &frame, owner);
-    return TM_OK;
 }
 
-static tm_status take_location(struct sample *s, uint64_t id)
+static void take_location(struct sample *s, uint64_t id)
 {
-    struct pprof_location location;
-    const void *row;
-    tm_status st = tm_index_get_st(s->p->locations, id, &row);
+    const struct pprof_location *const row = tm_index_get(s->p->locations, id);
 
-    if (st != TM_OK)
-        return st;
     if (!row) {
         tm_tally_add(&s->p->run->tallies, TM_TALLY_NO_METADATA, 1);
-        return TM_OK;
+        return;
     }
-    location = *(const struct pprof_location *)row;
-    for (uint64_t i = 0; i < location.count && st == TM_OK; i++) {
-        const struct pprof_line *line = tm_rows_at(s->p->lines, location.first + i);
+    const struct pprof_location location = *row;
 
-        st = line ? take_line(s, line) : s->p->run->error.status;
-    }
-    return st;
+    for (uint64_t i = 0; i < location.count && !tm_failed(s->p->run); i++)
+        take_line(s, tm_rows_at(s->p->lines, location.first + i));
 }
 
 /* --- values and labels --- */
 
-static tm_status take_value(struct sample *s, uint64_t value)
+static void take_value(struct sample *s, uint64_t value)
 {
     if (s->value_count < PPROF_VALUES_MOST)
         s->values[s->value_count++] = (int64_t)value;
-    return TM_OK;
 }
 
-static tm_status take_text(struct sample *s, int64_t number, struct known_text *known, tm_strid *name)
+static tm_strid take_text(struct sample *s, int64_t number, struct known_text *known)
 {
-    const char *text;
-    size_t length;
-    tm_status st = TM_OK;
-
-    if (known->number != number) {
-        st = pprof_text(s->p, number, &text, &length);
-        if (st == TM_OK)
-            st = tm_names_put_st(s->p->names, text, length, &known->name);
-        known->number = st == TM_OK ? number : -1;
-    }
-    *name = known->name;
-    return st;
+    if (known->number != number)
+        *known = (struct known_text){ number, put_text(s->p, number) };
+    return known->name;
 }
 
-static tm_status use_label(struct sample *s, const Tracemill__Pprof__Label *label)
+static void use_label(struct sample *s, const Tracemill__Pprof__Label *label)
 {
-    const char *key;
     size_t length;
-    const tm_status st = pprof_text(s->p, label->key, &key, &length);
+    const char *const key = pprof_text(s->p, label->key, &length);
 
-    if (st != TM_OK)
-        return st;
     if (length == 4 && !memcmp(key, "kind", 4))
-        return take_text(s, label->str, &s->kinds, &s->kind);
-    if (length == 6 && !memcmp(key, "device", 6))
-        return take_text(s, label->str, &s->devices, &s->device);
-    return TM_OK;
+        s->kind = take_text(s, label->str, &s->kinds);
+    else if (length == 6 && !memcmp(key, "device", 6))
+        s->device = take_text(s, label->str, &s->devices);
 }
 
-static tm_status take_label(struct sample *s, uint64_t length)
+static void take_label(struct sample *s, uint64_t length)
 {
     Tracemill__Pprof__Label *label;
     struct tm_wire bytes;
     struct tm_unpacking unpacking;
-    tm_status st;
 
     if (length > PPROF_SAMPLE_BUFFER) {
         tm_tally_add(&s->p->run->tallies, TM_TALLY_LONG_VALUE, 1);
-        return TM_OK;
+        return;
     }
-    st = tm_reader_peek(&s->w, (size_t)length, &bytes);
-    if (st != TM_OK)
-        return st;
+    bytes = tm_reader_peek(&s->w, (size_t)length);
     label = tracemill__pprof__label__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes.end - bytes.at), bytes.at);
-    if (!label)
-        return tm_unpacking_refused(&unpacking, s->p->run);
-    st = use_label(s, label);
+    if (!label) {
+        tm_unpacking_refused(&unpacking, s->p->run);
+        return;
+    }
+    use_label(s, label);
     tracemill__pprof__label__free_unpacked(label, NULL);
-    return st;
 }
 
 /* --- a sample --- */
 
-typedef tm_status take_number(struct sample *s, uint64_t value);
+typedef void take_number(struct sample *s, uint64_t value);
 
 /* Numbers in one field, to its end. */
-static tm_status take_packed(struct sample *s, uint64_t length, take_number *take)
+static void take_packed(struct sample *s, uint64_t length, take_number *take)
 {
     const uint64_t end = tm_reader_offset(&s->w) + length;
-    tm_status st = TM_OK;
 
-    while (st == TM_OK && tm_reader_offset(&s->w) < end) {
+    while (tm_reader_offset(&s->w) < end) {
         const uint64_t left = end - tm_reader_offset(&s->w);
-        struct tm_wire view;
-        const uint8_t *first;
+        struct tm_wire view = tm_reader_peek(&s->w, left < VARINT_MOST ? (size_t)left : VARINT_MOST);
+        const uint8_t *const first = view.at;
         uint64_t value;
 
-        st = tm_reader_peek(&s->w, left < VARINT_MOST ? (size_t)left : VARINT_MOST, &view);
-        if (st != TM_OK)
-            break;
-        first = view.at;
         s->is_bad |= !tm_wire_varint(&view, &value);
         if (s->is_bad)
-            return TM_OK;
+            return;
         tm_reader_skip(&s->w, (uint64_t)(view.at - first));
-        st = take(s, value);
+        take(s, value);
     }
-    return st;
 }
 
-static tm_status take_numbers(struct sample *s, const struct tm_head *head, take_number *take)
+static void take_numbers(struct sample *s, const struct tm_head *head, take_number *take)
 {
     if (head->type == TM_WIRE_VARINT)
-        return take(s, head->value);
-    if (head->type == TM_WIRE_LEN)
-        return take_packed(s, head->value, take);
-    tm_tally_add(&s->p->run->tallies, TM_TALLY_BAD_FIELD, 1);
-    return TM_OK;
+        take(s, head->value);
+    else if (head->type == TM_WIRE_LEN)
+        take_packed(s, head->value, take);
+    else
+        tm_tally_add(&s->p->run->tallies, TM_TALLY_BAD_FIELD, 1);
 }
 
-static tm_status take_sample_field(struct sample *s, const struct tm_head *head)
+static void take_sample_field(struct sample *s, const struct tm_head *head)
 {
     const uint64_t next = tm_reader_offset(&s->w) + (head->type == TM_WIRE_LEN ? head->value : 0);
-    tm_status st = TM_OK;
 
     if (head->number == SAMPLE_LOCATION)
-        st = take_numbers(s, head, take_location);
+        take_numbers(s, head, take_location);
     else if (head->number == SAMPLE_VALUE)
-        st = take_numbers(s, head, take_value);
+        take_numbers(s, head, take_value);
     else if (head->number == SAMPLE_LABEL && head->type == TM_WIRE_LEN)
-        st = take_label(s, head->value);
-    if (st == TM_OK && !s->is_bad)
+        take_label(s, head->value);
+    if (!s->is_bad)
         tm_reader_skip(&s->w, next - tm_reader_offset(&s->w));
-    return st;
 }
 
-static tm_status walk_sample(struct sample *s, uint64_t at, uint64_t length)
+static void walk_sample(struct sample *s, uint64_t at, uint64_t length)
 {
     struct tm_head head;
-    bool more = true;
-    tm_status st = TM_OK;
 
     memset(s->near, 0, sizeof(s->near));
     s->has_before = s->is_bad = false;
     s->value_count = 0;
     s->kind = s->device = 0;
     tm_reader_init(&s->w, s->p->input, s->p->sample_buffer, PPROF_SAMPLE_BUFFER, at, at + length);
-    while (st == TM_OK && !s->is_bad) {
-        st = tm_reader_head(&s->w, &head, &more, &s->is_bad);
-        if (st != TM_OK || !more || s->is_bad)
-            break;
-        st = take_sample_field(s, &head);
-    }
+    while (!s->is_bad && tm_reader_head(&s->w, &head, &s->is_bad) && !s->is_bad)
+        take_sample_field(s, &head);
     if (s->is_bad)
         pprof_damaged(s->p, "a sample cannot be read", at);
-    return st;
 }
 
 /* A value that is not there, or below zero, which no amount of memory is, counts nothing. */
@@ -701,21 +631,18 @@ static tm_status pprof_read_samples(struct pprof *p, tm_take_memory_sample *take
     struct sample s = { .p = p, .kinds = { .number = -1 }, .devices = { .number = -1 } };
     struct tm_reader w;
     struct tm_head head;
-    bool more;
-    tm_status st;
 
     tm_reader_init(&w, p->input, p->buffer, PPROF_BUFFER, 0, p->end);
-    st = pprof_next_field(p, &w, &head, &more);
-    while (st == TM_OK && more) {
+    while (pprof_next_field(p, &w, &head)) {
         if (head.number == PROFILE_SAMPLE && head.type == TM_WIRE_LEN) {
-            st = walk_sample(&s, tm_reader_offset(&w), head.value);
-            if (st == TM_OK && !s.is_bad)
-                st = give(&s, take, to);
+            walk_sample(&s, tm_reader_offset(&w), head.value);
+            const tm_status st = tm_failed(p->run) ? p->run->error.status : s.is_bad ? TM_OK : give(&s, take, to);
+
+            if (st != TM_OK)
+                return st;
         }
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&w, head.value);
-        if (st == TM_OK)
-            st = pprof_next_field(p, &w, &head, &more);
     }
-    return st;
+    return p->run->error.status;
 }

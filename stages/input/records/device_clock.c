@@ -76,28 +76,23 @@ static uint64_t difference_prefix(const void *row)
     return tm_prefix_of(((const struct stretch *)row)->ahead_ps);
 }
 
-static tm_status end_stretch(struct tm_device_clock *c)
+static void end_stretch(struct tm_device_clock *c)
 {
-    tm_status st;
-
-    if (!c->stretch.ops)
-        return TM_OK;
-    st = tm_sorter_push_st(c->by_time, &c->stretch);
-    if (st == TM_OK)
-        st = tm_sorter_push_st(c->by_difference, &c->stretch);
+    if (c->stretch.ops) {
+        tm_sorter_push(c->by_time, &c->stretch);
+        tm_sorter_push(c->by_difference, &c->stretch);
+    }
     c->stretch.ops = 0;
-    return st;
 }
 
-tm_status tm_device_clock_take(struct tm_device_clock *c, int64_t recorded_ps, const struct tm_device_times *times)
+void tm_device_clock_take(struct tm_device_clock *c, int64_t recorded_ps, const struct tm_device_times *times)
 {
     struct stretch *const s = &c->stretch;
     int64_t ahead_ps;
-    tm_status st;
 
     c->ops++;
     if (!times)
-        return TM_OK;
+        return;
     ahead_ps = recorded_ps - times->offset_ps; /* both fit */
     c->is_out_of_order |=
         c->pairs && (recorded_ps < s->last_ps || (recorded_ps == s->last_ps && ahead_ps > s->ahead_ps));
@@ -105,11 +100,10 @@ tm_status tm_device_clock_take(struct tm_device_clock *c, int64_t recorded_ps, c
     if (s->ops && ahead_ps == s->ahead_ps && !c->is_exact) {
         s->last_ps = recorded_ps;
         s->ops++;
-        return TM_OK;
+        return;
     }
-    st = end_stretch(c);
+    end_stretch(c);
     *s = (struct stretch){ recorded_ps, recorded_ps, ahead_ps, 1 };
-    return st;
 }
 
 static void end_reading(struct tm_device_clock *c)
@@ -120,7 +114,8 @@ static void end_reading(struct tm_device_clock *c)
     c->stretch.ops = 0;
 }
 
-static tm_status begin_reading(struct tm_device_clock *c, bool is_exact)
+/* out: false: the run has failed */
+static bool begin_reading(struct tm_device_clock *c, bool is_exact)
 {
     struct tm_run *const run = c->trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
@@ -132,26 +127,22 @@ static tm_status begin_reading(struct tm_device_clock *c, bool is_exact)
     c->by_time = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct stretch), share / 4, by_time);
     c->by_difference = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct stretch), share / 4, by_difference);
     if (!c->by_time || !c->by_difference)
-        return run->error.status;
+        return false;
     tm_sorter_set_prefix(c->by_time, time_prefix);
     tm_sorter_set_prefix(c->by_difference, difference_prefix);
-    return TM_OK;
+    return true;
 }
 
 /* --- what comes of a device --- */
 
-static tm_status add_point(struct tm_device_clock *c, const struct stretch *s, int64_t recorded_ps)
+static void add_points(struct tm_device_clock *c, const struct stretch *s)
 {
-    const struct tm_clock_point point = { recorded_ps, recorded_ps - s->ahead_ps };
+    const struct tm_clock_point first = { s->first_ps, s->first_ps - s->ahead_ps };
+    const struct tm_clock_point last = { s->last_ps, s->last_ps - s->ahead_ps };
 
-    return tm_rows_append_st(c->points, &point);
-}
-
-static tm_status add_points(struct tm_device_clock *c, const struct stretch *s)
-{
-    const tm_status st = add_point(c, s, s->first_ps);
-
-    return st == TM_OK && s->last_ps > s->first_ps ? add_point(c, s, s->last_ps) : st;
+    tm_rows_append(c->points, &first);
+    if (s->last_ps > s->first_ps)
+        tm_rows_append(c->points, &last);
 }
 
 static void note_jump(struct tm_device *device, int64_t from_ps, int64_t to_ps)
@@ -167,75 +158,57 @@ static void note_jump(struct tm_device *device, int64_t from_ps, int64_t to_ps)
 }
 
 /* The points of a device, and its jumps. */
-static tm_status make_points(struct tm_device_clock *c, struct tm_device *device)
+static void make_points(struct tm_device_clock *c, struct tm_device *device)
 {
     struct stretch last = { .ops = 0 };
-    tm_status st = tm_sorter_finish_st(c->by_time);
+    const struct stretch *s;
 
-    while (st == TM_OK) {
-        const struct stretch *s;
-        const void *row;
-
-        st = tm_sorter_next_st(c->by_time, &row);
-        if (st != TM_OK || !row)
-            break;
-        s = row;
+    tm_sorter_finish(c->by_time);
+    while ((s = tm_sorter_next(c->by_time))) {
         if (last.ops && s->ahead_ps == last.ahead_ps) {
             last.last_ps = s->last_ps;
             continue;
         }
         if (last.ops) {
             note_jump(device, last.ahead_ps, s->ahead_ps);
-            st = add_points(c, &last);
+            add_points(c, &last);
         }
         last = *s;
     }
-    return st == TM_OK && last.ops ? add_points(c, &last) : st;
+    if (last.ops)
+        add_points(c, &last);
 }
 
 /* The median of the differences; of an even number the lower of the two in the middle. */
-static tm_status find_median(struct tm_device_clock *c, int64_t *median_ps)
+static int64_t find_median(struct tm_device_clock *c)
 {
     uint64_t before = (c->pairs - 1) / 2;
-    tm_status st = tm_sorter_finish_st(c->by_difference);
+    const struct stretch *s;
 
-    *median_ps = 0;
-    while (st == TM_OK) {
-        const struct stretch *s;
-        const void *row;
-
-        st = tm_sorter_next_st(c->by_difference, &row);
-        if (st != TM_OK || !row)
-            break;
-        s = row;
-        *median_ps = s->ahead_ps;
-        if (before < s->ops)
-            break;
+    tm_sorter_finish(c->by_difference);
+    while ((s = tm_sorter_next(c->by_difference)) && before >= s->ops)
         before -= s->ops;
-    }
-    return st;
+    return s ? s->ahead_ps : 0;
 }
 
-static tm_status finish_device(struct tm_device_clock *c, uint32_t number)
+static void finish_device(struct tm_device_clock *c, uint32_t number)
 {
     struct tm_device *const device = &c->trace->devices[number];
     struct device_points *const points = &c->devices[number];
-    tm_status st = end_stretch(c);
 
-    if (st != TM_OK || !c->pairs)
-        return st;
+    end_stretch(c);
+    if (!c->pairs)
+        return;
     if (c->pairs < c->ops - c->pairs) { /* too few to tell the time of the others by */
         tm_tally_add(&c->trace->run->tallies, TM_TALLY_DEVICE_CLOCK_UNUSED, c->pairs);
-        return TM_OK;
+        return;
     }
     points->first = tm_rows_count(c->points);
-    st = make_points(c, device);
+    make_points(c, device);
     points->count = tm_rows_count(c->points) - points->first;
-    if (st == TM_OK)
-        st = find_median(c, &points->shift_ps);
+    points->shift_ps = find_median(c);
     device->has_device_clock = true;
     tm_tally_add(&c->trace->run->tallies, TM_TALLY_CLOCK_MAPPING_JUMP, device->clock_jumps);
-    return st;
 }
 
 /* --- the devices of a trace --- */
@@ -250,77 +223,54 @@ static int by_device(const void *a, const void *b)
 }
 
 /* The lines of ops, by device. */
-static tm_status sort_tracks(struct tm_trace *trace, struct tm_sorter *sorter, struct tm_rows *tracks)
+static void sort_tracks(struct tm_trace *trace, struct tm_sorter *sorter, struct tm_rows *tracks)
 {
     const uint64_t count = tm_rows_count(trace->tracks);
-    tm_status st = TM_OK;
+    const void *next;
 
-    for (uint64_t i = 0; i < count && st == TM_OK; i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const struct tm_track *const track = tm_rows_at(trace->tracks, i);
 
-        if (!track)
-            return trace->run->error.status;
         if (track->line == TM_LINE_TPU_OPS && track->device != TM_NONE && track->events) {
             const struct ops_track row = { track->device, (uint32_t)i };
 
-            st = tm_sorter_push_st(sorter, &row);
+            tm_sorter_push(sorter, &row);
         }
     }
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(sorter);
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_sorter_next_st(sorter, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = tm_rows_append_st(tracks, row);
-    }
-    return st;
+    tm_sorter_finish(sorter);
+    while ((next = tm_sorter_next(sorter)))
+        tm_rows_append(tracks, next);
 }
 
-/* Read the lines of a device: in `tracks` from *number on.  out: *number  of the first line of the device that follows */
-static tm_status read_lines(struct tm_device_clock *c, struct tm_rows *tracks, tm_read_clock *read, void *from,
-                            uint32_t device, uint64_t *number)
+/* Read the lines of a device: in `tracks` from `number` on.  out: the first line of the device that follows */
+static uint64_t read_lines(struct tm_device_clock *c, struct tm_rows *tracks, tm_read_clock *read, void *from,
+                           uint32_t device, uint64_t number)
 {
-    tm_status st = TM_OK;
+    for (; number < tm_rows_count(tracks) && !tm_failed(c->trace->run); number++) {
+        const struct ops_track *const row = tm_rows_at(tracks, number);
 
-    for (; st == TM_OK && *number < tm_rows_count(tracks); ++*number) {
-        const struct ops_track *const row = tm_rows_at(tracks, *number);
-
-        if (!row)
-            return c->trace->run->error.status;
         if (row->device != device)
             break;
-        st = read(from, c, row->track);
+        read(from, c, row->track);
     }
-    return st;
+    return number;
 }
 
-static tm_status read_device(struct tm_device_clock *c, struct tm_rows *tracks, tm_read_clock *read, void *from,
-                             uint64_t *number)
+/* out: as of read_lines */
+static uint64_t read_device(struct tm_device_clock *c, struct tm_rows *tracks, tm_read_clock *read, void *from,
+                            uint64_t first)
 {
-    const struct ops_track *const row = tm_rows_at(tracks, *number);
-    const uint64_t first = *number;
-    uint32_t device;
-    tm_status st;
+    const uint32_t device = ((const struct ops_track *)tm_rows_at(tracks, first))->device;
+    uint64_t next = first;
 
-    if (!row)
-        return c->trace->run->error.status;
-    device = row->device;
-    st = begin_reading(c, false);
-    if (st == TM_OK)
-        st = read_lines(c, tracks, read, from, device, number);
-    if (st == TM_OK && c->is_out_of_order) {
-        *number = first;
-        st = begin_reading(c, true);
-        if (st == TM_OK)
-            st = read_lines(c, tracks, read, from, device, number);
-    }
-    if (st == TM_OK)
-        st = finish_device(c, device);
+    if (begin_reading(c, false))
+        next = read_lines(c, tracks, read, from, device, first);
+    if (c->is_out_of_order && begin_reading(c, true))
+        next = read_lines(c, tracks, read, from, device, first);
+    if (!tm_failed(c->trace->run))
+        finish_device(c, device);
     end_reading(c);
-    return st;
+    return next;
 }
 
 /* owns: the caller's.  errors: NULL, with the error in run->error */
@@ -354,84 +304,69 @@ void tm_device_clock_free(struct tm_device_clock *c)
     tm_give(budget, TM_ACCOUNT_METADATA, c, sizeof(*c));
 }
 
-static tm_status read_devices(struct tm_trace *trace, struct tm_rows *tracks, tm_read_clock *read, void *from,
-                              struct tm_device_clock **clock)
+static struct tm_device_clock *read_devices(struct tm_trace *trace, struct tm_rows *tracks, tm_read_clock *read,
+                                            void *from)
 {
     const uint64_t count = tm_rows_count(tracks);
-    struct tm_device_clock *c;
-    tm_status st = TM_OK;
+    struct tm_device_clock *const c = count ? make_clock(trace) : NULL;
 
-    if (!count)
-        return TM_OK;
-    c = make_clock(trace);
     if (!c)
-        return trace->run->error.status;
-    for (uint64_t number = 0; number < count && st == TM_OK;)
-        st = read_device(c, tracks, read, from, &number);
-    if (st == TM_OK && tm_rows_count(c->points))
-        *clock = c;
-    else
-        tm_device_clock_free(c);
-    return st;
+        return NULL;
+    for (uint64_t number = 0; number < count && !tm_failed(trace->run);)
+        number = read_device(c, tracks, read, from, number);
+    if (!tm_failed(trace->run) && tm_rows_count(c->points))
+        return c;
+    tm_device_clock_free(c);
+    return NULL;
 }
 
-tm_status tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void *from, struct tm_device_clock **clock)
+struct tm_device_clock *tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void *from)
 {
     struct tm_run *const run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
     struct tm_sorter *const sorter =
         tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ops_track), share / 8, by_device);
     struct tm_rows *const tracks = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct ops_track), share / 8);
-    tm_status st = sorter && tracks ? TM_OK : run->error.status;
+    struct tm_device_clock *clock = NULL;
 
-    *clock = NULL;
-    if (st == TM_OK)
-        st = sort_tracks(trace, sorter, tracks);
+    if (sorter && tracks)
+        sort_tracks(trace, sorter, tracks);
     tm_sorter_free(sorter);
-    if (st == TM_OK)
-        st = read_devices(trace, tracks, read, from, clock);
+    if (!tm_failed(run))
+        clock = read_devices(trace, tracks, read, from);
     tm_rows_free(tracks);
-    return st;
+    return clock;
 }
 
 /* --- placing --- */
 
-tm_status tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track,
-                               struct tm_clock_place *place)
+void tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track, struct tm_clock_place *place)
 {
     const struct device_points *points;
-    const struct tm_clock_point *first;
 
     *place = (struct tm_clock_place){ .clock = NULL };
     if (!clock || track->device == TM_NONE || track->device >= clock->device_count)
-        return TM_OK;
+        return;
     points = &clock->devices[track->device];
     if (!points->count)
-        return TM_OK;
-    first = tm_rows_at(clock->points, points->first);
-    if (!first)
-        return clock->trace->run->error.status;
+        return;
     *place = (struct tm_clock_place){ .clock = clock,
                                       .first = points->first,
                                       .count = points->count,
                                       .shift_ps = points->shift_ps,
                                       .is_ops = track->line == TM_LINE_TPU_OPS,
-                                      .after = *first,
+                                      .after = *(const struct tm_clock_point *)tm_rows_at(clock->points, points->first),
                                       .has_after = true };
-    return TM_OK;
 }
 
 /* A point of the device. */
-static tm_status point_at(const struct tm_clock_place *place, uint64_t number, struct tm_clock_point *point)
+static struct tm_clock_point point_at(const struct tm_clock_place *place, uint64_t number)
 {
-    const struct tm_clock_point *const row = tm_rows_at(place->clock->points, place->first + number);
-
-    *point = row ? *row : (struct tm_clock_point){ 0, 0 };
-    return row ? TM_OK : place->clock->trace->run->error.status;
+    return *(const struct tm_clock_point *)tm_rows_at(place->clock->points, place->first + number);
 }
 
 /* How many points lie before a time.  Lines are mostly in the order of time: the stretches that follow are tried first. */
-static tm_status count_before(const struct tm_clock_place *place, int64_t at_ps, uint64_t *count)
+static uint64_t count_before(const struct tm_clock_place *place, int64_t at_ps)
 {
     const bool is_behind = place->has_before && at_ps <= place->before.recorded_ps;
     uint64_t low = is_behind ? 0 : place->next, high = is_behind ? place->next : place->count;
@@ -439,39 +374,33 @@ static tm_status count_before(const struct tm_clock_place *place, int64_t at_ps,
 
     while (low < high) {
         const uint64_t middle = !is_behind && step < high - low ? low + step - 1 : low + (high - low) / 2;
-        struct tm_clock_point point;
-        const tm_status st = point_at(place, middle, &point);
 
-        if (st != TM_OK)
-            return st;
         step *= 2;
-        if (point.recorded_ps < at_ps) {
+        if (point_at(place, middle).recorded_ps < at_ps) {
             low = middle + 1;
         } else {
             high = middle;
             step = UINT64_MAX / 2; /* by halves from here on */
         }
     }
-    *count = low;
-    return TM_OK;
+    return low;
 }
 
 /* Go to the stretch of a time. */
-static tm_status go_to(struct tm_clock_place *place, int64_t at_ps)
+static void go_to(struct tm_clock_place *place, int64_t at_ps)
 {
-    tm_status st;
-
     if ((!place->has_before || place->before.recorded_ps < at_ps) &&
         (!place->has_after || at_ps <= place->after.recorded_ps))
-        return TM_OK;
-    st = count_before(place, at_ps, &place->next);
+        return;
+    place->next = count_before(place, at_ps);
     place->has_before = place->next > 0;
     place->has_after = place->next < place->count;
-    if (st == TM_OK && place->has_before)
-        st = point_at(place, place->next - 1, &place->before);
-    if (st == TM_OK && place->has_after)
-        st = point_at(place, place->next, &place->after);
-    return st;
+    if (place->has_before)
+        place->before = point_at(place, place->next - 1);
+    if (place->has_after)
+        place->after = point_at(place, place->next);
+    if (tm_failed(place->clock->trace->run))
+        place->has_before = false; /* points may be nobody's, and have no line through them */
 }
 
 /* On the line through two points; rounded down. */
@@ -485,38 +414,35 @@ static int64_t between(const struct tm_clock_point *a, const struct tm_clock_poi
 }
 
 /* The device's time at a recorded one.  Before the first op and after the last one its difference holds.
- * out: *fits  false: 64 bits have no room for it */
-static tm_status carry(struct tm_clock_place *place, int64_t at_ps, int64_t *device_ps, bool *fits)
+ * out: false: 64 bits have no room for it */
+static bool carry(struct tm_clock_place *place, int64_t at_ps, int64_t *device_ps)
 {
-    const tm_status st = go_to(place, at_ps);
+    go_to(place, at_ps);
+    if (place->has_after && at_ps == place->after.recorded_ps) {
+        *device_ps = place->after.device_ps;
+        return true;
+    }
+    if (place->has_before && place->has_after) {
+        *device_ps = between(&place->before, &place->after, at_ps);
+        return true;
+    }
     const struct tm_clock_point *const near = place->has_after ? &place->after : &place->before;
 
-    if (st != TM_OK)
-        return st;
-    *fits = true;
-    if (place->has_after && at_ps == place->after.recorded_ps)
-        *device_ps = place->after.device_ps;
-    else if (place->has_before && place->has_after)
-        *device_ps = between(&place->before, &place->after, at_ps);
-    else
-        *fits = !__builtin_sub_overflow(at_ps, near->recorded_ps - near->device_ps, device_ps);
-    return TM_OK;
+    return !__builtin_sub_overflow(at_ps, near->recorded_ps - near->device_ps, device_ps);
 }
 
-tm_status tm_clock_place_carry(struct tm_clock_place *place, struct tm_record *r, bool *fits)
+bool tm_clock_place_carry(struct tm_clock_place *place, struct tm_record *r)
 {
     const int64_t end_ps = r->start_ps + r->dur_ps; /* tm_time_fits */
     int64_t device_end_ps;
-    bool end_fits = true;
-    tm_status st = carry(place, r->start_ps, &r->start_ps, fits);
 
-    if (st != TM_OK || !*fits || !r->dur_ps)
-        return st;
-    st = carry(place, end_ps, &device_end_ps, &end_fits);
-    if (st != TM_OK)
-        return st;
-    *fits = end_fits && !__builtin_sub_overflow(device_end_ps, r->start_ps, &r->dur_ps);
+    if (!carry(place, r->start_ps, &r->start_ps))
+        return false;
+    if (!r->dur_ps)
+        return true;
+    if (!carry(place, end_ps, &device_end_ps) || __builtin_sub_overflow(device_end_ps, r->start_ps, &r->dur_ps))
+        return false;
     if (r->dur_ps < 0) /* ops whose own times go back while the recorded ones go on */
         r->dur_ps = 0;
-    return TM_OK;
+    return true;
 }

@@ -37,19 +37,17 @@ static inline bool tm_device_times_of(const struct tm_facts *facts, struct tm_de
 
 /* The two times of an op; one that has no time of its own is told with times NULL.
  * in:     recorded_ps  on the host's clock, which fits (tm_time_fits) */
-tm_status tm_device_clock_take(struct tm_device_clock *clock, int64_t recorded_ps,
-                               const struct tm_device_times *times) TM_MUST_USE;
+void tm_device_clock_take(struct tm_device_clock *clock, int64_t recorded_ps, const struct tm_device_times *times);
 
 /* Reads a line of ops and takes each that has a place in time. */
-typedef tm_status tm_read_clock(void *from, struct tm_device_clock *clock, uint64_t track);
+typedef void tm_read_clock(void *from, struct tm_device_clock *clock, uint64_t track);
 
 /* Work out the clocks of all TPUs of a trace whose tracks and devices stand; what they are is told in trace->devices.
- * in:     read    may be called twice for a track
- * out:    *clock  NULL where every device keeps the recorded times
- * owns:   *clock is the caller's
- * errors: TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables, and those of read */
-tm_status tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void *from,
-                               struct tm_device_clock **clock) TM_MUST_USE;
+ * in:     read  may be called twice for a track
+ * out:    NULL where every device keeps the recorded times
+ * owns:   the result is the caller's
+ * errors: NULL, with the error in run->error: TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables, and those of read */
+struct tm_device_clock *tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void *from) TM_MUST_USE;
 void tm_device_clock_free(struct tm_device_clock *clock); /* tolerates NULL */
 
 struct tm_clock_point {
@@ -69,31 +67,26 @@ struct tm_clock_place {
 };
 
 /* out: *place  of a track; clock may be NULL */
-tm_status tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track,
-                               struct tm_clock_place *place) TM_MUST_USE;
+void tm_clock_place_begin(struct tm_device_clock *clock, const struct tm_track *track, struct tm_clock_place *place);
 
 /* Carry a record over from its recorded times, which fit, by the ops around it.
- * out:    *fits  false: 64 bits have no room for it */
-tm_status tm_clock_place_carry(struct tm_clock_place *place, struct tm_record *record, bool *fits) TM_MUST_USE;
+ * out:    false: 64 bits have no room for it */
+bool tm_clock_place_carry(struct tm_clock_place *place, struct tm_record *record) TM_MUST_USE;
 
 /* Put a record with recorded times, which fit, on the clock.  Not where place->clock is NULL.
  * in:     times  its own, which fit; NULL = none.  They count on a line of ops only
- * out:    *fits  false: it has no place in time */
-static inline tm_status tm_clock_place_record(struct tm_clock_place *place, const struct tm_device_times *times,
-                                              struct tm_record *record, bool *fits)
+ * out:    false: it has no place in time */
+static inline bool tm_clock_place_record(struct tm_clock_place *place, const struct tm_device_times *times,
+                                         struct tm_record *record)
 {
-    tm_status st = TM_OK;
-
-    *fits = true;
     if (times && place->is_ops) {
         record->start_ps = times->offset_ps;
         record->dur_ps = times->duration_ps;
-    } else {
-        st = tm_clock_place_carry(place, record, fits);
+    } else if (!tm_clock_place_carry(place, record)) {
+        return false;
     }
-    *fits = *fits && !__builtin_add_overflow(record->start_ps, place->shift_ps, &record->start_ps) &&
-            tm_time_fits(record->start_ps, record->dur_ps);
-    return st;
+    return !__builtin_add_overflow(record->start_ps, place->shift_ps, &record->start_ps) &&
+           tm_time_fits(record->start_ps, record->dur_ps);
 }
 
 #endif

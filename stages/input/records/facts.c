@@ -85,24 +85,22 @@ static bool configs_have(const struct tm_configs *configs, uint64_t hash, uint32
     return false;
 }
 
-tm_status tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config, uint32_t *row)
+uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config)
 {
     struct tm_trace *trace = configs->trace;
     struct slot *set = set_of(configs, hash);
     const uint64_t next = tm_rows_count(trace->configs);
-    tm_status st;
 
-    if (next >= TM_NONE)
-        return tm_fail(&trace->run->error, TM_ERR_LIMIT, -1,
-                       "the trace has more than %u different launch configurations", TM_NONE - 1);
-    st = tm_rows_append_st(trace->configs, config);
-    if (st != TM_OK)
-        return st;
+    if (next >= TM_NONE) {
+        (void)tm_fail(&trace->run->error, TM_ERR_LIMIT, -1,
+                      "the trace has more than %u different launch configurations", TM_NONE - 1);
+        return 0;
+    }
+    tm_rows_append(trace->configs, config);
     for (int way = WAYS - 1; way > 0; way--)
         set[way] = set[way - 1];
     set[0] = (struct slot){ hash, (uint32_t)next };
-    *row = (uint32_t)next;
-    return TM_OK;
+    return (uint32_t)next;
 }
 
 /* What else goes into the hash of a config, beside statistics: where their texts are, the op, the category, the name. */
@@ -381,19 +379,15 @@ uint16_t tm_facts_flags(const struct tm_facts *facts, enum tm_class given)
     }
 }
 
-tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
-                        tm_strid *name)
+tm_strid tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat)
 {
     const struct tm_fact_text *text = &facts->texts[stat];
 
-    *name = 0;
     if (!tm_facts_have(facts, stat))
-        return TM_OK;
+        return 0;
     if (text->kind == TM_FACT_REF && maker->ref)
-        return maker->ref(maker->to, maker->plane, text->ref, name);
-    if (text->kind == TM_FACT_BYTES)
-        return tm_names_put_st(maker->trace->names, (const char *)text->bytes, text->length, name);
-    return TM_OK;
+        return maker->ref(maker->to, maker->plane, text->ref);
+    return text->kind == TM_FACT_BYTES ? tm_names_put(maker->trace->names, (const char *)text->bytes, text->length) : 0;
 }
 
 /* --- allocations --- */
@@ -409,7 +403,7 @@ static const char *device_word(int64_t type)
 }
 
 /* PyTorch's allocator of a device, and what it holds.  The sizes of its blocks are signed. */
-static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_allocation *a)
+static void fill_block(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_allocation *a)
 {
     const int64_t *ints = facts->ints;
     const int64_t id = tm_facts_have(facts, TM_STAT_DEVICE_ID) ? ints[TM_STAT_DEVICE_ID] : -1;
@@ -430,7 +424,7 @@ static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_f
         a->bytes_available >= 0) /* a processor's memory is not reserved before it is given out: 0 */
         a->has |= TM_HAS_AVAILABLE;
     if (!tm_facts_have(facts, TM_STAT_DEVICE_TYPE))
-        return TM_OK;
+        return;
     device = device_word(ints[TM_STAT_DEVICE_TYPE]);
     length = strlen(device);
     memcpy(name, device, length);
@@ -438,12 +432,11 @@ static tm_status fill_block(const struct tm_fact_maker *maker, const struct tm_f
         name[length++] = ':';
         length += tm_int_text(name + length, id);
     }
-    return tm_names_put_st(maker->trace->names, name, length, &a->allocator);
+    a->allocator = tm_names_put(maker->trace->names, name, length);
 }
 
 /* What JAX's allocators tell of themselves. */
-static tm_status fill_allocator(const struct tm_fact_maker *maker, const struct tm_facts *facts,
-                                struct tm_allocation *a)
+static void fill_allocator(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_allocation *a)
 {
     static const struct {
         enum tm_stat stat;
@@ -454,23 +447,20 @@ static tm_status fill_allocator(const struct tm_fact_maker *maker, const struct 
         { TM_STAT_SHAPE, offsetof(struct tm_allocation, shape) },
         { TM_STAT_REGION_TYPE, offsetof(struct tm_allocation, region) },
     };
-    tm_status st = TM_OK;
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && st == TM_OK; i++) {
-        tm_strid name;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const tm_strid name = tm_facts_text(maker, facts, texts[i].stat);
 
-        st = tm_facts_text(maker, facts, texts[i].stat, &name);
         memcpy((char *)a + texts[i].offset, &name, sizeof(name));
     }
     if (tm_facts_have(facts, TM_STAT_FRAGMENTATION)) {
         a->has |= TM_HAS_FRAGMENTATION;
         a->fragmentation = facts->doubles[TM_STAT_FRAGMENTATION];
     }
-    return st;
 }
 
-tm_status tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
-                              struct tm_allocation *allocation)
+void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
+                         struct tm_allocation *allocation)
 {
     static const struct {
         enum tm_stat stat;
@@ -494,8 +484,9 @@ tm_status tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm
             memcpy((char *)allocation + numbers[i].offset, &facts->ints[numbers[i].stat], sizeof(int64_t));
         }
     if (tm_facts_have(facts, TM_STAT_BYTES))
-        return fill_block(maker, facts, allocation);
-    return fill_allocator(maker, facts, allocation);
+        fill_block(maker, facts, allocation);
+    else
+        fill_allocator(maker, facts, allocation);
 }
 
 /* Launch facts out of the facts of an event: what a profiler of XLA writes as one text of details, PyTorch writes as
@@ -510,75 +501,51 @@ enum {
 typedef void parse_details(const char *text, size_t length, struct tm_config *config);
 
 /* Parse a details text into the config. */
-static tm_status take_details(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
-                              parse_details *parse, struct tm_config *config)
+static void take_details(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
+                         parse_details *parse, struct tm_config *config)
 {
     const char *text;
     size_t length;
-    tm_strid name;
-    tm_status st;
 
     if (!tm_facts_have(facts, stat))
-        return TM_OK;
-    st = tm_facts_text(maker, facts, stat, &name);
-    if (st == TM_OK)
-        st = tm_names_text_st(maker->trace->names, name, DETAILS_MOST, &text, &length);
-    if (st == TM_OK)
-        parse(text, length, config);
-    return st;
+        return;
+    text = tm_names_text(maker->trace->names, tm_facts_text(maker, facts, stat), DETAILS_MOST, &length);
+    parse(text, length, config);
 }
 
-tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *path)
+tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op)
 {
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(names, tf_op, DETAILS_MOST, &text, &length);
+    const char *const text = tm_names_text(names, tf_op, DETAILS_MOST, &length);
 
-    *path = tf_op;
-    if (st != TM_OK || !length || text[length - 1] != ':')
-        return st;
-    *path = 0;
-    return length == 10 && !memcmp(text, "XlaModule:", 10) ? TM_OK : tm_names_put_st(names, text, length - 1, path);
+    if (!length || text[length - 1] != ':')
+        return tf_op;
+    return length == 10 && !memcmp(text, "XlaModule:", 10) ? 0 : tm_names_put(names, text, length - 1);
 }
 
-/* The framework path of an op: `name`, else tf_op. */
-static tm_status take_op(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config)
+/* A text of the facts, where they have it. */
+static void take_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat, tm_strid *to)
 {
-    tm_strid tf_op;
-    tm_status st;
+    if (tm_facts_have(facts, stat))
+        *to = tm_facts_text(maker, facts, stat);
+}
 
+static void take_texts(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config)
+{
+    take_details(maker, facts, TM_STAT_KERNEL_DETAILS, tm_parse_kernel_details, config);
+    take_details(maker, facts, TM_STAT_MEMCPY_DETAILS, tm_parse_copy_details, config);
+    take_details(maker, facts, TM_STAT_MEMSET_DETAILS, tm_parse_memset_details, config);
+    /* the framework path of an op: `name`, else tf_op */
     if (tm_facts_have(facts, TM_STAT_NAME))
-        return tm_facts_text(maker, facts, TM_STAT_NAME, &config->op);
-    if (!tm_facts_have(facts, TM_STAT_TF_OP))
-        return TM_OK;
-    st = tm_facts_text(maker, facts, TM_STAT_TF_OP, &tf_op);
-    return st == TM_OK ? tm_path_of_tf_op(maker->trace->names, tf_op, &config->op) : st;
-}
-
-static tm_status take_texts(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config)
-{
-    struct tm_name info;
-    tm_status st = take_details(maker, facts, TM_STAT_KERNEL_DETAILS, tm_parse_kernel_details, config);
-
-    if (st == TM_OK)
-        st = take_details(maker, facts, TM_STAT_MEMCPY_DETAILS, tm_parse_copy_details, config);
-    if (st == TM_OK)
-        st = take_details(maker, facts, TM_STAT_MEMSET_DETAILS, tm_parse_memset_details, config);
-    if (st == TM_OK)
-        st = take_op(maker, facts, config);
-    if (st == TM_OK && tm_facts_have(facts, TM_STAT_HLO_OP))
-        st = tm_facts_text(maker, facts, TM_STAT_HLO_OP, &config->hlo_op);
-    if (st == TM_OK && tm_facts_have(facts, TM_STAT_HLO_MODULE))
-        st = tm_facts_text(maker, facts, TM_STAT_HLO_MODULE, &config->module);
-    if (st == TM_OK && tm_facts_have(facts, TM_STAT_MODULE_NAME))
-        st = tm_facts_text(maker, facts, TM_STAT_MODULE_NAME, &config->module);
-    if (st == TM_OK && tm_facts_have(facts, TM_STAT_SOURCE))
-        st = tm_facts_text(maker, facts, TM_STAT_SOURCE, &config->source);
-    if (st == TM_OK && config->hlo_op) {
-        st = tm_names_info_st(maker->trace->names, config->hlo_op, &info);
-        config->hlo_traits = st == TM_OK ? info.traits : 0;
-    }
-    return st;
+        config->op = tm_facts_text(maker, facts, TM_STAT_NAME);
+    else if (tm_facts_have(facts, TM_STAT_TF_OP))
+        config->op = tm_path_of_tf_op(maker->trace->names, tm_facts_text(maker, facts, TM_STAT_TF_OP));
+    take_text(maker, facts, TM_STAT_HLO_OP, &config->hlo_op);
+    take_text(maker, facts, TM_STAT_HLO_MODULE, &config->module);
+    take_text(maker, facts, TM_STAT_MODULE_NAME, &config->module);
+    take_text(maker, facts, TM_STAT_SOURCE, &config->source);
+    if (config->hlo_op)
+        config->hlo_traits = tm_names_info(maker->trace->names, config->hlo_op).traits;
 }
 
 static void take_numbers(const struct tm_facts *facts, struct tm_config *config)
@@ -654,8 +621,8 @@ static uint32_t element_bytes(const struct tm_fact_text *type)
 
 /* The message of a collective, as a row of its own.
  * out: *hash  of what it says; unchanged without a message */
-static tm_status take_message(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config,
-                              uint64_t *hash)
+static void take_message(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config,
+                         uint64_t *hash)
 {
     struct tm_rows *messages = maker->trace->messages;
     struct tm_message message = {
@@ -663,27 +630,21 @@ static tm_status take_message(const struct tm_fact_maker *maker, const struct tm
         .elements_out = number(facts, TM_STAT_ELEMENTS_OUT, INT64_MAX),
         .group_size = (uint32_t)number(facts, TM_STAT_GROUP_SIZE, UINT32_MAX),
     };
-    tm_status st;
 
     if (!tm_facts_have(facts, TM_STAT_COLLECTIVE))
-        return TM_OK;
+        return;
     if (tm_facts_have(facts, TM_STAT_ELEMENT_TYPE))
         message.element_bytes = element_bytes(&facts->texts[TM_STAT_ELEMENT_TYPE]);
-    st = tm_facts_text(maker, facts, TM_STAT_COLLECTIVE, &message.operation);
-    if (st == TM_OK)
-        st = tm_facts_text(maker, facts, TM_STAT_ELEMENT_TYPE, &message.data_type);
-    if (st == TM_OK)
-        st = tm_facts_text(maker, facts, TM_STAT_GROUP_NAME, &message.group);
-    if (st == TM_OK)
-        st = tm_facts_text(maker, facts, TM_STAT_GROUP_RANKS, &message.group_ranks);
-    if (st != TM_OK)
-        return st;
+    message.operation = tm_facts_text(maker, facts, TM_STAT_COLLECTIVE);
+    message.data_type = tm_facts_text(maker, facts, TM_STAT_ELEMENT_TYPE);
+    message.group = tm_facts_text(maker, facts, TM_STAT_GROUP_NAME);
+    message.group_ranks = tm_facts_text(maker, facts, TM_STAT_GROUP_RANKS);
     static_assert(sizeof(message) == 40, "no holes: it is hashed as bytes");
     *hash = tm_fact_mix(*hash, XXH3_64bits(&message, sizeof(message)));
     if (tm_rows_count(messages) >= TM_NONE) /* no more than there are configs, which end before */
-        return TM_OK;
+        return;
     config->message = (uint32_t)tm_rows_count(messages);
-    return tm_rows_append_st(messages, &message);
+    tm_rows_append(messages, &message);
 }
 
 /* --- what JAX's JSON says of a TPU op, as its metadata would in an XSpace --- */
@@ -704,11 +665,10 @@ static struct tm_fact_text hlo_text_of(const struct tm_fact_maker *maker, const 
     return text.kind == TM_FACT_BYTES && is_hlo_text((const char *)text.bytes, text.length) ? text : none;
 }
 
-static tm_status take_tpu_op(const struct tm_fact_maker *maker, const struct tm_facts *facts,
-                             const struct tm_fact_text *hlo, struct tm_config *config)
+static void take_tpu_op(const struct tm_fact_maker *maker, const struct tm_facts *facts, const struct tm_fact_text *hlo,
+                        struct tm_config *config)
 {
     struct tm_fact_text category = { .kind = TM_FACT_NO_TEXT };
-    tm_status st;
 
     if (tm_facts_have(facts, TM_STAT_HLO_CATEGORY) && facts->texts[TM_STAT_HLO_CATEGORY].kind == TM_FACT_BYTES)
         category = facts->texts[TM_STAT_HLO_CATEGORY];
@@ -720,9 +680,8 @@ static tm_status take_tpu_op(const struct tm_fact_maker *maker, const struct tm_
     config->flops = number(facts, TM_STAT_FLOPS, INT64_MAX);
     config->has_bytes_accessed = tm_facts_have(facts, TM_STAT_BYTES_ACCESSED);
     config->bytes_accessed = number(facts, TM_STAT_BYTES_ACCESSED, INT64_MAX);
-    st = tm_facts_text(maker, facts, TM_STAT_HLO_CATEGORY, &config->category);
-    return st == TM_OK ? tm_names_put_st(maker->trace->names, (const char *)hlo->bytes, hlo->length, &config->details)
-                       : st;
+    config->category = tm_facts_text(maker, facts, TM_STAT_HLO_CATEGORY);
+    config->details = tm_names_put(maker->trace->names, (const char *)hlo->bytes, hlo->length);
 }
 
 /* --- all of it --- */
@@ -749,46 +708,35 @@ static bool is_made_of(const struct tm_fact_maker *maker, const struct tm_facts 
 }
 
 /* hash: of what it is made from */
-static tm_status make_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
-                             uint64_t hash, uint32_t *row)
+static uint32_t make_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
+                            uint64_t hash)
 {
     struct tm_config config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
     struct tm_fact_text hlo;
-    tm_status st;
 
-    if (op_config) {
-        const struct tm_config *base = tm_rows_at(maker->trace->configs, op_config);
-
-        if (!base)
-            return maker->trace->run->error.status;
-        config = *base;
-    }
-    st = take_texts(maker, facts, &config);
-    if (st != TM_OK)
-        return st;
+    if (op_config)
+        config = *(const struct tm_config *)tm_rows_at(maker->trace->configs, op_config);
+    take_texts(maker, facts, &config);
     take_numbers(facts, &config);
     take_launch(maker, facts, &config);
     hlo = hlo_text_of(maker, facts);
     if (hlo.kind == TM_FACT_BYTES)
-        st = take_tpu_op(maker, facts, &hlo, &config);
-    if (st == TM_OK && maker->hlo)
-        st = tm_hlo_join(maker->hlo, &config);
+        take_tpu_op(maker, facts, &hlo, &config);
+    if (maker->hlo)
+        tm_hlo_join(maker->hlo, &config);
     config.hash = 0;
     config.hash = tm_config_hash(&config);
-    /* the same message may have several rows */
-    if (st == TM_OK)
-        st = take_message(maker, facts, &config, &config.hash);
-    return st == TM_OK ? tm_configs_put(maker->configs, hash, &config, row) : st;
+    take_message(maker, facts, &config, &config.hash); /* the same message may have several rows */
+    return tm_configs_put(maker->configs, hash, &config);
 }
 
-tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
-                          uint32_t *row)
+uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config)
 {
+    uint32_t row = op_config;
     uint64_t hash;
 
-    *row = op_config;
     if (!is_made_of(maker, facts))
-        return TM_OK;
+        return op_config;
     hash = hash_of_facts(maker, facts, op_config);
-    return configs_have(maker->configs, hash, row) ? TM_OK : make_config(maker, facts, op_config, hash, row);
+    return configs_have(maker->configs, hash, &row) ? row : make_config(maker, facts, op_config, hash);
 }

@@ -21,9 +21,8 @@ struct tm_configs;
  * errors: NULL, with the error in run->error */
 struct tm_configs *tm_configs_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_configs_free(struct tm_configs *configs); /* tolerates NULL */
-/* Make a row.  hash: of what it was made from */
-tm_status tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config,
-                         uint32_t *row) TM_MUST_USE;
+/* Make a row.  hash: of what it was made from.  What fails here and below is remembered in run->error */
+uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config);
 
 /* Of a config whose hash is 0; without the bytes behind the last member, which may hold anything. */
 static inline uint64_t tm_config_hash(const struct tm_config *config)
@@ -229,8 +228,8 @@ struct tm_hlo;
 struct tm_fact_maker {
     struct tm_trace *trace;
     struct tm_configs *configs;
-    /* Looks up a text by reference; NULL where the format has none.  *name = 0 where there is no such entry */
-    tm_status (*ref)(void *to, uint64_t plane, uint64_t ref, tm_strid *name);
+    /* Looks up a text by reference; NULL where the format has none.  out: 0 where there is no such entry */
+    tm_strid (*ref)(void *to, uint64_t plane, uint64_t ref);
     void *to;
     uint64_t plane;
     /* Of the event at hand, in Chrome JSON only: what its category says it is (TM_CLASS_UNRESOLVED: nothing), and
@@ -242,24 +241,22 @@ struct tm_fact_maker {
 };
 
 /* The handle of a text; 0 = none. */
-tm_status tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat,
-                        tm_strid *name) TM_MUST_USE;
+tm_strid tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat);
 
 /* The framework path that tf_op tells: "a/b:Add" ends with a type, which goes where it is empty ("a/b:"); "XlaModule:"
- * is no path, *path = 0. */
-tm_status tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op, tm_strid *path) TM_MUST_USE;
+ * is no path: 0. */
+tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op);
 
 /* The config of an event; op_config where nothing of it is recorded.  op_config: what the event's metadata says.
  * Bytes are of a copy or memset only where the category says that it is one.  A long name that is an HLO text makes
  * a TPU op, a collective's arguments make a message. */
-tm_status tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config,
-                          uint32_t *row) TM_MUST_USE;
+uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config);
 
 /* The values of an allocator.  JAX: MemoryAllocation.  PyTorch: [memory], where the allocator is named after the
  * device, "gpu:0"; available is what it has reserved but not given out; a freed block's size, which is written below
  * 0, becomes its length.  Older files have no totals: then only the size is known. */
-tm_status tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
-                              struct tm_allocation *allocation) TM_MUST_USE;
+void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
+                         struct tm_allocation *allocation);
 
 /* Lists of arguments that were made lately, with the bytes of the input that they were made from, part by part: a part
  * is an argument as the input has it.  A program runs the same kernels again and again, and what such an event says

@@ -71,7 +71,7 @@ static uint64_t *bucket_of(struct tm_open_begins *open, const struct tm_key *nam
 }
 
 /* Make the buckets more; the entries are chained anew from the outermost inwards. */
-static tm_status widen(struct tm_open_begins *open)
+static void widen(struct tm_open_begins *open)
 {
     const size_t old_bytes = bucket_bytes(open->bucket_bits);
     const uint32_t bits =
@@ -79,125 +79,88 @@ static tm_status widen(struct tm_open_begins *open)
     uint64_t *const inner = tm_take(&open->run->budget, open->account, bucket_bytes(bits), &open->run->error);
 
     if (!inner)
-        return open->run->error.status;
+        return;
     tm_give(&open->run->budget, open->account, open->inner, old_bytes);
     open->inner = inner;
     open->bucket_bits = bits;
     for (uint64_t at = 1; at <= open->depth; at++) {
         struct entry *const entry = tm_rows_change(open->stack, at - 1);
-        uint64_t *bucket;
+        uint64_t *const bucket = bucket_of(open, &entry->begin.name);
 
-        if (!entry)
-            return open->run->error.status;
         if (entry->is_taken)
             continue;
-        bucket = bucket_of(open, &entry->begin.name);
         entry->outer = *bucket;
         *bucket = at;
     }
-    return TM_OK;
 }
 
-static tm_status put_on_top(struct tm_open_begins *open, const struct entry *new)
-{
-    struct entry *old;
-
-    if (open->depth == tm_rows_count(open->stack))
-        return tm_rows_append_st(open->stack, new);
-    old = tm_rows_change(open->stack, open->depth);
-    if (!old)
-        return open->run->error.status;
-    *old = *new;
-    return TM_OK;
-}
-
-tm_status tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin)
+void tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin)
 {
     struct entry new = { .begin = *begin };
     uint64_t *bucket;
-    tm_status st = TM_OK;
 
     if (open->depth >> open->bucket_bits && open->bucket_bits < open->most_bucket_bits)
-        st = widen(open);
-    if (st != TM_OK)
-        return st;
+        widen(open);
     bucket = bucket_of(open, &begin->name);
     new.outer = *bucket;
-    st = put_on_top(open, &new);
-    if (st == TM_OK)
+    if (open->depth == tm_rows_count(open->stack))
+        tm_rows_append(open->stack, &new);
+    else
+        *(struct entry *)tm_rows_change(open->stack, open->depth) = new;
+    if (!tm_failed(open->run))
         *bucket = ++open->depth;
-    return st;
 }
 
 /* Nothing that was taken lies on top. */
-static tm_status lower_top(struct tm_open_begins *open)
+static void lower_top(struct tm_open_begins *open)
 {
-    while (open->depth) {
-        const struct entry *top = tm_rows_at(open->stack, open->depth - 1);
-
-        if (!top)
-            return open->run->error.status;
-        if (!top->is_taken)
-            break;
+    while (open->depth && ((const struct entry *)tm_rows_at(open->stack, open->depth - 1))->is_taken)
         open->depth--;
-    }
-    return TM_OK;
 }
 
-/* The innermost entry of a name.  out: *at its number plus one, 0 = none; *inside that of the entry of the same bucket
- * just inside it, 0 = none */
-static tm_status find(struct tm_open_begins *open, const struct tm_key *name, uint64_t *at, uint64_t *inside)
+/* The innermost entry of a name: its number plus one, 0 = none.
+ * out: *inside  that of the entry of the same bucket just inside it, 0 = none */
+static uint64_t find(struct tm_open_begins *open, const struct tm_key *name, uint64_t *inside)
 {
-    *inside = 0;
-    for (*at = *bucket_of(open, name); *at;) {
-        const struct entry *entry = tm_rows_at(open->stack, *at - 1);
+    uint64_t at = *bucket_of(open, name);
 
-        if (!entry)
-            return open->run->error.status;
+    *inside = 0;
+    while (at) {
+        const struct entry *entry = tm_rows_at(open->stack, at - 1);
+
         if (tm_is_same_key(entry->begin.name, *name))
             break;
-        *inside = *at;
-        *at = entry->outer;
+        *inside = at;
+        at = entry->outer;
     }
-    return TM_OK;
+    return at;
 }
 
 /* Take an entry out of its bucket. */
-static tm_status take(struct tm_open_begins *open, uint64_t at, uint64_t inside, struct tm_open_begin *begin)
+static void take(struct tm_open_begins *open, uint64_t at, uint64_t inside, struct tm_open_begin *begin)
 {
-    struct entry *entry = tm_rows_change(open->stack, at - 1);
-    uint64_t outer;
+    struct entry *const entry = tm_rows_change(open->stack, at - 1);
+    const uint64_t outer = entry->outer;
 
-    if (!entry)
-        return open->run->error.status;
     *begin = entry->begin;
     entry->is_taken = true;
-    outer = entry->outer;
-    if (!inside) {
+    if (inside)
+        ((struct entry *)tm_rows_change(open->stack, inside - 1))->outer = outer;
+    else
         *bucket_of(open, &begin->name) = outer;
-        return TM_OK;
-    }
-    entry = tm_rows_change(open->stack, inside - 1);
-    if (!entry)
-        return open->run->error.status;
-    entry->outer = outer;
-    return TM_OK;
 }
 
-tm_status tm_open_begins_pop(struct tm_open_begins *open, const struct tm_key *name, struct tm_open_begin *begin,
-                             bool *found)
+bool tm_open_begins_pop(struct tm_open_begins *open, const struct tm_key *name, struct tm_open_begin *begin)
 {
-    uint64_t at = open->depth; /* the top is open, and the innermost of its bucket */
     uint64_t inside = 0;
-    tm_status st = TM_OK;
+    /* the top is open, and the innermost of its bucket */
+    const uint64_t at = name ? find(open, name, &inside) : open->depth;
 
-    if (name)
-        st = find(open, name, &at, &inside);
-    *found = st == TM_OK && at;
-    if (!*found)
-        return st;
-    st = take(open, at, inside, begin);
-    return st == TM_OK ? lower_top(open) : st;
+    if (!at || tm_failed(open->run))
+        return false;
+    take(open, at, inside, begin);
+    lower_top(open);
+    return true;
 }
 
 struct ordered_row {
@@ -266,76 +229,56 @@ static uint64_t prefix_of_times(const void *row)
 /* --- begins and ends --- */
 
 /* What names are compared by: the handle, or where a name may have several, its hash. */
-static tm_status name_key(const struct join *j, tm_strid name, struct tm_key *key)
+static struct tm_key name_key(const struct join *j, tm_strid name)
 {
-    struct tm_name info;
-    tm_status st;
-
-    *key = (struct tm_key){ .low = name };
-    if (!j->has_duplicates)
-        return TM_OK;
-    st = tm_names_info_st(j->names, name, &info);
-    *key = info.hash;
-    return st;
+    return j->has_duplicates ? tm_names_info(j->names, name).hash : (struct tm_key){ .low = name };
 }
 
-static tm_status push_begin(struct join *j, const struct ordered_row *row)
+static void push_begin(struct join *j, const struct ordered_row *row)
 {
-    struct tm_open_begin begin = { .kept = row->kept, .order = row->order };
-    const tm_status st = name_key(j, row->kept.record.name, &begin.name);
+    const struct tm_open_begin begin = { .kept = row->kept,
+                                         .order = row->order,
+                                         .name = name_key(j, row->kept.record.name) };
 
-    return st == TM_OK ? tm_open_begins_push(j->open, &begin) : st;
+    tm_open_begins_push(j->open, &begin);
 }
 
-static tm_status push_span(struct join *j, const struct tm_open_begin *begin, int64_t dur_ps)
+static void push_span(struct join *j, const struct tm_open_begin *begin, int64_t dur_ps)
 {
     struct ordered_row row = { .kept = begin->kept, .order = begin->order };
 
     row.kept.record.kind = TM_SPAN;
     row.kept.record.dur_ps = dur_ps;
-    return tm_sorter_push_st(j->by_time, &row);
+    tm_sorter_push(j->by_time, &row);
 }
 
-static tm_status join_end(struct join *j, const struct tm_kept_record *kept_end)
+static void join_end(struct join *j, const struct tm_kept_record *kept_end)
 {
     const struct tm_record *const end = &kept_end->record;
+    const struct tm_key name = end->name ? name_key(j, end->name) : (struct tm_key){ .low = 0 };
     struct tm_open_begin begin;
-    struct tm_key name;
     int64_t dur_ps;
-    bool found, is_cut = false;
-    tm_status st = end->name ? name_key(j, end->name, &name) : TM_OK;
 
-    if (st == TM_OK)
-        st = tm_open_begins_pop(j->open, end->name ? &name : NULL, &begin, &found);
-    if (st != TM_OK)
-        return st;
-    if (!found) {
+    if (!tm_open_begins_pop(j->open, end->name ? &name : NULL, &begin)) {
         tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_END, 1);
-        return TM_OK;
+        return;
     }
     if (__builtin_sub_overflow(end->start_ps, begin.kept.record.start_ps, &dur_ps))
         dur_ps = INT64_MAX;
-    st = tm_record_store_join_own(j->store, &begin.kept, kept_end, &is_cut);
-    if (is_cut)
+    if (tm_record_store_join_own(j->store, &begin.kept, kept_end))
         tm_tally_add(&j->run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
-    return st == TM_OK ? push_span(j, &begin, dur_ps) : st;
+    push_span(j, &begin, dur_ps);
 }
 
 /* Everything that is still open was never ended. */
-static tm_status push_open_ones(struct join *j)
+static void push_open_ones(struct join *j)
 {
-    for (;;) {
-        struct tm_open_begin begin;
-        bool found;
-        tm_status st = tm_open_begins_pop(j->open, NULL, &begin, &found);
+    struct tm_open_begin begin;
 
-        if (st != TM_OK || !found)
-            return st;
+    while (tm_open_begins_pop(j->open, NULL, &begin)) {
         begin.kept.record.flags |= TM_FLAG_OPEN;
         tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_BEGIN, 1);
-        st = push_span(j, &begin, 0);
-        if (st != TM_OK)
-            return st;
+        push_span(j, &begin, 0);
     }
 }
 
@@ -363,7 +306,7 @@ static void follow_flow(struct join *j, enum tm_kind kind)
     flow->has_ended |= kind == TM_FLOW_END;
 }
 
-static tm_status push_flow(struct join *j, const struct ordered_row *row)
+static void push_flow(struct join *j, const struct ordered_row *row)
 {
     struct ordered_row marked = *row;
     struct tm_record *const r = &marked.kept.record;
@@ -373,142 +316,113 @@ static tm_status push_flow(struct join *j, const struct ordered_row *row)
     follow_flow(j, r->kind);
     if (j->flow.number) /* viewers refuse a second flow of one id */
         r->correlation = tm_hash_mix(r->correlation, tm_hash_mix(j->flow.number, 0));
-    return tm_sorter_push_st(j->by_time, &marked);
+    tm_sorter_push(j->by_time, &marked);
 }
 
 /* --- the readings --- */
 
-static tm_status turn_to(struct join *j, uint64_t key)
+static void turn_to(struct join *j, uint64_t key)
 {
     end_flow(j);
     j->flow = (struct flow){ .is_any = false };
     j->key = key;
-    return push_open_ones(j);
+    push_open_ones(j);
 }
 
-static tm_status take_row(struct join *j, const struct ordered_row *row)
+static void take_row(struct join *j, const struct ordered_row *row)
 {
     const struct tm_record *const r = &row->kept.record;
-    tm_status st = TM_OK;
 
     if (key_of(r) != j->key)
-        st = turn_to(j, key_of(r));
-    if (st != TM_OK)
-        return st;
+        turn_to(j, key_of(r));
     if (r->kind == TM_BEGIN)
-        return push_begin(j, row);
-    if (r->kind == TM_END)
-        return join_end(j, &row->kept);
-    return push_flow(j, row);
+        push_begin(j, row);
+    else if (r->kind == TM_END)
+        join_end(j, &row->kept);
+    else
+        push_flow(j, row);
 }
 
 /* Take everything out of the track: what needs a key's care goes one way, the rest another. */
-static tm_status read_track(struct join *j, struct tm_record_store *store, uint64_t track)
+static void read_track(struct join *j, uint64_t track)
 {
     struct ordered_row row = { .order = 0 };
     struct tm_record_place place;
-    tm_status st = tm_record_store_begin(store, track, &place);
+    const struct tm_kept_record *kept;
 
-    while (st == TM_OK) {
-        const struct tm_kept_record *kept;
-        bool is_plain;
+    tm_record_store_begin(j->store, track, &place);
+    while ((kept = tm_record_store_next_row(&place))) {
+        const bool is_plain = kept->record.kind < TM_FLOW_BEGIN;
 
-        st = tm_record_store_next_row(&place, &kept);
-        if (st != TM_OK || !kept)
-            break;
-        is_plain = kept->record.kind < TM_FLOW_BEGIN;
         row.kept = *kept;
         row.order++;
         j->is_keyed |= !is_plain && (key_of(&kept->record) || kept->record.kind < TM_BEGIN);
-        st = tm_sorter_push_st(is_plain ? j->by_time : j->by_key, &row);
+        tm_sorter_push(is_plain ? j->by_time : j->by_key, &row);
     }
     tm_record_store_end(&place);
-    return st == TM_OK ? tm_record_store_clear(store, track) : st;
+    tm_record_store_clear(j->store, track);
 }
 
-static tm_status take_keys(struct join *j)
+static void take_keys(struct join *j)
 {
-    tm_status st = tm_sorter_finish_st(j->by_key);
+    const struct ordered_row *row;
 
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_sorter_next_st(j->by_key, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = take_row(j, row);
-    }
-    return st == TM_OK ? turn_to(j, 0) : st;
+    tm_sorter_finish(j->by_key);
+    while ((row = tm_sorter_next(j->by_key)))
+        take_row(j, row);
+    turn_to(j, 0);
 }
 
-static tm_status refill_track(struct join *j, struct tm_record_store *store)
+static void refill_track(struct join *j)
 {
-    tm_status st = tm_sorter_finish_st(j->by_time);
+    const struct ordered_row *row;
 
-    while (st == TM_OK) {
-        const void *row;
-
-        st = tm_sorter_next_st(j->by_time, &row);
-        if (st != TM_OK || !row)
-            break;
-        st = tm_record_store_add_row(store, &((const struct ordered_row *)row)->kept);
-    }
-    return st;
+    tm_sorter_finish(j->by_time);
+    while ((row = tm_sorter_next(j->by_time)))
+        tm_record_store_add_row(j->store, &row->kept);
 }
 
-/* in: memory_bytes  of both sorts and the stack; a track without halves and flows needs one sort only */
-static tm_status make_tables(struct join *j, size_t memory_bytes, bool is_joined)
+/* Both sorts and the stack; a track without halves and flows needs one sort only.  false: the run has failed */
+static bool make_tables(struct join *j, bool is_joined)
 {
     struct tm_run *const run = j->run;
+    const size_t memory_bytes = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
     const size_t sort = is_joined ? memory_bytes / 16 * 7 : memory_bytes;
 
     j->by_time = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ordered_row), sort, compare_times);
-    if (!j->by_time)
-        return run->error.status;
-    tm_sorter_set_prefix(j->by_time, prefix_of_times);
+    if (j->by_time)
+        tm_sorter_set_prefix(j->by_time, prefix_of_times);
     if (!is_joined)
-        return TM_OK;
+        return j->by_time;
     j->by_key = tm_sorter_new(run, TM_ACCOUNT_SORT, sizeof(struct ordered_row), sort, compare_keys);
+    if (j->by_key)
+        tm_sorter_set_prefix(j->by_key, prefix_of_keys);
     j->open = tm_open_begins_new(run, TM_ACCOUNT_SORT, memory_bytes / 8);
-    if (!j->by_key || !j->open)
-        return run->error.status;
-    tm_sorter_set_prefix(j->by_key, prefix_of_keys);
-    return TM_OK;
+    return j->by_time && j->by_key && j->open;
 }
 
-static tm_status sort_and_join(struct join *j, struct tm_record_store *store, uint64_t track, bool is_joined)
-{
-    tm_status st = make_tables(j, tm_budget_share(&j->run->budget, TM_ACCOUNT_SORT), is_joined);
-
-    if (st == TM_OK)
-        st = read_track(j, store, track);
-    if (st == TM_OK && is_joined)
-        st = take_keys(j);
-    if (st == TM_OK)
-        st = refill_track(j, store);
-    tm_sorter_free(j->by_time);
-    tm_sorter_free(j->by_key);
-    tm_open_begins_free(j->open);
-    return st;
-}
-
-tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track)
+void tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track)
 {
     struct join j = { .run = trace->run,
                       .names = trace->names,
                       .store = store,
                       .has_duplicates = tm_names_have_duplicates(trace->names) };
-    struct tm_stored_track known;
-    bool is_joined, is_unsorted;
-    tm_status st = tm_record_store_track(store, track, &known);
-
-    is_joined = known.traits & (TM_STORED_HALVES | TM_STORED_FLOWS);
+    const uint32_t traits = tm_record_store_track(store, track).traits;
+    const bool is_joined = traits & (TM_STORED_HALVES | TM_STORED_FLOWS);
     /* The lengths of spans in halves are not known before they are joined. */
-    is_unsorted = known.traits & (is_joined ? TM_STORED_BACK : TM_STORED_UNSORTED);
-    if (st != TM_OK || (!is_joined && !is_unsorted))
-        return st;
-    st = sort_and_join(&j, store, track, is_joined);
-    if (st == TM_OK && is_unsorted && !j.is_keyed)
+    const bool is_unsorted = traits & (is_joined ? TM_STORED_BACK : TM_STORED_UNSORTED);
+
+    if (!is_joined && !is_unsorted)
+        return;
+    if (make_tables(&j, is_joined)) {
+        read_track(&j, track);
+        if (is_joined)
+            take_keys(&j);
+        refill_track(&j);
+    }
+    tm_sorter_free(j.by_time);
+    tm_sorter_free(j.by_key);
+    tm_open_begins_free(j.open);
+    if (is_unsorted && !j.is_keyed)
         tm_tally_add(&j.run->tallies, TM_TALLY_UNSORTED_LINE, 1);
-    return st;
 }

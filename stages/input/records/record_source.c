@@ -19,28 +19,23 @@ static void put_end(struct tm_span_order *order, int64_t end_ps)
     order->depth++;
 }
 
-static tm_status compare_before(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *r)
+static void compare_before(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *r)
 {
-    bool same = false;
-    tm_status st = TM_OK;
-
-    if (order->has_before && r->start_ps == order->start_ps && r->dur_ps == order->dur_ps)
-        st = tm_names_are_same_st(trace->names, r->name, order->name, &same);
-    if (same)
+    if (order->has_before && r->start_ps == order->start_ps && r->dur_ps == order->dur_ps &&
+        tm_names_are_same(trace->names, r->name, order->name))
         tm_tally_add(&trace->run->tallies, TM_TALLY_REPEATED_EVENT, 1);
     order->has_before = true;
     order->start_ps = r->start_ps;
     order->dur_ps = r->dur_ps;
     order->name = r->name;
-    return st;
 }
 
-tm_status tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record)
+void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record)
 {
     int64_t end_ps;
 
     if (record->kind != TM_SPAN || record->class == TM_CLASS_ASYNC)
-        return TM_OK;
+        return;
     if (__builtin_add_overflow(record->start_ps, record->dur_ps, &end_ps))
         end_ps = INT64_MAX;
     while (order->depth && order->ends[order->depth - 1] <= record->start_ps)
@@ -49,7 +44,7 @@ tm_status tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace
         tm_tally_add(&trace->run->tallies, TM_TALLY_OVERLAPPING_SPAN, 1);
     if (record->dur_ps > 0)
         put_end(order, end_ps);
-    return compare_before(order, trace, record);
+    compare_before(order, trace, record);
 }
 
 /* Tracks are read one after the other where they count, so one of them is being kept at a time.  A track is in the store
@@ -95,13 +90,9 @@ static void close_track(struct tm_cursor *cursor)
 }
 
 /* Whether all of a track is in the store. */
-static tm_status is_kept(const struct replay_source *s, uint64_t track, bool *kept)
+static bool is_kept(const struct replay_source *s, uint64_t track)
 {
-    struct tm_stored_track known;
-    const tm_status st = tm_record_store_track(s->store, track, &known);
-
-    *kept = known.count && !(s->keeper && s->keeper->base.track == track) && !s->is_broken;
-    return st;
+    return tm_record_store_count(s->store, track) && !(s->keeper && s->keeper->base.track == track) && !s->is_broken;
 }
 
 static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, size_t buffer_bytes)
@@ -109,20 +100,15 @@ static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, si
     struct replay_source *const s = (struct replay_source *)source;
     struct tm_run *const run = source->trace->run;
     struct replay_cursor *const c = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
-    bool kept;
-    tm_status st;
 
     if (!c)
         return NULL;
     c->base = (struct tm_cursor){ .source = source, .track = track };
-    st = is_kept(s, track, &kept);
-    if (st == TM_OK && kept) {
-        st = tm_record_store_begin(s->store, track, &c->place);
-    } else if (st == TM_OK) {
+    if (is_kept(s, track))
+        tm_record_store_begin(s->store, track, &c->place);
+    else
         c->inner = s->inner->type->open(s->inner, track, buffer_bytes);
-        st = c->inner ? TM_OK : run->error.status;
-    }
-    if (st == TM_OK)
+    if (!tm_failed(run))
         return &c->base;
     close_track(&c->base);
     return NULL;
@@ -150,16 +136,20 @@ static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *ra
     if (st != TM_OK || s->keeper != c)
         return st;
     if (*more)
-        return tm_record_store_add(s->store, raw);
-    s->keeper = NULL;
-    return TM_OK;
+        tm_record_store_add(s->store, raw);
+    else
+        s->keeper = NULL;
+    return s->source.trace->run->error.status;
 }
 
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct replay_cursor *const c = (struct replay_cursor *)cursor;
 
-    return c->inner ? next_and_keep(c, raw, more) : tm_record_store_next(&c->place, raw, more);
+    if (c->inner)
+        return next_and_keep(c, raw, more);
+    *more = tm_record_store_next(&c->place, raw);
+    return *more ? TM_OK : cursor->source->trace->run->error.status;
 }
 
 static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
@@ -241,29 +231,30 @@ static struct tm_cursor *open_stored_track(struct tm_source *source, uint64_t tr
     const struct record_source *const s = (const struct record_source *)source;
     struct tm_run *const run = source->trace->run;
     struct record_cursor *const c = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*c), &run->error);
-    const struct tm_track *row;
 
     (void)buffer_bytes; /* a place has its own */
     if (!c)
         return NULL;
     c->base = (struct tm_cursor){ .source = source, .track = track };
-    row = tm_rows_at(source->trace->tracks, track);
-    if (row)
-        c->track = *row;
-    if (row && tm_clock_place_begin(s->clock, &c->track, &c->clock) == TM_OK &&
-        tm_record_store_begin(s->store, track, &c->place) == TM_OK)
+    c->track = *(const struct tm_track *)tm_rows_at(source->trace->tracks, track);
+    tm_clock_place_begin(s->clock, &c->track, &c->clock);
+    tm_record_store_begin(s->store, track, &c->place);
+    if (!tm_failed(run))
         return &c->base;
     close_stored_track(&c->base);
     return NULL;
 }
 
-static tm_status count(struct record_cursor *c, const struct tm_record *record)
+/* out: false: the run has failed */
+static bool count(struct record_cursor *c, const struct tm_record *record)
 {
     struct tm_trace *const trace = c->base.source->trace;
 
     if (!c->order)
         c->order = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*c->order), &trace->run->error);
-    return c->order ? tm_span_order_take(c->order, trace, record) : trace->run->error.status;
+    if (c->order)
+        tm_span_order_take(c->order, trace, record);
+    return c->order;
 }
 
 static bool is_op(const struct tm_record *record)
@@ -271,72 +262,59 @@ static bool is_op(const struct tm_record *record)
     return (record->kind == TM_SPAN || record->kind == TM_INSTANT) && !(record->flags & TM_FLAG_INSTANT);
 }
 
-/* Put a record on the clock of its device.  *kept false: it has no place in time there, and is in a tally. */
-static tm_status take_device_times(struct record_cursor *c, struct tm_record *record, bool *kept)
+/* Put a record on the clock of its device.  false: it has no place in time there, and is in a tally. */
+static bool take_device_times(struct record_cursor *c, struct tm_record *record)
 {
     const struct tm_device_times *const times = c->place.has_times && is_op(record) ? &c->place.times : NULL;
-    const tm_status st = tm_clock_place_record(&c->clock, times, record, kept);
+    const bool fits = tm_clock_place_record(&c->clock, times, record);
 
     if (is_op(record))
         record->kind = record->dur_ps ? TM_SPAN : TM_INSTANT;
-    if (st == TM_OK && !*kept && c->base.counts)
+    if (!fits && c->base.counts)
         tm_tally_add(&c->base.source->trace->run->tallies, TM_TALLY_CLOCK_OUTLIER, 1);
-    return st;
+    return fits;
 }
 
 /* The next record of the track, by the recorded times, which the track is in the order of. */
-static inline tm_status next_recorded(struct record_cursor *c, struct tm_raw_record *raw, bool *more)
+static inline bool next_recorded(struct record_cursor *c, struct tm_raw_record *raw)
 {
     const struct record_source *const s = (const struct record_source *)c->base.source;
-    const tm_status st = tm_record_store_next(&c->place, raw, more);
 
-    if (st != TM_OK || !*more)
-        return st;
+    if (!tm_record_store_next(&c->place, raw))
+        return false;
     if (s->finish.record)
         s->finish.record(s->finish.to, &c->track, raw);
-    return c->base.counts ? count(c, &raw->record) : TM_OK;
+    return !c->base.counts || count(c, &raw->record);
 }
 
-TM_NOT_INLINE tm_status next_on_device_clock(struct record_cursor *c, struct tm_raw_record *raw, bool *more)
+TM_NOT_INLINE bool next_on_device_clock(struct record_cursor *c, struct tm_raw_record *raw)
 {
-    bool kept = false;
-    tm_status st = TM_OK;
-
-    while (st == TM_OK && !kept) {
-        st = next_recorded(c, raw, more);
-        if (st != TM_OK || !*more)
-            return st;
-        st = take_device_times(c, &raw->record, &kept);
-    }
-    return st;
+    while (next_recorded(c, raw))
+        if (take_device_times(c, &raw->record))
+            return true;
+    return false;
 }
 
 static tm_status next_stored_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct record_cursor *const c = (struct record_cursor *)cursor;
 
-    return c->clock.clock ? next_on_device_clock(c, raw, more) : next_recorded(c, raw, more);
+    *more = c->clock.clock ? next_on_device_clock(c, raw) : next_recorded(c, raw);
+    return *more ? TM_OK : cursor->source->trace->run->error.status;
 }
 
 /* A tm_read_clock. */
-static tm_status read_clock(void *from, struct tm_device_clock *clock, uint64_t track)
+static void read_clock(void *from, struct tm_device_clock *clock, uint64_t track)
 {
     const struct record_source *const s = from;
     struct tm_record_place place;
-    tm_status st = tm_record_store_begin(s->store, track, &place);
+    struct tm_raw_record raw;
 
-    while (st == TM_OK) {
-        struct tm_raw_record raw;
-        bool more;
-
-        st = tm_record_store_next(&place, &raw, &more);
-        if (st != TM_OK || !more)
-            break;
+    tm_record_store_begin(s->store, track, &place);
+    while (tm_record_store_next(&place, &raw))
         if (is_op(&raw.record))
-            st = tm_device_clock_take(clock, raw.record.start_ps, place.has_times ? &place.times : NULL);
-    }
+            tm_device_clock_take(clock, raw.record.start_ps, place.has_times ? &place.times : NULL);
     tm_record_store_end(&place);
-    return st;
 }
 
 static tm_status give_stored_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
@@ -380,10 +358,10 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
         return run->error.status;
     }
     *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = *finish };
-    if (tm_device_clock_read(trace, read_clock, s, &s->clock) != TM_OK) {
+    s->clock = tm_device_clock_read(trace, read_clock, s);
+    if (tm_failed(run))
         free_stored_source(&s->source);
-        return run->error.status;
-    }
-    *source = &s->source;
-    return TM_OK;
+    else
+        *source = &s->source;
+    return run->error.status;
 }

@@ -202,8 +202,6 @@ static inline void tm_unpack_more(const union tm_packed from[TM_PACKED_MORE_ROWS
     to->args = (uint64_t)p.args_high << 32 | p.args_low;
 }
 
-static inline tm_status step(struct tm_record_place *place, const union tm_packed **rows);
-
 enum {
     UNIT_BYTES = 256,
     CLASSES = 4, /* of blocks: 1, 2, 4, 8 units */
@@ -315,29 +313,15 @@ void tm_record_store_free(struct tm_record_store *store)
 /* --- adding --- */
 
 /* Take the chain of a track to hand. */
-static tm_status turn_to(struct tm_record_store *store, uint64_t track)
+static void turn_to(struct tm_record_store *store, uint64_t track)
 {
-    struct chain *row;
-    tm_status st = TM_OK;
-
-    if (store->track != NO_TRACK) {
-        row = tm_rows_change(store->chains, store->track);
-        if (!row)
-            return store->run->error.status;
-        *row = store->chain;
-    }
-    store->track = NO_TRACK;
+    if (store->track != NO_TRACK)
+        *(struct chain *)tm_rows_change(store->chains, store->track) = store->chain;
     store->block = NULL;
     if (track >= tm_rows_count(store->chains))
-        st = tm_rows_resize_st(store->chains, track + 1);
-    if (st != TM_OK)
-        return st;
-    row = tm_rows_change(store->chains, track);
-    if (!row)
-        return store->run->error.status;
-    store->chain = *row;
+        tm_rows_resize(store->chains, track + 1);
+    store->chain = *(const struct chain *)tm_rows_change(store->chains, track);
     store->track = track;
-    return TM_OK;
 }
 
 static struct block *block_at(const struct tm_record_store *store, uint64_t number)
@@ -346,59 +330,39 @@ static struct block *block_at(const struct tm_record_store *store, uint64_t numb
 }
 
 /* Put a largest block behind all others, and make spare ones of a class of it. */
-static tm_status split_block(struct tm_record_store *store, uint32_t class)
+static void split_block(struct tm_record_store *store, uint32_t class)
 {
     const uint64_t first = tm_rows_count(store->blocks) + 1, end = first + (1 << LARGEST);
-    tm_status st = tm_rows_resize_st(store->blocks, end - 1);
 
-    for (uint64_t number = first; st == TM_OK && number < end; number += UINT64_C(1) << class) {
-        struct block *const block = block_at(store, number);
-
-        if (!block)
-            return store->run->error.status;
-        block->next = store->spare[class];
+    tm_rows_resize(store->blocks, end - 1);
+    for (uint64_t number = first; number < end; number += UINT64_C(1) << class) {
+        block_at(store, number)->next = store->spare[class];
         store->spare[class] = number;
     }
-    return st;
 }
 
-/* A block that no track has; its contents are whatever they were.  out: *number plus one */
-static tm_status find_block(struct tm_record_store *store, uint32_t class, uint64_t *number)
+/* A block that no track has; its contents are whatever they were.  out: its number plus one */
+static uint64_t find_block(struct tm_record_store *store, uint32_t class)
 {
-    const tm_status st = store->spare[class] ? TM_OK : split_block(store, class);
-    const struct block *spare;
+    uint64_t number;
 
-    if (st != TM_OK)
-        return st;
-    *number = store->spare[class];
-    spare = tm_rows_at(store->blocks, *number - 1);
-    if (!spare)
-        return store->run->error.status;
-    store->spare[class] = spare->next;
-    return TM_OK;
+    if (!store->spare[class])
+        split_block(store, class);
+    number = store->spare[class];
+    store->spare[class] = ((const struct block *)tm_rows_at(store->blocks, number - 1))->next;
+    return number;
 }
 
 /* Put an empty block at the end of the chain at hand. */
-static tm_status lengthen_chain(struct tm_record_store *store)
+static void lengthen_chain(struct tm_record_store *store)
 {
     struct chain *const chain = &store->chain;
     const uint32_t class = !chain->last ? 0 : chain->class < LARGEST ? chain->class + 1 : LARGEST;
-    uint64_t number;
-    tm_status st = find_block(store, class, &number);
+    const uint64_t number = find_block(store, class);
 
-    store->block = NULL;
-    if (st == TM_OK && chain->last) {
-        struct block *last = block_at(store, chain->last);
-
-        if (last)
-            last->next = number;
-        st = last ? TM_OK : store->run->error.status;
-    }
-    if (st != TM_OK)
-        return st;
+    if (chain->last)
+        block_at(store, chain->last)->next = number;
     store->block = block_at(store, number);
-    if (!store->block)
-        return store->run->error.status;
     store->block->next = 0;
     store->block->start_ps = chain->start_ps;
     store->block->id = chain->id;
@@ -407,24 +371,24 @@ static tm_status lengthen_chain(struct tm_record_store *store)
     chain->class = class;
     chain->first = chain->first ? chain->first : number;
     chain->last = number;
-    return TM_OK;
 }
 
-/* The last block of the chain at hand, with room for some rows. */
-static tm_status open_block(struct tm_record_store *store, uint32_t rows)
+/* The last block of the chain at hand, with room for some rows.  false: the run has failed, and there is none */
+TM_NOT_INLINE bool open_block(struct tm_record_store *store, uint32_t rows)
 {
-    if (!store->block && store->chain.last) {
+    if (!store->block && store->chain.last)
         store->block = block_at(store, store->chain.last);
-        if (!store->block)
-            return store->run->error.status;
-    }
-    return store->block && store->block->count + rows <= store->block->room ? TM_OK : lengthen_chain(store);
+    if (!store->block || store->block->count + rows > store->block->room)
+        lengthen_chain(store);
+    if (tm_failed(store->run))
+        store->block = NULL; /* perhaps nobody's */
+    return store->block;
 }
 
-/* Room for the rows of a record at the end of the chain at hand. */
-static inline tm_status make_room(struct tm_record_store *store, uint32_t rows)
+/* Room for the rows of a record at the end of the chain at hand.  false: there is none, as above */
+static inline bool make_room(struct tm_record_store *store, uint32_t rows)
 {
-    return store->block && store->block->count + rows <= store->block->room ? TM_OK : open_block(store, rows);
+    return (store->block && store->block->count + rows <= store->block->room) || open_block(store, rows);
 }
 
 /* The number of a shape; two places are tried, so that whatever there is the search is short.  False: it gets none. */
@@ -470,12 +434,10 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
 }
 
 /* Add a record in one row, or in three. */
-static inline tm_status add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
+static inline void add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
-    tm_status st = r->track == store->track ? TM_OK : turn_to(store, r->track);
-
-    if (st != TM_OK)
-        return st;
+    if (r->track != store->track)
+        turn_to(store, r->track);
     const uint64_t step_ps = (uint64_t)r->start_ps - (uint64_t)store->chain.start_ps;
     const struct tm_shape shape = tm_shape_of(r, traits);
     uint16_t number = 0, id_step;
@@ -483,43 +445,39 @@ static inline tm_status add_short(struct tm_record_store *store, const struct tm
                           number_shape(store, &shape, &number);
     const uint32_t rows = is_small ? 1 : TM_PACKED_WHOLE_ROWS;
 
-    st = make_room(store, rows);
-    if (st != TM_OK)
-        return st;
+    if (!make_room(store, rows))
+        return;
     if (is_small)
         tm_pack_small(r, (uint32_t)step_ps, id_step, number, &store->block->rows[store->block->count]);
     else
         tm_pack_whole(r, traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
     count_record(store, r, rows);
-    return TM_OK;
 }
 
-tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
+void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
 {
     const uint32_t track = row->record.track, rows = TM_PACKED_WHOLE_ROWS + TM_PACKED_MORE_ROWS;
-    tm_status st;
 
-    if (!row->own_length && tm_packs_short(&row->record))
-        return add_short(store, &row->record, row->traits);
-    st = track == store->track ? TM_OK : turn_to(store, track);
-    if (st == TM_OK)
-        st = make_room(store, rows);
-    if (st != TM_OK)
-        return st;
+    if (!row->own_length && tm_packs_short(&row->record)) {
+        add_short(store, &row->record, row->traits);
+        return;
+    }
+    if (track != store->track)
+        turn_to(store, track);
+    if (!make_room(store, rows))
+        return;
     tm_pack_long(row, &store->block->rows[store->block->count]);
     count_record(store, &row->record, rows);
-    return TM_OK;
 }
 
-tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
+void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
 {
     struct tm_kept_record row;
-    tm_status st;
 
     if (!raw->own.length && tm_packs_short(&raw->record))
-        return add_short(store, &raw->record, raw->traits);
-    st = tm_keep_record(&store->args, store->run, raw, &row);
-    return st == TM_OK ? tm_record_store_add_row(store, &row) : st;
+        add_short(store, &raw->record, raw->traits);
+    else if (tm_keep_record(&store->args, store->run, raw, &row) == TM_OK)
+        tm_record_store_add_row(store, &row);
 }
 
 /* Times that lie near the recorded ones, in place of an id: so most records stay short. */
@@ -544,8 +502,8 @@ static void unpack_times(struct tm_record *r, struct tm_device_times *times)
 }
 
 /* In the table, and the row is what the record has for arguments. */
-static tm_status add_timed_row(struct tm_record_store *store, const struct tm_raw_record *raw,
-                               const struct tm_device_times *times)
+static void add_timed_row(struct tm_record_store *store, const struct tm_raw_record *raw,
+                          const struct tm_device_times *times)
 {
     const bool has_number = raw->record.args_length == sizeof(struct tm_number);
     const struct timed_args args = { *times,
@@ -553,104 +511,86 @@ static tm_status add_timed_row(struct tm_record_store *store, const struct tm_ra
                                      has_number };
     struct tm_raw_record timed = *raw;
     timed_row row;
-    tm_status st;
 
     if (!store->timed)
         store->timed = tm_rows_new_paged(store->run, TM_ACCOUNT_INPUT, sizeof(args), TIMED_BYTES, TIMED_PAGE_BYTES);
     if (!store->timed)
-        return store->run->error.status;
-    if (tm_rows_count(store->timed) > UINT32_MAX)
-        return tm_fail(&store->run->error, TM_ERR_LIMIT, -1,
-                       "the trace has more than %u ops with times of a device's clock", UINT32_MAX);
+        return;
+    if (tm_rows_count(store->timed) > UINT32_MAX) {
+        (void)tm_fail(&store->run->error, TM_ERR_LIMIT, -1,
+                      "the trace has more than %u ops with times of a device's clock", UINT32_MAX);
+        return;
+    }
     row = (timed_row)tm_rows_count(store->timed);
-    st = tm_rows_append_st(store->timed, &args);
+    tm_rows_append(store->timed, &args);
     timed.args = &row;
     timed.record.args_length = sizeof(row);
-    return st == TM_OK ? tm_record_store_add(store, &timed) : st;
+    tm_record_store_add(store, &timed);
 }
 
-tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
-                                    const struct tm_device_times *times)
+void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
+                               const struct tm_device_times *times)
 {
     struct tm_raw_record timed = *raw;
 
-    if (!pack_times(&raw->record, times, &timed.record.correlation))
-        return add_timed_row(store, raw, times);
+    if (!pack_times(&raw->record, times, &timed.record.correlation)) {
+        add_timed_row(store, raw, times);
+        return;
+    }
     timed.record.flags |= TM_FLAG_TIMED;
-    return tm_record_store_add(store, &timed);
+    tm_record_store_add(store, &timed);
 }
 
 /* --- what is there --- */
 
-static tm_status find_chain(const struct tm_record_store *store, uint64_t track, struct chain *chain)
+static struct chain find_chain(const struct tm_record_store *store, uint64_t track)
 {
-    const struct chain *row;
-
-    *chain = (struct chain){ .count = 0 };
-    if (track == store->track) {
-        *chain = store->chain;
-    } else if (track < tm_rows_count(store->chains)) {
-        row = tm_rows_at(store->chains, track);
-        if (!row)
-            return store->run->error.status;
-        *chain = *row;
-    }
-    return TM_OK;
+    if (track == store->track)
+        return store->chain;
+    return track < tm_rows_count(store->chains) ? *(const struct chain *)tm_rows_at(store->chains, track)
+                                                : (struct chain){ .count = 0 };
 }
 
-tm_status tm_record_store_track(const struct tm_record_store *store, uint64_t track, struct tm_stored_track *known)
+struct tm_stored_track tm_record_store_track(const struct tm_record_store *store, uint64_t track)
 {
-    struct chain chain;
-    const tm_status st = find_chain(store, track, &chain);
+    const struct chain chain = find_chain(store, track);
 
-    *known = (struct tm_stored_track){ .count = chain.count, .traits = chain.traits };
-    return st;
+    return (struct tm_stored_track){ .count = chain.count, .traits = chain.traits };
 }
 
 uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track)
 {
-    struct tm_stored_track known;
-
-    return tm_record_store_track(store, track, &known) == TM_OK ? known.count : 0;
+    return find_chain(store, track).count;
 }
 
-tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track)
+void tm_record_store_clear(struct tm_record_store *store, uint64_t track)
 {
-    tm_status st = track == store->track ? TM_OK : turn_to(store, track);
     uint64_t number, next;
 
-    number = st == TM_OK ? store->chain.first : 0;
-    for (uint32_t class = 0; number; class ++) {
+    if (track != store->track)
+        turn_to(store, track);
+    number = store->chain.first;
+    for (uint32_t class = 0; number && !tm_failed(store->run); class ++) {
         const uint64_t last = class < LARGEST ? number : store->chain.last; /* all behind the third are largest ones */
         struct block *const block = block_at(store, last);
 
-        if (!block)
-            return store->run->error.status;
         next = block->next;
         block->next = store->spare[class];
         store->spare[class] = number;
         number = next;
     }
-    if (st == TM_OK)
-        store->chain = (struct chain){ .count = 0 };
+    store->chain = (struct chain){ .count = 0 };
     store->block = NULL;
-    return st;
 }
 
 /* --- reading --- */
 
-tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place)
+void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place)
 {
-    struct chain chain;
-    tm_status st;
-
     *place = (struct tm_record_place){ .store = store, .track = (uint32_t)track };
-    st = find_chain(store, track, &chain);
-    if (st != TM_OK)
-        return st;
-    place->next_block = chain.first;
     place->rows = tm_take(&store->run->budget, TM_ACCOUNT_INPUT, TM_RECORD_PLACE_BYTES, &store->run->error);
-    return place->rows ? TM_OK : store->run->error.status;
+    if (place->rows)
+        place->next_block = find_chain(store, track).first;
 }
 
 void tm_record_store_end(struct tm_record_place *place)
@@ -660,39 +600,34 @@ void tm_record_store_end(struct tm_record_place *place)
     place->rows = NULL;
 }
 
-TM_NOT_INLINE tm_status copy_block(struct tm_record_place *place)
+/* out: false: the run has failed */
+TM_NOT_INLINE bool copy_block(struct tm_record_place *place)
 {
     struct tm_record_store *const store = place->store;
     const struct block *const block = tm_rows_at(store->blocks, place->next_block - 1);
 
     store->block = NULL; /* its page may have gone */
-    if (!block)
-        return store->run->error.status;
+    if (tm_failed(store->run))
+        return false;
     memcpy(place->rows, block->rows, block->count * sizeof(block->rows[0]));
     place->count = block->count;
     place->start_ps = block->start_ps;
     place->id = block->id;
     place->at = 0;
     place->next_block = block->next;
-    return TM_OK;
+    return true;
 }
 
 /* The rows of the next record, NULL at the end. */
-static inline tm_status step(struct tm_record_place *place, const union tm_packed **rows)
+static inline const union tm_packed *step(struct tm_record_place *place)
 {
-    *rows = NULL;
-    if (place->at == place->count) {
-        tm_status st;
+    const union tm_packed *rows;
 
-        if (!place->next_block)
-            return TM_OK;
-        st = copy_block(place);
-        if (st != TM_OK)
-            return st;
-    }
-    *rows = &place->rows[place->at];
-    place->at += tm_packed_rows(*rows);
-    return TM_OK;
+    if (place->at == place->count && (!place->next_block || !copy_block(place)))
+        return NULL;
+    rows = &place->rows[place->at];
+    place->at += tm_packed_rows(rows);
+    return rows;
 }
 
 /* Read the rows of a record.  out: *to, *traits  but for what only the second part of a long one has */
@@ -719,34 +654,28 @@ static void unpack_row(struct tm_record_place *place, const union tm_packed *row
         tm_unpack_more(&rows[TM_PACKED_WHOLE_ROWS], row);
 }
 
-tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row)
+const struct tm_kept_record *tm_record_store_next_row(struct tm_record_place *place)
 {
-    const union tm_packed *rows;
-    const tm_status st = step(place, &rows);
+    const union tm_packed *const rows = step(place);
 
-    *row = NULL;
-    if (st != TM_OK || !rows)
-        return st;
+    if (!rows)
+        return NULL;
     unpack_row(place, rows);
-    *row = &place->row;
-    return TM_OK;
+    return &place->row;
 }
 
 /* The arguments and times of an op that has a time of its own. */
-static tm_status give_timed(struct tm_record_place *place, struct tm_raw_record *raw)
+static void give_timed(struct tm_record_place *place, struct tm_raw_record *raw)
 {
     const struct timed_args *args;
     timed_row row;
 
     memcpy(&row, &place->args, sizeof(row));
     args = tm_rows_at(place->store->timed, row);
-    if (!args)
-        return place->store->run->error.status;
     place->times = args->times;
     place->has_times = true;
     memcpy(&place->args, &args->number, sizeof(args->number));
     raw->record.args_length = args->has_number ? sizeof(args->number) : 0;
-    return TM_OK;
 }
 
 TM_NOT_INLINE void give_packed_times(struct tm_record_place *place, struct tm_record *record)
@@ -755,27 +684,25 @@ TM_NOT_INLINE void give_packed_times(struct tm_record_place *place, struct tm_re
     place->has_times = true;
 }
 
-TM_NOT_INLINE tm_status give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw_record *raw)
+/* out: false: it cannot be read */
+TM_NOT_INLINE bool give_long(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw_record *raw)
 {
-    tm_status st;
-
     unpack_row(place, rows);
-    st = tm_unkeep_record(&place->store->args, &place->row, &place->args, raw);
-    if (st != TM_OK)
-        return st;
+    if (tm_unkeep_record(&place->store->args, &place->row, &place->args, raw) != TM_OK)
+        return false;
     if (raw->record.flags & TM_FLAG_TIMED)
         give_packed_times(place, &raw->record);
-    return raw->record.args_length == sizeof(timed_row) ? give_timed(place, raw) : TM_OK;
+    if (raw->record.args_length == sizeof(timed_row))
+        give_timed(place, raw);
+    return true;
 }
 
-tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw, bool *more)
+bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw)
 {
-    const union tm_packed *rows;
-    const tm_status st = step(place, &rows);
+    const union tm_packed *const rows = step(place);
 
-    *more = st == TM_OK && rows;
-    if (!*more)
-        return st;
+    if (!rows)
+        return false;
     place->has_times = false;
     if (tm_packed_form(rows) == TM_PACKED_LONG)
         return give_long(place, rows, raw);
@@ -785,13 +712,15 @@ tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw_reco
         give_packed_times(place, &raw->record);
     raw->args = &place->args;
     raw->own = (struct tm_arguments){ .length = 0 };
-    return TM_OK;
+    return true;
 }
 
-tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
-                                   const struct tm_kept_record *with, bool *is_cut)
+bool tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
+                              const struct tm_kept_record *with)
 {
-    return tm_kept_args_join(&store->args, row, with, is_cut);
+    bool is_cut = false;
+
+    return tm_kept_args_join(&store->args, row, with, &is_cut) == TM_OK && is_cut;
 }
 
 tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes)

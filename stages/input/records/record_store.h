@@ -11,7 +11,8 @@
 
 /* Records by track, for formats that are read in one go with the events of all tracks mixed: they are put in as
  * they come, and read again track by track, in the order in which they were put in.  A chain of blocks per track,
- * in pages that spill; most of the share `input`, at the least half of it. */
+ * in pages that spill; most of the share `input`, at the least half of it.
+ * Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
 struct tm_record_store;
 union tm_packed;
 
@@ -21,11 +22,11 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 
 /* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
-tm_status tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw) TM_MUST_USE;
+void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw);
 
 /* The same of an op that has a time of its own, which its place gives out beside the record. */
-tm_status tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
-                                    const struct tm_device_times *times) TM_MUST_USE;
+void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
+                               const struct tm_device_times *times);
 
 /* What is known of a track without reading it. */
 enum tm_stored_trait {
@@ -41,14 +42,13 @@ struct tm_stored_track {
 };
 
 /* A track that holds nothing, or that was never heard of, is all 0. */
-tm_status tm_record_store_track(const struct tm_record_store *store, uint64_t track,
-                                struct tm_stored_track *known) TM_MUST_USE;
-/* Of tm_record_store_track the count; 0 with the error in run->error where the spill file fails. */
+struct tm_stored_track tm_record_store_track(const struct tm_record_store *store, uint64_t track);
+/* Of tm_record_store_track the count. */
 uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track);
 
 /* Forget what a track holds, so that it can be filled anew.  Its blocks go to whoever needs one next; long arguments
  * stay until the store is freed.  Not while a place in it is open. */
-tm_status tm_record_store_clear(struct tm_record_store *store, uint64_t track) TM_MUST_USE;
+void tm_record_store_clear(struct tm_record_store *store, uint64_t track);
 
 /* A place in a track.  Records may be added to other tracks meanwhile.  It holds a copy of a block, so that many
  * places are cheap side by side however little memory the pages have. */
@@ -67,10 +67,9 @@ struct tm_record_place {
 };
 
 /* owns: every place that was begun, even in vain, is ended */
-tm_status tm_record_store_begin(struct tm_record_store *store, uint64_t track,
-                                struct tm_record_place *place) TM_MUST_USE;
-/* raw->args points into the place. */
-tm_status tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw, bool *more) TM_MUST_USE;
+void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place);
+/* raw->args points into the place.  out: false: that was the end, or the run has failed */
+bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw) TM_MUST_USE;
 
 /* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store.
  * out: *bytes  the same, for the caller to change in place */
@@ -78,12 +77,13 @@ tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_recor
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
 
 /* The same as rows: to take records out, and put them back in another order or changed, without a look at their
- * arguments.  *row is valid until the next call on the place; NULL at the end. */
-tm_status tm_record_store_next_row(struct tm_record_place *place, const struct tm_kept_record **row) TM_MUST_USE;
-tm_status tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row) TM_MUST_USE;
-/* Add the own arguments of one row to those of another: see tm_kept_args_join. */
-tm_status tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
-                                   const struct tm_kept_record *with, bool *is_cut) TM_MUST_USE;
+ * arguments.
+ * out: valid until the next call on the place; NULL at the end, and after a failure */
+const struct tm_kept_record *tm_record_store_next_row(struct tm_record_place *place);
+void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row);
+/* Add the own arguments of one row to those of another: see tm_kept_args_join.  out: whether they were cut */
+bool tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
+                              const struct tm_kept_record *with);
 
 struct tm_packed_small {
     uint32_t step_ps, dur_ps;
@@ -137,10 +137,8 @@ struct tm_span_order {
     tm_strid name;
 };
 
-/* The next record of the track in the order (start, longer first); what is no span is passed by.
- * errors: of the names, where one text may have several handles */
-tm_status tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace,
-                             const struct tm_record *record) TM_MUST_USE;
+/* The next record of the track in the order (start, longer first); what is no span is passed by. */
+void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record);
 
 /* A source over another one that is dear to read: the reading of a track that counts keeps its records in a record store,
  * and later readings take them from there.  Not for records whose own arguments will be asked for: those are not kept.
@@ -170,7 +168,7 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
  * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is no line of the file.
  * Sorts and stacks spill; they have the share `sort`.
  * source: Trace Event Format, "Duration Events", "Async Events", "Flow events" */
-tm_status tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track) TM_MUST_USE;
+void tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track);
 
 /* The begins of one key that wait for their ends: a stack without a limit that spills, in which the innermost one of
  * a name is found without a walk. */
@@ -187,9 +185,8 @@ struct tm_open_begin {
 struct tm_open_begins *tm_open_begins_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
 void tm_open_begins_free(struct tm_open_begins *open); /* tolerates NULL */
 
-tm_status tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin) TM_MUST_USE;
-/* Take the innermost one, or with a name the innermost one of that name.  *found false: there is none. */
-tm_status tm_open_begins_pop(struct tm_open_begins *open, const struct tm_key *name, struct tm_open_begin *begin,
-                             bool *found) TM_MUST_USE;
+void tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin);
+/* Take the innermost one, or with a name the innermost one of that name.  false: there is none, or the run has failed. */
+bool tm_open_begins_pop(struct tm_open_begins *open, const struct tm_key *name, struct tm_open_begin *begin);
 
 #endif

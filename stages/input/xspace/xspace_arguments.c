@@ -16,21 +16,16 @@ enum {
     SENTENCE_BYTES = 40, /* "(no text -9223372036854775808)" */
 };
 
-tm_status tm_xarguments_make(struct tm_xspace *x)
+void tm_xarguments_make(struct tm_xspace *x)
 {
     struct tm_trace *const trace = x->source.trace;
-    tm_status st;
 
     x->arguments = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*x->arguments), &trace->run->error);
     if (!x->arguments)
-        return trace->run->error.status;
+        return;
     x->arguments->lists = tm_met_lists_new(trace->run, MET_MOST);
-    if (!x->arguments->lists)
-        return trace->run->error.status;
-    st = tm_names_put_string_st(trace->names, "long_name", &x->arguments->long_name);
-    if (st != TM_OK)
-        return st;
-    return tm_names_put_string_st(trace->names, "display_name", &x->arguments->display_name);
+    x->arguments->long_name = tm_names_put_string(trace->names, "long_name");
+    x->arguments->display_name = tm_names_put_string(trace->names, "display_name");
 }
 
 void tm_xarguments_free(struct tm_xspace *x)
@@ -47,15 +42,15 @@ void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b)
     tm_arguments_begin(b, x->source.trace->names, x->arguments->list, sizeof(x->arguments->list));
 }
 
-static tm_status find_key(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
+static tm_strid find_key(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
+    const tm_strid key = tm_xspace_ref(x, plane, id);
     char text[SENTENCE_BYTES];
-    const tm_status st = tm_xspace_ref(x, plane, id, key);
 
-    if (st != TM_OK || *key)
-        return st;
+    if (key)
+        return key;
     (void)snprintf(text, sizeof(text), "stat %" PRId64, id);
-    return tm_names_put_string_st(x->source.trace->names, text, key);
+    return tm_names_put_string(x->source.trace->names, text);
 }
 
 static inline struct tm_xarguments_name *known_name(struct tm_xarguments_name *names, size_t count, uint64_t plane,
@@ -69,18 +64,13 @@ static inline bool is_name_of(const struct tm_xarguments_name *known, uint64_t p
     return known->name && known->id == id && known->plane == plane;
 }
 
-static inline tm_status key_of(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *key)
+static inline tm_strid key_of(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
     struct tm_xarguments_name *const known = known_name(x->arguments->keys, TM_XARGUMENTS_KEYS, plane, id);
-    tm_status st;
 
-    *key = known->name;
-    if (is_name_of(known, plane, id))
-        return TM_OK;
-    st = find_key(x, plane, id, key);
-    if (st == TM_OK)
-        *known = (struct tm_xarguments_name){ plane, id, *key };
-    return st;
+    if (!is_name_of(known, plane, id))
+        *known = (struct tm_xarguments_name){ plane, id, find_key(x, plane, id) };
+    return known->name;
 }
 
 static void put_length(struct tm_arguments_builder *b, tm_strid key, uint64_t length)
@@ -111,29 +101,25 @@ static void put_bytes(struct tm_arguments_builder *b, tm_strid key, const char *
         put_length(b, key, length);
 }
 
-static tm_status put_ref(struct tm_xspace *x, uint64_t plane, tm_strid key, int64_t id, struct tm_arguments_builder *b)
+static void put_ref(struct tm_xspace *x, uint64_t plane, tm_strid key, int64_t id, struct tm_arguments_builder *b)
 {
     struct tm_xarguments_name *const known = known_name(x->arguments->texts, TM_XARGUMENTS_TEXTS, plane, id);
     const struct tm_stat_row *row;
     char text[SENTENCE_BYTES] = "";
-    tm_status st;
 
     if (is_name_of(known, plane, id)) {
         tm_put_name(b, key, known->name);
-        return TM_OK;
+        return;
     }
-    st = tm_xspace_stat_row(x, plane, id, &row);
-    if (st != TM_OK)
-        return st;
+    row = tm_xspace_stat_row(x, plane, id);
     if (row && row->name) {
         *known = (struct tm_xarguments_name){ plane, id, row->name };
         tm_put_name(b, key, row->name);
-        return TM_OK;
+        return;
     }
     if (!row)
         (void)snprintf(text, sizeof(text), "(no text %" PRId64 ")", id);
     tm_put_text(b, key, text, strlen(text));
-    return TM_OK;
 }
 
 static void put_unsigned(struct tm_arguments_builder *b, tm_strid key, uint64_t value)
@@ -144,15 +130,11 @@ static void put_unsigned(struct tm_arguments_builder *b, tm_strid key, uint64_t 
         tm_put_uint(b, key, value);
 }
 
-static tm_status put_stat(struct tm_xspace *x, uint64_t plane, const struct tm_xstat *stat,
-                          struct tm_arguments_builder *b)
+static void put_stat(struct tm_xspace *x, uint64_t plane, const struct tm_xstat *stat, struct tm_arguments_builder *b)
 {
     const struct tm_field *const value = &stat->value;
-    tm_strid key;
-    const tm_status st = key_of(x, plane, stat->id, &key);
+    const tm_strid key = key_of(x, plane, stat->id);
 
-    if (st != TM_OK)
-        return st;
     switch (value->key) {
     case TM_WIRE_KEY(TM_XSTAT_DOUBLE, TM_WIRE_64):
         tm_put_double(b, key, tm_wire_double(value->value));
@@ -170,58 +152,47 @@ static tm_status put_stat(struct tm_xspace *x, uint64_t plane, const struct tm_x
         put_bytes(b, key, (const char *)value->bytes, value->value);
         break;
     case TM_WIRE_KEY(TM_XSTAT_REF, TM_WIRE_VARINT):
-        return put_ref(x, plane, key, (int64_t)value->value, b);
+        put_ref(x, plane, key, (int64_t)value->value, b);
+        break;
     default: /* it has no value, or one of another wire type */
         tm_put_null(b, key);
         break;
     }
-    return b->status;
 }
 
 /* One that is too large to be looked at whole: how long its text or its bytes are. */
-static tm_status put_large_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
-                                struct tm_arguments_builder *b)
+static void put_large_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                           struct tm_arguments_builder *b)
 {
-    struct tm_xstat_place place;
-    struct tm_xstat stat = { .id = 0 };
-    tm_strid key;
-    tm_status st = tm_xstat_find(x->input, begin, end, &place);
+    const struct tm_xstat_place place = tm_xstat_find(x->input, begin, end);
 
-    if (st != TM_OK)
-        return st;
-    stat.id = place.id;
     if (place.value.type != TM_WIRE_LEN) { /* what makes it large is a field of no meaning */
-        stat.value.key = TM_WIRE_KEY(place.value.number, place.value.type);
-        stat.value.value = place.value.value;
-        return put_stat(x, plane, &stat, b);
+        const struct tm_xstat stat = { .id = place.id,
+                                       .value = { .key = TM_WIRE_KEY(place.value.number, place.value.type),
+                                                  .value = place.value.value } };
+
+        put_stat(x, plane, &stat, b);
+        return;
     }
-    st = key_of(x, plane, stat.id, &key);
-    if (st != TM_OK)
-        return st;
-    put_length(b, key, place.value.value);
+    put_length(b, key_of(x, plane, place.id), place.value.value);
     b->is_cut |= place.value.number == TM_XSTAT_STR;
-    return b->status;
 }
 
-static tm_status put_stat_bytes(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes,
-                                struct tm_arguments_builder *b)
+static void put_stat_bytes(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b)
 {
     struct tm_xstat stat = { .id = 0 };
 
     tm_xstat_read(&bytes, &stat);
-    return put_stat(x, plane, &stat, b);
+    put_stat(x, plane, &stat, b);
 }
 
-tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
-                             struct tm_arguments_builder *b)
+void tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
+                        struct tm_arguments_builder *b)
 {
-    struct tm_wire view;
-    tm_status st;
-
     if (length > TM_XSTAT_LARGEST)
-        return put_large_stat(x, plane, tm_reader_offset(w), tm_reader_offset(w) + length, b);
-    st = tm_reader_peek(w, (size_t)length, &view);
-    return st == TM_OK ? put_stat_bytes(x, plane, view, b) : st;
+        put_large_stat(x, plane, tm_reader_offset(w), tm_reader_offset(w) + length, b);
+    else
+        put_stat_bytes(x, plane, tm_reader_peek(w, (size_t)length), b);
 }
 
 /* --- events --- */
@@ -248,75 +219,61 @@ static inline bool read_usual_stat(const struct tm_field *field, const uint8_t *
 }
 
 /* in: end  of what may be read behind the statistic */
-static tm_status put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field *field, const uint8_t *end,
-                           struct tm_arguments_builder *b)
+static void put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field *field, const uint8_t *end,
+                      struct tm_arguments_builder *b)
 {
     struct tm_xstat stat;
 
     if (field->key != TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN))
-        return TM_OK;
+        return;
     if (read_usual_stat(field, end, &stat))
-        return put_stat(x, plane, &stat, b);
-    return put_stat_bytes(x, plane, (struct tm_wire){ field->bytes, field->bytes + field->value }, b);
+        put_stat(x, plane, &stat, b);
+    else
+        put_stat_bytes(x, plane, (struct tm_wire){ field->bytes, field->bytes + field->value }, b);
 }
 
-tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
-                              struct tm_arguments_builder *b)
+void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
+                         struct tm_arguments_builder *b)
 {
     struct tm_met_turn turn = { .list = NULL };
     struct tm_field field;
-    tm_status st = TM_OK;
 
     if (bytes.end - bytes.at >= MET_LEAST)
         tm_met_begin(x->arguments->lists, tm_metadata_key(plane, metadata_id), bytes.at, b, &turn);
-    while (st == TM_OK) {
+    for (;;) {
         bytes.at += tm_met_copy(&turn, bytes.at, (size_t)(bytes.end - bytes.at), b);
         if (!tm_wire_next(&bytes, &field))
             break;
-        st = put_field(x, plane, &field, bytes.end, b);
+        put_field(x, plane, &field, bytes.end, b);
         tm_met_note(&turn, bytes.at, b);
     }
     tm_met_end(x->arguments->lists, &turn, bytes.at, b);
-    return st;
 }
 
-tm_status tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
-                                   struct tm_arguments_builder *b)
+void tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                              struct tm_arguments_builder *b)
 {
     struct tm_reader w;
+    struct tm_head head;
+    bool damaged;
 
     tm_reader_init(&w, x->input, x->scratch, TM_XSTAT_LARGEST, begin, end);
-    for (;;) {
-        struct tm_head head;
-        bool more, damaged;
-        tm_status st = tm_reader_head(&w, &head, &more, &damaged);
-
-        if (st != TM_OK || !more || damaged)
-            return st;
+    while (tm_reader_head(&w, &head, &damaged) && !damaged) {
         if (head.type != TM_WIRE_LEN)
             continue;
         if (head.number == TM_XEVENT_STATS)
-            st = tm_xarguments_stat(x, plane, &w, head.value, b);
-        if (st != TM_OK)
-            return st;
+            tm_xarguments_stat(x, plane, &w, head.value, b);
         tm_reader_skip(&w, head.value);
     }
 }
 
-tm_status tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
-                              struct tm_arguments_builder *b)
+void tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
+                         struct tm_arguments_builder *b)
 {
-    bool are_same;
-    tm_status st;
-
-    if (!display || !name)
-        return TM_OK;
-    st = tm_names_are_same_st(x->source.trace->names, name, display, &are_same);
-    if (st != TM_OK || are_same)
-        return st;
+    if (!display || !name || tm_names_are_same(x->source.trace->names, name, display))
+        return;
     if (shows_display)
         tm_put_name(b, x->arguments->long_name, name);
     else
         tm_put_name(b, x->arguments->display_name, display);
-    return TM_OK;
 }

@@ -15,14 +15,11 @@ struct tm_xevent {
 /* One event of an XSpace on the wire: number fields and the statistics that we know.  The hottest loop of the
  * input: no allocation, no text is looked at but by reference. */
 
-static tm_status stat_known(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, int64_t id,
-                            enum tm_stat *stat)
+static enum tm_stat stat_known(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, int64_t id)
 {
-    if (id >= 0 && id < TM_SMALL_STATS) {
-        *stat = (enum tm_stat)plane->small_stats[id];
-        return TM_OK;
-    }
-    return tm_xspace_stat(x, plane_number, id, stat);
+    if (id >= 0 && id < TM_SMALL_STATS)
+        return (enum tm_stat)plane->small_stats[id];
+    return tm_xspace_stat(x, plane_number, id);
 }
 
 /* Put one statistic into the facts. */
@@ -111,13 +108,12 @@ static bool has_types_of_fields(struct tm_wire bytes)
 }
 
 /* in: field  the statistic; end  of the event */
-static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
-                           const struct tm_field *field, const uint8_t *end, struct tm_xevent *event, bool *damaged)
+static void read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
+                      const struct tm_field *field, const uint8_t *end, struct tm_xevent *event, bool *damaged)
 {
     struct tm_wire w = { field->bytes, field->bytes + field->value };
     struct tm_xstat read = { .id = 0 };
     enum tm_stat stat;
-    tm_status st;
 
     if (!read_plain_stat((struct tm_wire){ w.at, end }, w.end, &read)) {
         read = (struct tm_xstat){ .id = 0 };
@@ -125,29 +121,27 @@ static tm_status read_stat(struct tm_xspace *x, const struct tm_plane *plane, ui
         tm_xstat_read(&w, &read);
         *damaged |= w.at != w.end;
     }
-    st = stat_known(x, plane, plane_number, read.id, &stat);
-    if (st == TM_OK && stat != TM_STAT_UNKNOWN)
+    stat = stat_known(x, plane, plane_number, read.id);
+    if (stat != TM_STAT_UNKNOWN)
         keep_stat(&event->facts, stat, &read.value);
-    return st;
 }
 
 /* Read an event out of its bytes.  Texts of the facts lie in `bytes`, or are refs into the plane's table.
  * errors: false where the bytes are damaged: what came before is there */
-static tm_status xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number,
-                             struct tm_wire bytes, struct tm_xevent *event, bool *damaged)
+static void xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, struct tm_wire bytes,
+                        struct tm_xevent *event, bool *damaged)
 {
     struct tm_field field;
-    tm_status st = TM_OK;
 
     event->metadata_id = event->offset_ps = event->duration_ps = 0;
     event->is_aggregated = false;
     event->unknown_fields = 0;
     tm_facts_begin(&event->facts, plane_number);
     *damaged = false;
-    while (st == TM_OK && tm_wire_next(&bytes, &field)) {
+    while (tm_wire_next(&bytes, &field)) {
         switch (field.key) {
         case TM_WIRE_KEY(TM_XEVENT_STATS, TM_WIRE_LEN):
-            st = read_stat(x, plane, plane_number, &field, bytes.end, event, damaged);
+            read_stat(x, plane, plane_number, &field, bytes.end, event, damaged);
             break;
         case TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT):
             event->metadata_id = (int64_t)field.value;
@@ -168,7 +162,6 @@ static tm_status xevent_read(struct tm_xspace *x, const struct tm_plane *plane, 
     }
     if (bytes.at != bytes.end)
         *damaged = true;
-    return st;
 }
 
 enum {
@@ -217,56 +210,47 @@ static void count_event(const struct xspace_cursor *c)
     c->x->source.trace->run->events_read += c->base.counts;
 }
 
-static tm_status find_ref(void *to, uint64_t plane, uint64_t ref, tm_strid *name)
+static tm_strid find_ref(void *to, uint64_t plane, uint64_t ref)
 {
-    return tm_xspace_ref(to, plane, (int64_t)ref, name);
+    return tm_xspace_ref(to, plane, (int64_t)ref);
 }
 
 /* Go to a part of the track's timeline. */
-static tm_status open_part(struct xspace_cursor *c, const struct tm_line_row *line)
+static void open_part(struct xspace_cursor *c, const struct tm_line_row *line)
 {
-    const struct tm_plane *plane = tm_rows_at(c->x->planes, line->plane);
     const int64_t line_ns = line->timestamp_ns - (line->timestamp_ns >= c->x->origin_ns ? c->x->origin_ns : 0);
 
-    if (!plane)
-        return c->x->source.trace->run->error.status;
-    c->plane = *plane;
+    c->plane = *(const struct tm_plane *)tm_rows_at(c->x->planes, line->plane);
     c->plane_number = c->maker.plane = line->plane;
     c->kin = (struct tm_xkin){ .plane = line->plane, .line = c->track.line };
     c->next_part = line->next;
     c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
     tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
-    return TM_OK;
 }
 
-static tm_status open_next_part(struct xspace_cursor *c)
+/* out: false: there is none, or the run has failed */
+static bool open_next_part(struct xspace_cursor *c)
 {
-    const struct tm_line_row *row = tm_rows_at(c->x->more_lines, c->next_part - 1);
-    struct tm_line_row line;
+    if (!c->next_part)
+        return false;
+    const struct tm_line_row line = *(const struct tm_line_row *)tm_rows_at(c->x->more_lines, c->next_part - 1);
 
-    if (!row)
-        return c->x->source.trace->run->error.status;
-    line = *row;
-    return open_part(c, &line);
+    open_part(c, &line);
+    return !tm_failed(c->x->source.trace->run);
 }
 
-static tm_status set_up(struct xspace_cursor *c, uint64_t track)
+static void set_up(struct xspace_cursor *c, uint64_t track)
 {
     struct tm_run *run = c->x->source.trace->run;
-    const struct tm_track *row = tm_rows_at(c->x->source.trace->tracks, track);
-    const struct tm_line_row *first = tm_rows_at(c->x->lines, track);
-    struct tm_line_row line;
+    const struct tm_line_row line = *(const struct tm_line_row *)tm_rows_at(c->x->lines, track);
 
-    if (!first || !row)
-        return run->error.status;
-    line = *first;
-    c->track = *row;
+    c->track = *(const struct tm_track *)tm_rows_at(c->x->source.trace->tracks, track);
     if (c->buffer_bytes > line.longest)
         c->buffer_bytes = line.longest > LEAST_BUFFER ? (size_t)line.longest : LEAST_BUFFER;
     c->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, c->buffer_bytes, &run->error);
-    if (!c->buffer || tm_clock_place_begin(c->x->clock, &c->track, &c->clock) != TM_OK)
-        return run->error.status;
-    return open_part(c, &line);
+    tm_clock_place_begin(c->x->clock, &c->track, &c->clock);
+    if (c->buffer)
+        open_part(c, &line);
 }
 
 static void close_cursor(struct tm_cursor *cursor)
@@ -294,7 +278,8 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo
     };
     c->buffer_bytes = buffer_bytes;
-    if (set_up(c, track) == TM_OK)
+    set_up(c, track);
+    if (!tm_failed(run))
         return &c->base;
     close_cursor(&c->base);
     return NULL;
@@ -342,22 +327,24 @@ static void take_numbers(struct xspace_cursor *c, struct tm_raw_record *raw)
 }
 
 /* Everything of an event that its statistics tell. */
-static tm_status take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw_record *raw)
+static void take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw_record *raw)
 {
     struct tm_facts *facts = &c->event.facts;
     struct tm_record *r = &raw->record;
 
     r->flags = facts->flags;
-    if (is_allocation(c, raw))
-        return tm_facts_allocation(&c->maker, facts, tm_raw_allocation(raw, &c->args));
+    if (is_allocation(c, raw)) {
+        tm_facts_allocation(&c->maker, facts, tm_raw_allocation(raw, &c->args));
+        return;
+    }
     if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind != TM_FACT_NO_TEXT)
         facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a text is no size */
     take_numbers(c, raw);
     /* Of host events only CPU ops and executions are told apart by more than their name. */
     if (c->track.side == TM_SIDE_HOST && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
         !tm_facts_have(facts, TM_STAT_MODULE_NAME))
-        return TM_OK;
-    return tm_facts_config(&c->maker, facts, op_config, &r->config);
+        return;
+    r->config = tm_facts_config(&c->maker, facts, op_config);
 }
 
 /* The recorded times of an event.  false: it has none, and is in a tally. */
@@ -380,35 +367,26 @@ TM_INLINE bool take_recorded_times(struct xspace_cursor *c, struct tm_record *r)
     return true;
 }
 
-/* Put the event on the clock of its device.  in, out: as of take_times, but for *kept, which is true before */
-TM_NOT_INLINE tm_status take_device_times(struct xspace_cursor *c, const struct tm_device_times *times,
-                                          struct tm_record *r, bool *kept)
+/* Put the event on the clock of its device.  in, out: as of take_times */
+TM_NOT_INLINE bool take_device_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r)
 {
-    const tm_status st = tm_clock_place_record(&c->clock, times, r, kept);
+    const bool fits = tm_clock_place_record(&c->clock, times, r);
 
-    if (st == TM_OK && !*kept)
+    if (!fits)
         count(c, TM_TALLY_CLOCK_OUTLIER);
-    return st;
+    return fits;
 }
 
 /* Place the event in time.  in: times  its own; NULL = none
- * out: *kept false: it has no place, and is in a tally */
-TM_INLINE tm_status take_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r,
-                               bool *kept)
+ * out: false: it has no place, and is in a tally */
+TM_INLINE bool take_times(struct xspace_cursor *c, const struct tm_device_times *times, struct tm_record *r)
 {
-    *kept = take_recorded_times(c, r);
-    if (*kept && c->clock.clock) {
-        const tm_status st = take_device_times(c, times, r, kept);
-
-        if (st != TM_OK)
-            return st;
-    }
-    if (!*kept)
-        return TM_OK;
+    if (!take_recorded_times(c, r) || (c->clock.clock && !take_device_times(c, times, r)))
+        return false;
     if (r->start_ps < 0)
         count(c, TM_TALLY_NEGATIVE_START);
     r->kind = r->dur_ps ? TM_SPAN : TM_INSTANT;
-    return TM_OK;
+    return true;
 }
 
 /* A value of a counter.  A host's events are told apart by their kind, and stay what they are. */
@@ -418,24 +396,18 @@ static bool is_counter(const struct xspace_cursor *c)
            c->event.facts.texts[TM_STAT_COUNTER_VALUE].kind == TM_FACT_NO_TEXT;
 }
 
-/* Turn the event that was read into a record.  *kept false: it is in a tally instead. */
-static tm_status make_record(struct xspace_cursor *c, struct tm_raw_record *raw, bool *kept)
+/* Turn the event that was read into a record.  false: it is in a tally instead. */
+static bool make_record(struct xspace_cursor *c, struct tm_raw_record *raw)
 {
-    const void *row;
     const struct tm_event_row *metadata;
     struct tm_device_times times;
     const bool has_times = c->clock.is_ops && tm_device_times_of(&c->event.facts, &times);
     uint32_t op_config = 0;
-    tm_status st;
 
     *raw = (struct tm_raw_record){ .record = { .track = (uint32_t)c->base.track } };
-    st = take_times(c, has_times ? &times : NULL, &raw->record, kept);
-    if (st != TM_OK || !*kept)
-        return st;
-    st = tm_index_get_st(c->x->events, tm_metadata_key(c->plane_number, c->event.metadata_id), &row);
-    if (st != TM_OK)
-        return st;
-    metadata = row;
+    if (!take_times(c, has_times ? &times : NULL, &raw->record))
+        return false;
+    metadata = tm_index_get(c->x->events, tm_metadata_key(c->plane_number, c->event.metadata_id));
     c->has_metadata = metadata && metadata->id == c->event.metadata_id && metadata->plane == c->plane_number;
     if (c->has_metadata) {
         raw->record.name = metadata->name;
@@ -447,22 +419,21 @@ static tm_status make_record(struct xspace_cursor *c, struct tm_raw_record *raw,
     }
     raw->record.config = op_config;
     if (!c->event.facts.has)
-        return TM_OK;
+        return true;
     if (is_counter(c))
         raw->record.kind = TM_COUNTER;
-    return take_stats(c, op_config, raw);
+    take_stats(c, op_config, raw);
+    return true;
 }
 
 /* --- events that were met before --- */
 
 /* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
- * out:    *kept  as of make_record */
-static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw_record *raw,
-                                   bool *kept)
+ * out:    as of make_record */
+static bool make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw_record *raw)
 {
     struct tm_facts *const facts = &c->event.facts;
     const struct tm_device_times times = { facts->ints[TM_STAT_DEVICE_OFFSET], facts->ints[TM_STAT_DEVICE_DURATION] };
-    tm_status st;
 
     *raw = (struct tm_raw_record){ .record = { .name = result->name,
                                                .track = (uint32_t)c->base.track,
@@ -470,9 +441,8 @@ static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xres
                                                .common = result->common,
                                                .flags = result->flags },
                                    .traits = result->traits };
-    st = take_times(c, result->has_device_times && tm_device_times_fit(&times) ? &times : NULL, &raw->record, kept);
-    if (st != TM_OK || !*kept)
-        return st;
+    if (!take_times(c, result->has_device_times && tm_device_times_fit(&times) ? &times : NULL, &raw->record))
+        return false;
     if (result->is_counter)
         raw->record.kind = TM_COUNTER;
     facts->has = (uint64_t)result->has_step_num << TM_STAT_STEP_NUM | (uint64_t)result->has_size << TM_STAT_SIZE |
@@ -481,11 +451,11 @@ static tm_status make_known_record(struct xspace_cursor *c, const struct tm_xres
     facts->ints[TM_STAT_DEVICE_ORDINAL] = result->ordinal;
     if (facts->flags || facts->has)
         take_numbers(c, raw);
-    return TM_OK;
+    return true;
 }
 
 /* Remember what was made of the event that was read. */
-static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw_record *raw)
+static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw_record *raw)
 {
     const struct tm_facts *const facts = &c->event.facts;
     const bool has_ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL);
@@ -504,9 +474,8 @@ static tm_status learn_record(struct xspace_cursor *c, const struct tm_wire *sta
         .has_device_times = (facts->has & device_facts) == device_facts,
     };
 
-    if (!c->has_metadata || is_allocation(c, raw) || ordinal != result.ordinal)
-        return TM_OK;
-    return tm_xknown_learn(c->x->known, &c->kin, stats, &result);
+    if (c->has_metadata && !is_allocation(c, raw) && ordinal == result.ordinal)
+        tm_xknown_learn(c->x->known, &c->kin, stats, &result);
 }
 
 /* The times of an event if it is written as usual: each field once, in order.
@@ -536,74 +505,62 @@ TM_INLINE bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, 
 /* --- reading --- */
 
 /* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
-static tm_status event_bytes(struct xspace_cursor *c, size_t length, struct tm_wire *view)
+static struct tm_wire event_bytes(struct xspace_cursor *c, size_t length)
 {
     size_t got = 0;
-    tm_status st;
 
     if (length <= c->buffer_bytes)
-        return tm_reader_peek(&c->window, length, view);
-    st = tm_input_read(c->x->input, c->x->scratch, length, tm_reader_offset(&c->window), &got);
-    *view = (struct tm_wire){ c->x->scratch, c->x->scratch + got };
-    return st;
+        return tm_reader_peek(&c->window, length);
+    (void)!tm_input_read(c->x->input, c->x->scratch, length, tm_reader_offset(&c->window), &got);
+    return (struct tm_wire){ c->x->scratch, c->x->scratch + got };
 }
 
 /* Read an event of `length` bytes at the window's place.  Of a very long one only the fields and statistics at its
  * beginning are read: numbers come first. */
-static tm_status read_event(struct xspace_cursor *c, uint64_t length)
+static void read_event(struct xspace_cursor *c, uint64_t length)
 {
     const bool is_cut = length > TM_XEVENT_LARGEST;
-    struct tm_wire view;
     bool damaged = false;
-    tm_status st = event_bytes(c, is_cut ? TM_XEVENT_LARGEST : (size_t)length, &view);
 
-    if (st == TM_OK)
-        st = xevent_read(c->x, &c->plane, c->plane_number, view, &c->event, &damaged);
+    xevent_read(c->x, &c->plane, c->plane_number, event_bytes(c, is_cut ? TM_XEVENT_LARGEST : (size_t)length),
+                &c->event, &damaged);
     if (is_cut)
         count(c, TM_TALLY_LONG_VALUE);
     else if (damaged)
         count(c, TM_TALLY_BAD_FIELD);
     count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
-    return st;
 }
 
-/* The next field of the line: *kept if it is an event that makes a record. */
-static tm_status read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool *more, bool *kept)
+/* The next field of the line: *kept if it is an event that makes a record.  false: there is none */
+static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool *kept)
 {
     struct tm_head head;
     bool damaged;
-    tm_status st = tm_reader_head(&c->window, &head, more, &damaged);
 
-    if (st != TM_OK)
-        return st;
     /* Damage was noted by the scan: what remains of that line cannot be trusted. */
-    if (!*more || damaged) {
-        *more = c->next_part != 0;
-        return *more ? open_next_part(c) : TM_OK;
-    }
+    if (!tm_reader_head(&c->window, &head, &damaged) || damaged)
+        return open_next_part(c);
     if (head.type != TM_WIRE_LEN)
-        return TM_OK;
+        return true;
     if (head.number == LINE_EVENT) {
         c->event_at = tm_reader_offset(&c->window);
         c->event_length = head.value;
         c->times_length = 0;
-        st = read_event(c, head.value);
-        if (st == TM_OK)
-            st = make_record(c, raw, kept);
+        read_event(c, head.value);
+        *kept = make_record(c, raw);
         count_event(c);
     }
     tm_reader_skip(&c->window, head.value);
-    return st;
+    return true;
 }
 
-/* An event that lies in the buffer as a whole.  *kept false: it is in a tally instead. */
-static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw_record *raw, bool *kept)
+/* An event that lies in the buffer as a whole.  false: it is in a tally instead. */
+static bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw_record *raw)
 {
     struct tm_wire stats;
     const bool is_usual = read_times(bytes, &c->event, &stats);
     const struct tm_xresult *known = NULL;
     bool damaged;
-    tm_status st;
 
     c->event_length = (uint64_t)(bytes->end - bytes->at);
     c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
@@ -613,16 +570,16 @@ static tm_status take_event(struct xspace_cursor *c, const struct tm_wire *bytes
     if (is_usual)
         known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints);
     if (known)
-        return make_known_record(c, known, raw, kept);
-    st = xevent_read(c->x, &c->plane, c->plane_number, *bytes, &c->event, &damaged);
+        return make_known_record(c, known, raw);
+    xevent_read(c->x, &c->plane, c->plane_number, *bytes, &c->event, &damaged);
     if (damaged)
         count(c, TM_TALLY_BAD_FIELD);
     count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
-    if (st == TM_OK)
-        st = make_record(c, raw, kept);
-    if (st != TM_OK || !is_usual || damaged || c->event.unknown_fields || !*kept)
-        return st;
-    return learn_record(c, &stats, raw);
+    if (!make_record(c, raw))
+        return false;
+    if (is_usual && !damaged && !c->event.unknown_fields)
+        learn_record(c, &stats, raw);
+    return true;
 }
 
 /* Look at the metadata of the next event: other tracks and all stages have their turn before it has. */
@@ -646,59 +603,54 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
     bool kept = false;
-    tm_status st = TM_OK;
 
     *more = true;
-    while (st == TM_OK && *more && !kept) {
+    while (*more && !kept) {
         struct tm_wire bytes;
 
         if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes))
-            st = take_event(c, &bytes, raw, &kept);
+            kept = take_event(c, &bytes, raw);
         else
-            st = read_field(c, raw, more, &kept);
+            *more = read_field(c, raw, &kept);
     }
     expect_next(c);
-    return st;
+    return *more ? TM_OK : c->x->source.trace->run->error.status;
 }
 
 /* The bytes of the event that was read last once more: the window has gone past them, but most lie in its buffer. */
-static tm_status last_event_bytes(struct xspace_cursor *c, struct tm_wire *view)
+static struct tm_wire last_event_bytes(struct xspace_cursor *c)
 {
     const struct tm_reader *const w = &c->window;
     const size_t length = (size_t)c->event_length;
     size_t got = 0;
-    tm_status st;
 
     if (c->event_at >= w->base && c->event_at - w->base <= w->have && length <= w->have - (c->event_at - w->base)) {
-        view->at = w->buffer + (c->event_at - w->base);
-        view->end = view->at + length;
-        return TM_OK;
+        const uint8_t *const at = w->buffer + (c->event_at - w->base);
+
+        return (struct tm_wire){ at, at + length };
     }
-    st = tm_input_read(c->x->input, c->x->scratch, length, c->event_at, &got);
-    *view = (struct tm_wire){ c->x->scratch, c->x->scratch + got };
-    return st;
+    (void)!tm_input_read(c->x->input, c->x->scratch, length, c->event_at, &got);
+    return (struct tm_wire){ c->x->scratch, c->x->scratch + got };
 }
 
 static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
     struct tm_arguments_builder b;
-    struct tm_wire view;
-    tm_status st;
 
     tm_xarguments_begin(c->x, &b);
     if (c->event_length > TM_XEVENT_LARGEST) {
-        st = tm_xarguments_long_event(c->x, c->plane_number, c->event_at, c->event_at + c->event_length, &b);
+        tm_xarguments_long_event(c->x, c->plane_number, c->event_at, c->event_at + c->event_length, &b);
     } else {
-        st = last_event_bytes(c, &view);
+        struct tm_wire view = last_event_bytes(c);
+
         view.at += c->times_length <= (uint64_t)(view.end - view.at) ? c->times_length : 0;
-        if (st == TM_OK)
-            st = tm_xarguments_event(c->x, c->plane_number, c->event.metadata_id, view, &b);
+        tm_xarguments_event(c->x, c->plane_number, c->event.metadata_id, view, &b);
     }
     raw->own = tm_arguments_end(&b);
     if (b.is_cut)
         tm_tally_add(&c->x->source.trace->run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
-    return st;
+    return c->x->source.trace->run->error.status;
 }
 
 /* --- the clock of a device --- */
@@ -753,62 +705,53 @@ TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const 
     return has_offset && has_duration && tm_device_times_fit(times) ? HAS_DEVICE_TIMES : NO_DEVICE_TIMES;
 }
 
-/* The next event of the line, of which nothing is wanted but its times.  *found false: there was something else */
-static tm_status next_times(struct xspace_cursor *c, struct tm_device_times *times, enum device_times *has, bool *more,
-                            bool *found)
+/* The next field of the line, of which nothing is wanted but the times of an event.
+ * out: *found  false: it is something else.  false: there is none */
+static bool next_times(struct xspace_cursor *c, struct tm_device_times *times, enum device_times *has, bool *found)
 {
     struct tm_wire bytes, stats;
     struct tm_head head;
     bool damaged;
-    tm_status st;
 
-    *found = *more = true;
+    *found = true;
     *has = MAYBE_DEVICE_TIMES;
     if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
         if (read_times(&bytes, &c->event, &stats))
             *has = read_device_times(c->plane.small_stats, &stats, times);
-        if (*has != MAYBE_DEVICE_TIMES)
-            return TM_OK;
-        return xevent_read(c->x, &c->plane, c->plane_number, bytes, &c->event, &damaged);
+        if (*has == MAYBE_DEVICE_TIMES)
+            xevent_read(c->x, &c->plane, c->plane_number, bytes, &c->event, &damaged);
+        return true;
     }
-    st = tm_reader_head(&c->window, &head, more, &damaged);
-    *found = st == TM_OK && *more && !damaged && head.type == TM_WIRE_LEN && head.number == LINE_EVENT;
-    if (st != TM_OK)
-        return st;
-    if (!*more || damaged) {
-        *more = c->next_part != 0;
-        return *more ? open_next_part(c) : TM_OK;
-    }
+    *found = false;
+    if (!tm_reader_head(&c->window, &head, &damaged) || damaged)
+        return open_next_part(c);
+    *found = head.type == TM_WIRE_LEN && head.number == LINE_EVENT;
     if (*found)
-        st = read_event(c, head.value);
+        read_event(c, head.value);
     if (head.type == TM_WIRE_LEN)
         tm_reader_skip(&c->window, head.value);
-    return st;
+    return true;
 }
 
-tm_status tm_xspace_read_clock(void *from, struct tm_device_clock *clock, uint64_t track)
+void tm_xspace_read_clock(void *from, struct tm_device_clock *clock, uint64_t track)
 {
     struct tm_xspace *const x = from;
     struct tm_cursor *const cursor = open_cursor(&x->source, track, CLOCK_BUFFER);
     struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
-    tm_status st = cursor ? TM_OK : x->source.trace->run->error.status;
-    bool more = true;
+    struct tm_device_times times;
+    enum device_times has;
+    bool found;
 
-    while (st == TM_OK && more) {
-        struct tm_device_times times;
+    while (cursor && next_times(c, &times, &has, &found)) {
         struct tm_record r = { .dur_ps = 0 };
-        enum device_times has;
-        bool found;
 
-        st = next_times(c, &times, &has, &more, &found);
-        if (st != TM_OK || !found || !take_recorded_times(c, &r))
+        if (!found || !take_recorded_times(c, &r))
             continue;
         if (has == MAYBE_DEVICE_TIMES && tm_device_times_of(&c->event.facts, &times))
             has = HAS_DEVICE_TIMES;
-        st = tm_device_clock_take(clock, r.start_ps, has == HAS_DEVICE_TIMES ? &times : NULL);
+        tm_device_clock_take(clock, r.start_ps, has == HAS_DEVICE_TIMES ? &times : NULL);
     }
     close_cursor(cursor);
-    return st;
 }
 
 static void free_source(struct tm_source *source)

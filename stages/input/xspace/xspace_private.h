@@ -97,18 +97,18 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
     return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
 }
 
-/* The entry of a statistic's id.  *row = NULL where there is none; valid until the next look-up */
-tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id,
-                             const struct tm_stat_row **row) TM_MUST_USE;
-/* Look up a text by ref_value.  *name = 0 where there is no such entry. */
-tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name) TM_MUST_USE;
-tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat) TM_MUST_USE;
+/* What fails here and below is remembered in run->error.
+ * The entry of a statistic's id.  NULL where there is none; valid until the next look-up */
+const struct tm_stat_row *tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id);
+/* Look up a text by ref_value.  0 where there is no such entry. */
+tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
+enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 
 /* xspace_tables.c: one entry of a table, or one statistic of a plane; the window stands at its first byte.
  * out: *is_damaged  set where an entry is: what could be read of it counts */
-tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged) TM_MUST_USE;
-tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged) TM_MUST_USE;
-tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes) TM_MUST_USE;
+void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
+void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
+void tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes);
 
 /* xspace_scan.c: a compiled program in an entry of the plane /host:metadata; it is not read here. */
 struct tm_program_entry {
@@ -116,10 +116,10 @@ struct tm_program_entry {
     bool found;
 };
 /* One statistic of the entry.  in: begin, end  of its bytes */
-tm_status tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
-                                 struct tm_program_entry *entry) TM_MUST_USE;
+void tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                            struct tm_program_entry *entry);
 /* All of the entry is known: note the program.  in: name  of the entry, "jit_step(12)" */
-tm_status tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_program_entry *entry) TM_MUST_USE;
+void tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_program_entry *entry);
 
 /* xspace_cursor.c */
 tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */
@@ -167,8 +167,8 @@ void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin);
 
 /* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
  * whose other numbers matter, too (an allocation). */
-tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
-                          const struct tm_xresult *result) TM_MUST_USE;
+void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                     const struct tm_xresult *result);
 
 /* A statistic on the wire: XStat {metadata_id 1, double 2, uint64 3, int64 4, str 5, bytes 6, ref 7}. */
 enum {
@@ -208,8 +208,7 @@ struct tm_xstat_place {
 };
 
 /* in: begin, end  of its bytes; of one that is cut, what is there counts */
-tm_status tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end,
-                        struct tm_xstat_place *place) TM_MUST_USE;
+struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end);
 
 /* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, whole numbers, numbers and texts
  * keep their kind.  What cannot be told is said in words: a statistic without a name is `stat ID`, a text that a table
@@ -233,25 +232,25 @@ struct tm_xspace_arguments {
 };
 
 /* in: x  its trace keeps arguments.  owns: x->arguments, freed with tm_xarguments_free */
-tm_status tm_xarguments_make(struct tm_xspace *x) TM_MUST_USE;
+void tm_xarguments_make(struct tm_xspace *x);
 void tm_xarguments_free(struct tm_xspace *x); /* tolerates that there are none */
 
 /* Begin a list in x->arguments; the one before is gone. */
 void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b);
 
 /* Put in the statistic of `length` bytes at the window's place, which stays. */
-tm_status tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
-                             struct tm_arguments_builder *b) TM_MUST_USE;
+void tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
+                        struct tm_arguments_builder *b);
 /* All statistics of an event: of its bytes; of one that may be of any length, read through the scratch memory. */
-tm_status tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
-                              struct tm_arguments_builder *b) TM_MUST_USE;
-tm_status tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
-                                   struct tm_arguments_builder *b) TM_MUST_USE;
+void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
+                         struct tm_arguments_builder *b);
+void tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                              struct tm_arguments_builder *b);
 
 /* What an event's metadata is called beside the name that its records have.
  * in: name  of the metadata.  display  0 = none.  shows_display: records are named with it */
-tm_status tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
-                              struct tm_arguments_builder *b) TM_MUST_USE;
+void tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
+                         struct tm_arguments_builder *b);
 
 /* XEvent {metadata_id 1, offset_ps 2, duration_ps 3, stats 4, num_occurrences 5} */
 enum {

@@ -137,24 +137,22 @@ void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *
     w->read_to = w->base;
 }
 
-tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
-                           size_t buffer_bytes)
+void tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
+                      size_t buffer_bytes)
 {
     const uint64_t offset = tm_reader_offset(outer);
     struct tm_wire view;
-    tm_status st;
 
     tm_reader_init(w, outer->input, buffer, buffer_bytes, offset, offset + length);
     if (length > outer->buffer_bytes)
-        return TM_OK;
-    st = tm_reader_peek(outer, (size_t)length, &view);
-    if (st != TM_OK || (uint64_t)(view.end - view.at) < length)
-        return st;
+        return;
+    view = tm_reader_peek(outer, (size_t)length);
+    if ((uint64_t)(view.end - view.at) < length)
+        return;
     w->buffer = outer->buffer + outer->used;
     w->buffer_bytes = outer->buffer_bytes - outer->used;
     w->have = (size_t)length;
     w->read_to = w->end;
-    return TM_OK;
 }
 
 /* How far before its place an empty window reads on; a window that is not empty reads on where it ends. */
@@ -165,15 +163,14 @@ static size_t leap_of(const struct tm_reader *w, size_t bytes)
     return leap <= SHORT_LEAP && leap + bytes <= w->buffer_bytes ? (size_t)leap : 0;
 }
 
-tm_status tm_reader_fill(struct tm_reader *w, size_t bytes)
+void tm_reader_fill(struct tm_reader *w, size_t bytes)
 {
     const size_t left = w->have - w->used;
     uint64_t at, want;
     size_t got = 0, leap;
-    tm_status st;
 
     if (w->base + w->have == w->end) /* there is no more */
-        return TM_OK;
+        return;
     assert(bytes <= w->buffer_bytes);
     if (left && w->used)
         memmove(w->buffer, w->buffer + w->used, left);
@@ -186,12 +183,12 @@ tm_status tm_reader_fill(struct tm_reader *w, size_t bytes)
     want = w->end - at;
     if (want > w->buffer_bytes - left)
         want = w->buffer_bytes - left;
-    st = tm_input_read(w->input, w->buffer + left, (size_t)want, at, &got);
+    if (tm_failed(w->input->run) || tm_input_read(w->input, w->buffer + left, (size_t)want, at, &got) != TM_OK)
+        w->end = w->base + w->have + got;
     w->have += got;
     if (w->used > w->have)
         w->used = w->have;
     w->read_to = w->base + w->have;
-    return st;
 }
 
 void tm_reader_skip(struct tm_reader *w, uint64_t bytes)
@@ -217,22 +214,19 @@ void tm_reader_return(struct tm_reader *w, uint64_t offset)
 }
 
 /* A head as it stands there: of a group the first or last key alone. */
-static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
+static bool read_head(struct tm_reader *w, struct tm_head *head, bool *damaged)
 {
-    struct tm_wire view = { NULL, NULL };
-    const uint8_t *first;
+    struct tm_wire view = tm_reader_peek(w, LONGEST_HEAD);
+    const uint8_t *const first = view.at;
     uint64_t key = 0;
-    tm_status st = tm_reader_peek(w, LONGEST_HEAD, &view);
 
-    *more = st == TM_OK && view.at < view.end;
     *damaged = false;
     *head = (struct tm_head){ .type = TM_WIRE_END, .offset = tm_reader_offset(w) };
-    if (!*more)
-        return st;
-    first = view.at;
+    if (view.at == view.end)
+        return false;
     *damaged = !tm_wire_varint(&view, &key) || key > TM_WIRE_KEY_MOST || !(key >> 3);
     if (*damaged)
-        return TM_OK;
+        return true;
     head->number = (uint32_t)(key >> 3);
     head->type = (uint32_t)(key & 7);
     head->value = 0;
@@ -259,28 +253,24 @@ static tm_status read_head(struct tm_reader *w, struct tm_head *head, bool *more
         *damaged = true;
     }
     if (*damaged)
-        return TM_OK;
+        return true;
     tm_reader_skip(w, (uint64_t)(view.at - first));
     *damaged = head->type == TM_WIRE_LEN && head->value > w->end - tm_reader_offset(w);
-    return TM_OK;
+    return true;
 }
 
 /* Step over what is left of a group after its first key; groups in it are counted, not entered. */
-static tm_status skip_streamed_group(struct tm_reader *w, uint32_t number, bool *damaged)
+static void skip_streamed_group(struct tm_reader *w, uint32_t number, bool *damaged)
 {
     uint64_t depth = 1;
 
     while (depth) {
         struct tm_head head;
-        bool more;
-        const tm_status st = read_head(w, &head, &more, damaged);
 
-        if (st != TM_OK)
-            return st;
-        if (!more)
+        if (!read_head(w, &head, damaged))
             *damaged = true;
         if (*damaged)
-            return TM_OK;
+            return;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
         else if (head.type == TM_WIRE_GROUP)
@@ -288,19 +278,19 @@ static tm_status skip_streamed_group(struct tm_reader *w, uint32_t number, bool 
         else if (head.type == TM_WIRE_END)
             *damaged = !--depth && head.number != number;
     }
-    return TM_OK;
 }
 
-tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged)
+bool tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *damaged)
 {
-    const tm_status st = read_head(w, head, more, damaged);
+    const bool more = read_head(w, head, damaged);
 
-    if (st != TM_OK || !*more || *damaged)
-        return st;
+    if (!more || *damaged)
+        return more;
     if (head->type == TM_WIRE_GROUP)
-        return skip_streamed_group(w, head->number, damaged);
-    *damaged = head->type == TM_WIRE_END; /* of no group */
-    return TM_OK;
+        skip_streamed_group(w, head->number, damaged);
+    else
+        *damaged = head->type == TM_WIRE_END; /* of no group */
+    return true;
 }
 
 static void *allocate(void *of, size_t bytes)
@@ -326,10 +316,10 @@ ProtobufCAllocator *tm_unpacking_begin(struct tm_unpacking *unpacking)
     return &unpacking->allocator;
 }
 
-tm_status tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run)
+void tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run)
 {
     if (unpacking->memory_ended)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "no memory is left for a message of the profile");
-    tm_tally_add(&run->tallies, TM_TALLY_BAD_FIELD, 1);
-    return TM_OK;
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "no memory is left for a message of the profile");
+    else
+        tm_tally_add(&run->tallies, TM_TALLY_BAD_FIELD, 1);
 }

@@ -132,8 +132,8 @@ void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *
 
 /* A window on the next `length` bytes of another one, which stays where it is and is not used meanwhile.  They are seen
  * in its buffer if all of them fit there, else they are read through the buffer that is given. */
-tm_status tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
-                           size_t buffer_bytes) TM_MUST_USE;
+void tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
+                      size_t buffer_bytes);
 
 /* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
 static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
@@ -149,22 +149,20 @@ static inline uint64_t tm_reader_offset(const struct tm_reader *w)
     return w->base + w->used;
 }
 
-/* Refill so that at least `bytes` can be seen, or all that is left. */
-tm_status tm_reader_fill(struct tm_reader *w, size_t bytes) TM_MUST_USE;
+/* Refill so that at least `bytes` can be seen, or all that is left.  A failure is remembered in run->error, and the part
+ * ends with what was read before it. */
+void tm_reader_fill(struct tm_reader *w, size_t bytes);
 
-/* Look at the next bytes: *view is valid until the next call; its length is min(bytes, what is left).
+/* Look at the next bytes: valid until the next call; their length is min(bytes, what is left).
  * in: bytes  at most the size of the buffer */
-static inline tm_status tm_reader_peek(struct tm_reader *w, size_t bytes, struct tm_wire *view)
+static inline struct tm_wire tm_reader_peek(struct tm_reader *w, size_t bytes)
 {
-    if (w->have - w->used < bytes) {
-        const tm_status st = tm_reader_fill(w, bytes);
+    const uint8_t *at;
 
-        if (st != TM_OK)
-            return st;
-    }
-    view->at = w->buffer + w->used;
-    view->end = view->at + (w->have - w->used < bytes ? w->have - w->used : bytes);
-    return TM_OK;
+    if (w->have - w->used < bytes)
+        tm_reader_fill(w, bytes);
+    at = w->buffer + w->used;
+    return (struct tm_wire){ at, at + (w->have - w->used < bytes ? w->have - w->used : bytes) };
 }
 
 /* Go on, also past what the buffer holds. */
@@ -209,9 +207,9 @@ struct tm_head {
 
 /* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which lie at the place of
  * the window then).
- * out: *more false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
+ * out: false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
  *      the end of the part (head is filled in that case: what is there can still be read) */
-tm_status tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *more, bool *damaged) TM_MUST_USE;
+bool tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *damaged) TM_MUST_USE;
 
 /* protobuf-c has one answer for a message that is damaged and for memory that ended: its allocator is asked which it was.
  *     message = ..._unpack(tm_unpacking_begin(&unpacking), ...);
@@ -226,6 +224,6 @@ struct tm_unpacking {
 ProtobufCAllocator *tm_unpacking_begin(struct tm_unpacking *unpacking);
 
 /* What a message that was not unpacked means: counted as a bad field, or TM_ERR_LIMIT. */
-tm_status tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run) TM_MUST_USE;
+void tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run);
 
 #endif

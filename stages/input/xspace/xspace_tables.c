@@ -17,33 +17,28 @@
 
 enum { WINDOW_BYTES = 64 };
 
-tm_status tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end, struct tm_xstat_place *place)
+struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end)
 {
+    struct tm_xstat_place place = { .value = { .type = TM_WIRE_END } };
     uint8_t window[WINDOW_BYTES];
     struct tm_reader w;
+    struct tm_head head;
+    bool damaged = false;
 
-    *place = (struct tm_xstat_place){ .value = { .type = TM_WIRE_END } };
     tm_reader_init(&w, input, window, sizeof(window), begin, end);
-    for (;;) {
-        struct tm_head head;
-        bool more, damaged;
-        const tm_status st = tm_reader_head(&w, &head, &more, &damaged);
-
-        if (st != TM_OK || !more)
-            return st;
+    while (!damaged && tm_reader_head(&w, &head, &damaged)) {
         if (head.number == TM_XSTAT_ID && head.type == TM_WIRE_VARINT && !damaged) {
-            place->id = (int64_t)head.value;
+            place.id = (int64_t)head.value;
         } else if (head.number <= TM_XSTAT_REF && (head.type == TM_WIRE_LEN || !damaged)) {
-            place->value = head;
-            place->value_at = tm_reader_offset(&w);
+            place.value = head;
+            place.value_at = tm_reader_offset(&w);
             if (damaged)
-                place->value.value = end - place->value_at;
+                place.value.value = end - place.value_at;
         }
-        if (damaged)
-            return TM_OK;
-        if (head.type == TM_WIRE_LEN)
+        if (head.type == TM_WIRE_LEN && !damaged)
             tm_reader_skip(&w, head.value);
     }
+    return place;
 }
 
 /* Shapes and results.  See xspace_private.h.
@@ -342,28 +337,24 @@ static struct shape *make_shape(struct tm_xknown *known, const struct tm_xkin *k
 /* What a statistic is, and where its number lies.
  * out:    *hole  but `before`; head_bytes 0 where it is not as writers write it: id first, then the value, nothing else,
  *         all lengths in one byte */
-static tm_status look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *field, struct hole *hole)
+static void look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *field, struct hole *hole)
 {
     const uint8_t *const at = field->at;
     struct tm_wire w = { at + 1, field->end };
     struct tm_xstat read = { .id = 0 };
-    enum tm_stat stat;
     uint64_t length, id;
-    tm_status st;
 
     if (!tm_wire_varint(&w, &length))
-        return TM_OK;
+        return;
     tm_xstat_read(&w, &read);
-    st = tm_xspace_stat(x, plane, read.id, &stat);
-    hole->stat = (uint8_t)stat;
+    hole->stat = (uint8_t)tm_xspace_stat(x, plane, read.id);
     w = (struct tm_wire){ at + 3, field->end };
     if (at[1] >= 0x80 || !at[1] || at[2] != TM_XSTAT_ID << 3 || !tm_wire_varint(&w, &id) || w.end - w.at < 2 ||
         w.at + 1 - at > HEAD_MOST)
-        return st;
+        return;
     hole->head_bytes = (uint8_t)(w.at + 1 - at);
     memcpy(&hole->head, at, hole->head_bytes);
     hole->head &= ~LENGTH_MASK;
-    return st;
 }
 
 /* Whether a statistic becomes a hole. */
@@ -379,7 +370,7 @@ static bool is_a_hole(const struct shape *shape, const struct hole *hole)
 }
 
 /* Find the holes of an event.  out: shape->is_known  false where no shape can tell its numbers */
-static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats, struct shape *shape)
+static void take_shape(struct tm_xknown *known, const struct tm_wire *stats, struct shape *shape)
 {
     struct tm_wire w = *stats;
     const uint8_t *before = w.at, *at = w.at;
@@ -390,20 +381,17 @@ static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats
     memset(shape->holes, 0, sizeof(shape->holes));
     for (; tm_wire_next(&w, &field); at = w.at) {
         struct hole hole = { .before = (uint16_t)(at - before) };
-        tm_status st;
 
         if (field.key != STAT_KEY)
-            return TM_OK;
-        st = look_at_stat(known->x, shape->plane, &(struct tm_wire){ at, w.at }, &hole);
-        if (st != TM_OK)
-            return st;
+            return;
+        look_at_stat(known->x, shape->plane, &(struct tm_wire){ at, w.at }, &hole);
         if (!is_a_hole(shape, &hole)) {
             if (TM_FACT_BIT(hole.stat) & used_numbers)
-                return TM_OK;
+                return;
             continue;
         }
         if (shape->hole_count == HOLES_MOST || at - before > UINT16_MAX)
-            return TM_OK;
+            return;
         if (!(TM_FACT_BIT(hole.stat) & used_numbers))
             hole.stat = TM_STAT_UNKNOWN;
         shape->holes[shape->hole_count++] = hole;
@@ -412,7 +400,6 @@ static tm_status take_shape(struct tm_xknown *known, const struct tm_wire *stats
     shape->is_known = w.at == w.end;
     shape->seed = tm_hash_mix(tm_hash_mix(shape->plane, known->seed) ^ (uint64_t)shape->metadata_id, known->seed);
     shape->seed = hash_bytes(known->seed, shape->seed, (const uint8_t *)shape->holes, sizeof(shape->holes));
-    return TM_OK;
 }
 
 static void put_result(struct tm_xknown *known, uint64_t key, const struct tm_xresult *result)
@@ -439,25 +426,19 @@ static bool spend_credit(struct shape *shape)
     return true;
 }
 
-tm_status tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
-                          const struct tm_xresult *result)
+void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                     const struct tm_xresult *result)
 {
     int64_t numbers[TM_STAT_COUNT];
     struct shape *const shape = make_shape(known, kin);
     uint64_t key;
-    tm_status st;
 
-    if (!shape)
-        return TM_OK;
-    if (!spend_credit(shape))
-        return TM_OK;
-    st = take_shape(known, stats, shape);
-    if (st != TM_OK || !shape->is_known)
-        return st;
-    key = read_by_shape(shape, kin, stats, numbers);
+    if (!shape || !spend_credit(shape))
+        return;
+    take_shape(known, stats, shape);
+    key = shape->is_known ? read_by_shape(shape, kin, stats, numbers) : 0;
     if (key)
         put_result(known, key, result);
-    return TM_OK;
 }
 
 /* A statistic is unpacked as a whole, at up to 50 times its size: a larger one is a serialized message. */
@@ -465,53 +446,48 @@ enum { LARGEST_STAT = 64 << 10 };
 
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
 
-tm_status tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id, const struct tm_stat_row **row)
+const struct tm_stat_row *tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
-    const void *found;
-    const tm_status st = tm_index_get_st(x->stats, tm_metadata_key(plane, id), &found);
+    const struct tm_stat_row *const row = tm_index_get(x->stats, tm_metadata_key(plane, id));
 
-    *row = st == TM_OK ? found : NULL;
-    if (*row && ((*row)->id != id || (*row)->plane != plane))
-        *row = NULL;
-    return st;
+    return row && row->id == id && row->plane == plane ? row : NULL;
 }
 
-tm_status tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id, enum tm_stat *stat)
+enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
-    const struct tm_stat_row *row;
-    const tm_status st = tm_xspace_stat_row(x, plane, id, &row);
+    const struct tm_stat_row *const row = tm_xspace_stat_row(x, plane, id);
 
-    *stat = row ? (enum tm_stat)row->stat : TM_STAT_UNKNOWN;
-    return st;
+    return row ? (enum tm_stat)row->stat : TM_STAT_UNKNOWN;
 }
 
-tm_status tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id, tm_strid *name)
+tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
-    const struct tm_stat_row *row;
-    const tm_status st = tm_xspace_stat_row(x, plane, id, &row);
+    const struct tm_stat_row *const row = tm_xspace_stat_row(x, plane, id);
 
-    *name = row ? row->name : 0;
-    return st;
+    return row ? row->name : 0;
 }
 
 /* The bytes of a name at the window's place: a view into the window or the scratch memory. */
-static tm_status name_bytes(struct tm_xspace *x, struct tm_reader *w, uint64_t length, struct tm_wire *view)
+static struct tm_wire name_bytes(struct tm_xspace *x, struct tm_reader *w, uint64_t length)
 {
     struct tm_run *run = x->source.trace->run;
     size_t got = 0;
-    tm_status st;
 
     if (length > w->end - tm_reader_offset(w))
         length = w->end - tm_reader_offset(w);
     if (length <= w->buffer_bytes)
-        return tm_reader_peek(w, (size_t)length, view);
+        return tm_reader_peek(w, (size_t)length);
     if (length > x->scratch_bytes) {
         tm_tally_add(&run->tallies, TM_TALLY_LONG_VALUE, 1);
         length = x->scratch_bytes;
     }
-    st = tm_input_read(x->input, x->scratch, (size_t)length, tm_reader_offset(w), &got);
-    *view = (struct tm_wire){ x->scratch, x->scratch + got };
-    return st;
+    (void)!tm_input_read(x->input, x->scratch, (size_t)length, tm_reader_offset(w), &got);
+    return (struct tm_wire){ x->scratch, x->scratch + got };
+}
+
+static tm_strid put_bytes(struct tm_xspace *x, struct tm_wire view)
+{
+    return tm_names_put(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at));
 }
 
 /* Whether a field of an entry has another wire type than the format gives it: what it says is lost. */
@@ -528,88 +504,72 @@ static bool is_misfit_of_value(const struct tm_head *head)
 }
 
 /* Step to the value of a map entry; the reader ends where it ends.  Key and value come in any order.
- * out: *found    false where there is no value
- *      *is_damaged  set where the entry is */
-static tm_status enter_value(struct tm_reader *w, int64_t *key, bool *found, bool *is_damaged)
+ * out: false where there is no value.  *is_damaged  set where the entry is */
+static bool enter_value(struct tm_reader *w, int64_t *key, bool *is_damaged)
 {
     uint64_t begin = 0, end = 0;
-    bool has_key = false;
+    bool has_key = false, found = false;
 
     *key = 0;
-    *found = false;
     for (;;) {
         struct tm_head head;
-        bool more, damaged;
-        const tm_status st = tm_reader_head(w, &head, &more, &damaged);
+        bool damaged;
+        const bool more = tm_reader_head(w, &head, &damaged);
 
-        if (st != TM_OK)
-            return st;
-        *is_damaged |= damaged || (more && is_misfit_of_entry(&head)) || (more && *found && head.number == ENTRY_VALUE);
+        *is_damaged |= damaged || (more && is_misfit_of_entry(&head)) || (more && found && head.number == ENTRY_VALUE);
         if (more && head.number == ENTRY_KEY && head.type == TM_WIRE_VARINT && !damaged) {
             *key = (int64_t)head.value;
             has_key = true;
         }
-        if (more && head.number == ENTRY_VALUE && head.type == TM_WIRE_LEN && !*found) {
-            *found = true;
+        if (more && head.number == ENTRY_VALUE && head.type == TM_WIRE_LEN && !found) {
+            found = true;
             begin = tm_reader_offset(w);
             end = damaged ? w->end : begin + head.value;
         }
-        if (!more || damaged || (*found && has_key && end == w->end))
+        if (!more || damaged || (found && has_key && end == w->end))
             break;
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
     }
-    if (*found && begin != tm_reader_offset(w)) /* the key came behind it */
+    if (found && begin != tm_reader_offset(w)) /* the key came behind it */
         tm_reader_init(w, w->input, w->buffer, w->buffer_bytes, begin, end);
-    else if (*found)
+    else if (found)
         tm_reader_end_at(w, end);
-    *is_damaged |= !*found; /* writers give each entry a value, and one */
-    return TM_OK;
+    *is_damaged |= !found; /* writers give each entry a value, and one */
+    return found;
 }
 
-static tm_status finish_stat(struct tm_xspace *x, uint64_t plane, struct tm_stat_row *row)
+static void finish_stat(struct tm_xspace *x, uint64_t plane, struct tm_stat_row *row)
 {
     row->plane = plane;
     row->key = tm_metadata_key(plane, row->id);
-    if (row->id >= 0 && row->id < TM_SMALL_STATS) {
-        struct tm_plane *p = tm_rows_change(x->planes, plane);
-
-        if (!p)
-            return x->source.trace->run->error.status;
-        p->small_stats[row->id] = (uint8_t)row->stat;
-    }
-    return tm_index_put_st(x->stats, row);
+    if (row->id >= 0 && row->id < TM_SMALL_STATS)
+        ((struct tm_plane *)tm_rows_change(x->planes, plane))->small_stats[row->id] = (uint8_t)row->stat;
+    tm_index_put(x->stats, row);
 }
 
-tm_status tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged)
+void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged)
 {
     struct tm_stat_row row = { .stat = TM_STAT_UNKNOWN };
-    bool found;
-    tm_status st = enter_value(w, &row.id, &found, is_damaged);
+    struct tm_head head;
+    bool damaged = false;
 
-    while (st == TM_OK && found) {
-        struct tm_head head;
-        struct tm_wire view;
-        bool more, damaged;
+    if (!enter_value(w, &row.id, is_damaged))
+        return;
+    while (!damaged && tm_reader_head(w, &head, &damaged)) {
+        *is_damaged |= damaged || is_misfit_of_value(&head);
+        if (head.type != TM_WIRE_LEN)
+            continue;
+        if (head.number == VALUE_NAME) {
+            const struct tm_wire view = name_bytes(x, w, head.value);
 
-        st = tm_reader_head(w, &head, &more, &damaged);
-        *is_damaged |= st == TM_OK && (damaged || (more && is_misfit_of_value(&head)));
-        if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
-            break;
-        if (head.number == VALUE_NAME && head.type == TM_WIRE_LEN) {
-            st = name_bytes(x, w, head.value, &view);
-            if (st != TM_OK)
-                break;
             row.stat = tm_stat_of((const char *)view.at, (size_t)(view.end - view.at));
-            st =
-                tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at), &row.name);
+            row.name = put_bytes(x, view);
         }
-        if (damaged)
-            break;
-        if (head.type == TM_WIRE_LEN)
+        if (!damaged)
             tm_reader_skip(w, head.value);
     }
-    return st == TM_OK && found ? finish_stat(x, plane, &row) : st;
+    finish_stat(x, plane, &row);
 }
 
 /* A whole number from any of the number types: writers changed them over the years. */
@@ -633,25 +593,21 @@ static double stat_double(const Tracemill__Stat *stat)
 }
 
 /* The text of a statistic, interned; 0 = it is no text. */
-static tm_status stat_text(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, tm_strid *name)
+static tm_strid stat_text(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat)
 {
-    *name = 0;
     if (stat->value_case == TRACEMILL__STAT__VALUE_STR_VALUE)
-        return tm_names_put_st(x->source.trace->names, (const char *)stat->str_value.data, stat->str_value.len, name);
+        return tm_names_put(x->source.trace->names, (const char *)stat->str_value.data, stat->str_value.len);
     if (stat->value_case == TRACEMILL__STAT__VALUE_REF_VALUE)
-        return tm_xspace_ref(x, plane, (int64_t)stat->ref_value, name);
-    return TM_OK;
+        return tm_xspace_ref(x, plane, (int64_t)stat->ref_value);
+    return 0;
 }
 
-static tm_status copy_text(struct tm_xspace *x, tm_strid name, char *to, size_t bytes)
+static void copy_text(struct tm_xspace *x, tm_strid name, char *to, size_t bytes)
 {
-    const char *text;
     size_t length;
-    const tm_status st = tm_names_text_st(x->source.trace->names, name, bytes, &text, &length);
+    const char *const text = tm_names_text(x->source.trace->names, name, bytes, &length);
 
-    if (st == TM_OK)
-        tm_clean_text(to, bytes, text, length);
-    return st;
+    tm_clean_text(to, bytes, text, length);
 }
 
 /* What a TPU op's metadata says of all its events. */
@@ -661,22 +617,18 @@ struct op_facts {
     bool any, has_name;
 };
 
-static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, struct op_facts *facts)
+static void take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, struct op_facts *facts)
 {
     struct tm_config *config = &facts->config;
-    enum tm_stat what;
-    tm_strid text = 0;
-    tm_status st = tm_xspace_stat(x, plane, stat->metadata_id, &what);
+    const enum tm_stat what = tm_xspace_stat(x, plane, stat->metadata_id);
+    const tm_strid text = stat_text(x, plane, stat);
 
-    if (st == TM_OK)
-        st = stat_text(x, plane, stat, &text);
-    if (st != TM_OK)
-        return st;
     facts->any = true;
     switch (what) {
     case TM_STAT_HLO_CATEGORY:
         config->category = text;
-        return copy_text(x, text, facts->category, sizeof(facts->category));
+        copy_text(x, text, facts->category, sizeof(facts->category));
+        break;
     case TM_STAT_FLOPS:
         config->flops = (uint64_t)stat_int(stat);
         config->has_flops = 1;
@@ -690,7 +642,9 @@ static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemi
         facts->has_name = true;
         break;
     case TM_STAT_TF_OP:
-        return facts->has_name ? TM_OK : tm_path_of_tf_op(x->source.trace->names, text, &config->op);
+        if (!facts->has_name)
+            config->op = tm_path_of_tf_op(x->source.trace->names, text);
+        break;
     case TM_STAT_PROGRAM_ID:
         config->program_id = stat_int(stat);
         break;
@@ -700,7 +654,6 @@ static tm_status take_op_stat(struct tm_xspace *x, uint64_t plane, const Tracemi
     default:
         break;
     }
-    return TM_OK;
 }
 
 static bool is_message(struct tm_wire bytes)
@@ -714,59 +667,48 @@ static bool is_message(struct tm_wire bytes)
 
 /* Tell it of one that is no message, whether or not anything here looks at it.  A large one is looked at where it lies,
  * by who has use for it. */
-static tm_status check_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length, bool *is_whole)
+static bool is_whole_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length)
 {
-    struct tm_wire view;
-    tm_status st;
-
-    if (length > LARGEST_STAT || length > w->buffer_bytes)
-        return TM_OK;
-    st = tm_reader_peek(w, (size_t)length, &view);
-    *is_whole = st != TM_OK || is_message(view);
-    if (!*is_whole)
-        tm_tally_add(&x->source.trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
-    return st;
+    if (length > LARGEST_STAT || length > w->buffer_bytes || is_message(tm_reader_peek(w, (size_t)length)))
+        return true;
+    tm_tally_add(&x->source.trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
+    return false;
 }
 
-static tm_status unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
-                                struct op_facts *facts)
+static void unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
+                           struct op_facts *facts)
 {
     struct tm_wire view;
     struct tm_unpacking unpacking;
     Tracemill__Stat *stat;
-    tm_status st;
 
     if (length > LARGEST_STAT || length > w->buffer_bytes) /* nothing that is looked at here */
-        return TM_OK;
-    st = tm_reader_peek(w, (size_t)length, &view);
-    if (st != TM_OK)
-        return st;
+        return;
+    view = tm_reader_peek(w, (size_t)length);
     stat = tracemill__stat__unpack(tm_unpacking_begin(&unpacking), (size_t)(view.end - view.at), view.at);
-    if (!stat)
-        return tm_unpacking_refused(&unpacking, x->source.trace->run);
-    st = take_op_stat(x, plane, stat, facts);
+    if (!stat) {
+        tm_unpacking_refused(&unpacking, x->source.trace->run);
+        return;
+    }
+    take_op_stat(x, plane, stat, facts);
     tracemill__stat__free_unpacked(stat, NULL);
-    return st;
 }
 
 /* The config of a TPU op, made once from its metadata. */
-static tm_status add_op_config(struct tm_xspace *x, const struct tm_plane *plane, tm_strid hlo_text,
-                               struct op_facts *facts, uint32_t *row)
+static uint32_t add_op_config(struct tm_xspace *x, const struct tm_plane *plane, tm_strid hlo_text,
+                              struct op_facts *facts)
 {
     struct tm_config *config = &facts->config;
     const char *text;
     size_t length;
-    tm_status st;
 
     if (plane->side != TM_SIDE_DEVICE || plane->device_kind != TM_DEVICE_TPU)
-        return TM_OK;
-    st = tm_names_text_st(x->source.trace->names, hlo_text, 64 << 10, &text, &length);
-    if (st != TM_OK)
-        return st;
+        return 0;
+    text = tm_names_text(x->source.trace->names, hlo_text, 64 << 10, &length);
     tm_parse_tpu_op(text, length, facts->category, strlen(facts->category), config);
     config->details = hlo_text;
     config->hash = tm_config_hash(config);
-    return tm_configs_put(x->configs, config->hash, config, row);
+    return tm_configs_put(x->configs, config->hash, config);
 }
 
 /* An entry of the events' table while its fields are read. */
@@ -780,107 +722,82 @@ struct event_entry {
 };
 
 /* A statistic of `length` bytes at the window's place.  is_cut: it runs past the end of the window */
-static tm_status take_entry_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length, bool is_cut,
-                                 struct event_entry *e)
+static void take_entry_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length, bool is_cut,
+                            struct event_entry *e)
 {
     const uint64_t plane = e->row.plane, end = is_cut ? w->end : tm_reader_offset(w) + length;
-    bool is_whole = true;
-    tm_status st = is_cut ? TM_OK : check_stat(x, w, length, &is_whole);
+    const bool is_whole = is_cut || is_whole_stat(x, w, length);
 
-    if (st != TM_OK)
-        return st;
     if (e->is_tpu && !is_cut && is_whole)
-        st = unpack_op_stat(x, plane, w, length, &e->facts);
+        unpack_op_stat(x, plane, w, length, &e->facts);
     else if (e->holds_programs)
-        st = tm_xspace_program_stat(x, plane, tm_reader_offset(w), end, &e->program);
-    if (st == TM_OK && x->arguments && !is_cut)
-        st = tm_xarguments_stat(x, plane, w, length, &e->common);
-    return st;
+        tm_xspace_program_stat(x, plane, tm_reader_offset(w), end, &e->program);
+    if (x->arguments && !is_cut)
+        tm_xarguments_stat(x, plane, w, length, &e->common);
 }
 
-static tm_status take_entry_field(struct tm_xspace *x, struct tm_reader *w, const struct tm_head *head, bool is_cut,
-                                  struct event_entry *e)
+static void take_entry_field(struct tm_xspace *x, struct tm_reader *w, const struct tm_head *head, bool is_cut,
+                             struct event_entry *e)
 {
-    struct tm_wire view;
-    tm_status st;
-
-    if (head->type != TM_WIRE_LEN)
-        return TM_OK;
     if (head->number == VALUE_STATS)
-        return take_entry_stat(x, w, head->value, is_cut, e);
-    if (head->number != VALUE_NAME && head->number != VALUE_DISPLAY_NAME)
-        return TM_OK;
-    st = name_bytes(x, w, head->value, &view);
-    return st == TM_OK ? tm_names_put_st(x->source.trace->names, (const char *)view.at, (size_t)(view.end - view.at),
-                                         head->number == VALUE_NAME ? &e->row.name : &e->display)
-                       : st;
+        take_entry_stat(x, w, head->value, is_cut, e);
+    else if (head->number == VALUE_NAME)
+        e->row.name = put_bytes(x, name_bytes(x, w, head->value));
+    else if (head->number == VALUE_DISPLAY_NAME)
+        e->display = put_bytes(x, name_bytes(x, w, head->value));
 }
 
 /* Arguments that all events of the entry have. */
-static tm_status add_common(struct tm_xspace *x, struct event_entry *e)
+static void add_common(struct tm_xspace *x, struct event_entry *e)
 {
     struct tm_trace *const trace = x->source.trace;
-    tm_status st;
 
     if (!x->arguments)
-        return TM_OK;
-    st = tm_xarguments_names(x, e->row.name, e->display, e->is_tpu, &e->common);
-    if (st == TM_OK)
-        st = tm_trace_add_common(trace, tm_arguments_end(&e->common), &e->row.common);
-    if (e->common.is_cut)
+        return;
+    tm_xarguments_names(x, e->row.name, e->display, e->is_tpu, &e->common);
+    if (tm_trace_add_common(trace, tm_arguments_end(&e->common), &e->row.common) == TM_OK && e->common.is_cut)
         tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
-    return st;
 }
 
 /* All fields have been read: the row. */
-static tm_status finish_entry(struct tm_xspace *x, struct event_entry *e)
+static void finish_entry(struct tm_xspace *x, struct event_entry *e)
 {
-    const struct tm_plane *const plane = tm_rows_at(x->planes, e->row.plane);
     struct tm_event_row *const row = &e->row;
-    struct tm_name info = { .length = 0 };
-    tm_status st =
-        plane ? add_op_config(x, plane, row->name, &e->facts, &row->config) : x->source.trace->run->error.status;
 
-    if (st == TM_OK && row->name)
-        st = tm_names_info_st(x->source.trace->names, row->name, &info);
-    if (st == TM_OK)
-        st = add_common(x, e);
-    row->traits = info.traits;
+    row->config = add_op_config(x, tm_rows_at(x->planes, row->plane), row->name, &e->facts);
+    row->traits = row->name ? tm_names_info(x->source.trace->names, row->name).traits : 0;
+    add_common(x, e);
     if (e->is_tpu && e->display) /* the name of a TPU op is its whole HLO text; this is what people call it */
         row->name = e->display;
     row->key = tm_metadata_key(row->plane, row->id);
-    return st == TM_OK ? tm_index_put_st(x->events, row) : st;
+    tm_index_put(x->events, row);
 }
 
-tm_status tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w, bool *is_damaged)
+void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm_reader *w, bool *is_damaged)
 {
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
     struct event_entry e = { .row = { .plane = plane_number },
                              .facts = { .config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE } },
-                             .is_tpu = plane && plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU,
-                             .holds_programs = plane && plane->is_metadata };
-    bool found = false;
-    tm_status st = plane ? enter_value(w, &e.row.id, &found, is_damaged) : x->source.trace->run->error.status;
+                             .is_tpu = plane->side == TM_SIDE_DEVICE && plane->device_kind == TM_DEVICE_TPU,
+                             .holds_programs = plane->is_metadata };
+    struct tm_head head;
+    bool damaged = false;
 
+    if (!enter_value(w, &e.row.id, is_damaged))
+        return;
     if (x->arguments)
         tm_xarguments_begin(x, &e.common);
-    while (st == TM_OK && found) {
-        struct tm_head head;
-        bool more, damaged;
-
-        st = tm_reader_head(w, &head, &more, &damaged);
-        *is_damaged |= st == TM_OK && (damaged || (more && is_misfit_of_value(&head)));
-        if (st != TM_OK || !more || (damaged && head.type != TM_WIRE_LEN))
-            break;
-        st = take_entry_field(x, w, &head, damaged, &e);
-        if (damaged)
-            break;
-        if (head.type == TM_WIRE_LEN)
+    while (!damaged && tm_reader_head(w, &head, &damaged)) {
+        *is_damaged |= damaged || is_misfit_of_value(&head);
+        if (head.type != TM_WIRE_LEN)
+            continue;
+        take_entry_field(x, w, &head, damaged, &e);
+        if (!damaged)
             tm_reader_skip(w, head.value);
     }
-    if (st == TM_OK && e.program.found)
-        st = tm_xspace_add_program(x, e.row.name, &e.program);
-    return st == TM_OK && found ? finish_entry(x, &e) : st;
+    if (e.program.found)
+        tm_xspace_add_program(x, e.row.name, &e.program);
+    finish_entry(x, &e);
 }
 
 /* Facts about a device or the software, by the name of the statistic. */
@@ -926,23 +843,22 @@ static const struct fact environment_facts[] = {
 
 #undef MEMBER
 
-static tm_status put_fact(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, const struct fact *fact,
-                          void *to_struct)
+static void put_fact(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat, const struct fact *fact,
+                     void *to_struct)
 {
     void *to = (char *)to_struct + fact->offset;
     const int64_t whole = stat_int(stat);
     const double gigabytes = stat_double(stat);
     tm_strid text;
-    tm_status st;
 
     switch (fact->kind) {
     case FACT_TEXT:
-        st = stat_text(x, plane, stat, &text);
-        if (st == TM_OK && text)
-            return copy_text(x, text, to, fact->bytes);
-        if (st == TM_OK && whole)
+        text = stat_text(x, plane, stat);
+        if (text)
+            copy_text(x, text, to, fact->bytes);
+        else if (whole)
             (void)snprintf(to, fact->bytes, "%lld", (long long)whole);
-        return st;
+        break;
     case FACT_U64:
     case FACT_I64:
         memcpy(to, &whole, sizeof(whole));
@@ -957,14 +873,13 @@ static tm_status put_fact(struct tm_xspace *x, uint64_t plane, const Tracemill__
         *(uint64_t *)to = gigabytes > 0 && gigabytes < 1e9 ? (uint64_t)(gigabytes * 1e9) : 0;
         break;
     }
-    return TM_OK;
 }
 
-tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const struct tm_wire *bytes)
+void tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const struct tm_wire *bytes)
 {
     const struct tm_plane *plane = tm_rows_at(x->planes, plane_number);
     struct tm_trace *trace = x->source.trace;
-    const bool is_device = plane && plane->device != TM_NONE;
+    const bool is_device = plane->device != TM_NONE;
     const struct fact *facts = is_device ? device_facts : environment_facts;
     const size_t count = is_device ? sizeof(device_facts) / sizeof(device_facts[0])
                                    : sizeof(environment_facts) / sizeof(environment_facts[0]);
@@ -972,33 +887,27 @@ tm_status tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane_number, const
     Tracemill__Stat *stat;
     struct tm_unpacking unpacking;
     const char *name;
-    size_t length;
-    tm_strid name_id;
-    tm_status st;
 
-    if (!plane)
-        return trace->run->error.status;
     if (!is_message(*bytes)) { /* also where it is of no use: the plane is damaged */
         tm_tally_add(&trace->run->tallies, TM_TALLY_BAD_FIELD, 1);
-        return TM_OK;
+        return;
     }
     if (!is_device && !plane->is_environment && !plane->is_metadata && plane->side != TM_SIDE_HOST)
-        return TM_OK;
+        return;
     if (bytes->end - bytes->at > LARGEST_STAT) {
         tm_tally_add(&trace->run->tallies, TM_TALLY_LONG_VALUE, 1);
-        return TM_OK;
+        return;
     }
     stat = tracemill__stat__unpack(tm_unpacking_begin(&unpacking), (size_t)(bytes->end - bytes->at), bytes->at);
-    if (!stat)
-        return tm_unpacking_refused(&unpacking, trace->run);
-    st = tm_xspace_ref(x, plane_number, stat->metadata_id, &name_id);
-    if (st == TM_OK)
-        st = tm_names_text_st(trace->names, name_id, 64, &name, &length);
-    for (size_t i = 0; st == TM_OK && i < count; i++)
+    if (!stat) {
+        tm_unpacking_refused(&unpacking, trace->run);
+        return;
+    }
+    name = tm_names_text(trace->names, tm_xspace_ref(x, plane_number, stat->metadata_id), 64, NULL);
+    for (size_t i = 0; i < count; i++)
         if (!strcmp(name, facts[i].name)) {
-            st = put_fact(x, plane_number, stat, &facts[i], to);
+            put_fact(x, plane_number, stat, &facts[i], to);
             break;
         }
     tracemill__stat__free_unpacked(stat, NULL);
-    return st;
 }

@@ -794,19 +794,22 @@ static void cut(struct tm_exporter *e, int64_t time_ps)
 
 static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
 {
-    if (e->may_cut && e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer),
-                                           tm_lanes_count(e->lanes), time_ps))
+    if (e->may_cut && !tm_failed(e->run) &&
+        e->options.wants_cut(e->options.to, &e->counts, e->writer->type->raw_bytes(e->writer), tm_lanes_count(e->lanes),
+                             time_ps))
         cut(e, time_ps);
 }
 
-/* Write what comes before something that begins at a time: what was worked out, and ends. */
+/* Write what comes before something that begins at a time: what was worked out, and ends.  After a cut that failed there
+ * is no file. */
 static void advance(struct tm_exporter *e, int64_t time_ps)
 {
-    while (e->derived && e->derived_part.start_ps <= time_ps && !tm_failed(e->run)) {
+    while (e->derived && e->derived_part.start_ps <= time_ps) {
         exporter_end_spans(e, e->derived_part.start_ps);
         cut_where_wanted(e, e->derived_part.start_ps);
-        if (!tm_failed(e->run))
-            exporter_write_derived(e);
+        if (tm_failed(e->run))
+            return;
+        exporter_write_derived(e);
     }
     exporter_end_spans(e, time_ps);
 }
@@ -917,6 +920,8 @@ static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item
     e->now_ps = item->start_ps;
     if (!stays_together(e, event))
         cut_where_wanted(e, item->start_ps);
+    if (tm_failed(e->run))
+        return;
     if (tm_is_flow(&event->record))
         exporter_take_flow(e, item);
     else if (event->record.kind == TM_COUNTER)
