@@ -128,8 +128,7 @@ static uint64_t mix_arguments(uint64_t hash, struct tm_chrome_arguments *argumen
     struct tm_arguments list;
 
     words.has_category = words.has_category && event->has & TM_CHROME_CAT;
-    if (tm_chrome_arguments_take(arguments, event, &words, &list) != TM_OK)
-        return hash;
+    list = tm_chrome_arguments_take(arguments, event, &words);
     if (tm_arguments_fitting(list, SIZE_MAX) != list.length)
         abort(); /* it cannot be read to its end */
     walk_list(list);

@@ -34,7 +34,7 @@ static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t 
     return written >= parts->begun - 1 + parts->every;
 }
 
-static tm_status next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps, struct tm_out_file **next)
+static struct tm_out_file *next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps)
 {
     struct parts *const parts = to;
 
@@ -46,20 +46,21 @@ static tm_status next_file(void *to, const struct tm_export_counts *counts, int6
     tm_out_file_free(parts->file);
     parts->file = tm_out_file_open(parts->run, FUZZ_FOLDER, "part", false);
     parts->begun = 0;
-    *next = parts->file;
-    return parts->file ? TM_OK : parts->run->error.status;
+    return parts->file;
 }
 
 static tm_status write_hosts(struct tm_conversion *c, struct tm_trace_writer *writer, struct tm_exporter *exporter,
                              struct tm_out_file *file)
 {
-    tm_status st = writer->type->begin_file(writer, file);
+    tm_status st = TM_OK;
 
-    if (st == TM_OK)
-        tm_exporter_begin_file(exporter);
+    writer->type->begin_file(writer, file);
+    tm_exporter_begin_file(exporter);
     for (uint32_t i = 0; i < c->inputs.host_count && st == TM_OK; i++)
         st = tm_conversion_events(c, i, exporter);
-    return st == TM_OK ? writer->type->end_file(writer) : st;
+    if (st == TM_OK)
+        writer->type->end_file(writer);
+    return c->run->error.status;
 }
 
 /* in: every  a part ends after so many slices and values; 0 = never */

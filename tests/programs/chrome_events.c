@@ -164,8 +164,7 @@ static void print_arguments(struct job *job, const struct tm_chrome_event *event
 
     if (!event->args.at)
         return;
-    if (tm_chrome_arguments_take(job->arguments, event, &none, &list) != TM_OK)
-        exit(1);
+    list = tm_chrome_arguments_take(job->arguments, event, &none);
     print_list(job->out, job->names, list);
 }
 

@@ -274,7 +274,7 @@ static void compare(struct check *c, const struct facts *e, const struct facts *
 }
 
 /* Members in the order of the directory, as nearly all are, need not be gathered. */
-static tm_status take_place(struct check *c, const struct facts *e, const struct facts *h)
+static void take_place(struct check *c, const struct facts *e, const struct facts *h)
 {
     const uint64_t begin = c->before + e->at;
     struct place place = { .begin = begin };
@@ -282,11 +282,12 @@ static tm_status take_place(struct check *c, const struct facts *e, const struct
     if (__builtin_add_overflow(begin + HEADER_BYTES + h->name_bytes + h->extra_bytes, e->packed, &place.end) ||
         place.end > c->directory) {
         note(c, "the data reach into the directory");
-        return TM_OK;
+        return;
     }
     c->is_unordered |= place.begin < c->last_end;
     c->last_end = place.end;
-    return c->places ? tm_sorter_push_st(c->places, &place) : TM_OK;
+    if (c->places)
+        tm_sorter_push(c->places, &place);
 }
 
 static tm_status check_entry(struct check *c, const struct facts *e)
@@ -303,7 +304,9 @@ static tm_status check_entry(struct check *c, const struct facts *e)
         return st;
     if (!c->places)
         compare(c, e, &h);
-    return found(c) ? TM_OK : take_place(c, e, &h);
+    if (!found(c))
+        take_place(c, e, &h);
+    return TM_OK;
 }
 
 static tm_status walk(struct check *c)
@@ -339,23 +342,21 @@ static int by_begin(const void *a, const void *b)
 
 static tm_status check_places(struct check *c)
 {
-    const void *row = NULL;
+    const struct place *place;
     uint64_t end = 0;
     tm_status st;
 
     c->places = tm_sorter_new(c->run, TM_ACCOUNT_SORT, sizeof(struct place), SORT_BYTES, by_begin);
     st = c->places ? walk(c) : c->run->error.status;
-    if (st == TM_OK)
-        st = tm_sorter_finish_st(c->places);
-    do {
-        if (st == TM_OK)
-            st = tm_sorter_next_st(c->places, &row);
-        if (st != TM_OK || !row)
-            break;
-        if (((const struct place *)row)->begin < end)
-            (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: members overlap");
-        end = ((const struct place *)row)->end;
-    } while (!found(c));
+    if (st == TM_OK) {
+        tm_sorter_finish(c->places);
+        while (!found(c) && (place = tm_sorter_next(c->places))) {
+            if (place->begin < end)
+                (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: members overlap");
+            end = place->end;
+        }
+        st = c->run->error.status;
+    }
     tm_sorter_free(c->places);
     return st;
 }
