@@ -14,7 +14,7 @@ const char *tm_doc_unit(enum tm_doc_kind kind)
     return units[kind] ? units[kind] : "";
 }
 
-const struct tm_doc_field *tm_doc_field(const struct tm_doc_field *fields, const char *key, size_t length)
+const struct tm_doc_field *tm_doc_field_by_key(const struct tm_doc_field *fields, const char *key, size_t length)
 {
     for (; fields && fields->key; fields++)
         if (strncmp(fields->key, key, length) == 0 && fields->key[length] == '\0')
@@ -25,7 +25,7 @@ const struct tm_doc_field *tm_doc_field(const struct tm_doc_field *fields, const
 void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length)
 {
     if (!place->is_map) {
-        place->field = tm_doc_field(place->below, key, length);
+        place->field = tm_doc_field_by_key(place->below, key, length);
         place->is_map = place->field && (place->field->shape & TM_DOC_MAP);
     } else {
         place->is_map = false;
@@ -76,7 +76,7 @@ bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path)
     struct tm_doc_place place = { .below = fields };
     bool is_sum;
 
-    return walk(&place, path, &is_sum) && is_sum && tm_doc_kind(place.field) != TM_DOC_OBJECT;
+    return walk(&place, path, &is_sum) && is_sum && tm_doc_kind_of(place.field) != TM_DOC_OBJECT;
 }
 
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path)

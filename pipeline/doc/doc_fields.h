@@ -56,6 +56,7 @@ enum tm_doc_kind {
     TM_DOC_KIND_COUNT
 };
 
+/* Flags of a shape. */
 enum {
     TM_DOC_LIST = 1 << 8,      /* a list of such values: `least` to `most` of them */
     TM_DOC_MAP = 1 << 9,       /* an object whose members are such values, by the names in `words` (none: any names) */
@@ -73,8 +74,8 @@ enum {
 struct tm_doc_field {
     const char *key;
     unsigned shape;    /* enum tm_doc_kind, with flags */
-    const char *title; /* of its column; NULL = no report has one */
-    const char *help;  /* what is to be known beyond that: a sentence; NULL = nothing */
+    const char *title; /* of its column, and on the page; NULL = none, then there is a help */
+    const char *help;  /* what else is to be known, a sentence; NULL = nothing */
     const char *words; /* "a|b|c"; NULL = any */
     const struct tm_doc_field *fields;
     double least, most;  /* of a number, or elements of a list; 0 = any */
@@ -82,7 +83,7 @@ struct tm_doc_field {
     const char *rule;    /* more members for the schema of the object, in JSON */
 };
 
-/* in the order of docs/metrics.md */
+/* In the order of docs/metrics.md. */
 #define TM_DOC_CAUSES "device_wait|launch|compile|input|sync|gc|profiler|host|unrecorded"
 #define TM_DOC_DIRECTIONS "h2d|d2h|p2p|d2d|other"
 
@@ -99,7 +100,7 @@ struct tm_doc_schema {
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
     tm_night_schema;
 
-static inline enum tm_doc_kind tm_doc_kind(const struct tm_doc_field *field)
+static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)
 {
     return (enum tm_doc_kind)(field->shape & (TM_DOC_LIST - 1));
 }
@@ -114,7 +115,7 @@ static inline bool tm_doc_is_text(enum tm_doc_kind kind)
 const char *tm_doc_unit(enum tm_doc_kind kind);
 
 /* The field of that key, of so many bytes; NULL = there is none.  in: fields  NULL = none */
-const struct tm_doc_field *tm_doc_field(const struct tm_doc_field *fields, const char *key, size_t length);
+const struct tm_doc_field *tm_doc_field_by_key(const struct tm_doc_field *fields, const char *key, size_t length);
 
 /* A place in a document, on the way down. */
 struct tm_doc_place {

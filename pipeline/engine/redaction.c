@@ -325,7 +325,7 @@ struct level {
 static void redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
                         struct tm_value *text)
 {
-    const enum tm_doc_kind kind = field ? tm_doc_kind(field) : TM_DOC_NAME;
+    const enum tm_doc_kind kind = field ? tm_doc_kind_of(field) : TM_DOC_NAME;
     char host[HOST_BYTES];
     const char *name = host;
     size_t length = strlen(tm_text(text));

@@ -62,7 +62,7 @@ static enum tm_cell_kind kind_of(const struct tm_doc_field *field)
         [TM_DOC_NUMBER] = TM_CELL_NUMBER,
     };
 
-    return (enum tm_cell_kind)kinds[tm_doc_kind(field)];
+    return (enum tm_cell_kind)kinds[tm_doc_kind_of(field)];
 }
 
 /* Columns with the titles and kinds of their fields, where they have none of their own.

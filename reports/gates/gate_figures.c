@@ -49,7 +49,7 @@ static void enter(struct point *to, const struct tm_value *container, const char
     const char *const beside = tm_text(tm_get(container, "unit"));
 
     tm_doc_enter_piece(&to->field, piece, length);
-    to->unit = to->field.field ? tm_doc_unit(tm_doc_kind(to->field.field)) : "";
+    to->unit = to->field.field ? tm_doc_unit(tm_doc_kind_of(to->field.field)) : "";
     if (*beside && length == sizeof(".value") - 1 && memcmp(piece, ".value", length) == 0)
         to->unit = beside;
 }

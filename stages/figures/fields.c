@@ -38,11 +38,12 @@ static uint64_t layout_of(const struct tm_row_field *fields)
     uint64_t layout = 0;
 
     for (const struct tm_row_field *field = fields; field->kind; field++) {
+        const size_t step = step_of(field);
         const bool has_limit = field->kind != TM_FIELD_STRUCT && field->kind != TM_FIELD_ID;
         const uint64_t facts[] = { layout,
                                    field->kind,
                                    field->merge,
-                                   field->bytes / step_of(field),
+                                   step ? field->bytes / step : 0,
                                    has_limit ? field->below : 0,
                                    field->counted_bytes,
                                    field->kind == TM_FIELD_STRUCT ? layout_of(field->fields) : 0 };

@@ -87,7 +87,7 @@ static void gather(const struct tm_doc_field *fields, const char *rule, const ch
     for (; fields->key; fields++) {
         char below[PATH_BYTES + 64];
 
-        is_used[tm_doc_kind(fields)] = true;
+        is_used[tm_doc_kind_of(fields)] = true;
         if (!fields->fields)
             continue;
         (void)snprintf(below, sizeof(below), "%s%s%s%s", path, *path ? "." : "", fields->key,
@@ -133,9 +133,9 @@ static const char *words_of(const struct tm_doc_field *field)
 {
     if (field->words && !(field->shape & TM_DOC_MAP))
         return field->words;
-    return tm_doc_kind(field) == TM_DOC_CAUSE       ? TM_DOC_CAUSES
-           : tm_doc_kind(field) == TM_DOC_DIRECTION ? TM_DOC_DIRECTIONS
-                                                    : NULL;
+    return tm_doc_kind_of(field) == TM_DOC_CAUSE       ? TM_DOC_CAUSES
+           : tm_doc_kind_of(field) == TM_DOC_DIRECTION ? TM_DOC_DIRECTIONS
+                                                       : NULL;
 }
 
 static void print_type(enum tm_doc_kind kind, bool may_be_null, bool has_fraction)
@@ -158,7 +158,7 @@ static void indent(int depth)
 /* One value, not the list or the map that it is in. */
 static void print_value(const struct tm_doc_field *field, bool may_be_null, int depth)
 {
-    const enum tm_doc_kind kind = tm_doc_kind(field);
+    const enum tm_doc_kind kind = tm_doc_kind_of(field);
     const bool is_one = !(field->shape & (TM_DOC_LIST | TM_DOC_MAP));
     const bool has_limits = is_one && (field->least != 0 || field->most != 0),
                has_pattern = field->pattern && !(field->shape & TM_DOC_MAP);
@@ -399,7 +399,7 @@ static void print_page_words(const char *words)
 
 static void print_page_type(const struct tm_doc_field *field)
 {
-    const enum tm_doc_kind kind = tm_doc_kind(field);
+    const enum tm_doc_kind kind = tm_doc_kind_of(field);
     const bool has_words = field->words && strcmp(field->words, TM_DOC_CAUSES) != 0;
 
     if (field->shape & TM_DOC_LIST)

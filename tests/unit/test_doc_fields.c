@@ -40,11 +40,11 @@ static void fields_are_found_by_path(void **state)
         const struct tm_doc_field *field = tm_doc_field_at(tm_summary_schema.fields, cases[i].path);
 
         assert_non_null(field);
-        assert_int_equal(tm_doc_kind(field), cases[i].kind);
+        assert_int_equal(tm_doc_kind_of(field), cases[i].kind);
     }
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
         assert_null(tm_doc_field_at(tm_summary_schema.fields, wrong[i]));
-    assert_null(tm_doc_field(NULL, "steps", 5));
+    assert_null(tm_doc_field_by_key(NULL, "steps", 5));
 }
 
 static void units_follow_from_kinds(void **state)
@@ -73,16 +73,16 @@ static void check_unit(const struct tm_doc_field *field)
 
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         if (ends_with(field->key, ends[i][0]) && !field->fields && strcmp(field->key, "rows_for_80_pct") != 0)
-            assert_string_equal(tm_doc_unit(tm_doc_kind(field)), ends[i][1]);
+            assert_string_equal(tm_doc_unit(tm_doc_kind_of(field)), ends[i][1]);
     }
 }
 
 static void check_fields(const struct tm_doc_field *fields)
 {
     for (const struct tm_doc_field *field = fields; field->key; field++) {
-        const enum tm_doc_kind kind = tm_doc_kind(field);
+        const enum tm_doc_kind kind = tm_doc_kind_of(field);
 
-        assert_ptr_equal(tm_doc_field(fields, field->key, strlen(field->key)), field); /* no key twice */
+        assert_ptr_equal(tm_doc_field_by_key(fields, field->key, strlen(field->key)), field); /* no key twice */
         assert_true(field->title || field->help);
         assert_true(!field->help || field->help[strlen(field->help) - 1] == '.');
         assert_true(kind > TM_DOC_NONE && kind < TM_DOC_KIND_COUNT);
@@ -116,8 +116,8 @@ static void figures_of_the_history_are_fields(void **state)
 
         if (!field)
             fail_msg("%s is no field", figure->path);
-        if (strncmp(figure->path, "kpis[", 5) != 0 && tm_doc_kind(field) != TM_DOC_OBJECT)
-            assert_string_equal(tm_doc_unit(tm_doc_kind(field)), figure->unit);
+        if (strncmp(figure->path, "kpis[", 5) != 0 && tm_doc_kind_of(field) != TM_DOC_OBJECT)
+            assert_string_equal(tm_doc_unit(tm_doc_kind_of(field)), figure->unit);
     }
 }
 
