@@ -16,26 +16,23 @@
 #include <unistd.h>
 
 #include "pipeline/run.h"
+#include "pipeline/store/probe.h"
 
 enum { FIRST_ROOM = 64 };
 
-static bool is(struct tm_file_id id, const struct stat *info)
+static bool ends_id(const void *slot, const void *wanted)
 {
-    return id.inode == info->st_ino && id.device == info->st_dev;
+    const struct tm_file_id *const at = slot, *const id = wanted;
+
+    return at->inode == 0 || (at->inode == id->inode && at->device == id->device);
 }
 
 /* Where it is, or would be. */
-static size_t place_of(const struct tm_file_ids *ids, const struct stat *info)
+static struct tm_file_id *place_of(const struct tm_file_ids *ids, struct tm_file_id id)
 {
-    uint64_t mixed = (uint64_t)info->st_ino * 0x9e3779b97f4a7c15u ^ (uint64_t)info->st_dev * 0xc2b2ae3d27d4eb4fu;
-    size_t at;
+    const uint64_t mixed = (uint64_t)id.inode * 0x9e3779b97f4a7c15u ^ (uint64_t)id.device * 0xc2b2ae3d27d4eb4fu;
 
-    mixed ^= mixed >> 32;
-    for (at = (size_t)mixed & (ids->capacity - 1); ids->at[at].inode != 0; at = (at + 1) & (ids->capacity - 1)) {
-        if (is(ids->at[at], info))
-            break;
-    }
-    return at;
+    return tm_probe(ids->at, ids->capacity, sizeof(*ids->at), mixed ^ mixed >> 32, &id, ends_id);
 }
 
 static tm_status grow(struct tm_run *run, struct tm_file_ids *ids)
@@ -46,10 +43,8 @@ static tm_status grow(struct tm_run *run, struct tm_file_ids *ids)
     if (!fresh.at)
         return run->error.status;
     for (size_t i = 0; i < ids->capacity; i++) {
-        const struct stat info = { .st_dev = ids->at[i].device, .st_ino = ids->at[i].inode };
-
         if (ids->at[i].inode != 0)
-            fresh.at[place_of(&fresh, &info)] = ids->at[i];
+            *place_of(&fresh, ids->at[i]) = ids->at[i];
     }
     tm_file_ids_free(run, ids);
     *ids = fresh;
@@ -63,10 +58,11 @@ tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const str
     if (st != TM_OK)
         return st;
 
-    const size_t at = place_of(ids, info);
-    const bool fresh = ids->at[at].inode == 0;
+    const struct tm_file_id id = { info->st_dev, info->st_ino };
+    struct tm_file_id *const at = place_of(ids, id);
+    const bool fresh = at->inode == 0;
 
-    ids->at[at] = (struct tm_file_id){ info->st_dev, info->st_ino };
+    *at = id;
     ids->count += fresh;
     if (is_new)
         *is_new = fresh;
@@ -75,7 +71,7 @@ tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const str
 
 static bool file_ids_has(const struct tm_file_ids *ids, const struct stat *info)
 {
-    return ids->count > 0 && ids->at[place_of(ids, info)].inode != 0;
+    return ids->count > 0 && place_of(ids, (struct tm_file_id){ info->st_dev, info->st_ino })->inode != 0;
 }
 
 void tm_file_ids_free(struct tm_run *run, struct tm_file_ids *ids)

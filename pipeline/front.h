@@ -7,6 +7,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 
 /* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
  * few thousand kernels again and again, so what is worked out for one of them is remembered under its number
@@ -61,18 +62,20 @@ static inline void tm_sites_expect(const struct tm_sites *sites, const struct tm
     __builtin_prefetch(&sites->slots[tm_sites_first(sites, site)]);
 }
 
+static inline bool tm_sites_ends(const void *at, const void *wanted)
+{
+    const struct tm_sites_slot *const slot = at;
+    const struct tm_site *const site = wanted;
+
+    return !slot->number ||
+           (slot->name_and_config == site->name_and_config && slot->rest == site->rest && slot->traits == site->traits);
+}
+
 /* The slot of a site, or the empty one where it belongs. */
 static inline struct tm_sites_slot *tm_sites_find(const struct tm_sites *sites, const struct tm_site *site)
 {
-    const uint64_t mask = ((uint64_t)1 << sites->bits) - 1;
-
-    for (uint64_t i = tm_sites_first(sites, site);; i = (i + 1) & mask) {
-        struct tm_sites_slot *const slot = &sites->slots[i];
-
-        if (!slot->number || (slot->name_and_config == site->name_and_config && slot->rest == site->rest &&
-                              slot->traits == site->traits))
-            return slot;
-    }
+    return tm_probe(sites->slots, (size_t)1 << sites->bits, sizeof(*sites->slots), tm_sites_first(sites, site), site,
+                    tm_sites_ends);
 }
 
 /* The slot of a site, valid until the next call.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pipeline/store/names.h"
+#include "pipeline/store/probe.h"
 #include "pipeline/strings.h"
 
 enum { WORD_ROUNDS = 2, LAST_ROUNDS = 4, STRETCH_ROUNDS = 1 << 18 };
@@ -705,15 +706,19 @@ static size_t count_word(const char *text, size_t length)
 
 /* --- hosts --- */
 
+static bool ends_host(const void *slot, const void *packed)
+{
+    const uint64_t host = *(const uint64_t *)slot;
+
+    return !host || host == *(const uint64_t *)packed;
+}
+
 /* Where the pseudonym of a host is in the table, or belongs. */
 static uint64_t *host_slot(struct tm_redactor *r, const char *pseudonym, uint64_t *packed)
 {
-    size_t i;
-
     memcpy(packed, pseudonym, sizeof(*packed));
-    for (i = *packed * UINT64_C(0x9e3779b97f4a7c15) >> 53; r->hosts[i] && r->hosts[i] != *packed;)
-        i = (i + 1) % HOST_SLOTS;
-    return &r->hosts[i];
+    return tm_probe(r->hosts, HOST_SLOTS, sizeof(*r->hosts), *packed * UINT64_C(0x9e3779b97f4a7c15) >> 53, packed,
+                    ends_host);
 }
 
 /* The length of a host's pseudonym at the begin; 0 = there is none. */

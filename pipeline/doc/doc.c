@@ -17,6 +17,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "pipeline/strings.h"
 
 enum {
@@ -140,14 +141,24 @@ static void *place(struct tm_doc *doc, size_t bytes)
 
 /* --- words: keys and reasons, each stored once --- */
 
-static size_t find_word(const struct tm_doc *doc, const char *text, uint32_t hash)
-{
-    const size_t mask = ((size_t)1 << doc->word_bits) - 1;
-    size_t i = hash & mask;
+struct wanted_word {
+    const char *text;
+    uint32_t hash;
+};
 
-    while (doc->words[i] && (doc->words[i]->hash != hash || strcmp(doc->words[i]->text, text) != 0))
-        i = (i + 1) & mask;
-    return i;
+static bool ends_word(const void *slot, const void *wanted)
+{
+    const struct word *const word = *(struct word *const *)slot;
+    const struct wanted_word *const w = wanted;
+
+    return !word || (word->hash == w->hash && strcmp(word->text, w->text) == 0);
+}
+
+static struct word **find_word(const struct tm_doc *doc, const char *text, uint32_t hash)
+{
+    const struct wanted_word wanted = { text, hash };
+
+    return tm_probe(doc->words, (size_t)1 << doc->word_bits, sizeof(*doc->words), hash, &wanted, ends_word);
 }
 
 static bool widen_words(struct tm_doc *doc)
@@ -163,7 +174,7 @@ static bool widen_words(struct tm_doc *doc)
     doc->word_bits = bits;
     for (size_t i = 0; i < old_count; i++) {
         if (old[i])
-            doc->words[find_word(doc, old[i]->text, old[i]->hash)] = old[i];
+            *find_word(doc, old[i]->text, old[i]->hash) = old[i];
     }
     tm_give(&doc->run->budget, TM_ACCOUNT_MODEL, old, old_count * sizeof(*old));
     doc->held_bytes -= old_count * sizeof(*old);
@@ -180,7 +191,7 @@ static const char *known_word(const struct tm_doc *doc, const char *text)
 {
     if (!doc->words)
         return NULL;
-    const struct word *word = doc->words[find_word(doc, text, hash_text(doc, text))];
+    const struct word *word = *find_word(doc, text, hash_text(doc, text));
 
     return word ? word->text : NULL;
 }
@@ -239,10 +250,10 @@ static const char *store_word(struct tm_doc *doc, const char *text)
 
     if (2 * (doc->word_count + 1) > (size_t)1 << doc->word_bits && !widen_words(doc))
         return NULL;
-    const size_t slot = find_word(doc, text, hash);
+    struct word **const slot = find_word(doc, text, hash);
 
-    if (doc->words[slot])
-        return doc->words[slot]->text;
+    if (*slot)
+        return (*slot)->text;
     const size_t length = strlen(text);
     struct word *word = place(doc, sizeof(*word) + length + 1);
 
@@ -250,7 +261,7 @@ static const char *store_word(struct tm_doc *doc, const char *text)
         return NULL;
     word->hash = hash;
     memcpy(word->text, text, length);
-    doc->words[slot] = word;
+    *slot = word;
     doc->word_count++;
     return word->text;
 }
@@ -322,15 +333,26 @@ static bool make_room(struct container *c, bool has_keys)
     return true;
 }
 
+struct wanted_member {
+    const struct container *c;
+    const char *key;
+};
+
+static bool ends_member(const void *slot, const void *wanted)
+{
+    const uint32_t number = *(const uint32_t *)slot;
+    const struct wanted_member *const w = wanted;
+
+    return number == 0 || key_in(w->c, number - 1) == w->key;
+}
+
 /* Where a key (a stored one) is or belongs in the table of a large object. */
 static uint32_t *member_slot(const struct container *c, const char *key)
 {
-    const size_t mask = ((size_t)1 << c->slot_bits) - 1;
-    size_t i = tm_hash_mix((uint64_t)(uintptr_t)key, 0) >> (64 - c->slot_bits);
+    const struct wanted_member wanted = { c, key };
+    const uint64_t home = tm_hash_mix((uint64_t)(uintptr_t)key, 0) >> (64 - c->slot_bits);
 
-    while (c->slots[i] != 0 && key_in(c, c->slots[i] - 1) != key)
-        i = (i + 1) & mask;
-    return &c->slots[i];
+    return tm_probe(c->slots, (size_t)1 << c->slot_bits, sizeof(*c->slots), home, &wanted, ends_member);
 }
 
 /* A table with room for twice the present members. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "pipeline/store/rows.h"
 
 enum {
@@ -186,14 +187,26 @@ static inline size_t first_slot(const struct tm_index *index, uint64_t key)
     return tm_hash_mix(key, index->seed) >> (64 - index->bits);
 }
 
+struct wanted {
+    const struct tm_index *index;
+    uint64_t key;
+};
+
+static inline bool ends_key(const void *slot, const void *wanted)
+{
+    const uint32_t number = *(const uint32_t *)slot;
+    const struct wanted *const w = wanted;
+
+    return number == 0 || key_of(tm_window_at(&w->index->window, number - 1)) == w->key;
+}
+
 static inline size_t open_slot(const struct tm_index *index, uint64_t key)
 {
-    const size_t mask = ((size_t)1 << index->bits) - 1;
-    size_t i = first_slot(index, key);
+    const struct wanted wanted = { index, key };
+    const uint32_t *const slot = tm_probe(index->slots, (size_t)1 << index->bits, sizeof(*index->slots),
+                                          first_slot(index, key), &wanted, ends_key);
 
-    while (index->slots[i] != 0 && key_of(tm_window_at(&index->window, index->slots[i] - 1)) != key)
-        i = (i + 1) & mask;
-    return i;
+    return (size_t)(slot - index->slots);
 }
 
 /* True if a slot for each key up to the largest one is worth its memory, and fits. */

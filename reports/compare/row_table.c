@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "reports/format/format.h"
 
 /* What a table is filled with, a row of a run's summary at a time. */
@@ -57,17 +58,22 @@ const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name)
     return pattern;
 }
 
-static struct tm_row **find_slot(struct tm_row_table *table, const char *name, const char *path)
+static bool ends_row(const void *slot, const void *wanted)
+{
+    const struct tm_row *const row = *(struct tm_row *const *)slot;
+    const struct row_figures *const f = wanted;
+
+    return !row || (strcmp(row->name, f->name) == 0 && strcmp(row->path, f->path ? f->path : "") == 0);
+}
+
+static struct tm_row **find_slot(struct tm_row_table *table, const struct row_figures *f)
 {
     const uint64_t seed = (uint64_t)(uintptr_t)table;
-    uint64_t at = tm_hash_pair(tm_hash_text(name, strlen(name), seed), tm_hash_text(path, strlen(path), seed), seed);
+    const char *const path = f->path ? f->path : "";
+    const uint64_t hash =
+        tm_hash_pair(tm_hash_text(f->name, strlen(f->name), seed), tm_hash_text(path, strlen(path), seed), seed);
 
-    for (at >>= 20;; at++) {
-        struct tm_row **slot = &table->slot[at & (table->slots - 1)];
-
-        if (!*slot || (strcmp((*slot)->name, name) == 0 && strcmp((*slot)->path, path) == 0))
-            return slot;
-    }
+    return tm_probe(table->slot, table->slots, sizeof(*table->slot), hash >> 20, f, ends_row);
 }
 
 static char *copy_if_any(struct tm_compare_blocks *room, const char *text)
@@ -125,7 +131,7 @@ static bool is_whole_number(double value)
 static void row_table_add(struct comparison *c, struct tm_row_table *table, size_t side, size_t run,
                           const struct row_figures *f)
 {
-    struct tm_row **slot = find_slot(table, f->name, f->path ? f->path : "");
+    struct tm_row **slot = find_slot(table, f);
     const struct tm_comparison_side *of = &c->side[side];
     const double units = table->is_of_session ? 1 : tm_device_steps(of->run[run].summary);
     const double runs = (double)of->runs;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "stages/figures/figure_rows.h"
 
 enum { NODES_FIRST = 64, NO_NODE = 0xffffffff };
@@ -66,18 +67,22 @@ void tm_nesting_free(struct tm_nesting *n)
 
 /* --- the table of lanes --- */
 
+static inline bool ends_lane(const void *slot, const void *lane)
+{
+    const struct place *const place = slot;
+
+    return !place->is_used || place->lane == *(const uint64_t *)lane;
+}
+
 static inline struct place *find_place(struct tm_nesting *n, uint64_t lane)
 {
-    const uint32_t mask = n->count * 2 - 1;
-    uint32_t at = n->near;
+    struct place *place = &n->places[n->near];
 
-    if (n->places[at].is_used && n->places[at].lane == lane)
-        return &n->places[at];
-    at = (uint32_t)tm_hash_mix(lane, n->seed) & mask;
-    while (n->places[at].is_used && n->places[at].lane != lane)
-        at = (at + 1) & mask;
-    n->near = at;
-    return &n->places[at];
+    if (place->is_used && place->lane == lane)
+        return place;
+    place = tm_probe(n->places, (size_t)n->count * 2, sizeof(*place), tm_hash_mix(lane, n->seed), &lane, ends_lane);
+    n->near = (uint32_t)(place - n->places);
+    return place;
 }
 
 /* Put the lanes that have open spans into `places`, which is empty. */

@@ -6,6 +6,7 @@
 
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/resolve/classes.h"
 #include "stages/resolve/resolver.h"
@@ -131,20 +132,20 @@ static void empty(struct tm_survey_stats *c)
     c->used = 0;
 }
 
-static inline bool is_same_sort(const struct sort *a, const struct sort *b)
+static inline bool ends_sort(const void *place, const void *sort)
 {
-    return a->name_and_config == b->name_and_config && a->rest == b->rest && a->traits == b->traits;
+    const struct tally *const tally = place;
+    const struct sort *const a = &tally->sort, *const b = sort;
+
+    return !tally->count || (a->name_and_config == b->name_and_config && a->rest == b->rest && a->traits == b->traits);
 }
 
 /* The place of a sort, or an empty one for it. */
 static inline struct tally *find_place(const struct tm_survey_stats *c, const struct sort *sort)
 {
-    const uint64_t mask = ((uint64_t)1 << c->bits) - 1;
-    uint64_t i = tm_hash_pair(sort->name_and_config, sort->rest ^ sort->traits << 29, c->seed) >> (64 - c->bits);
+    const uint64_t hash = tm_hash_pair(sort->name_and_config, sort->rest ^ sort->traits << 29, c->seed);
 
-    while (c->table[i].count && !is_same_sort(&c->table[i].sort, sort))
-        i = (i + 1) & mask;
-    return &c->table[i];
+    return tm_probe(c->table, (size_t)1 << c->bits, sizeof(*c->table), hash >> (64 - c->bits), sort, ends_sort);
 }
 
 static void count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps)

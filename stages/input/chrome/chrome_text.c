@@ -7,6 +7,7 @@
 
 #include <xxhash.h>
 
+#include "pipeline/store/probe.h"
 #include "stages/input/records/facts.h"
 
 /* --- the walk --- */
@@ -246,16 +247,20 @@ struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_sta
     return slot;
 }
 
+static bool ends_key(const void *at, const void *name)
+{
+    const struct tm_key_slot *const slot = at;
+
+    return !slot->name.length || tm_key_names_equal(&slot->name, name);
+}
+
 struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name)
 {
-    uint32_t at = tm_key_first_slot(name);
-    struct tm_key_slot *slot;
+    struct tm_key_slot *const slot =
+        tm_probe(keys->slots, TM_KEY_SLOTS, sizeof(*slot), tm_key_first_slot(name), name, ends_key);
 
-    for (slot = &keys->slots[at]; slot->name.length; slot = &keys->slots[at]) {
-        if (tm_key_names_equal(&slot->name, name))
-            return slot;
-        at = (at + 1) & (TM_KEY_SLOTS - 1);
-    }
+    if (slot->name.length)
+        return slot;
     if (keys->used == TM_KEYS_MOST)
         return tm_chrome_key_spare(keys, argument_of(key, name));
     keys->used++;

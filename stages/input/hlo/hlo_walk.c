@@ -5,6 +5,7 @@
  *         device_assignment 15, stack_frame_index 17}, HloComputationProto {instructions 2, id 5, root_id 6,
  *         is_fusion_computation 7, execution_thread 8}; xla/service/hlo.proto */
 #include "stages/input/hlo/hlo_private.h"
+#include "pipeline/store/probe.h"
 
 /* Collectives: which ranks take part, as HLO writes it ("{{0,1},{2,3}}"), and the most that one of them sends or
  * receives.  Groups are listed, or told as a transposed grid of 0, 1, 2 ...
@@ -273,14 +274,26 @@ static void hlo_reads_begin(struct hlo_reads *reads)
     reads->overflows = false;
 }
 
+struct wanted {
+    const struct hlo_reads *reads;
+    int64_t id;
+};
+
+static bool ends_id(const void *slot, const void *wanted)
+{
+    const uint16_t number = *(const uint16_t *)slot;
+    const struct wanted *const w = wanted;
+
+    return !number || w->reads->values[number - 1].id == w->id;
+}
+
 /* The slot of an id: that of its value, or an empty one. */
 static uint16_t *slot_of(struct hlo_reads *reads, int64_t id)
 {
-    size_t at = (size_t)tm_hash_mix((uint64_t)id, reads->seed) & (SLOTS - 1);
+    const struct wanted wanted = { reads, id };
 
-    while (reads->slots[at] && reads->values[reads->slots[at] - 1].id != id)
-        at = (at + 1) & (SLOTS - 1);
-    return &reads->slots[at];
+    return tm_probe(reads->slots, SLOTS, sizeof(*reads->slots), tm_hash_mix((uint64_t)id, reads->seed), &wanted,
+                    ends_id);
 }
 
 static struct value *find(struct hlo_reads *reads, uint64_t id)

@@ -11,6 +11,7 @@
 
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 
@@ -240,24 +241,27 @@ static size_t home_of(const struct tm_lost_flows *lost, uint64_t id)
     return (size_t)tm_hash_mix(id, lost->seed) & (PLACES - 1);
 }
 
-static size_t find_place(const struct tm_lost_flows *lost, uint64_t id)
+static bool ends_flow(const void *slot, const void *id)
 {
-    size_t at = home_of(lost, id);
+    const uint64_t lost = *(const uint64_t *)slot;
 
-    while (lost->ids[at] && lost->ids[at] != id)
-        at = (at + 1) & (PLACES - 1);
-    return at;
+    return !lost || lost == *(const uint64_t *)id;
+}
+
+static uint64_t *find_place(const struct tm_lost_flows *lost, uint64_t id)
+{
+    return tm_probe(lost->ids, PLACES, sizeof(id), home_of(lost, id), &id, ends_flow);
 }
 
 static bool is_lost(const struct tm_lost_flows *lost, uint64_t id)
 {
-    return lost->count && lost->ids[find_place(lost, id)] == id;
+    return lost->count && *find_place(lost, id) == id;
 }
 
 static void lose(struct tm_exporter *e, uint64_t id)
 {
     struct tm_lost_flows *const lost = &e->lost;
-    size_t at;
+    uint64_t *at;
 
     if (!lost->ids) {
         lost->ids = tm_take(&e->run->budget, TM_ACCOUNT_TABLES, PLACES * sizeof(*lost->ids), &e->run->error);
@@ -266,9 +270,9 @@ static void lose(struct tm_exporter *e, uint64_t id)
     if (!lost->ids)
         return;
     at = find_place(lost, id);
-    if (lost->ids[at] == id || lost->count == TM_LOST_FLOWS_MOST)
+    if (*at == id || lost->count == TM_LOST_FLOWS_MOST)
         return;
-    lost->ids[at] = id;
+    *at = id;
     lost->count++;
 }
 
@@ -278,7 +282,7 @@ static void find_again(struct tm_lost_flows *lost, uint64_t id)
 
     if (!is_lost(lost, id))
         return;
-    hole = find_place(lost, id);
+    hole = (size_t)(find_place(lost, id) - lost->ids);
     lost->count--;
     for (size_t at = (hole + 1) & (PLACES - 1); lost->ids[at]; at = (at + 1) & (PLACES - 1)) {
         const size_t home = home_of(lost, lost->ids[at]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 
 enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, LANES_FIRST = 4, LANES_KEPT = 64, NO_NODE = 0xffffffff };
 
@@ -140,14 +141,16 @@ void tm_lanes_free(struct tm_lanes *l)
 
 /* --- tracks that have something open --- */
 
+static bool ends_track(const void *at, const void *track)
+{
+    const struct slot *const slot = at;
+
+    return !slot->is_used || slot->track == *(const uint64_t *)track;
+}
+
 static struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
 {
-    const size_t mask = l->slot_count - 1;
-    size_t at = (size_t)tm_hash_mix(track, l->seed) & mask;
-
-    while (l->slots[at].is_used && l->slots[at].track != track)
-        at = (at + 1) & mask;
-    return &l->slots[at];
+    return tm_probe(l->slots, l->slot_count, sizeof(*l->slots), tm_hash_mix(track, l->seed), &track, ends_track);
 }
 
 /* Put those that have something open into a new table; what is empty gives its lanes back. */

@@ -13,6 +13,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
+#include "pipeline/store/probe.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
@@ -344,16 +345,18 @@ static ProtobufCBinaryData perfetto_text(struct tm_perfetto_names *n, tm_strid i
 
 /* --- tables --- */
 
+static bool ends_text(const void *at, const void *key)
+{
+    const struct tm_perfetto_slot *const slot = at;
+
+    return !slot->iid || tm_is_same_key(slot->key, *(const struct tm_key *)key);
+}
+
 /* The slot of a text: its own, or the empty one where it belongs. */
 static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key)
 {
-    const size_t mask = ((size_t)1 << table_bits[table]) - 1;
-    struct tm_perfetto_slot *slots = n->slots + table_at[table];
-
-    for (size_t i = tm_hash_mix(key.low, n->seed) & mask;; i = (i + 1) & mask) {
-        if (!slots[i].iid || tm_is_same_key(slots[i].key, key))
-            return &slots[i];
-    }
+    return tm_probe(n->slots + table_at[table], (size_t)1 << table_bits[table], sizeof(*n->slots),
+                    tm_hash_mix(key.low, n->seed), &key, ends_text);
 }
 
 /* An entry that this packet brings along, unless there is no room for its text. */

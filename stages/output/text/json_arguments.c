@@ -58,20 +58,18 @@ void tm_json_keys_begin(struct tm_json_keys *keys)
     keys->past = 0;
 }
 
-static bool has(const struct tm_json_keys *keys, uint64_t hash)
+static bool has(struct tm_json_keys *keys, uint64_t hash)
 {
-    return keys->slots[tm_json_keys_find(keys, hash)].event == keys->event;
+    return tm_json_keys_find(keys, hash)->event == keys->event;
 }
 
 static void add(struct tm_json_keys *keys, uint64_t hash)
 {
-    const size_t i = tm_json_keys_find(keys, hash);
+    struct tm_json_key *const slot = tm_json_keys_find(keys, hash);
 
-    if (keys->slots[i].event == keys->event || keys->used == TM_JSON_KEYS_MOST)
+    if (slot->event == keys->event || keys->used == TM_JSON_KEYS_MOST)
         return;
-    keys->slots[i].hash = hash;
-    keys->slots[i].event = keys->event;
-    keys->slots[i].count = 1;
+    *slot = (struct tm_json_key){ hash, keys->event, 1 };
     keys->used++;
 }
 
@@ -86,7 +84,7 @@ static uint64_t numbered(uint64_t hash, uint32_t object, uint64_t number)
 
 uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
 {
-    const size_t i = tm_json_keys_find(keys, tm_json_keys_in(hash, object));
+    struct tm_json_key *const slot = tm_json_keys_find(keys, tm_json_keys_in(hash, object));
     uint64_t number;
 
     if (keys->used == TM_JSON_KEYS_MOST) {
@@ -96,7 +94,7 @@ uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t o
         return number;
     }
     do
-        number = ++keys->slots[i].count;
+        number = ++slot->count;
     while (has(keys, numbered(hash, object, number)));
     add(keys, numbered(hash, object, number));
     return number;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pipeline/store/hash.h"
+#include "pipeline/store/probe.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
@@ -14,16 +15,18 @@
  * event; past that every key bears its number, which is unique as well. */
 enum { TM_JSON_KEY_SLOTS = 4096, TM_JSON_KEYS_MOST = 3072 };
 
+struct tm_json_key {
+    uint64_t hash;
+    uint32_t event;
+    uint32_t count; /* times that it came */
+};
+
 struct tm_json_keys {
     uint64_t seed;
     uint32_t event; /* entries of other events count as empty */
     uint32_t used;  /* of this event */
     uint64_t past;  /* keys that came when the table was full */
-    struct {
-        uint64_t hash;
-        uint32_t event;
-        uint32_t count; /* times that it came */
-    } slots[TM_JSON_KEY_SLOTS];
+    struct tm_json_key slots[TM_JSON_KEY_SLOTS];
 };
 
 /* Of a text, as it is written. */
@@ -40,14 +43,19 @@ static inline uint64_t tm_json_keys_in(uint64_t hash, uint32_t object)
     return object ? tm_hash_mix(hash, object) : hash;
 }
 
-/* The slot of a key, or the empty one where it belongs. */
-static inline size_t tm_json_keys_find(const struct tm_json_keys *keys, uint64_t hash)
+static inline bool tm_json_keys_end(const void *at, const void *wanted)
 {
-    size_t i = tm_hash_mix(hash, keys->seed) % TM_JSON_KEY_SLOTS;
+    const struct tm_json_key *const slot = at, *const key = wanted;
 
-    while (keys->slots[i].event == keys->event && keys->slots[i].hash != hash)
-        i = (i + 1) % TM_JSON_KEY_SLOTS;
-    return i;
+    return slot->event != key->event || slot->hash == key->hash;
+}
+
+/* The slot of a key, or the empty one where it belongs. */
+static inline struct tm_json_key *tm_json_keys_find(struct tm_json_keys *keys, uint64_t hash)
+{
+    const struct tm_json_key key = { .hash = hash, .event = keys->event };
+
+    return tm_probe(keys->slots, TM_JSON_KEY_SLOTS, sizeof(key), tm_hash_mix(hash, keys->seed), &key, tm_json_keys_end);
 }
 
 /* Take a key of an object.
@@ -57,13 +65,11 @@ static inline size_t tm_json_keys_find(const struct tm_json_keys *keys, uint64_t
 static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
 {
     const uint64_t own = tm_json_keys_in(hash, object);
-    const size_t i = tm_json_keys_find(keys, own);
+    struct tm_json_key *const slot = tm_json_keys_find(keys, own);
 
-    if (keys->slots[i].event == keys->event || keys->used == TM_JSON_KEYS_MOST)
+    if (slot->event == keys->event || keys->used == TM_JSON_KEYS_MOST)
         return tm_json_keys_again(keys, hash, object);
-    keys->slots[i].hash = own;
-    keys->slots[i].event = keys->event;
-    keys->slots[i].count = 1;
+    *slot = (struct tm_json_key){ own, keys->event, 1 };
     keys->used++;
     return 0;
 }
