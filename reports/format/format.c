@@ -72,6 +72,13 @@ size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t l
     return out_bytes ? show(out, out_bytes, text, length, &taken) : 0;
 }
 
+const char *tm_format_entity(uint32_t character)
+{
+    static const char *const entities[] = { ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;" };
+
+    return character < sizeof(entities) / sizeof(entities[0]) ? entities[character] : NULL;
+}
+
 static bool begins_character(char c)
 {
     return ((unsigned char)c & 0xc0) != 0x80;

@@ -21,6 +21,9 @@ size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t l
  * in:     out_bytes  at least 16 */
 void tm_format_text(char *out, size_t out_bytes, const char *text);
 
+/* What stands for a character of HTML and XML that means something there: '&', '<', '>', '"'; NULL = itself. */
+const char *tm_format_entity(uint32_t character);
+
 /* Cut a valid UTF-8 text in the middle so that it has at most `most` characters (least 5):
  * "fusion_…_42". Never cuts inside a character.  The ellipsis is U+2026. out:    out   at least 4 *
  * most + 1 bytes (returns) true when something was cut */

@@ -54,24 +54,6 @@ tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *
 
 enum { PIECE_BYTES = 1024 };
 
-static const char *escape_of(uint32_t code)
-{
-    switch (code) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&apos;";
-    default:
-        return NULL;
-    }
-}
-
 /* U+FFFE, U+FFFF and their kin on the other planes are no characters. */
 static bool is_left_out(uint32_t code)
 {
@@ -87,7 +69,7 @@ static void junit_text(FILE *to, const char *text)
     for (size_t i = 0; i < length;) {
         uint32_t code = 0;
         const size_t n = tm_utf8_next(visible + i, length - i, &code);
-        const char *escape = escape_of(code);
+        const char *const escape = code == '\'' ? "&apos;" : tm_format_entity(code);
 
         if (escape)
             (void)fputs(escape, to);

@@ -37,25 +37,12 @@ static void end_tag(struct tm_htmlw *w)
 static void put_escaped(struct tm_htmlw *w, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        switch (text[i]) {
-        case '&':
-            put(w, "&amp;");
-            break;
-        case '<':
-            put(w, "&lt;");
-            break;
-        case '>':
-            put(w, "&gt;");
-            break;
-        case '"':
-            put(w, "&quot;");
-            break;
-        case '\'':
-            put(w, "&#39;");
-            break;
-        default:
+        const char *const entity = text[i] == '\'' ? "&#39;" : tm_format_entity((unsigned char)text[i]);
+
+        if (entity)
+            put(w, entity);
+        else
             (void)fputc(text[i], w->to);
-        }
     }
 }
 

@@ -267,15 +267,12 @@ void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table)
 
 void tm_mdw_html(struct tm_mdw *w, const char *text)
 {
-    static const char *const entities[][2] = { { "&", "&amp;" }, { "<", "&lt;" }, { ">", "&gt;" }, { "\"", "&quot;" } };
     char visible[TM_MD_PROSE_BYTES];
 
     tm_format_text(visible, sizeof(visible), text);
     for (const char *at = visible; *at; at++) {
-        const char *entity = NULL;
+        const char *const entity = tm_format_entity((unsigned char)*at);
 
-        for (size_t i = 0; i < sizeof(entities) / sizeof(entities[0]); i++)
-            entity = *at == entities[i][0][0] ? entities[i][1] : entity;
         if (entity)
             tm_mdw_raw(w, entity);
         else
