@@ -306,24 +306,3 @@ void tm_groups_rewind(struct tm_groups *groups)
     if (groups->runs && !tm_failed(groups->run))
         tm_runs_rewind(groups->runs);
 }
-
-tm_status tm_groups_add_st(struct tm_groups *groups, const void *row)
-{
-    tm_groups_add(groups, row);
-    return groups->run->error.status;
-}
-tm_status tm_groups_finish_st(struct tm_groups *groups)
-{
-    tm_groups_finish(groups);
-    return groups->run->error.status;
-}
-tm_status tm_groups_next_st(struct tm_groups *groups, const void **row)
-{
-    *row = tm_groups_next(groups);
-    return groups->run->error.status;
-}
-tm_status tm_groups_rewind_st(struct tm_groups *groups)
-{
-    tm_groups_rewind(groups);
-    return groups->run->error.status;
-}

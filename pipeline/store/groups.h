@@ -48,9 +48,4 @@ void tm_groups_finish(struct tm_groups *groups);
 const void *tm_groups_next(struct tm_groups *groups);
 void tm_groups_rewind(struct tm_groups *groups);
 
-tm_status tm_groups_add_st(struct tm_groups *groups, const void *row) TM_MUST_USE;
-tm_status tm_groups_finish_st(struct tm_groups *groups) TM_MUST_USE;
-tm_status tm_groups_next_st(struct tm_groups *groups, const void **row) TM_MUST_USE;
-tm_status tm_groups_rewind_st(struct tm_groups *groups) TM_MUST_USE;
-
 #endif

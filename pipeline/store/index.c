@@ -168,12 +168,6 @@ void tm_index_put(struct tm_index *index, const void *row)
     memcpy(tm_window_at(&index->window, index->window.count++), row, index->row_bytes);
 }
 
-tm_status tm_index_put_st(struct tm_index *index, const void *row)
-{
-    tm_index_put(index, row);
-    return index->run->error.status;
-}
-
 /* True if `later` takes the place of `former`. */
 static bool gives_way(const struct tm_index *index, const void *former, const void *later)
 {
@@ -338,12 +332,6 @@ void tm_index_finish(struct tm_index *index)
         build_table(index);
 }
 
-tm_status tm_index_finish_st(struct tm_index *index)
-{
-    tm_index_finish(index);
-    return index->run->error.status;
-}
-
 /* Keys, `step` bytes apart, that go up. */
 struct keys {
     const uint8_t *first;
@@ -452,18 +440,6 @@ const void *tm_index_get(struct tm_index *index, uint64_t key)
     uint64_t number;
 
     return tm_index_find(index, key, &number);
-}
-
-tm_status tm_index_find_st(struct tm_index *index, uint64_t key, const void **row, uint64_t *number)
-{
-    *row = tm_index_find(index, key, number);
-    return index->run->error.status;
-}
-
-tm_status tm_index_get_st(struct tm_index *index, uint64_t key, const void **row)
-{
-    *row = tm_index_get(index, key);
-    return index->run->error.status;
 }
 
 void tm_index_expect(const struct tm_index *index, uint64_t key)

@@ -582,9 +582,3 @@ uint64_t tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_
         slot = tm_failed(map->run) ? NULL : look_further(map, key, member);
     return slot ? slot->number - 1 : 0;
 }
-
-tm_status tm_key_map_number_st(struct tm_key_map *map, struct tm_key family, uint32_t member, uint64_t *number)
-{
-    *number = tm_key_map_number(map, family, member);
-    return map->run->error.status;
-}

@@ -769,17 +769,6 @@ void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint6
     (void)add_word(lengths, tm_length_word(number, value, 1));
 }
 
-tm_status tm_lengths_add_st(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count)
-{
-    tm_lengths_add(lengths, group, value, count);
-    return lengths->run->error.status;
-}
-tm_status tm_lengths_add_at_st(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
-{
-    tm_lengths_add_at(lengths, place, group, value);
-    return lengths->run->error.status;
-}
-
 /* --- reading --- */
 
 static tm_status look_ahead(struct tm_lengths *lengths)
@@ -884,15 +873,4 @@ const struct tm_length *tm_lengths_next(struct tm_lengths *lengths)
     if (order >= 0)
         next_other(lengths);
     return tm_failed(lengths->run) ? NULL : &lengths->given;
-}
-
-tm_status tm_lengths_finish_st(struct tm_lengths *lengths)
-{
-    tm_lengths_finish(lengths);
-    return lengths->run->error.status;
-}
-tm_status tm_lengths_next_st(struct tm_lengths *lengths, const struct tm_length **length)
-{
-    *length = tm_lengths_next(lengths);
-    return lengths->run->error.status;
 }

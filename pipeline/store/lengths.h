@@ -37,12 +37,6 @@ void tm_lengths_finish(struct tm_lengths *lengths);
 /* The next in the order (group, value), each once; valid until the next call; NULL at the end, and after a failure. */
 const struct tm_length *tm_lengths_next(struct tm_lengths *lengths);
 
-tm_status tm_lengths_add_st(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count) TM_MUST_USE;
-tm_status tm_lengths_add_at_st(struct tm_lengths *lengths, tm_length_place *place, uint64_t group,
-                               uint64_t value) TM_MUST_USE;
-tm_status tm_lengths_finish_st(struct tm_lengths *lengths) TM_MUST_USE;
-tm_status tm_lengths_next_st(struct tm_lengths *lengths, const struct tm_length **length) TM_MUST_USE;
-
 /* A length in a word: from the highest bit on the number of its group, the length, and how often it
  * was seen, less one. */
 enum { TM_LENGTH_GROUP_BITS = 16, TM_LENGTH_VALUE_BITS = 40, TM_LENGTH_COUNT_BITS = 8 };

@@ -58,23 +58,6 @@ const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size
 uint16_t tm_names_note(struct tm_names *names, tm_strid id);
 void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
 
-tm_status tm_names_put_st(struct tm_names *names, const char *text, size_t length, tm_strid *id) TM_MUST_USE;
-tm_status tm_names_put_often_st(struct tm_names *names, const char *text, size_t length, tm_strid *id,
-                                uint32_t *traits) TM_MUST_USE;
-static inline tm_status TM_MUST_USE tm_names_put_string_st(struct tm_names *names, const char *text, tm_strid *id)
-{
-    return tm_names_put_st(names, text, strlen(text), id);
-}
-tm_status tm_names_info_st(struct tm_names *names, tm_strid id, struct tm_name *info) TM_MUST_USE;
-tm_status tm_names_hashes_st(struct tm_names *names, const tm_strid *ids, size_t count,
-                             struct tm_key *hashes) TM_MUST_USE;
-tm_status tm_names_text_st(struct tm_names *names, tm_strid id, size_t most, const char **text,
-                           size_t *length) TM_MUST_USE;
-tm_status tm_names_note_st(struct tm_names *names, tm_strid id, uint16_t *note) TM_MUST_USE;
-tm_status tm_names_set_note_st(struct tm_names *names, tm_strid id, uint16_t note) TM_MUST_USE;
-tm_status tm_names_are_same_st(struct tm_names *names, tm_strid a, tm_strid b, bool *are_same) TM_MUST_USE;
-tm_status tm_names_copy_st(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes) TM_MUST_USE;
-
 /* Handles go from 0 to count - 1.  Without twins every text has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_duplicates(const struct tm_names *names);
@@ -95,9 +78,8 @@ struct tm_key_map;
 struct tm_key_map *tm_key_map_new(struct tm_run *run, enum tm_account account, size_t memory_bytes) TM_MUST_USE;
 void tm_key_map_free(struct tm_key_map *map);
 
-/* The number of a key; of one that is new, the number of keys so far.  After a failure, which run->error keeps, 0.  member: below 1 << TM_KEY_MEMBER_BITS */
+/* The number of a key; of one that is new, the number of keys so far.  After a failure, which run->error keeps, 0.
+ * in: member  below 1 << TM_KEY_MEMBER_BITS */
 uint64_t tm_key_map_number(struct tm_key_map *map, struct tm_key family, uint32_t member);
-tm_status tm_key_map_number_st(struct tm_key_map *map, struct tm_key family, uint32_t member,
-                               uint64_t *number) TM_MUST_USE;
 
 #endif

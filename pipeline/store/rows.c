@@ -700,29 +700,3 @@ void tm_rows_resize(struct tm_rows *rows, uint64_t count)
     if (!tm_failed(rows->run))
         (void)(count < rows->count ? shrink(rows, count) : lengthen(rows, count));
 }
-
-tm_status tm_rows_append_st(struct tm_rows *rows, const void *row)
-{
-    tm_rows_append(rows, row);
-    return rows->run->error.status;
-}
-tm_status tm_rows_append_many_st(struct tm_rows *rows, const void *first, uint64_t count)
-{
-    tm_rows_append_many(rows, first, count);
-    return rows->run->error.status;
-}
-tm_status tm_rows_resize_st(struct tm_rows *rows, uint64_t count)
-{
-    tm_rows_resize(rows, count);
-    return rows->run->error.status;
-}
-tm_status tm_rows_copy_st(struct tm_rows *rows, uint64_t index, void *to, uint64_t count)
-{
-    tm_rows_copy(rows, index, to, count);
-    return rows->run->error.status;
-}
-tm_status tm_rows_allow_st(struct tm_rows *rows, size_t memory_bytes)
-{
-    tm_rows_allow(rows, memory_bytes);
-    return rows->run->error.status;
-}

@@ -74,10 +74,4 @@ void tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count
 /* It may hold more memory (or less, from now on: pages that are held stay). */
 void tm_rows_allow(struct tm_rows *rows, size_t memory_bytes);
 
-tm_status tm_rows_append_st(struct tm_rows *rows, const void *row) TM_MUST_USE;
-tm_status tm_rows_append_many_st(struct tm_rows *rows, const void *first, uint64_t count) TM_MUST_USE;
-tm_status tm_rows_resize_st(struct tm_rows *rows, uint64_t count) TM_MUST_USE;
-tm_status tm_rows_copy_st(struct tm_rows *rows, uint64_t index, void *to, uint64_t count) TM_MUST_USE;
-tm_status tm_rows_allow_st(struct tm_rows *rows, size_t memory_bytes) TM_MUST_USE;
-
 #endif

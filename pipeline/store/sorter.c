@@ -860,27 +860,6 @@ void tm_sorter_rewind(struct tm_sorter *sorter)
         tm_runs_rewind(sorter->runs);
 }
 
-tm_status tm_sorter_push_st(struct tm_sorter *sorter, const void *row)
-{
-    tm_sorter_push(sorter, row);
-    return sorter->run->error.status;
-}
-tm_status tm_sorter_finish_st(struct tm_sorter *sorter)
-{
-    tm_sorter_finish(sorter);
-    return sorter->run->error.status;
-}
-tm_status tm_sorter_next_st(struct tm_sorter *sorter, const void **row)
-{
-    *row = tm_sorter_next(sorter);
-    return sorter->run->error.status;
-}
-tm_status tm_sorter_rewind_st(struct tm_sorter *sorter)
-{
-    tm_sorter_rewind(sorter);
-    return sorter->run->error.status;
-}
-
 uint64_t tm_sorter_count(const struct tm_sorter *sorter)
 {
     return sorter->count;

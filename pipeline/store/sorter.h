@@ -42,11 +42,6 @@ const void *tm_sorter_next(struct tm_sorter *sorter);
 /* Start again from the first row, as often as wanted. */
 void tm_sorter_rewind(struct tm_sorter *sorter);
 
-tm_status tm_sorter_push_st(struct tm_sorter *sorter, const void *row) TM_MUST_USE;
-tm_status tm_sorter_finish_st(struct tm_sorter *sorter) TM_MUST_USE;
-tm_status tm_sorter_next_st(struct tm_sorter *sorter, const void **row) TM_MUST_USE;
-tm_status tm_sorter_rewind_st(struct tm_sorter *sorter) TM_MUST_USE;
-
 uint64_t tm_sorter_count(const struct tm_sorter *sorter);
 size_t tm_sorter_row_bytes(const struct tm_sorter *sorter);
 
@@ -157,11 +152,6 @@ const void *tm_index_get(struct tm_index *index, uint64_t key);
 /* The same, with the number of the row, from 1 on: the same number whenever the same row is found.
  * out: *number  0 if there is none */
 const void *tm_index_find(struct tm_index *index, uint64_t key, uint64_t *number);
-
-tm_status tm_index_put_st(struct tm_index *index, const void *row) TM_MUST_USE;
-tm_status tm_index_finish_st(struct tm_index *index) TM_MUST_USE;
-tm_status tm_index_get_st(struct tm_index *index, uint64_t key, const void **row) TM_MUST_USE;
-tm_status tm_index_find_st(struct tm_index *index, uint64_t key, const void **row, uint64_t *number) TM_MUST_USE;
 
 /* The key will be looked up soon: fetch its row into the cache where that is cheap. */
 void tm_index_expect(const struct tm_index *index, uint64_t key);

@@ -67,6 +67,8 @@ static void end(struct units *u, const char *name, uint64_t items)
     (void)snprintf(trigger, sizeof(trigger), "%s %" PRIu64, name, items);
     CALLGRIND_DUMP_STATS_AT(trigger);
     CALLGRIND_STOP_INSTRUMENTATION;
+    if (tm_failed(u->run))
+        die(u, name);
     const double ns = (double)(now.tv_sec - u->begin.tv_sec) * 1e9 + (double)(now.tv_nsec - u->begin.tv_nsec);
 
     printf("%-24s %9" PRIu64 " %9.1f\n", name, items, items ? ns / (double)items : 0);
@@ -98,7 +100,6 @@ static void unit_groups(struct units *u, const char *name, uint64_t keys, size_t
     struct tm_groups *groups =
         tm_groups_new(u->run, TM_ACCOUNT_TABLES, sizeof(struct tm_length), memory_bytes, add_counts);
     uint64_t state = 1;
-    const void *row;
 
     if (!groups)
         die(u, name);
@@ -106,12 +107,11 @@ static void unit_groups(struct units *u, const char *name, uint64_t keys, size_t
     for (int i = 0; i < ITEMS; i++) {
         const struct tm_length one = row_of(next_number(&state) % keys);
 
-        need(u, tm_groups_add_st(groups, &one), name);
+        tm_groups_add(groups, &one);
     }
-    need(u, tm_groups_finish_st(groups), name);
-    do
-        need(u, tm_groups_next_st(groups, &row), name);
-    while (row);
+    tm_groups_finish(groups);
+    while (tm_groups_next(groups))
+        continue;
     end(u, name, ITEMS);
     tm_groups_free(groups);
 }
@@ -164,7 +164,6 @@ static void unit_sites(struct units *u)
 static void unit_lengths(struct units *u, const char *name, size_t memory_bytes)
 {
     struct tm_lengths *lengths = tm_lengths_new(u->run, TM_ACCOUNT_TABLES, memory_bytes);
-    const struct tm_length *length;
     tm_length_place places[50] = { 0 };
     uint64_t state = 1;
 
@@ -174,12 +173,11 @@ static void unit_lengths(struct units *u, const char *name, size_t memory_bytes)
     for (int i = 0; i < ITEMS; i++) {
         const uint64_t group = next_number(&state) % 50;
 
-        need(u, tm_lengths_add_at_st(lengths, &places[group], group, next_number(&state) % 1000000), name);
+        tm_lengths_add_at(lengths, &places[group], group, next_number(&state) % 1000000);
     }
-    need(u, tm_lengths_finish_st(lengths), name);
-    do
-        need(u, tm_lengths_next_st(lengths, &length), name);
-    while (length);
+    tm_lengths_finish(lengths);
+    while (tm_lengths_next(lengths))
+        continue;
     end(u, name, ITEMS);
     tm_lengths_free(lengths);
 }
@@ -195,7 +193,6 @@ static void unit_sorter(struct units *u, const char *name, size_t memory_bytes)
 {
     struct tm_sorter *sorter = tm_sorter_new(u->run, TM_ACCOUNT_SORT, 4 * sizeof(uint64_t), memory_bytes, by_number);
     uint64_t state = 1;
-    const void *row;
 
     if (!sorter)
         die(u, name);
@@ -203,12 +200,11 @@ static void unit_sorter(struct units *u, const char *name, size_t memory_bytes)
     for (int i = 0; i < ITEMS; i++) {
         const uint64_t one[4] = { next_number(&state), 1, 2, 3 };
 
-        need(u, tm_sorter_push_st(sorter, one), name);
+        tm_sorter_push(sorter, one);
     }
-    need(u, tm_sorter_finish_st(sorter), name);
-    do
-        need(u, tm_sorter_next_st(sorter, &row), name);
-    while (row);
+    tm_sorter_finish(sorter);
+    while (tm_sorter_next(sorter))
+        continue;
     end(u, name, ITEMS);
     tm_sorter_free(sorter);
 }
@@ -229,14 +225,13 @@ static void unit_index(struct units *u)
     for (uint64_t i = 0; i < ITEMS; i++) {
         const struct index_row row = { .key = i + 1, .rest = { i } };
 
-        need(u, tm_index_put_st(index, &row), "index");
+        tm_index_put(index, &row);
     }
-    need(u, tm_index_finish_st(index), "index");
+    tm_index_finish(index);
     for (int i = 0; i < ITEMS; i++) {
-        const void *row;
         uint64_t number;
 
-        need(u, tm_index_find_st(index, next_number(&state) % ITEMS + 1, &row, &number), "index");
+        (void)tm_index_find(index, next_number(&state) % ITEMS + 1, &number);
     }
     end(u, "index", ITEMS);
     tm_index_free(index);
@@ -253,9 +248,8 @@ static void unit_names(struct units *u)
     for (int i = 0; i < ITEMS; i++) {
         char text[NAME_BYTES];
         const int length = snprintf(text, sizeof(text), "loop_multiply_fusion_%" PRIu64, next_number(&state) % NAMES);
-        tm_strid id;
 
-        need(u, tm_names_put_st(names, text, (size_t)length, &id), "names");
+        (void)tm_names_put(names, text, (size_t)length);
     }
     end(u, "names", ITEMS);
     tm_names_free(names);

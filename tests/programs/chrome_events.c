@@ -84,10 +84,10 @@ static void print_facts(FILE *out, const struct tm_facts *facts)
 
 static void print_hex_name(FILE *out, struct tm_names *names, uint64_t name)
 {
-    const char *text = "";
-    size_t length = 0;
+    size_t length;
+    const char *const text = tm_names_text(names, (tm_strid)name, 0, &length);
 
-    if (tm_names_text_st(names, (tm_strid)name, 0, &text, &length) != TM_OK)
+    if (tm_names_status(names) != TM_OK)
         exit(1);
     print_text(out, (struct tm_json_slice){ text, (uint32_t)length });
 }

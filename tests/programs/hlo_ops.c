@@ -25,10 +25,10 @@ static void ignore_warning(void *to, const char *text, size_t length)
 
 static void print_text(struct tm_names *names, const char *key, tm_strid id)
 {
-    const char *text;
     size_t length;
+    const char *const text = tm_names_text(names, id, 0, &length);
 
-    if (tm_names_text_st(names, id, 0, &text, &length) != TM_OK)
+    if (tm_names_status(names) != TM_OK)
         exit(1);
     (void)printf(",\"%s\":\"", key);
     for (size_t i = 0; i < length; i++) {

@@ -18,10 +18,10 @@ enum { BUFFER_BYTES = 64 << 10, NAME_MOST = 1 << 16 };
 
 static void print_text(struct tm_names *names, tm_strid name)
 {
-    const char *text = "";
-    size_t length = 0;
+    size_t length;
+    const char *const text = tm_names_text(names, name, NAME_MOST, &length);
 
-    if (tm_names_text_st(names, name, NAME_MOST, &text, &length) != TM_OK)
+    if (tm_names_status(names) != TM_OK)
         exit(1);
     (void)putchar('"');
     for (size_t i = 0; i < length; i++)

@@ -12,18 +12,17 @@ static const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = T
 static tm_status add_tracks(struct bench *b)
 {
     static const char *const names[RIG_TRACKS] = { "main", "worker", "Stream #1" };
-    tm_status st = TM_OK;
 
-    for (uint32_t i = 0; i < RIG_TRACKS && st == TM_OK; i++) {
+    for (uint32_t i = 0; i < RIG_TRACKS; i++) {
         const struct tm_track track = { .name = bench_name(b, names[i]),
                                         .id = i,
                                         .device = TM_NONE,
                                         .side = i == RIG_STREAM ? TM_SIDE_DEVICE : TM_SIDE_HOST,
                                         .thread = i };
 
-        st = track.name ? tm_rows_append_st(b->trace.tracks, &track) : b->run->error.status;
+        tm_rows_append(b->trace.tracks, &track);
     }
-    return st;
+    return b->run->error.status;
 }
 
 tm_status host_rig_open(struct host_rig *r, const struct tm_stage_type *type)
@@ -39,14 +38,14 @@ tm_status host_rig_open(struct host_rig *r, const struct tm_stage_type *type)
     b->trace.steps.marks = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_step_mark), 1 << 16);
     if (!b->trace.tracks || !b->trace.steps.marks)
         return r->run.error.status;
-    for (int64_t i = 0; i < BENCH_STEPS && st == TM_OK; i++) {
+    for (int64_t i = 0; i < BENCH_STEPS; i++) {
         const struct tm_step_mark mark = {
             .number = i, .start_ps = i * 100 * US, .dur_ps = 80 * US, .complete = 1, .chosen = 1
         };
 
-        st = tm_rows_append_st(b->trace.steps.marks, &mark);
+        tm_rows_append(b->trace.steps.marks, &mark);
     }
-    return st == TM_OK ? add_tracks(b) : st;
+    return add_tracks(b);
 }
 
 void host_rig_close(struct host_rig *r)

@@ -125,11 +125,7 @@ tm_status bench_load(struct bench *b, const char *path, uint32_t host)
 
 tm_strid bench_name(struct bench *b, const char *text)
 {
-    tm_strid id = 0;
-
-    if (tm_names_put_st(b->trace.names, text, strlen(text), &id) != TM_OK)
-        return 0;
-    return id;
+    return tm_names_put_string(b->trace.names, text);
 }
 
 struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config, int64_t start_ps,

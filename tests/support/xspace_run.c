@@ -26,7 +26,8 @@ static tm_status make_common(struct tm_trace *trace, size_t share)
     trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
     if (!trace->common || !trace->common_bytes)
         return trace->run->error.status;
-    return tm_rows_append_st(trace->common, &nothing);
+    tm_rows_append(trace->common, &nothing);
+    return trace->run->error.status;
 }
 
 static tm_status make_tables(struct xspace_run *x, bool keeps_arguments)
@@ -47,11 +48,11 @@ static tm_status make_tables(struct xspace_run *x, bool keeps_arguments)
     trace->devices = tm_take(budget, TM_ACCOUNT_METADATA, TM_DEVICES_MOST * sizeof(*trace->devices), &x->run.error);
     if (!x->names || !trace->tracks || !trace->configs || !trace->hlo_ops || !trace->hlo_modules || !trace->devices)
         return x->run.error.status;
-    if (tm_rows_append_st(trace->hlo_ops, &no_op) != TM_OK)
-        return x->run.error.status;
+    tm_rows_append(trace->hlo_ops, &no_op);
+    tm_rows_append(trace->configs, &none);
     if (keeps_arguments && make_common(trace, share) != TM_OK)
         return x->run.error.status;
-    return tm_rows_append_st(trace->configs, &none);
+    return x->run.error.status;
 }
 
 tm_status xspace_scan_with(struct xspace_run *x, const struct xb_bytes *bytes, const struct xspace_options *options)
@@ -112,11 +113,7 @@ void xspace_close(struct xspace_run *x)
 
 const char *xspace_text(struct xspace_run *x, tm_strid id)
 {
-    const char *text;
-    size_t length;
-
-    assert_int_equal(tm_names_text_st(x->names, id, TEXT_MOST, &text, &length), TM_OK);
-    return text;
+    return tm_names_text(x->names, id, TEXT_MOST, NULL);
 }
 
 uint64_t xspace_line(struct xspace_run *x, const char *name)

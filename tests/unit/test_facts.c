@@ -22,7 +22,6 @@ static tm_status bed_open(struct bed *b)
     const size_t share = tm_budget_share(&b->run.budget, TM_ACCOUNT_METADATA);
     const struct tm_config no_config = { .level = TM_LEVEL_NONE, .ordinal = TM_NONE };
     const struct tm_message no_message = { .group_size = 0 };
-    tm_status st;
 
     memset(&b->trace, 0, sizeof(b->trace));
     b->configs = NULL;
@@ -32,14 +31,13 @@ static tm_status bed_open(struct bed *b)
     b->trace.messages = tm_rows_new(&b->run, TM_ACCOUNT_METADATA, sizeof(no_message), share / 16);
     if (!b->trace.names || !b->trace.configs || !b->trace.messages)
         return b->run.error.status;
-    st = tm_rows_append_st(b->trace.configs, &no_config);
-    if (st == TM_OK)
-        st = tm_rows_append_st(b->trace.messages, &no_message);
-    if (st == TM_OK)
+    tm_rows_append(b->trace.configs, &no_config);
+    tm_rows_append(b->trace.messages, &no_message);
+    if (!tm_failed(&b->run))
         b->configs = tm_configs_new(&b->trace);
     b->maker = (struct tm_fact_maker){ .trace = &b->trace, .configs = b->configs };
     tm_facts_begin(&b->facts, 0);
-    return st == TM_OK && !b->configs ? b->run.error.status : st;
+    return b->run.error.status;
 }
 
 static void bed_close(struct bed *b)
@@ -100,11 +98,7 @@ static struct tm_message message_of(struct bed *b, const struct tm_config *confi
 
 static void assert_name(struct bed *b, tm_strid id, const char *wanted)
 {
-    const char *text;
-    size_t length;
-
-    assert_int_equal(tm_names_text_st(b->trace.names, id, 0, &text, &length), TM_OK);
-    assert_string_equal(text, wanted);
+    assert_string_equal(tm_names_text(b->trace.names, id, 0, NULL), wanted);
 }
 
 static void every_name_that_means_something_is_known(void **state)
