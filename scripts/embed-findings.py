@@ -19,6 +19,12 @@ CASES_MOST = 32   # bits of tm_situation.cases
 GROUPS_MOST = 2   # of cases in one condition: struct tm_condition
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 PLACEHOLDER = re.compile(r"\{([^}]*)\}")
+# Of sentences: enum tm_sentence_kind, and what follows from the end of a name.
+KINDS = ("time", "moment", "count", "bytes", "percent", "rate", "flop_rate", "number", "integer", "whole", "tenths",
+         "hundredths", "plural", "name", "device", "text")
+KIND_OF_END = {"ps": "time", "pct": "percent", "bytes": "bytes", "count": "count", "name": "name", "device": "device"}
+PATH = re.compile(r"[a-z][a-z0-9_]*(\[\d+\])?(\.[a-z][a-z0-9_]*(\[\d+\])?)*")
+MARKS = {"[": "OPEN", "|": "ELSE", "]": "CLOSE"}
 
 
 class Wrong(Exception):
@@ -59,6 +65,49 @@ def literal(text):
     return '"' + "".join(out) + '"'
 
 
+def value_of(inner, where):
+    """The kind of a value, and its name."""
+    path, equals, word = inner.partition("=")
+    if equals:
+        check(PATH.fullmatch(path) and len(path) < 64 and word, where, f"'{{{inner}}}' compares nothing")
+        return "IS", inner
+    path, _, kind = inner.partition(":")
+    check(PATH.fullmatch(path), where, f"{path!r} is no name of a value")
+    kind = kind or KIND_OF_END.get(re.split(r"[._]", path)[-1])
+    check(kind in KINDS, where, f"'{{{inner}}}' has no known kind")
+    return kind.upper(), path
+
+
+def parts_of(text, where):
+    """A sentence as (kind, text): plain text, marks of optional parts, values."""
+    parts, is_open = [], ""
+    for token in re.findall(r"\{[^}]*\}|[\[\]|{}]|[^\[\]|{}]+", check_text(text, where)):
+        if token in "{}":
+            raise Wrong(f"{where}: a brace without its other one")
+        if token in MARKS:
+            check(is_open in {"[": ("",), "|": ("[",), "]": ("[", "|")}[token], where, f"'{token}' is out of place")
+            is_open = "" if token == "]" else token
+            parts.append((MARKS[token], None))
+        elif token[0] == "{":
+            parts.append(value_of(token[1:-1], where))
+        else:
+            parts.append(("PLAIN", token))
+    check(not is_open, where, "an optional part does not end")
+    return parts
+
+
+def sentences(name, table, where):
+    """The C of a list of sentences."""
+    check(isinstance(table, dict), where, "an object is missing")
+    out, rows = [], []
+    for number, (key, text) in enumerate(table.items()):
+        parts = parts_of(text, f"{where}, {check_name(key, where)}")
+        inner = " ".join(f"{{ TM_SENTENCE_{kind}, {literal(part)} }}," for kind, part in parts)
+        out.append(f"static const struct tm_sentence_part {name}_{number}[] = {{ {inner} {{ TM_SENTENCE_END, NULL }} }};")
+        rows.append(f"    {{ {literal(key)}, {name}_{number} }},")
+    return "\n".join([*out, f"static const struct tm_sentence {name}[] = {{", *rows, "    { NULL, NULL },\n};"])
+
+
 class Row:
     """One finding on its way to C.  Cases and arguments are numbered in the order in which they appear."""
 
@@ -66,7 +115,8 @@ class Row:
         self.number, self.shared, self.cases, self.arguments, self.out = number, shared, [], [], []
         self.id = check_name(value.get("id"), f"finding {number}")
         check_keys(value, self.id, ("id", "section", "title", "causes", "advice"),
-                   ("about", "severity", "unless", "verdict", "kpis", "variants"))
+                   ("about", "severity", "unless", "verdict", "kpis", "variants", "evidence"))
+        self.evidence = value.get("evidence", {})
         self.section = check_name(value["section"], self.id)
         self.about = f"TM_ABOUT_{self.word(value.get('about', 'run'), ABOUT)}"
         self.unless = [check_name(name, self.id) for name in value.get("unless", [])]
@@ -156,17 +206,19 @@ class Row:
         self.names("unless", self.unless)
         self.out.append(f"static const struct tm_finding_kpi kpis_{n}[] = "
                         f"{{ {''.join(kpi + ', ' for kpi in self.kpis)}{{ NULL, 0, NULL }} }};")
+        self.out.append(sentences(f"evidence_{n}", self.evidence, self.id))
         self.out += [f"static const struct tm_finding_variant variants_{n}[] = {{", *self.variants, "};"]
         return "\n".join(self.out)
 
     def row(self):
         n = self.number
         return (f"    {{ {literal(self.id)}, {literal(self.section)}, {self.about}, {literal(self.verdict)}, "
-                f"cases_{n}, arguments_{n}, unless_{n}, kpis_{n}, variants_{n}, {len(self.variants)} }},")
+                f"cases_{n}, arguments_{n}, unless_{n}, kpis_{n}, variants_{n}, {len(self.variants)}, "
+                f"evidence_{n} }},")
 
 
 def rows_of(table):
-    check_keys(table, "table", ("schema", "schema_version", "shared", "findings"))
+    check_keys(table, "table", ("schema", "schema_version", "shared", "evidence", "findings"))
     check(table["schema"] == "tracemill.findings" and table["schema_version"] == 1, "table", "another schema")
     rows = [Row(number, value, table["shared"]) for number, value in enumerate(table["findings"])]
     for number, row in enumerate(rows):
@@ -176,6 +228,9 @@ def rows_of(table):
     used = json.dumps(table)
     for name in table["shared"]:
         check(f'"use": "{name}"' in used, name, "no finding uses it")
+    for row in rows:
+        twice = row.evidence.keys() & table["evidence"].keys()
+        check(not twice, row.id, f"{', '.join(twice)}: a sentence that all findings share")
     return rows
 
 
@@ -183,11 +238,14 @@ def main():
     path = sys.argv[1]
     try:
         with open(path, encoding="utf-8") as file:
-            rows = rows_of(json.load(file))
+            table = json.load(file)
+        rows = rows_of(table)
+        shared = sentences("shared", table["evidence"], "evidence")
     except (OSError, ValueError, Wrong) as error:
         print(f"{path}: {error}", file=sys.stderr)
         return 1
     print(f'/* made from {path} */\n#include "reports/findings/findings.h"\n')
+    print(f"{shared}\nconst struct tm_sentence *const tm_shared_evidence = shared;")
     print("\n".join(row.tables() for row in rows))
     print("const struct tm_finding_row tm_finding_rows[] = {")
     print("\n".join(row.row() for row in sorted(rows, key=lambda row: row.id)))

@@ -251,6 +251,22 @@ void tm_finding_evidence(struct tm_finding *f, const char *format, ...)
     va_end(args);
 }
 
+void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const struct tm_value *row,
+                           const struct tm_given *given)
+{
+    char *const out = f->evidence[f->evidence_count];
+
+    if (f->evidence_count == TM_EVIDENCE_MOST)
+        return;
+    tm_sentence_fill(out, TM_EVIDENCE_BYTES, tm_finding_sentence(f->row, sentence), f->summary, row, given);
+    f->evidence_count += *out != '\0'; /* else all of it is optional, and nothing is there */
+}
+
+void tm_finding_emit(struct tm_finding *f, const char *sentence, const struct tm_value *row)
+{
+    tm_finding_emit_given(f, sentence, row, NULL);
+}
+
 char *tm_finding_device(const struct tm_finding *f, char *out, const struct tm_value *id)
 {
     return tm_short_name(out, tm_shown_device(f->summary, tm_text(id)));

@@ -4,6 +4,7 @@
 
 #include "reports/findings/findings.h"
 #include "reports/findings/query.h"
+#include "reports/findings/sentence.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
@@ -107,7 +108,16 @@ void tm_finding_case(struct tm_finding *f, const char *name);
 void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...) TM_PRINTF(3, 4);
 void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
-/* Add one measured fact as a sentence. */
+/* Add one measured fact: a sentence of the finding's row in schemas/findings.json (sentence.h), or one that is shared.
+ * in:     sentence  its name
+ *         row       what its values are looked up in before the summary; NULL = the summary alone */
+void tm_finding_emit(struct tm_finding *f, const char *sentence, const struct tm_value *row);
+/* The same with values that are not in the summary: tm_finding_emit_with(f, "ordinary", row, tm_given_int("ps", ps)). */
+void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const struct tm_value *row,
+                           const struct tm_given *given);
+#define tm_finding_emit_with(f, sentence, row, ...)                                                                    \
+    tm_finding_emit_given(f, sentence, row, (const struct tm_given[]){ __VA_ARGS__, { .name = NULL } })
+/* Add one that is not in the table yet. */
 void tm_finding_evidence(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
 /* A range of time that shows it. */
 void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, const char *device);

@@ -129,6 +129,24 @@ uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name)
     return 0;
 }
 
+static const struct tm_sentence_part *parts_of(const struct tm_sentence *list, const char *name)
+{
+    for (; list->name; list++)
+        if (strcmp(list->name, name) == 0)
+            return list->parts;
+    return NULL;
+}
+
+const struct tm_sentence_part *tm_finding_sentence(const struct tm_finding_row *row, const char *name)
+{
+    static const struct tm_sentence_part none = { TM_SENTENCE_END, NULL };
+    const struct tm_sentence_part *own = parts_of(row->evidence, name);
+    const struct tm_sentence_part *parts = own ? own : parts_of(tm_shared_evidence, name);
+
+    assert(parts);
+    return parts ? parts : &none;
+}
+
 bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name)
 {
     for (size_t i = 0; row->arguments[i]; i++)

@@ -3,6 +3,7 @@
 #define TM_FINDINGS_H
 
 #include "pipeline/doc/doc.h"
+#include "reports/findings/sentence.h"
 #include "reports/findings/thresholds.h"
 
 /* The texts of the findings: schemas/findings.json, which scripts/embed-findings.py compiles into a table, so that
@@ -10,12 +11,14 @@
  *
  * To add a finding:
  * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
- *    `severity`, needed if no time is at stake (otherwise the share of the time at stake decides); `about`, if it
- *    concerns the profile and not the run; `verdict`, how the verdict names it (by default it quotes the title);
- *    `kpis`, the key figures that it explains; `unless`, findings that replace it, as they are more specific.
+ *    `evidence`, its sentences by name, with their values in braces (sentence.h; sentences of several findings are in
+ *    the `evidence` of the file itself); `severity`, needed if no time is at stake (otherwise the share of the time at
+ *    stake decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
+ *    default it quotes the title); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
+ *    they are more specific.
  * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
- *    finding by its id and adds value, title arguments, cases and evidence (finding.h).  Call it from the tm_find_
- *    function at the end of that file.
+ *    finding by its id, adds value, title arguments and cases, and names the sentences of its evidence, each with the
+ *    row of the summary that it is about (finding.h).  Call it from the tm_find_ function at the end of that file.
  * 3. Test it on a summary in tests/unit/test_findings.c, and document in docs/metrics.md when it is reported.
  *
  * Texts, key figures and variants can have conditions.  `for` names platforms, frameworks and purposes; the run has to
@@ -94,10 +97,12 @@ struct tm_finding_row {
     const struct tm_finding_kpi *kpis;
     const struct tm_finding_variant *variants; /* the last one is the row itself: no condition, all texts */
     size_t variant_count;
+    const struct tm_sentence *evidence;
 };
 
 extern const struct tm_finding_row tm_finding_rows[]; /* by id */
 extern const size_t tm_finding_row_count;
+extern const struct tm_sentence *const tm_shared_evidence; /* sentences of several findings */
 
 /* The row of an id; NULL = not a finding of a run. */
 const struct tm_finding_row *tm_finding_row(const char *id);
@@ -108,6 +113,9 @@ bool tm_finding_explains(const char *id, const char *kpi, unsigned audience, con
 
 /* The bit of a case.  Naming a case that the row does not have is a programming error. */
 uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name);
+/* The parts of a sentence of its evidence; naming one that neither the row nor the shared list has is a programming
+ * error. */
+const struct tm_sentence_part *tm_finding_sentence(const struct tm_finding_row *row, const char *name);
 bool tm_finding_has_argument(const struct tm_finding_row *row, const char *name);
 
 /* out:    TM_SEVERITY_BY_SHARE: the table gives none */

@@ -48,56 +48,41 @@ static int64_t short_stake(const struct tm_findings *all)
     return pause_ps < left_ps ? pause_ps : left_ps;
 }
 
-static void emit_ordinary(struct tm_findings *all, struct tm_finding *f)
+static int64_t mean_of(int64_t total_ps, int64_t count)
 {
-    const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), count = time_at(all, "gaps.pauses.count");
-    const int64_t work_ps = tm_sum_times(pause_ps, time_at(all, "total.busy_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
-
-    tm_finding_evidence(f, "%s pauses of %s on average take %s, %s of work and pauses; up to %s are ordinary.",
-                        tm_format_count(a, count), tm_format_time(b, count > 0 ? pause_ps / count : 0),
-                        tm_format_time(c, pause_ps), tm_format_pct(d, tm_share_pct(pause_ps, work_ps)),
-                        tm_format_pct(e, tm_limit_of(all, TM_LIMIT_PAUSE_SHARE)));
+    return count > 0 ? total_ps / count : 0;
 }
 
-static void emit_run(struct tm_finding *f, const struct tm_value *run)
+static void emit_ordinary(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *names = tm_get(run, "names");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], step[32] = "";
-    char device[TM_SHORT_NAME_BYTES];
+    const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps");
+    const int64_t work_ps = tm_sum_times(pause_ps, time_at(all, "total.busy_ps"));
 
-    if (tm_has(tm_get(run, "step")))
-        (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(run, "step")));
-    tm_finding_evidence(f, "Run of %s kernels over %s at %s on %s%s, %s and others.", tm_row_count(a, run, "kernels"),
-                        tm_row_time(b, run, "dur_ps"), tm_row_moment(c, run, "begin_ps"),
-                        tm_finding_device(f, device, tm_get(run, "device")), step,
-                        tm_short_name(name, tm_text(tm_at(names, 0))));
+    tm_finding_emit_with(f, "ordinary_pauses", NULL,
+                         tm_given_int("mean_ps", mean_of(pause_ps, time_at(all, "gaps.pauses.count"))),
+                         tm_given_double("share_pct", tm_share_pct(pause_ps, work_ps)),
+                         tm_given_double("limit_pct", tm_limit_of(all, TM_LIMIT_PAUSE_SHARE)));
+}
+
+/* The mean of fusion.small. */
+static int64_t small_mean(const struct tm_findings *all)
+{
+    return mean_of(time_at(all, "fusion.small.total_ps"), time_at(all, "fusion.small.count"));
 }
 
 static void emit_short(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *fusion = tm_get(all->summary, "fusion"), *runs = tm_get(fusion, "runs");
-    const int64_t count = time_at(all, "fusion.small.count");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES];
+    const struct tm_value *runs = tm_path(all->summary, "fusion.runs"), *longest = tm_get(runs, "longest");
+    const struct tm_value *per_step = tm_path(all->summary, "fusion.per_step");
 
-    tm_finding_evidence(f, "%s of %s kernels are shorter than %s, %s on average; they are %s of the kernel time.",
-                        tm_format_count(a, count), tm_format_count(b, time_at(all, "fusion.kernels.count")),
-                        tm_format_time(c, time_at(all, "fusion.small.below_ps")),
-                        tm_format_time(d, count > 0 ? time_at(all, "fusion.small.total_ps") / count : 0),
-                        tm_format_pct(e, tm_double(tm_path(fusion, "small.share_pct"))));
-    if (tm_has(tm_get(fusion, "per_step")))
-        tm_finding_evidence(f, "A step has %s kernels on each device.",
-                            tm_format_count(a, tm_whole(tm_double(tm_get(fusion, "per_step")))));
-    tm_finding_evidence(f, "%s of them follow one another in %s runs: %s of work, %s of pauses under %s.",
-                        tm_row_count(a, runs, "kernels"), tm_row_count(b, runs, "count"),
-                        tm_row_time(c, runs, "kernel_ps"), tm_row_time(d, runs, "gap_ps"),
-                        tm_row_time(e, runs, "gap_below_ps"));
-    for (size_t i = 0; i < tm_length(tm_get(runs, "longest")) && i < PLACES; i++) {
-        const struct tm_value *run = tm_at(tm_get(runs, "longest"), i);
-
+    tm_finding_emit_with(f, "small", NULL, tm_given_int("mean_ps", small_mean(all)));
+    if (tm_has(per_step))
+        tm_finding_emit_with(f, "per_step", NULL, tm_given_int("kernels", tm_whole(tm_double(per_step))));
+    tm_finding_emit(f, "runs", runs);
+    for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
         if (i < RUNS_NAMED)
-            emit_run(f, run);
-        tm_finding_where_row(f, run);
+            tm_finding_emit(f, "run", tm_at(longest, i));
+        tm_finding_where_row(f, tm_at(longest, i));
     }
 }
 
@@ -105,21 +90,18 @@ static void emit_short(struct tm_findings *all, struct tm_finding *f)
 static void emit_short_ops(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows");
-    const int64_t count = time_at(all, "kernels.count"), below_ps = time_at(all, "gaps.pauses.below_ps");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
+    const int64_t mean_ps = mean_of(time_at(all, "kernels.total_ps"), time_at(all, "kernels.count"));
+    const int64_t below_ps = time_at(all, "gaps.pauses.below_ps");
     int said = 0;
 
-    tm_finding_evidence(f, "%s operations take %s on average.", tm_format_count(a, count),
-                        tm_format_time(b, count > 0 ? time_at(all, "kernels.total_ps") / count : 0));
+    tm_finding_emit_with(f, "all", NULL, tm_given_int("mean_ps", mean_ps));
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
 
         if (tm_int(tm_get(row, "mean_ps")) >= below_ps)
             continue;
         said++;
-        tm_finding_evidence(f, "'%s': %s times, %s on average, %s in all.", tm_row_name(name, row, "name"),
-                            tm_row_count(a, row, "count"), tm_row_time(b, row, "mean_ps"),
-                            tm_row_time(c, row, "self_ps"));
+        tm_finding_emit(f, "op", row);
         if (tm_has(first))
             tm_finding_where_row(f, first);
     }
@@ -152,25 +134,18 @@ static void emit_programs(struct tm_findings *all, struct tm_finding *f)
     const struct tm_value *longest = tm_get(pauses, "longest");
     const int64_t operations = tm_int(tm_get(programs, "operations")), count = tm_int(tm_get(pauses, "count"));
     const int64_t executions = tm_int(tm_get(programs, "count"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], x[TM_SHORT_NAME_BYTES], y[TM_SHORT_NAME_BYTES];
-    char device[TM_SHORT_NAME_BYTES];
 
     if (operations > 0)
-        tm_finding_evidence(
-            f, "%.1f programs per step on each device, of %.1f operations each, which take %s on average.",
-            tm_double(tm_get(programs, "per_step")), (double)operations / (double)(executions > 0 ? executions : 1),
-            tm_format_time(b, tm_int(tm_get(programs, "operation_ps")) / operations));
+        tm_finding_emit_with(
+            f, "programs", NULL,
+            tm_given_double("operations", (double)operations / (double)(executions > 0 ? executions : 1)),
+            tm_given_int("mean_ps", tm_int(tm_get(programs, "operation_ps")) / operations));
     if (count > 0)
-        tm_finding_evidence(f, "%s pauses between two programs take %s, %s each.", tm_format_count(a, count),
-                            tm_row_time(b, pauses, "total_ps"),
-                            tm_format_time(c, tm_int(tm_get(pauses, "total_ps")) / count));
+        tm_finding_emit_with(f, "program_pauses", pauses,
+                             tm_given_int("mean_ps", tm_int(tm_get(pauses, "total_ps")) / count));
     for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
-        const struct tm_value *pause = tm_at(longest, i);
-
-        tm_finding_evidence(f, "Pause of %s at %s on %s, between '%s' and '%s'.", tm_row_time(a, pause, "dur_ps"),
-                            tm_row_moment(b, pause, "begin_ps"), tm_finding_device(f, device, tm_get(pause, "device")),
-                            tm_row_name(x, pause, "before"), tm_row_name(y, pause, "after"));
-        tm_finding_where_row(f, pause);
+        tm_finding_emit(f, "program_pause", tm_at(longest, i));
+        tm_finding_where_row(f, tm_at(longest, i));
     }
 }
 
@@ -285,9 +260,7 @@ static void find_eager(struct tm_findings *all)
     /* a few long launches are a different problem */
     const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all));
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
-    const int64_t small = time_at(all, "fusion.small.count");
     const struct tm_value *runs = tm_path(all->summary, "fusion.runs.longest");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     int64_t stake_ps;
     struct tm_finding *f;
 
@@ -300,17 +273,9 @@ static void find_eager(struct tm_findings *all)
         return;
     f = tm_finding_of_idle(all, "eager_dispatch", stake_ps, stake_ps, NULL);
     tm_finding_case(f, is_compiled(all) ? "compiled" : "uncompiled");
-    tm_finding_evidence(f,
-                        "%s launches for %s kernels; before %s of them the device is idle for %s to %s, as the host "
-                        "has not launched them yet: %s on average, %s in all.",
-                        tm_format_count(a, launches), tm_format_count(b, kernels), tm_format_count(c, gaps.count),
-                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.from_ps")),
-                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, time_at(all, "gaps.short.below_ps")),
-                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps / gaps.count),
-                        tm_format_time((char[TM_FORMAT_BYTES]){ 0 }, gaps.total_ps));
-    tm_finding_evidence(f, "%s of the kernels are shorter than %s, %s on average.", tm_format_count(a, small),
-                        tm_format_time(b, time_at(all, "fusion.small.below_ps")),
-                        tm_format_time(c, small > 0 ? time_at(all, "fusion.small.total_ps") / small : 0));
+    tm_finding_emit_with(f, "launches", NULL, tm_given_int("gap_count", gaps.count),
+                         tm_given_int("mean_ps", gaps.total_ps / gaps.count), tm_given_int("gap_ps", gaps.total_ps));
+    tm_finding_emit_with(f, "small", NULL, tm_given_int("mean_ps", small_mean(all)));
     tm_host_emit_launches(all, f);
     tm_host_emit_functions(all, f, false);
     for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
@@ -334,17 +299,6 @@ static int64_t repeated_stake(const struct tm_findings *all, const struct tm_val
     return stake_ps < total_ps ? stake_ps : total_ps;
 }
 
-static void emit_repeated(struct tm_finding *f, const struct tm_value *row)
-{
-    const struct tm_value *op = tm_get(row, "op");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES];
-
-    tm_finding_evidence(f, "'%s'%s%s: %.0f times in a step, %s each, %s in all.", tm_row_name(name, row, "name"),
-                        tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
-                        tm_double(tm_get(row, "per_step")), tm_row_time(a, row, "mean_ps"),
-                        tm_row_time(b, row, "total_ps"));
-}
-
 static void find_repeated(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "fusion.repeated");
@@ -360,39 +314,30 @@ static void find_repeated(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         if (repeated_stake(all, tm_at(rows, i)) == 0)
             continue;
-        emit_repeated(f, tm_at(rows, i));
+        tm_finding_emit(f, "op", tm_at(rows, i));
         said++;
     }
 }
 
 /* --- attention, layouts --- */
 
-static void emit_rows(struct tm_finding *f, const struct tm_value *rows, const char *key)
+static void emit_rows(struct tm_finding *f, const struct tm_value *rows)
 {
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
-
-    for (size_t i = 0; i < tm_length(rows) && i < ROWS_NAMED; i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        tm_finding_evidence(f, "'%s': %s times, %s.", tm_short_name(name, tm_text(tm_get(row, key))),
-                            tm_row_count(a, row, "count"), tm_row_time(b, row, "total_ps"));
-    }
+    for (size_t i = 0; i < tm_length(rows) && i < ROWS_NAMED; i++)
+        tm_finding_emit(f, "row", tm_at(rows, i));
 }
 
 static void find_attention(struct tm_findings *all)
 {
     const struct tm_value *attention = tm_path(all->summary, "fusion.attention_unfused");
     const int64_t total_ps = tm_int(tm_get(attention, "total_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, total_ps))
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
-    tm_finding_evidence(
-        f, "%s times a softmax stands between two batched products; what is between the products takes %s.",
-        tm_row_count(a, attention, "count"), tm_format_time(b, total_ps));
-    emit_rows(f, tm_get(attention, "rows"), "op");
+    tm_finding_emit(f, "all", attention);
+    emit_rows(f, tm_get(attention, "rows"));
 }
 
 static void find_layout(struct tm_findings *all)
@@ -400,7 +345,6 @@ static void find_layout(struct tm_findings *all)
     const struct tm_value *copies = tm_path(all->summary, "fusion.layout_copies");
     const int64_t total_ps = tm_int(tm_get(copies, "total_ps"));
     const double share = tm_double(tm_get(copies, "share_pct")), limit = tm_limit_of(all, TM_LIMIT_LAYOUT_COPIES);
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (share < limit || !tm_is_worth_mention(all, total_ps))
@@ -408,10 +352,8 @@ static void find_layout(struct tm_findings *all)
     f = tm_finding_of_time(all, "layout_copies", total_ps);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
-    tm_finding_evidence(
-        f, "%s kernels that only move data, without an operation of the program: %s, %s of the kernel time.",
-        tm_row_count(a, copies, "count"), tm_format_time(b, total_ps), tm_format_pct(c, share));
-    emit_rows(f, tm_get(copies, "rows"), "name");
+    tm_finding_emit(f, "all", copies);
+    emit_rows(f, tm_get(copies, "rows"));
 }
 
 /* --- eager chains --- */
@@ -431,7 +373,7 @@ static void emit_eager(struct tm_finding *f, const struct tm_value *row, const c
 {
     static const char anonymous[] = "(anonymous namespace)::", aten[] = "at::native::";
     const char *at = name, *last = name;
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], word[TM_SHORT_NAME_BYTES], cut[128];
+    char cut[128];
 
     while ((at = strstr(at, aten))) {
         last = at += sizeof(aten) - 1;
@@ -441,23 +383,16 @@ static void emit_eager(struct tm_finding *f, const struct tm_value *row, const c
     if (strncmp(last, anonymous, sizeof(anonymous) - 1) == 0)
         last += sizeof(anonymous) - 1;
     (void)snprintf(cut, sizeof(cut), "%.*s", (int)strcspn(last, "<("), last);
-    tm_finding_evidence(f, "'%s': %s times, %s on average.", tm_short_name(word, cut), tm_row_count(a, row, "count"),
-                        tm_row_time(b, row, "mean_ps"));
+    tm_finding_emit_with(f, "kernel", row, tm_given_text("operation", cut));
 }
 
 static void emit_chains(struct tm_findings *all, struct tm_finding *f, const struct tm_value *chains)
 {
     const struct tm_value *rows = tm_path(all->summary, "ops.rows");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     int said = 0;
 
-    tm_finding_evidence(f,
-                        "%s kernels for pointwise work, copies and reductions follow one another in %s chains: %s, %s "
-                        "of the kernel time.",
-                        tm_row_count(a, chains, "kernels"), tm_row_count(b, chains, "count"),
-                        tm_row_time(c, chains, "total_ps"), tm_row_pct(d, chains, "share_pct"));
-    tm_finding_evidence(f, "If each chain took as long as its longest kernel, %s would be saved.",
-                        tm_row_time(a, chains, "saved_ps"));
+    tm_finding_emit(f, "chains", chains);
+    tm_finding_emit(f, "saved", chains);
     for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i), *first = tm_get(row, "first");
 
@@ -526,45 +461,11 @@ static int64_t low_stake(const struct tm_findings *all, const struct tm_value *r
     return tm_whole(tm_double(tm_get(row, "total_ps")) * (aim - occupancy) / aim);
 }
 
-static const char *limiter_of(const struct tm_value *row)
-{
-    static const struct {
-        const char *limiter, *words;
-    } table[] = {
-        { "registers", ", limited by its registers" },
-        { "shared_memory", ", limited by its shared memory" },
-        { "block_size", ", limited by the size of its blocks" },
-        { "grid", ", as its grid has no more blocks" },
-    };
-
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (is_limited_by(row, table[i].limiter))
-            return table[i].words;
-    }
-    return "";
-}
-
-static void emit_low(struct tm_finding *f, const struct tm_value *row)
-{
-    const struct tm_value *op = tm_get(row, "op");
-    char name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES],
-        c[TM_FORMAT_BYTES];
-
-    tm_finding_evidence(
-        f,
-        "'%s'%s%s: %s, %s of the kernel time, occupancy %s%s (block %s, %lld registers, %lld bytes of shared memory).",
-        tm_row_name(name, row, "name"), tm_has(op) ? " of " : "", tm_has(op) ? tm_short_name(path, tm_text(op)) : "",
-        tm_row_time(a, row, "total_ps"), tm_row_pct(b, row, "share_pct"), tm_row_pct(c, row, "occupancy_pct"),
-        limiter_of(row), tm_has(tm_get(row, "block")) ? tm_text(tm_get(row, "block")) : "not recorded",
-        (long long)tm_int(tm_get(row, "registers")), (long long)tm_int(tm_get(row, "shared_bytes")));
-}
-
 static void find_low(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "occupancy.low");
     int64_t stake_ps = 0;
     int said = 0;
-    char mean[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!all->thresholds->kpi[TM_KPI_OCCUPANCY].has_bands || all->thresholds->kpi[TM_KPI_OCCUPANCY].good <= 0)
@@ -576,12 +477,11 @@ static void find_low(struct tm_findings *all)
     f = tm_finding_of_time(all, "occupancy_low", stake_ps);
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
-    tm_finding_evidence(f, "Occupancy is %s on average, weighted by time.",
-                        tm_format_pct(mean, tm_double(tm_path(all->summary, "occupancy.mean_pct"))));
+    tm_finding_emit(f, "mean", NULL);
     for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
         if (low_stake(all, tm_at(rows, i)) == 0)
             continue;
-        emit_low(f, tm_at(rows, i));
+        tm_finding_emit(f, "kernel", tm_at(rows, i));
         said++;
     }
 }
@@ -596,16 +496,6 @@ static int64_t tail_stake(const struct tm_findings *all, const struct tm_value *
     return fills_once && tm_double(tm_get(row, "tail_pct")) >= tm_limit_of(all, TM_LIMIT_TAIL)
                ? tm_int(tm_get(row, "lost_ps"))
                : 0;
-}
-
-static void emit_waves(struct tm_finding *f, const struct tm_value *row)
-{
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
-
-    tm_finding_evidence(f, "'%s': %.2f waves of blocks (grid %s), %s of its %s lost, %s.",
-                        tm_row_name(name, row, "name"), tm_double(tm_get(row, "waves")), tm_text(tm_get(row, "grid")),
-                        tm_row_pct(a, row, "tail_pct"), tm_row_time(b, row, "total_ps"),
-                        tm_row_time(c, row, "lost_ps"));
 }
 
 static void find_tail(struct tm_findings *all)
@@ -623,7 +513,7 @@ static void find_tail(struct tm_findings *all)
     for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
         if (tail_stake(all, tm_at(rows, i)) == 0)
             continue;
-        emit_waves(f, tm_at(rows, i));
+        tm_finding_emit(f, "waves", tm_at(rows, i));
         said++;
     }
 }
@@ -633,20 +523,18 @@ static void find_small_grid(struct tm_findings *all)
     const int64_t idle_ps = tm_int(tm_path(all->summary, "occupancy.tail.idle_multiprocessors_ps"));
     const struct tm_value *rows = tm_path(all->summary, "occupancy.tail.rows");
     int said = 0;
-    char a[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, idle_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
-    tm_finding_evidence(f, "Multiprocessors without a block: as much as %s of the whole device.",
-                        tm_format_time(a, idle_ps));
+    tm_finding_emit(f, "idle", NULL);
     for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
         const struct tm_value *row = tm_at(rows, i);
 
         if (!tm_has(tm_get(row, "waves")) || tm_double(tm_get(row, "waves")) >= 1)
             continue;
-        emit_waves(f, row);
+        tm_finding_emit(f, "waves", row);
         said++;
     }
 }
@@ -660,33 +548,21 @@ static void find_occupancy(struct tm_findings *all)
 
 /* --- products in 32 bits --- */
 
-static void emit_product(struct tm_finding *f, const struct tm_value *row)
-{
-    const struct tm_value *op = tm_get(row, "op");
-    char name[TM_SHORT_NAME_BYTES], path[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
-
-    tm_finding_evidence(f, "'%s'%s%s: %s times, %s.", tm_row_name(name, row, "name"), tm_has(op) ? " of " : "",
-                        tm_has(op) ? tm_short_name(path, tm_text(op)) : "", tm_row_count(a, row, "count"),
-                        tm_row_time(b, row, "total_ps"));
-}
-
 static void find_precision(struct tm_findings *all)
 {
     const struct tm_value *f32 = tm_path(all->summary, "fusion.matrix.f32"), *rows = tm_get(f32, "rows");
     const int64_t total_ps = tm_int(tm_get(f32, "total_ps"));
     const int64_t stake_ps = total_ps / 2; /* matrix units are several times as fast, memory is not */
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "precision_f32", stake_ps);
-    tm_finding_evidence(
-        f, "%s products and convolutions in 32 bits take %s, %s of the kernel time.", tm_row_count(a, f32, "count"),
-        tm_format_time(b, total_ps),
-        tm_format_pct(c, tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
+    tm_finding_emit_with(
+        f, "all", f32,
+        tm_given_double("share_pct", tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
     for (size_t i = 0; i < tm_length(rows) && i < KERNELS_NAMED; i++)
-        emit_product(f, tm_at(rows, i));
+        tm_finding_emit(f, "product", tm_at(rows, i));
 }
 
 void tm_find_kernels(struct tm_findings *all)

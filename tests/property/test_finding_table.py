@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """schemas/findings.json and the rules in reports/findings/ name the same: findings, their cases, the arguments of their
-titles.  What is wrong with the table is an error of the build."""
+titles, the sentences of their evidence and values in them.  What is wrong with the table is an error of the build."""
 
 import copy
 import json
@@ -54,6 +54,8 @@ class Rules:
         self.findings = texts(arguments(code, "tm_finding_of_")) | texts(arguments(code, "tm_is_reported"))
         self.cases = texts(arguments(code, "tm_finding_case"))
         self.arguments = texts(arguments(code, "tm_finding_argument"))
+        self.evidence = texts(arguments(code, "tm_finding_emit"))
+        self.given = set(re.findall(r'\btm_given_\w+\("(\w+)"', code))
 
 
 def expanded(items):
@@ -78,6 +80,21 @@ def arguments_of(row):
     return {name for title in told(row)[0] for name in re.findall(r"\{(\w+)\}", title)}
 
 
+def evidence_of(row):
+    return set(row.get("evidence", {}))
+
+
+def check_evidence(tap, rules):
+    """A rule emits each shared sentence, and values that it gives stand in a sentence."""
+    shared = TABLE["evidence"]
+    for name in shared:
+        tap.ok(any(name in file.evidence for file in rules), f"a rule emits the shared sentence '{name}'")
+    for file in rules:
+        own = [row.get("evidence", {}) for row in TABLE["findings"] if row["id"] in file.strings]
+        values = re.findall(r"\{(\w+)", " ".join(text for list_ in [shared, *own] for text in list_.values()))
+        tap.ok(file.given <= set(values), f"{file.name} gives values of sentences", file.given - set(values))
+
+
 def check_names(tap, rules):
     rows = {row["id"]: row for row in TABLE["findings"]}
     tap.ok(len(rows) == len(TABLE["findings"]) > 60, "each finding has one row")
@@ -87,13 +104,13 @@ def check_names(tap, rules):
     tap.ok(not mild, "each finding of a fact has a severity", mild)
     files = {name: [file for file in rules if name in file.strings] for name in rows}
     tap.ok(all(files.values()), "each row is given by a rule", [name for name in rows if not files[name]])
-    for what, of in (("cases", cases_of), ("arguments", arguments_of)):
+    for what, of in (("cases", cases_of), ("arguments", arguments_of), ("evidence", evidence_of)):
         lost = [(name, part) for name, row in rows.items() for part in of(row)
                 if not any(part in file.strings for file in files[name])]
         tap.ok(not lost, f"a rule gives all {what} of its row", lost)
         for file in rules:
             known = set().union(*(of(row) for name, row in rows.items() if file in files[name]))
-            given = getattr(file, what)
+            given = getattr(file, what) - (set(TABLE["evidence"]) if what == "evidence" else set())
             tap.ok(given <= known, f"{file.name} gives {what} that rows have", given - known)
 
 
@@ -136,6 +153,14 @@ WRONG = {
     "a list is empty": lambda row, table: row.update(causes=[]),
     "a variant without": lambda row, table: row.update(variants=[{"title": "x"}]),
     "more than 2": lambda row, table: row["advice"].insert(0, {"when": ["a", "b", "c"], "text": "x"}),
+    "is out of place": lambda row, table: row.update(evidence={"x": "a ] b"}),
+    "does not end": lambda row, table: row.update(evidence={"x": "a [b {count}"}),
+    "without its other one": lambda row, table: row.update(evidence={"x": "a {b"}),
+    "has no known kind": lambda row, table: row.update(evidence={"x": "{dur_ps:seconds}"}),
+    "'{kernels}' has no known": lambda row, table: row.update(evidence={"x": "{kernels} kernels"}),
+    "is no name of a value": lambda row, table: row.update(evidence={"x": "{a b:count}"}),
+    "compares nothing": lambda row, table: row.update(evidence={"x": "[{kind=} x]"}),
+    "all findings share": lambda row, table: row.update(evidence=table["evidence"]),
     "another schema": lambda row, table: table.update(schema_version=2),
 }
 
@@ -158,6 +183,7 @@ def main():
     tap = Tap()
     rules = [Rules(path) for path in sorted([*FOLDER.glob("*_findings.c"), FOLDER / "checks.c"])]
     check_names(tap, rules)
+    check_evidence(tap, rules)
     check_texts(tap, rules)
     check_kpis(tap)
     check_embedding(tap)
