@@ -46,34 +46,22 @@ static void emit_copies(struct tm_finding *f, const struct tm_value *row)
 {
     const int64_t count = tm_int(tm_get(row, "count"));
     const struct tm_value *bytes = tm_get(row, "bytes"), *rate = tm_get(row, "mean_bandwidth");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     if (count <= 0)
         return;
     if (tm_has(tm_get(row, "total_ps")))
-        tm_finding_evidence(f, "%s copies take %s in all.", tm_format_count(a, count), tm_row_time(b, row, "total_ps"));
+        tm_finding_emit(f, "copies", row);
     if (tm_has(bytes))
-        tm_finding_evidence(f, "They move %s, %s each on average.", tm_format_bytes(b, tm_double(bytes)),
-                            tm_format_bytes(c, tm_double(bytes) / (double)count));
+        tm_finding_emit_with(f, "copied_bytes", row, tm_given_double("mean_bytes", tm_double(bytes) / (double)count));
     else
-        tm_finding_evidence(f, "Their sizes are not recorded.");
+        tm_finding_emit(f, "no_sizes", NULL);
     if (tm_has(rate) && tm_double(rate) > 0)
-        tm_finding_evidence(f, "They reach %s on average.", tm_format_rate(a, tm_double(rate)));
-}
-
-static void emit_exposed(struct tm_findings *all, struct tm_finding *f, int64_t exposed_ps)
-{
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
-
-    tm_finding_evidence(f, "In %s of %s of device time (%s) nothing but these copies runs.",
-                        tm_format_time(a, exposed_ps), tm_format_time(b, all->window_ps),
-                        tm_format_pct(pct, tm_share_pct(exposed_ps, all->window_ps)));
+        tm_finding_emit(f, "copy_rate", row);
 }
 
 static void emit_largest(struct tm_findings *all, struct tm_finding *f, const char *direction)
 {
     const struct tm_value *largest = tm_path(all->summary, "transfers.largest");
-    char bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     int said = 0;
 
     for (size_t i = 0; i < tm_length(largest); i++) {
@@ -83,9 +71,7 @@ static void emit_largest(struct tm_findings *all, struct tm_finding *f, const ch
         if (strcmp(tm_text(tm_get(copy, "direction")), direction) != 0)
             continue;
         if (said++ < 2)
-            tm_finding_evidence(f, "%s in %s at %s on %s.", tm_row_bytes(bytes, copy, "bytes"),
-                                tm_row_time(time, copy, "dur_ps"), tm_row_moment(begin, copy, "begin_ps"),
-                                tm_finding_device(f, name, tm_get(copy, "device")));
+            tm_finding_emit(f, "copy", copy);
         tm_finding_where(f, tm_int(tm_get(copy, "begin_ps")), tm_int(tm_get(copy, "dur_ps")), device);
     }
 }
@@ -99,7 +85,8 @@ static void find_direction(struct tm_findings *all, const char *direction, const
     if (!tm_is_worth_mention_on(all, exposed_ps, path_of(path, direction)))
         return;
     f = tm_finding_of_idle(all, id, exposed_ps, 0, path);
-    emit_exposed(all, f, exposed_ps);
+    tm_finding_emit_with(f, "nothing_beside", NULL, tm_given_int("exposed_ps", exposed_ps),
+                         tm_given_double("share_pct", tm_share_pct(exposed_ps, all->window_ps)));
     tm_finding_emit_scope(all, f, path);
     emit_copies(f, row_of(all, direction));
     emit_largest(all, f, direction);
@@ -117,8 +104,7 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
 {
     const struct tm_value *rows = tm_path(all->summary, "transfers.repeated");
     const int64_t exposed_ps = exposed_of(all, direction);
-    char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], per_step[TM_FORMAT_BYTES],
-        path[DIRECTION_PATH_BYTES];
+    char path[DIRECTION_PATH_BYTES];
     struct tm_finding *f = NULL;
     int64_t total_ps = 0;
 
@@ -135,10 +121,7 @@ static void find_repeated(struct tm_findings *all, const char *direction, const 
         const struct tm_value *row = tm_at(rows, i);
 
         if (is_repeated(all, row, direction))
-            tm_finding_evidence(f, "%s copies of %s, %s per step, %s in all.", tm_row_count(count, row, "count"),
-                                tm_row_bytes(bytes, row, "bytes"),
-                                tm_format_number(per_step, tm_double(tm_get(row, "per_step"))),
-                                tm_row_time(time, row, "total_ps"));
+            tm_finding_emit(f, "repeated_copies", row);
     }
 }
 
@@ -149,15 +132,12 @@ static void find_pageable(struct tm_findings *all)
     const double share = tm_double(tm_get(pageable, "share_pct"));
     const int64_t exposed_ps = tm_clamp_to_window(all, tm_sum_times(exposed_of(all, "h2d"), exposed_of(all, "d2h")));
     const int64_t stake_ps = pageable_ps < exposed_ps ? pageable_ps : exposed_ps;
-    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (share < tm_limit_of(all, TM_LIMIT_PAGEABLE_SHARE) || !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
     f = tm_finding_of_share(all, "transfer_pageable", stake_ps, "exposed_copy_ps");
-    tm_finding_evidence(f, "%s copies from or to pageable memory take %s, %s of the copy time.",
-                        tm_row_count(count, pageable, "count"), tm_format_time(time, pageable_ps),
-                        tm_format_pct(pct, share));
+    tm_finding_emit(f, "all", pageable);
 }
 
 static void find_ping_pong(struct tm_findings *all)
@@ -168,18 +148,14 @@ static void find_ping_pong(struct tm_findings *all)
     const int64_t h2d_ps = exposed_of(all, "h2d"), d2h_ps = exposed_of(all, "d2h");
     const int64_t half_ps = h2d_ps < d2h_ps ? h2d_ps : d2h_ps; /* each trip has both halves */
     const int64_t stake_ps = tm_clamp_to_window(all, tm_sum_times(half_ps, half_ps));
-    char text[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (count < 2 || per_step < tm_limit_of(all, TM_LIMIT_PING_PONG) ||
         !tm_is_worth_mention_on(all, stake_ps, "exposed_copy_ps"))
         return;
     f = tm_finding_of_share(all, "transfer_ping_pong", stake_ps, "exposed_copy_ps");
-    tm_finding_evidence(
-        f, "%s times a copy to the host is answered by a copy of the same size to the device, %s times per step.",
-        tm_format_count(text, count), tm_format_number(each, per_step));
-    tm_finding_evidence(f, "%s of copies to the host and to the device have nothing beside them.",
-                        tm_format_time(time, tm_sum_times(h2d_ps, d2h_ps)));
+    tm_finding_emit_with(f, "trips", NULL, tm_given_double("per_step", per_step));
+    tm_finding_emit_with(f, "exposed", NULL, tm_given_int("exposed_ps", tm_sum_times(h2d_ps, d2h_ps)));
 }
 
 void tm_find_transfers(struct tm_findings *all)
@@ -205,16 +181,9 @@ enum { STEPS_LEAST = 4 }; /* from which on growth is told from chance */
 static void emit_holders(struct tm_finding *f, const struct tm_value *allocator)
 {
     const struct tm_value *holders = tm_get(allocator, "holders");
-    char bytes[TM_FORMAT_BYTES], op[TM_SHORT_NAME_BYTES], shape[TM_SHORT_NAME_BYTES];
 
-    for (size_t i = 0; i < tm_length(holders) && i < 3; i++) {
-        const struct tm_value *h = tm_at(holders, i);
-        const char *name = tm_text(tm_get(h, "op")), *of = tm_text(tm_get(h, "shape"));
-
-        tm_finding_evidence(f, "At the peak %s are held by %s%s%s.", tm_row_bytes(bytes, h, "bytes"),
-                            *name ? tm_short_name(op, name) : "a buffer without name", *of ? ", " : "",
-                            tm_short_name(shape, of));
-    }
+    for (size_t i = 0; i < tm_length(holders) && i < 3; i++)
+        tm_finding_emit(f, "holder", tm_at(holders, i));
 }
 
 static void find_near_limit(struct tm_findings *all, const struct tm_value *allocator)
@@ -222,7 +191,7 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
     const struct tm_value *peak_pct = tm_get(allocator, "peak_pct");
     const double pct = tm_double(peak_pct);
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    char a[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_has(peak_pct) || !kpi->has_bands || pct < kpi->good)
@@ -233,9 +202,7 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     tm_finding_argument(f, "share", "%s", tm_format_pct(a, pct));
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_evidence(f, "'%s' holds %s of %s at %s.", tm_row_name(name, allocator, "name"),
-                        tm_row_bytes(a, allocator, "peak_bytes"), tm_row_bytes(b, allocator, "capacity_bytes"),
-                        tm_row_moment(c, allocator, "peak_at_ps"));
+    tm_finding_emit(f, "peak", allocator);
     emit_holders(f, allocator);
     tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
 }
@@ -246,7 +213,6 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
     const struct tm_value *spikes = tm_get(allocator, "spikes"), *peak_pct = tm_get(allocator, "peak_pct");
     const int64_t count = tm_int(tm_get(allocator, "spike_count")); /* the list has the largest */
-    char name[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (tm_length(spikes) == 0 || !tm_has(peak_pct) || !kpi->has_bands || tm_double(peak_pct) < kpi->good)
@@ -255,14 +221,12 @@ static void find_spikes(struct tm_findings *all, const struct tm_value *allocato
     if (tm_double(peak_pct) > kpi->bad)
         tm_finding_case(f, "full");
     tm_finding_value(f, (double)count, "count");
-    tm_finding_evidence(f, "'%s' rises %lld time%s by more than a tenth of its capacity within 1 ms.",
-                        tm_row_name(name, allocator, "name"), (long long)count, tm_format_plural(count));
+    tm_finding_emit(f, "count", allocator);
     for (size_t i = 0; i < tm_length(spikes) && i < TM_WHERE_MOST; i++) {
         const struct tm_value *spike = tm_at(spikes, i);
 
         if (i < 3)
-            tm_finding_evidence(f, "By %s at %s.", tm_row_bytes(bytes, spike, "rise_bytes"),
-                                tm_row_moment(begin, spike, "begin_ps"));
+            tm_finding_emit(f, "spike", spike);
         tm_finding_where(f, tm_int(tm_get(spike, "begin_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
     }
 }
@@ -273,7 +237,6 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
     const struct tm_value *fragmentation = tm_get(allocator, "fragmentation_pct"),
                           *peak_pct = tm_get(allocator, "peak_pct");
-    char name[TM_SHORT_NAME_BYTES], pct[TM_FORMAT_BYTES], full[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_has(fragmentation) || tm_double(fragmentation) < tm_limit_of(all, TM_LIMIT_FRAGMENTATION) ||
@@ -282,9 +245,7 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
     f = tm_finding_of_fact(all, "memory_fragmentation");
     tm_finding_value(f, tm_double(fragmentation), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_FRAGMENTATION));
-    tm_finding_evidence(f, "'%s': %s of the free memory lies outside of the largest free block; %s full at the peak.",
-                        tm_row_name(name, allocator, "name"), tm_format_pct(pct, tm_double(fragmentation)),
-                        tm_format_pct(full, tm_double(peak_pct)));
+    tm_finding_emit(f, "all", allocator);
 }
 
 /* --- from step to step --- */
@@ -314,10 +275,9 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
     const double growth = growth_of(all, allocator), capacity = tm_double(tm_get(allocator, "capacity_bytes"));
     const double room = capacity - tm_double(tm_get(allocator, "peak_bytes"));
     const bool is_known = tm_has(tm_get(allocator, "capacity_bytes")) && room > 0;
-    const struct tm_value *kept = tm_get(allocator, "kept"), *quarters = tm_get(kept, "quarters_bytes");
+    const struct tm_value *kept = tm_get(allocator, "kept");
     const int64_t kept_count = tm_int(tm_get(kept, "count")), steps = tm_int(tm_path(all->summary, "steps.count"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES],
-        shape[TM_SHORT_NAME_BYTES];
+    char a[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!(growth > 0))
@@ -327,21 +287,14 @@ static void find_growth(struct tm_findings *all, const struct tm_value *allocato
         tm_finding_case(f, "soon_full");
     tm_finding_argument(f, "bytes", "%s", tm_format_bytes(a, growth));
     tm_finding_value(f, growth, "bytes");
-    tm_finding_evidence(f, "'%s': %s buffers that were taken inside the profile are not given back in it, %s per step.",
-                        tm_row_name(name, allocator, "name"), tm_format_count(a, kept_count),
-                        tm_format_number(b, (double)kept_count / (double)(steps > 0 ? steps : 1)));
-    tm_finding_evidence(
-        f, "By quarters of the profile: %s, %s, %s, %s.", tm_format_bytes(a, tm_double(tm_at(quarters, 0))),
-        tm_format_bytes(b, tm_double(tm_at(quarters, 1))), tm_format_bytes(c, tm_double(tm_at(quarters, 2))),
-        tm_format_bytes(d, tm_double(tm_at(quarters, 3))));
+    tm_finding_emit_with(f, "kept", allocator,
+                         tm_given_double("per_step", (double)kept_count / (double)(steps > 0 ? steps : 1)));
+    tm_finding_emit(f, "quarters", allocator);
     if (tm_has(tm_get(kept, "op")) || tm_has(tm_get(kept, "shape")))
-        tm_finding_evidence(
-            f, "The largest of them: %s, %s%s%s.", tm_row_bytes(a, kept, "largest_bytes"),
-            tm_short_name(name, tm_has(tm_get(kept, "op")) ? tm_text(tm_get(kept, "op")) : "without a name"),
-            tm_has(tm_get(kept, "shape")) ? ", " : "", tm_row_name(shape, kept, "shape"));
+        tm_finding_emit(f, "largest", kept);
     if (is_known)
-        tm_finding_evidence(f, "At this pace the %s that are left are full after %s steps.", tm_format_bytes(a, room),
-                            tm_format_count(b, tm_whole(room / growth)));
+        tm_finding_emit_with(f, "full", NULL, tm_given_double("room_bytes", room),
+                             tm_given_int("steps", tm_whole(room / growth)));
 }
 
 /* TensorFlow's "gpu_host_bfc" allocates host memory for transfers, not device memory. */
@@ -359,8 +312,6 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     const int64_t count = tm_int(tm_get(allocator, "allocations")),
                   steps = tm_int(tm_path(all->summary, "steps.count"));
     const double per_step = (double)small / (double)(steps > 0 ? steps : 1);
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], e[TM_FORMAT_BYTES],
-        name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
     if (per_step < tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS) || all->audience & TM_FOR_TORCH || steps < 2 ||
@@ -369,15 +320,12 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
     f = tm_finding_of_fact(all, "memory_allocations");
     tm_finding_value(f, per_step, "count");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_SMALL_ALLOCATIONS));
-    tm_finding_evidence(f, "'%s': %s allocations, %s per step; %s of them (%s) are smaller than %s.",
-                        tm_row_name(name, allocator, "name"), tm_format_count(a, count),
-                        tm_format_number(b, (double)count / (double)(steps > 0 ? steps : 1)), tm_format_count(c, small),
-                        tm_format_pct(d, count > 0 ? 100 * (double)small / (double)count : 0),
-                        tm_format_bytes(e, tm_double(tm_path(all->summary, "memory.small_below_bytes"))));
+    tm_finding_emit_with(f, "count", allocator,
+                         tm_given_double("per_step", (double)count / (double)(steps > 0 ? steps : 1)),
+                         tm_given_int("small", small),
+                         tm_given_double("share_pct", count > 0 ? 100 * (double)small / (double)count : 0));
     if (tm_has(tm_get(allocator, "allocations_per_s")))
-        tm_finding_evidence(f, "That is %s allocations and %s in a second.",
-                            tm_format_number(a, tm_double(tm_get(allocator, "allocations_per_s"))),
-                            tm_row_bytes(b, allocator, "allocated_bytes_per_s"));
+        tm_finding_emit(f, "rate", allocator);
 }
 
 /* The allocator that a rule reports: the worst one, so that 8 similar devices give one finding and not 8. */
@@ -420,26 +368,12 @@ static bool is_near_limit(const struct tm_findings *all)
     return fullest && kpi->has_bands && rank_peak(fullest) > kpi->bad;
 }
 
-static void emit_site(struct tm_finding *f, const struct tm_value *site)
-{
-    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
-    char count[TM_FORMAT_BYTES];
-
-    if (!tm_has(tm_get(site, "bytes")))
-        return;
-    tm_finding_evidence(f, "%s (%s) in %s %s%s at %s, %s.", tm_row_bytes(bytes, site, "bytes"),
-                        tm_row_pct(share, site, "share_pct"), tm_row_count(count, site, "count"),
-                        strcmp(tm_text(tm_get(site, "kind")), "executable") ? "buffer" : "program",
-                        tm_format_plural(tm_int(tm_get(site, "count"))), tm_row_name(name, site, "function"),
-                        tm_row_name(place, site, "source"));
-}
-
 /* The call site that holds the most in a device memory profile.  Not a problem unless memory is short. */
 static void find_holders(struct tm_findings *all, const struct tm_value *profile)
 {
     const struct tm_value *sites = tm_get(profile, "sites"), *first = tm_at(sites, 0);
     const bool is_program = strcmp(tm_text(tm_get(first, "kind")), "executable") == 0;
-    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], share[TM_FORMAT_BYTES], total[TM_FORMAT_BYTES];
+    char name[TM_SHORT_NAME_BYTES], place[TM_SHORT_NAME_BYTES], share[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_has(tm_get(first, "share_pct")))
@@ -453,11 +387,12 @@ static void find_holders(struct tm_findings *all, const struct tm_value *profile
     tm_finding_argument(f, "holder", "%s", tm_row_name(name, first, "function"));
     tm_finding_argument(f, "place", "%.80s", tm_short_name(place, tm_file_of(tm_text(tm_get(first, "source")))));
     tm_finding_value(f, tm_double(tm_get(first, "share_pct")), "%");
-    tm_finding_evidence(
-        f, "%s are held in all, by %s places of the code.", tm_row_bytes(total, profile, "total_bytes"),
-        tm_format_count(share, (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
+    tm_finding_emit_with(
+        f, "all", profile,
+        tm_given_int("places", (int64_t)tm_length(sites) + tm_int(tm_path(profile, "rest.sites.rows"))));
     for (size_t i = 0; i < tm_length(sites) && i < 3; i++)
-        emit_site(f, tm_at(sites, i));
+        if (tm_has(tm_get(tm_at(sites, i), "bytes")))
+            tm_finding_emit(f, "site", tm_at(sites, i));
 }
 
 /* The profile with the most bytes. */
