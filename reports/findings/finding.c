@@ -97,7 +97,8 @@ void tm_finding_emit_scope(const struct tm_findings *all, struct tm_finding *f, 
     const size_t devices = tm_length(tm_get(all->summary, "devices")), about = scope_of(all, path).devices;
 
     if (about < devices)
-        tm_finding_evidence(f, "Mostly on %zu of %zu devices; the share is of their windows.", about, devices);
+        tm_finding_emit_with(f, "scope", NULL, tm_given_int("scope_devices", (int64_t)about),
+                             tm_given_int("all_devices", (int64_t)devices));
 }
 
 static double share_in(struct scope scope, int64_t ps)

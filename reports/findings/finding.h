@@ -154,7 +154,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 bool tm_idle_is_of_long_launches(const struct tm_findings *all);
 /* Evidence of what the host did, in all of the chosen steps: launches, and Python functions (without those in which
  * threads wait for each other, waiting_names.h; with_sleep: those that sleep are named). */
-void tm_host_emit_launches(struct tm_findings *all, struct tm_finding *f);
+void tm_host_emit_launches(struct tm_finding *f);
 void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep);
 /* compile_findings.c: 0 where steps are not marked */
 int64_t tm_compiles_inside_steps(const struct tm_findings *all);

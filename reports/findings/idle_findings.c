@@ -14,46 +14,18 @@ enum { NAMES_SAID = 3, THREADS_LEAST = 4, ALONE_PCT = 75, CPU_BUSY_PCT = 50 };
 
 /* --- evidence for the findings on idle time --- */
 
-/* ", called in 'f', inside 'a'": the place of a wait. */
-static void place_of(char *out, size_t out_bytes, const struct tm_value *row)
-{
-    char caller[TM_SHORT_NAME_BYTES], annotation[TM_SHORT_NAME_BYTES];
-    const bool has_caller = tm_has(tm_get(row, "caller")), has_annotation = tm_has(tm_get(row, "annotation"));
-
-    (void)snprintf(out, out_bytes, "%s%s%s%s%s%s", has_caller ? ", called in '" : "",
-                   has_caller ? tm_row_name(caller, row, "caller") : "", has_caller ? "'" : "",
-                   has_annotation ? ", inside '" : "", has_annotation ? tm_row_name(annotation, row, "annotation") : "",
-                   has_annotation ? "'" : "");
-}
-
 static void emit_waits(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "host.sync.rows");
 
-    for (size_t i = 0; i < tm_length(rows) && i < NAMES_SAID; i++) {
-        const struct tm_value *row = tm_at(rows, i);
-        char place[2 * TM_SHORT_NAME_BYTES + 32], name[TM_SHORT_NAME_BYTES];
-        char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], longest[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
-
-        place_of(place, sizeof(place), row);
-        tm_finding_evidence(f, "Waits in '%s'%s: %s in %s calls, the longest %s at %s.", tm_row_name(name, row, "name"),
-                            place, tm_row_time(time, row, "total_ps"), tm_row_count(count, row, "count"),
-                            tm_row_time(longest, row, "longest_ps"), tm_row_moment(begin, row, "longest_begin_ps"));
-    }
+    for (size_t i = 0; i < tm_length(rows) && i < NAMES_SAID; i++)
+        tm_finding_emit(f, "wait", tm_at(rows, i));
 }
 
-void tm_host_emit_launches(struct tm_findings *all, struct tm_finding *f)
+void tm_host_emit_launches(struct tm_finding *f)
 {
-    const struct tm_value *launches = tm_path(all->summary, "host.launches");
-    const struct tm_value *delay = tm_path(all->summary, "host.launch_delay");
-    char count[TM_FORMAT_BYTES], each[TM_FORMAT_BYTES], p50[TM_FORMAT_BYTES], p95[TM_FORMAT_BYTES];
-
-    if (tm_has(tm_get(launches, "per_step")))
-        tm_finding_evidence(f, "%s launches, %s per step.", tm_row_count(count, launches, "count"),
-                            tm_format_number(each, tm_double(tm_get(launches, "per_step"))));
-    if (tm_has(tm_get(delay, "p50_ps")))
-        tm_finding_evidence(f, "From launch to begin: %s in the median, %s at the 95th percentile.",
-                            tm_row_time(p50, delay, "p50_ps"), tm_row_time(p95, delay, "p95_ps"));
+    tm_finding_emit(f, "launches_per_step", NULL);
+    tm_finding_emit(f, "launch_delay", NULL);
 }
 
 /* Sleeping is not work, but it may stand for the time of an input pipeline. */
@@ -80,7 +52,7 @@ void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool 
                        tm_row_name(name, row, "name"), tm_row_time(time, row, "self_ps"));
     }
     if (*text)
-        tm_finding_evidence(f, "Python functions with the most time of their own: %s.", text);
+        tm_finding_emit_with(f, "functions", NULL, tm_given_text("functions", text));
 }
 
 /* --- work that comes late --- */
@@ -88,16 +60,11 @@ void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool 
 static void emit_stretches(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *longest = tm_path(all->summary, "host.queue_empty.longest");
-    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], device[TM_SHORT_NAME_BYTES];
 
     for (size_t i = 0; i < tm_length(longest); i++) {
-        const struct tm_value *row = tm_at(longest, i);
-
         if (i == 0)
-            tm_finding_evidence(f, "The longest stretch: %s at %s on %s.", tm_row_time(time, row, "dur_ps"),
-                                tm_row_moment(begin, row, "begin_ps"),
-                                tm_finding_device(f, device, tm_get(row, "device")));
-        tm_finding_where_row(f, row);
+            tm_finding_emit(f, "longest", tm_at(longest, i));
+        tm_finding_where_row(f, tm_at(longest, i));
     }
 }
 
@@ -108,19 +75,15 @@ void tm_find_empty_queue(struct tm_findings *all)
     const int64_t empty_ps = tm_clamp_to_window(all, tm_int(tm_get(empty, "total_ps")));
     const int64_t idle_ps = tm_int(tm_path(all->summary, "total.idle_ps"));
     const double share = tm_share_pct(empty_ps, all->window_ps), limit = tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
-    char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], of_idle[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (idle_ps <= 0 || !tm_is_worth_mention(all, empty_ps) || share < limit || tm_is_reported(all, "queue_empty"))
         return;
     f = tm_finding_of_share(all, "queue_empty", empty_ps, NULL);
     tm_finding_limit(f, limit);
-    tm_finding_evidence(f,
-                        "For %s (%s of device time) a device was idle and nothing that it could run had been launched: "
-                        "%s of all idle time, in %s stretches.",
-                        tm_format_time(time, empty_ps), tm_format_pct(pct, share),
-                        tm_format_pct(of_idle, tm_share_pct(empty_ps, idle_ps)), tm_row_count(count, empty, "count"));
-    tm_host_emit_launches(all, f);
+    tm_finding_emit_with(f, "empty", NULL, tm_given_int("empty_ps", empty_ps), tm_given_double("share_pct", share),
+                         tm_given_double("of_idle_pct", tm_share_pct(empty_ps, idle_ps)));
+    tm_host_emit_launches(f);
     emit_stretches(all, f);
 }
 
@@ -150,14 +113,8 @@ static void emit_rows(struct tm_finding *f, const struct tm_value *rows)
     for (size_t i = 0; i < tm_length(rows) && i < NAMES_SAID; i++) {
         const struct tm_value *row = tm_at(rows, i);
         const char *kind = tm_text(tm_get(row, "kind")), *name = tm_text(tm_get(row, "name"));
-        char cut[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES], longest[TM_FORMAT_BYTES],
-            begin[TM_FORMAT_BYTES];
 
-        tm_finding_evidence(f, "'%s'%s%s: %s in %s calls, the longest %s at %s.", tm_short_name(cut, name),
-                            *kind && strcmp(kind, name) != 0 ? ", by " : "",
-                            *kind && strcmp(kind, name) != 0 ? kind : "", tm_row_time(time, row, "total_ps"),
-                            tm_row_count(count, row, "count"), tm_row_time(longest, row, "longest_ps"),
-                            tm_row_moment(begin, row, "begin_ps"));
+        tm_finding_emit_with(f, "host_row", row, tm_given_text("by", strcmp(kind, name) != 0 ? kind : ""));
         tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "longest_ps")),
                          tm_text(tm_get(row, "host")));
     }
@@ -167,13 +124,11 @@ static void find_callbacks(struct tm_findings *all)
 {
     const struct tm_value *calls = tm_path(all->summary, "fallback.callbacks");
     const int64_t total_ps = tm_int(tm_get(calls, "total_ps"));
-    char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f = begin_host(all, "fallback_callbacks", total_ps);
 
     if (!f)
         return;
-    tm_finding_evidence(f, "%s calls back to the host take %s.", tm_row_count(count, calls, "count"),
-                        tm_format_time(time, total_ps));
+    tm_finding_emit(f, "all", calls);
     emit_rows(f, tm_get(calls, "rows"));
 }
 
@@ -181,13 +136,11 @@ static void find_cpu_ops(struct tm_findings *all)
 {
     const struct tm_value *ops = tm_path(all->summary, "fallback.cpu_ops");
     const int64_t total_ps = tm_int(tm_get(ops, "total_ps"));
-    char time[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
     struct tm_finding *f = begin_host(all, "fallback_cpu_ops", total_ps);
 
     if (!f)
         return;
-    tm_finding_evidence(f, "%s operations of compiled programs ran on the host for %s.",
-                        tm_row_count(count, ops, "count"), tm_format_time(time, total_ps));
+    tm_finding_emit(f, "all", ops);
     emit_rows(f, tm_get(ops, "rows"));
 }
 
@@ -196,8 +149,6 @@ static void find_round_trips(struct tm_findings *all)
     const struct tm_value *trips = tm_path(all->summary, "fallback.round_trips");
     const struct tm_value *longest = tm_get(trips, "longest");
     const int64_t count = tm_int(tm_get(trips, "count")), host_ps = tm_int(tm_get(trips, "host_ps"));
-    char time[TM_FORMAT_BYTES], number[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES],
-        device[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
     if (count < 2 || tm_is_reported(all, "round_trips"))
@@ -205,20 +156,11 @@ static void find_round_trips(struct tm_findings *all)
     f = begin_host(all, "round_trips", host_ps);
     if (!f)
         return;
-    tm_finding_evidence(f,
-                        "%s times in the analyzed steps a copy to the host is followed by nothing but a copy back, "
-                        "launched after it; in between the device is idle for %s in all.",
-                        tm_format_count(number, count), tm_format_time(time, host_ps));
+    tm_finding_emit(f, "all", trips);
     for (size_t i = 0; i < tm_length(longest) && i < TM_WHERE_MOST; i++) {
-        const struct tm_value *row = tm_at(longest, i);
-        const char *event = tm_text(tm_get(row, "host_event"));
-
         if (i < NAMES_SAID)
-            tm_finding_evidence(f, "%s at %s on %s%s%s%s.", tm_row_time(time, row, "dur_ps"),
-                                tm_row_moment(begin, row, "begin_ps"),
-                                tm_finding_device(f, device, tm_get(row, "device")), *event ? ", host in '" : "",
-                                *event ? tm_short_name(name, event) : "", *event ? "'" : "");
-        tm_finding_where_row(f, row);
+            tm_finding_emit(f, "trip", tm_at(longest, i));
+        tm_finding_where_row(f, tm_at(longest, i));
     }
 }
 
@@ -255,8 +197,6 @@ static void find_lone_thread(struct tm_findings *all)
 {
     const struct workers w = count_workers(tm_path(all->summary, "host.threads"));
     const double share = tm_share_pct(w.most_ps, w.total_ps);
-    char count[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], total[TM_FORMAT_BYTES],
-        name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
     if (!tm_query_is_platform(all->summary, "cpu") || w.count < THREADS_LEAST || share < ALONE_PCT ||
@@ -265,9 +205,8 @@ static void find_lone_thread(struct tm_findings *all)
     f = tm_finding_of_fact(all, "cpu_one_thread");
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, ALONE_PCT);
-    tm_finding_evidence(f, "Of %s threads that run operations '%s' takes %s of %s (%s).",
-                        tm_format_count(count, w.count), tm_row_name(name, w.busiest, "name"),
-                        tm_format_time(time, w.most_ps), tm_format_time(total, w.total_ps), tm_format_pct(pct, share));
+    tm_finding_emit_with(f, "all", w.busiest, tm_given_int("threads", w.count), tm_given_int("most_ps", w.most_ps),
+                         tm_given_int("total_ps", w.total_ps), tm_given_double("share_pct", share));
 }
 
 void tm_find_host_work(struct tm_findings *all)
@@ -285,22 +224,6 @@ enum { GAPS_SAID = 3 };
 /* When a call counts as held up: there are enough calls of its name, few of them are long, and the device was idle for
  * a multiple of the usual duration. */
 enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
-
-/* ", 1.20 ms of 7.10 ms in an average step"; "" without steps. */
-static void per_step(struct tm_findings *all, const char *cause, char *out, size_t out_bytes)
-{
-    const int64_t idle_ps = tm_int(tm_get(tm_path(all->summary, "steps.parts.idle_ps"), cause));
-    const int64_t total_ps = tm_int(tm_path(all->summary, "steps.parts.total_ps"));
-    const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
-    const int64_t devices = tm_int(tm_path(all->summary, "total.devices"));
-    char idle[TM_FORMAT_BYTES], period[TM_FORMAT_BYTES];
-
-    *out = '\0';
-    if (chosen < 2 || devices < 1 || idle_ps <= 0 || tm_query_is_session(all->summary))
-        return;
-    (void)snprintf(out, out_bytes, ", %s of %s in an average step", tm_format_time(idle, idle_ps / chosen / devices),
-                   tm_format_time(period, total_ps / chosen / devices));
-}
 
 /* An event that happens once: the longest gap of a cause, with the gaps of other devices at the same time. */
 struct lone {
@@ -355,22 +278,23 @@ static double main_part(const struct tm_findings *all, const char *cause)
     return total_ps > 0 ? (double)tm_int(tm_get(of_cause, "main_ps")) / (double)total_ps : 0;
 }
 
+/* The idle time of an average step, where there are steps; an event that happens once is not of each of them. */
 static void emit_share(struct tm_findings *all, struct tm_finding *f, const char *name, const struct tm_value *cause)
 {
-    const int64_t total_ps = tm_clamp_to_window(all, tm_int(tm_get(cause, "total_ps"))),
-                  count = tm_int(tm_get(cause, "count"));
-    char time[TM_FORMAT_BYTES], window[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], gaps[TM_FORMAT_BYTES],
-        step[2 * TM_FORMAT_BYTES + 32];
+    const int64_t total_ps = tm_clamp_to_window(all, tm_int(tm_get(cause, "total_ps")));
+    const int64_t idle_ps = tm_int(tm_get(tm_path(all->summary, "steps.parts.idle_ps"), name));
+    const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
+    const int64_t devices = tm_int(tm_path(all->summary, "total.devices"));
+    struct tm_given given[5] = { tm_given_int("total_ps", total_ps),
+                                 tm_given_double("share_pct", tm_share_pct(total_ps, all->window_ps)) };
 
-    *step = '\0';
-    if (!find_lone(all, name).gap)
-        per_step(all, name, step, sizeof(step));
-    tm_finding_evidence(f, "%s of %s of device time (%s) is idle for this reason%s.", tm_format_time(time, total_ps),
-                        tm_format_time(window, all->window_ps),
-                        tm_format_pct(pct, tm_share_pct(total_ps, all->window_ps)), step);
-    if (count > 0)
-        tm_finding_evidence(f, "It is the main reason of %s of %s idle gaps.", tm_format_count(gaps, count),
-                            tm_format_count(window, tm_int(tm_path(all->summary, "gaps.count"))));
+    if (!find_lone(all, name).gap && chosen >= 2 && devices >= 1 && idle_ps > 0 && !tm_query_is_session(all->summary)) {
+        given[2] = tm_given_int("step_idle_ps", idle_ps / chosen / devices);
+        given[3] = tm_given_int("step_ps", tm_int(tm_path(all->summary, "steps.parts.total_ps")) / chosen / devices);
+    }
+    tm_finding_emit_given(f, "idle_share", cause, given);
+    if (tm_int(tm_get(cause, "count")) > 0)
+        tm_finding_emit(f, "idle_gaps", cause);
 }
 
 /* Was the host held up in a call that usually takes far less time? */
@@ -385,57 +309,41 @@ static bool is_held_up(const struct tm_value *gap)
            usual_ps <= part_ps / HELD_TIMES;
 }
 
-/* ", host in 'f'", with the usual duration if this call took far longer. */
-static void emit_event(char *out, size_t out_bytes, const struct tm_value *gap, const char *event)
-{
-    const struct tm_value *calls = tm_get(gap, "calls");
-    const int64_t count = tm_int(tm_get(calls, "count"));
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], usual[160] = "";
-
-    if (is_held_up(gap))
-        (void)snprintf(usual, sizeof(usual), " (%s of %s such calls take %s on average)",
-                       tm_format_count(a, count - tm_int(tm_get(calls, "long_count"))), tm_format_count(b, count),
-                       tm_row_time(c, calls, "usual_ps"));
-    (void)snprintf(out, out_bytes, ", %s in '%s'%s",
-                   strcmp(tm_text(tm_get(gap, "host_thread")), "main") == 0 ? "main thread" : "host",
-                   tm_short_name(name, event), usual);
-}
-
-/* ", launched 463 ms before its start by a call of 5 us". */
-static void emit_launch(char *out, size_t out_bytes, const struct tm_value *gap)
+/* How long before the end of the gap the work behind it was launched; below 0 = not known. */
+static int64_t launched_ago(const struct tm_value *gap)
 {
     const struct tm_value *launch = tm_get(gap, "launch");
     const int64_t end_ps = tm_sum_times(tm_int(tm_get(gap, "begin_ps")), tm_int(tm_get(gap, "dur_ps")));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     int64_t ago_ps;
 
-    if (!__builtin_sub_overflow(end_ps, tm_int(tm_get(launch, "begin_ps")), &ago_ps) && ago_ps >= 0)
-        (void)snprintf(out, out_bytes, ", launched %s before its start by a call of %s", tm_format_time(a, ago_ps),
-                       tm_row_time(b, launch, "dur_ps"));
+    if (strcmp(tm_text(tm_get(gap, "cause")), "launch") != 0 || !tm_has(launch) ||
+        __builtin_sub_overflow(end_ps, tm_int(tm_get(launch, "begin_ps")), &ago_ps))
+        return -1;
+    return ago_ps;
 }
 
-/* part_ps: the part of the gap that is meant, if not all of it. */
+/* part_ps: the part of the gap that is meant, if not all of it.  The event is that of the largest part. */
 static void emit_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
 {
-    const char *event = tm_text(tm_get(gap, "host_event")), *after = tm_text(tm_get(gap, "after"));
-    const int64_t dur_ps = tm_int(tm_get(gap, "dur_ps"));
-    char time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], device[TM_SHORT_NAME_BYTES];
-    char part[TM_FORMAT_BYTES + 8] = "", step[40] = "", launched[2 * TM_FORMAT_BYTES + 64] = "";
-    char in[TM_SHORT_NAME_BYTES + 192] = "", next[TM_SHORT_NAME_BYTES + 16] = "";
+    const char *event = tm_text(tm_get(gap, "host_event"));
+    const struct tm_value *calls = tm_get(gap, "calls");
+    const bool is_part = part_ps < tm_int(tm_get(gap, "dur_ps"));
+    const int64_t ago_ps = launched_ago(gap);
+    struct tm_given given[6] = { { .name = NULL } }, *next = given;
 
-    if (part_ps < dur_ps)
-        (void)snprintf(part, sizeof(part), "%s in a ", tm_format_time(time, part_ps));
-    if (tm_has(tm_get(gap, "step")))
-        (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(gap, "step")));
-    if (*event && !*part) /* the event is that of the largest part */
-        emit_event(in, sizeof(in), gap, event);
-    if (*after)
-        (void)snprintf(next, sizeof(next), ", before '%s'", tm_short_name(name, after));
-    if (strcmp(tm_text(tm_get(gap, "cause")), "launch") == 0 && tm_has(tm_get(gap, "launch")))
-        emit_launch(launched, sizeof(launched), gap);
-    tm_finding_evidence(f, "%s%s of %s at %s on %s%s%s%s%s.", part, *part ? "gap" : "Gap", tm_format_time(time, dur_ps),
-                        tm_row_moment(begin, gap, "begin_ps"), tm_finding_device(f, device, tm_get(gap, "device")),
-                        step, in, next, launched);
+    if (is_part)
+        *next++ = tm_given_int("part_ps", part_ps);
+    if (!is_part && *event) {
+        const bool is_main = strcmp(tm_text(tm_get(gap, "host_thread")), "main") == 0;
+
+        *next++ = tm_given_text("event", event);
+        *next++ = tm_given_text("thread", is_main ? "main thread" : "host");
+        if (is_held_up(gap))
+            *next++ = tm_given_int("usual_count", tm_int(tm_get(calls, "count")) - tm_int(tm_get(calls, "long_count")));
+    }
+    if (ago_ps >= 0)
+        *next++ = tm_given_int("ago_ps", ago_ps);
+    tm_finding_emit_given(f, "gap", gap, given);
 }
 
 /* The same event in the same step is reported once, however many devices were idle. */
@@ -490,7 +398,7 @@ static void emit_host(struct tm_findings *all, struct tm_finding *f, const char 
     if (strcmp(cause, "sync") == 0)
         emit_waits(all, f);
     else if (strcmp(cause, "launch") == 0)
-        tm_host_emit_launches(all, f);
+        tm_host_emit_launches(f);
     else if (strcmp(cause, "host") == 0 || strcmp(cause, "input") == 0)
         tm_host_emit_functions(all, f, strcmp(cause, "input") == 0);
 }
@@ -499,14 +407,11 @@ static void emit_host(struct tm_findings *all, struct tm_finding *f, const char 
 static void emit_pauses(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *pauses = tm_path(all->summary, "gaps.pauses");
-    const struct tm_value *waits = tm_path(all->summary, "gaps.by_cause.device_wait");
-    const int64_t pause_ps = tm_int(tm_get(pauses, "total_ps")), all_ps = tm_int(tm_get(waits, "total_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    const int64_t pause_ps = tm_int(tm_get(pauses, "total_ps"));
+    const int64_t all_ps = tm_int(tm_path(all->summary, "gaps.by_cause.device_wait.total_ps"));
 
     if (tm_has(pauses))
-        tm_finding_evidence(f, "%s pauses under %s take %s of it; the rest are longer waits.",
-                            tm_row_count(a, pauses, "count"), tm_row_time(b, pauses, "below_ps"),
-                            tm_format_time(c, pause_ps < all_ps ? pause_ps : all_ps));
+        tm_finding_emit_with(f, "pauses", NULL, tm_given_int("pause_ps", pause_ps < all_ps ? pause_ps : all_ps));
 }
 
 /* Waits on the device and time of the profiler are facts: the first have no known reason, the second is not lost in
@@ -601,39 +506,31 @@ static void emit_lone(struct tm_findings *all, struct tm_finding *f, const char 
 {
     const int64_t total_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "total_ps"));
     const int64_t chosen = tm_int(tm_path(all->summary, "steps.chosen"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
-    char once[TM_FORMAT_BYTES + 80], gaps[TM_FORMAT_BYTES + 32];
+    struct tm_given given[6] = { { .name = NULL } }, *next = given;
 
     if (!lone->gap)
         return;
-    (void)snprintf(gaps, sizeof(gaps), lone->gaps > 1 ? "%s gaps at the same time have" : "One gap has",
-                   tm_format_count(a, lone->gaps));
+    *next++ = tm_given_int("lone_ps", lone->ps);
+    *next++ = tm_given_double("share_pct", tm_share_pct(lone->ps, total_ps));
+    *next++ = tm_given_text("counted", is_apart ? "no" : "yes");
+    if (lone->gaps > 1)
+        *next++ = tm_given_int("gap_count", lone->gaps);
     if (chosen > 1)
-        (void)snprintf(once, sizeof(once), "an event in one of %s steps, not a loss of each",
-                       tm_format_count(a, chosen));
-    else
-        (void)snprintf(once, sizeof(once),
-                       "a single event; whether it comes back in other steps the profile does not tell");
-    tm_finding_evidence(f, "%s %s of it (%s), from %s on: %s%s.", gaps, tm_format_time(a, lone->ps),
-                        tm_format_pct(b, tm_share_pct(lone->ps, total_ps)), tm_row_moment(c, lone->gap, "begin_ps"),
-                        once, is_apart ? "; not counted as potential savings" : "");
+        *next++ = tm_given_int("chosen", chosen);
+    tm_finding_emit_given(f, "once", lone->gap, given);
 }
 
 /* The part in which the launching thread recorded nothing. */
 static void emit_main(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     const int64_t main_ps = tm_int(tm_get(tm_get(tm_path(all->summary, "gaps.by_cause"), cause), "main_ps"));
-    char time[TM_FORMAT_BYTES];
 
     if (main_part(all, cause) * 100 < tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE))
         return;
     if (strcmp(cause, "sync") == 0)
-        tm_finding_evidence(f, "In %s of it the threads that launch recorded nothing either.",
-                            tm_format_time(time, main_ps));
+        tm_finding_emit_with(f, "neither", NULL, tm_given_int("main_ps", main_ps));
     else
-        tm_finding_evidence(
-            f, "In %s of it the thread that launches recorded too little: what is named is the main thread's.",
-            tm_format_time(time, main_ps));
+        tm_finding_emit_with(f, "idle_of_main", NULL, tm_given_int("main_ps", main_ps));
 }
 
 /* The host keeps waiting although this device has finished its work. */
@@ -641,7 +538,6 @@ static void emit_long_wait(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
     int64_t most_ps = 0;
-    char time[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < tm_length(longest); i++) {
         const int64_t part_ps = tm_int(tm_path(tm_at(longest, i), "parts.sync"));
@@ -649,10 +545,7 @@ static void emit_long_wait(struct tm_findings *all, struct tm_finding *f)
         most_ps = part_ps > most_ps ? part_ps : most_ps;
     }
     if ((double)most_ps >= tm_limit_of(all, TM_LIMIT_LONG_LAUNCH) * 1e9)
-        tm_finding_evidence(f,
-                            "The host waits for up to %s while the device has nothing to do: not for its work, but for "
-                            "another device, a copy, or the word that the work has ended.",
-                            tm_format_time(time, most_ps));
+        tm_finding_emit_with(f, "long", NULL, tm_given_int("most_ps", most_ps));
 }
 
 /* Work that starts late once is not a loss of every step: a fact, unless enough other time is left. */
@@ -682,7 +575,7 @@ static void find_cause(struct tm_findings *all, const char *cause, const char *i
     const enum tm_wait wait = tm_wait_of_cause(cause);
     const struct tm_value *idle = tm_get(tm_path(all->summary, "gaps.by_cause"), cause);
     const int64_t left_ps = tm_wait_left(all, wait), claimed_ps = all->claimed_ps[wait];
-    char time[TM_FORMAT_BYTES], path[64];
+    char path[64];
     struct tm_finding *f;
 
     (void)snprintf(path, sizeof(path), "gaps.by_cause.%s.total_ps", cause);
@@ -695,8 +588,7 @@ static void find_cause(struct tm_findings *all, const char *cause, const char *i
         tm_finding_case(f, text_case);
     emit_share(all, f, cause, idle);
     if (claimed_ps > 0)
-        tm_finding_evidence(f, "%s of it is part of other findings and not counted here.",
-                            tm_format_time(time, claimed_ps));
+        tm_finding_emit_with(f, "idle_elsewhere", NULL, tm_given_int("claimed_ps", claimed_ps));
     if (wait == TM_WAIT_DEVICE)
         emit_pauses(all, f);
     emit_lone(all, f, cause, &lone, is_once);
@@ -714,7 +606,6 @@ static void find_edges(struct tm_findings *all)
     const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;
     const double limit = tm_limit_of(all, TM_LIMIT_CRITICAL_SHARE);
     double most = 0, least = 100;
-    char lead[TM_FORMAT_BYTES], trail[TM_FORMAT_BYTES], span[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
     for (size_t i = 0; i < tm_length(devices); i++) {
@@ -735,9 +626,7 @@ static void find_edges(struct tm_findings *all)
     f = tm_finding_of_fact(all, "idle_edges");
     tm_finding_value(f, most, "%");
     tm_finding_limit(f, limit);
-    tm_finding_evidence(f, "%s is idle for %s before its first and %s after its last activity, of %s.",
-                        tm_finding_device(f, name, tm_get(worst, "id")), tm_row_time(lead, worst, "lead_ps"),
-                        tm_row_time(trail, worst, "trail_ps"), tm_row_time(span, worst, "span_ps"));
+    tm_finding_emit(f, "edges", worst);
 }
 
 void tm_find_idle(struct tm_findings *all)

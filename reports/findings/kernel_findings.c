@@ -276,7 +276,7 @@ static void find_eager(struct tm_findings *all)
     tm_finding_emit_with(f, "launches", NULL, tm_given_int("gap_count", gaps.count),
                          tm_given_int("mean_ps", gaps.total_ps / gaps.count), tm_given_int("gap_ps", gaps.total_ps));
     tm_finding_emit_with(f, "small", NULL, tm_given_int("mean_ps", small_mean(all)));
-    tm_host_emit_launches(all, f);
+    tm_host_emit_launches(f);
     tm_host_emit_functions(all, f, false);
     for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
         tm_finding_where_row(f, tm_at(runs, i));

@@ -86,9 +86,9 @@ def evidence_of(row):
 
 def check_evidence(tap, rules):
     """A rule emits each shared sentence, and values that it gives stand in a sentence."""
-    shared = TABLE["evidence"]
+    shared, emits = TABLE["evidence"], [*rules, Rules(FOLDER / "finding.c")]
     for name in shared:
-        tap.ok(any(name in file.evidence for file in rules), f"a rule emits the shared sentence '{name}'")
+        tap.ok(any(name in file.evidence for file in emits), f"a rule emits the shared sentence '{name}'")
     for file in rules:
         own = [row.get("evidence", {}) for row in TABLE["findings"] if row["id"] in file.strings]
         values = re.findall(r"\{(\w+)", " ".join(text for list_ in [shared, *own] for text in list_.values()))
