@@ -122,7 +122,6 @@ static void emit_same_work(struct tm_finding *f, const struct tm_value *same)
 {
     const struct tm_value *devices = tm_get(same, "devices");
     int64_t most_ps = 0, least_ps = INT64_MAX;
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const int64_t ps = tm_int(tm_get(tm_at(devices, i), "total_ps"));
@@ -131,24 +130,19 @@ static void emit_same_work(struct tm_finding *f, const struct tm_value *same)
         least_ps = ps < least_ps ? ps : least_ps;
     }
     if (tm_length(devices) > 1)
-        tm_finding_evidence(f,
-                            "For the %s operations that all devices run equally often %s needs %s, the fastest one %s.",
-                            tm_row_count(a, same, "ops"), tm_finding_device(f, name, tm_get(same, "slowest")),
-                            tm_format_time(b, most_ps), tm_format_time(c, least_ps));
+        tm_finding_emit_with(f, "same_work", same, tm_given_int("most_ps", most_ps),
+                             tm_given_int("least_ps", least_ps));
 }
 
 /* The op with the largest excess; for a slow device, one that all devices run equally often. */
 static void emit_worst_op(struct tm_finding *f, const struct tm_value *ops, bool is_slow)
 {
     const struct tm_value *op = tm_at(ops, 0);
-    char name[TM_SHORT_NAME_BYTES], device[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     for (size_t i = 1; is_slow && op && strcmp(tm_text(tm_get(op, "kind")), "all") != 0; i++)
         op = tm_at(ops, i);
     if (tm_int(tm_get(op, "excess_ps")) > 0)
-        tm_finding_evidence(f, "Most in '%s': %s on %s, %s on average.", tm_row_name(name, op, "name"),
-                            tm_row_time(a, op, "max_ps"), tm_finding_device(f, device, tm_get(op, "slowest")),
-                            tm_row_time(b, op, "mean_ps"));
+        tm_finding_emit(f, "worst_op", op);
 }
 
 /* The step in which the devices differ most, and where it is. */
@@ -157,13 +151,10 @@ static void emit_worst_step(struct tm_findings *all, struct tm_finding *f)
     const struct tm_value *balance = tm_path(all->summary, "balance.steps");
     const struct tm_value *steps = tm_path(all->summary, "steps.list");
     const int64_t number = tm_int(tm_get(balance, "worst_step"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     if (!tm_has(balance))
         return;
-    tm_finding_evidence(
-        f, "By step the slowest device computes %s longer than the mean (median), at most %s in step %lld.",
-        tm_row_pct(a, balance, "spread_median_pct"), tm_row_pct(b, balance, "spread_max_pct"), (long long)number);
+    tm_finding_emit(f, "worst_step", balance);
     for (size_t i = 0; i < tm_length(steps); i++) {
         const struct tm_value *step = tm_at(steps, i);
 
@@ -181,7 +172,6 @@ static void find_uneven(struct tm_findings *all)
     static const enum tm_wait idle[] = { TM_WAIT_DEVICE, TM_WAIT_SYNC, TM_WAIT_HOST, TM_WAIT_LAUNCH,
                                          TM_WAIT_UNRECORDED };
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_IMBALANCE];
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     double pct;
     int64_t stake_ps, busy_ps, idle_ps;
     bool is_slow;
@@ -202,13 +192,13 @@ static void find_uneven(struct tm_findings *all)
     f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
-    tm_finding_evidence(f, "%s computes for %s, with %s %s.", tm_finding_device(f, name, tm_get(l.most, "id")),
-                        tm_format_time(a, l.most_ps), tm_format_count(b, work_of(l.most)),
-                        tm_int(tm_path(l.most, "kernels.count")) > 0 ? "kernels" : "operations");
-    tm_finding_evidence(f, "%s computes for %s, with %s.", tm_finding_device(f, name, tm_get(l.least, "id")),
-                        tm_format_time(a, l.least_ps), tm_format_count(b, work_of(l.least)));
-    tm_finding_evidence(f, "The %lld devices compute for %s on average.", (long long)l.count,
-                        tm_format_time(a, tm_whole(l.sum_ps / (double)l.count)));
+    tm_finding_emit_with(
+        f, "most_work", l.most, tm_given_int("load_ps", l.most_ps), tm_given_int("work", work_of(l.most)),
+        tm_given_text("unit", tm_int(tm_path(l.most, "kernels.count")) > 0 ? "kernels" : "operations"));
+    tm_finding_emit_with(f, "least_work", l.least, tm_given_int("load_ps", l.least_ps),
+                         tm_given_int("work", work_of(l.least)));
+    tm_finding_emit_with(f, "mean_work", NULL, tm_given_int("device_count", l.count),
+                         tm_given_int("mean_ps", tm_whole(l.sum_ps / (double)l.count)));
     if (is_slow && l.is_all)
         emit_same_work(f, tm_path(all->summary, "balance.same_work"));
     if (l.is_all) { /* these compare all devices */

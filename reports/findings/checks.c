@@ -326,8 +326,8 @@ static void add_broken(struct tm_findings *all, const struct identity *identity,
     struct tm_finding *f = tm_finding_of_fact(all, "check_failed");
 
     tm_finding_argument(f, "check", "%s", identity->title);
-    tm_finding_evidence(f, "Expected %lld %s, found %lld (%s).", (long long)c->expected, identity->unit,
-                        (long long)c->found, c->where);
+    tm_finding_emit_with(f, "found", NULL, tm_given_int("expected", c->expected), tm_given_text("unit", identity->unit),
+                         tm_given_int("found", c->found), tm_given_text("where", c->where));
 }
 
 void tm_find_broken_checks(struct tm_findings *all)

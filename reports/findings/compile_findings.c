@@ -181,7 +181,7 @@ int64_t tm_compiles_inside_steps(const struct tm_findings *all)
 static void emit_recompiled(struct tm_findings *all, struct tm_finding *f, int64_t least)
 {
     const struct tm_value *rows = tm_path(all->summary, "compile.recompiled");
-    char name[TM_SHORT_NAME_BYTES], shapes[SHAPES_BYTES];
+    char shapes[SHAPES_BYTES];
     int said = 0;
 
     for (size_t i = 0; i < tm_length(rows) && said < 3; i++) {
@@ -191,23 +191,14 @@ static void emit_recompiled(struct tm_findings *all, struct tm_finding *f, int64
             continue;
         describe_shapes(tm_path(all->summary, "compile.events"), tm_text(tm_get(row, "module")), shapes,
                         sizeof(shapes));
-        tm_finding_evidence(f, "'%s' is compiled %lld times%s%s.", tm_row_name(name, row, "module"),
-                            (long long)tm_int(tm_get(row, "count")), *shapes ? ":" : "", shapes);
+        tm_finding_emit_with(f, "recompiled", row, tm_given_text("change", shapes));
         said++;
     }
 }
 
 static void emit_event(struct tm_finding *f, const struct tm_value *event)
 {
-    const struct tm_value *number = tm_get(event, "step");
-    const char *module = tm_text(tm_get(event, "module"));
-    char name[TM_SHORT_NAME_BYTES], time[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES], step[40] = "";
-
-    if (tm_has(number))
-        (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(number));
-    tm_finding_evidence(f, *module ? "'%s' for %s at %s%s." : "%s for %s at %s%s.",
-                        *module ? tm_short_name(name, module) : "A module without a name",
-                        tm_row_time(time, event, "dur_ps"), tm_row_moment(begin, event, "begin_ps"), step);
+    tm_finding_emit(f, "compile", event);
     tm_finding_where(f, tm_int(tm_get(event, "begin_ps")), tm_int(tm_get(event, "dur_ps")),
                      tm_text(tm_get(event, "host")));
 }
@@ -259,10 +250,8 @@ static int64_t tracing_ps(const struct tm_findings *all)
 static void find_inside_steps(struct tm_findings *all)
 {
     const int64_t count = tm_compiles_inside_steps(all);
-    const int64_t total_ps = tm_int(tm_path(all->summary, "compile.inside_steps.total_ps"));
     static const enum tm_wait wait = TM_WAIT_COMPILE, host = TM_WAIT_HOST;
     int64_t idle_ps, traced_ps;
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (count <= 0)
@@ -277,14 +266,12 @@ static void find_inside_steps(struct tm_findings *all)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)count, "count");
     tm_finding_limit(f, all->thresholds->kpi[TM_KPI_UNEXPECTED_COMPILES].good);
-    tm_finding_evidence(f, "%lld %s begin%s inside the analyzed steps and take%s %s.", (long long)count,
-                        count == 1 ? "compile" : "compiles", count == 1 ? "s" : "", count == 1 ? "s" : "",
-                        tm_format_time(a, total_ps));
+    tm_finding_emit_with(f, "count", NULL, tm_given_int("count", count),
+                         tm_given_text("one", count == 1 ? "yes" : "no"));
     if (idle_ps > 0)
-        tm_finding_evidence(f, "The devices are idle for %s of it (%s of the window)%s%s%s.",
-                            tm_format_time(a, idle_ps), tm_format_pct(b, tm_share_pct(idle_ps, all->window_ps)),
-                            traced_ps ? ", and for " : "", traced_ps ? tm_format_time(c, traced_ps) : "",
-                            traced_ps ? " of other host work around it: tracing and lowering" : "");
+        tm_finding_emit_with(f, "idle", NULL, tm_given_int("idle_ps", idle_ps),
+                             tm_given_double("share_pct", tm_share_pct(idle_ps, all->window_ps)),
+                             tm_given_int(traced_ps ? "traced_ps" : NULL, traced_ps));
     emit_recompiled(all, f, 2);
     emit_events(all, f, true);
 }
@@ -315,7 +302,6 @@ static void find_again(struct tm_findings *all)
     const int64_t least = tm_whole(tm_limit_of(all, TM_LIMIT_RECOMPILED));
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_COMPILE_TIME];
     int64_t modules, again, about_ps;
-    char time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     about_ps = again_ps(all, least, &modules, &again);
@@ -327,9 +313,7 @@ static void find_again(struct tm_findings *all)
     if (modules == 1)
         tm_finding_case(f, "one");
     tm_finding_value(f, (double)again, "count");
-    tm_finding_evidence(
-        f, "%lld compiles are of a module that was compiled before; at the mean length of a compile that is about %s.",
-        (long long)again, tm_format_time(time, about_ps));
+    tm_finding_emit_with(f, "all", NULL, tm_given_int("again", again), tm_given_int("about_ps", about_ps));
     emit_recompiled(all, f, least);
     emit_events(all, f, false);
 }
@@ -338,7 +322,7 @@ static void find_long(struct tm_findings *all)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_COMPILE_TIME];
     const int64_t total_ps = tm_int(tm_path(all->summary, "compile.total_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    char a[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!kpi->has_bands || (double)total_ps / PS_PER_S <= kpi->bad)
@@ -347,9 +331,7 @@ static void find_long(struct tm_findings *all)
     tm_finding_argument(f, "time", "%s", tm_format_time(a, total_ps));
     tm_finding_value(f, (double)total_ps / PS_PER_S, "s");
     tm_finding_limit(f, kpi->bad);
-    tm_finding_evidence(f, "%lld compiles take %s in all, the longest %s.",
-                        (long long)tm_int(tm_path(all->summary, "compile.count")), tm_format_time(a, total_ps),
-                        tm_format_time(b, tm_int(tm_path(all->summary, "compile.longest_ps"))));
+    tm_finding_emit(f, "all", NULL);
     emit_events(all, f, false);
 }
 

@@ -117,7 +117,7 @@ void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const str
                            const struct tm_given *given);
 #define tm_finding_emit_with(f, sentence, row, ...)                                                                    \
     tm_finding_emit_given(f, sentence, row, (const struct tm_given[]){ __VA_ARGS__, { .name = NULL } })
-/* Add one that is not in the table yet. */
+/* Add a sentence that is not in the table. */
 void tm_finding_evidence(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
 /* A range of time that shows it. */
 void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, const char *device);
