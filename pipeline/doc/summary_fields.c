@@ -157,20 +157,6 @@ static const struct tm_doc_field coverage[] = {
     { .key = NULL },
 };
 
-const struct tm_doc_field tm_doc_rest[] = {
-    { "rows", TM_DOC_COUNT, .title = "Rows" },
-    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
-    { .key = NULL },
-};
-
-const struct tm_doc_field tm_doc_place[] = {
-    { "device", TM_DOC_DEVICE, .title = "Device" },
-    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
-    { .key = NULL },
-};
-
 static const struct tm_doc_field kpis[] = {
     { "id", TM_DOC_WORD, .title = "Id", .words = "device_utilization|kernel_duration|small_kernel_share|host_overhead|"
       "memory_bandwidth|compile_time|unexpected_compiles|peak_memory|occupancy|transfer_share|top_op_share|"

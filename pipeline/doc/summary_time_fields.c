@@ -4,6 +4,20 @@
 
 /* clang-format off */
 
+const struct tm_doc_field tm_doc_rest[] = {
+    { "rows", TM_DOC_COUNT, .title = "Rows" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_place[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field window_hosts[] = {
     { "host", TM_DOC_HOST, .title = "Host" },
     { "devices", TM_DOC_COUNT, .help = "With a window." },

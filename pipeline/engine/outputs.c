@@ -534,6 +534,18 @@ tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *fil
     return run->error.status;
 }
 
+void tm_run_operand_read(struct tm_run_operand *operand, const char *text)
+{
+    const char *sign = strchr(text, '=');
+    const size_t length = sign ? (size_t)(sign - text) : 0;
+    struct stat info;
+
+    *operand = (struct tm_run_operand){ .path = text };
+    if (!length || memchr(text, '/', length) || !sign[1] || stat(text, &info) == 0)
+        return;
+    *operand = (struct tm_run_operand){ .path = sign + 1, .label = text, .label_length = length };
+}
+
 /* "PATH", or "NAME=PATH". */
 static void add_operand(struct tm_run *run, const char *text)
 {

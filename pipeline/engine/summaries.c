@@ -44,18 +44,6 @@ struct loading {
 
 /* --- operands --- */
 
-void tm_run_operand_read(struct tm_run_operand *operand, const char *text)
-{
-    const char *sign = strchr(text, '=');
-    const size_t length = sign ? (size_t)(sign - text) : 0;
-    struct stat info;
-
-    *operand = (struct tm_run_operand){ .path = text };
-    if (!length || memchr(text, '/', length) || !sign[1] || stat(text, &info) == 0)
-        return;
-    *operand = (struct tm_run_operand){ .path = sign + 1, .label = text, .label_length = length };
-}
-
 tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count)
 {
     size_t streams = 0;
