@@ -129,8 +129,6 @@ struct tm_graph_event {
 /* What follows remembers its failures in run->error, and reads no more after one.
  * survey_tracks.c: one reading of all tracks of one side. */
 void tm_survey_host_tracks(struct tm_survey *s);
-/* survey.c: after the host's lines: whose calls stand on lines of the driver alone. */
-void tm_survey_join_drivers(struct tm_survey *s);
 
 /* Readings of the devices' lines: `facts` (activities, first, last, program times) and `rows` (activities by step);
  * both at once where the steps are known already. */

@@ -261,6 +261,84 @@ static void number_main_thread(struct tm_survey *s)
     s->trace->main_thread = row->thread;
 }
 
+/* ROCm's tracer puts the driver's calls of a thread on a line of their own.  Whose they are, time tells: the thread in
+ * whose executions of programs they lie.  Both lines then have one thread number, so that whoever asks what the
+ * launching thread did is told what stands on either.  Memory: fixed. */
+
+enum { CALLS_ASKED = 256 }; /* of a line: so many launches tell */
+
+/* How many launches of a line lie in the executions of each thread. */
+struct overlap {
+    uint32_t launches;
+    uint32_t inside[TM_EXECUTORS_MOST];
+};
+
+static void count_launch(struct tm_survey *s, int64_t at_ps, struct overlap *overlap)
+{
+    overlap->launches++;
+    for (uint32_t i = 0; i < s->executor_count; i++)
+        overlap->inside[i] += tm_spans_find(s->thunks, s->executors[i], at_ps) != NULL;
+}
+
+static void count_overlap(struct tm_survey *s, uint64_t number, struct overlap *overlap)
+{
+    const struct tm_source_type *type = s->source->type;
+    struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
+    struct tm_raw_record raw;
+    bool more;
+
+    if (cursor)
+        cursor->counts = false;
+    while (cursor && overlap->launches < CALLS_ASKED && type->next(cursor, &raw, &more) == TM_OK && more) {
+        if (raw.traits & TM_TRAIT_LAUNCH)
+            count_launch(s, raw.record.start_ps, overlap);
+    }
+    type->close(cursor);
+}
+
+/* The thread that has most of them, and more than any other; executor_count = none. */
+static uint32_t thread_of(const struct tm_survey *s, const struct overlap *overlap)
+{
+    uint32_t best = 0;
+    bool is_alone = true;
+
+    for (uint32_t i = 1; i < s->executor_count; i++) {
+        if (overlap->inside[i] == overlap->inside[best])
+            is_alone = false;
+        if (overlap->inside[i] > overlap->inside[best]) {
+            best = i;
+            is_alone = true;
+        }
+    }
+    return is_alone && overlap->inside[best] > overlap->launches / 2 ? best : s->executor_count;
+}
+
+static void join_drivers(struct tm_survey *s)
+{
+    const uint64_t count = tm_rows_count(s->trace->tracks);
+
+    if (!s->has_drivers || !s->executor_count)
+        return;
+    tm_spans_finish(s->thunks);
+    for (uint64_t i = 0; i < count && s->executor_count && !tm_failed(s->run); i++) {
+        const struct tm_track *row = tm_rows_at(s->trace->tracks, i);
+        struct overlap overlap = { .launches = 0 };
+        struct tm_track *executor;
+        uint32_t thread, best;
+
+        if (!row->is_driver)
+            continue;
+        thread = row->thread;
+        count_overlap(s, i, &overlap);
+        best = thread_of(s, &overlap);
+        if (best == s->executor_count)
+            continue;
+        executor = tm_rows_change(s->trace->tracks, s->executors[best]);
+        executor->thread = thread;
+        s->executors[best] = s->executors[--s->executor_count]; /* a thread has one such line */
+    }
+}
+
 void tm_survey_host_tracks(struct tm_survey *s)
 {
     const uint64_t count = tm_rows_count(s->trace->tracks);
@@ -279,7 +357,7 @@ void tm_survey_host_tracks(struct tm_survey *s)
         put_track(s, i, &h.track);
     }
     sort_cpu_devices(s->trace);
-    tm_survey_join_drivers(s);
+    join_drivers(s);
     number_main_thread(s);
 }
 
