@@ -244,7 +244,6 @@ struct night_history {
 void tm_nightly_history_begin(struct night_history *history, const char *job, const struct tm_judged_night *judged);
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row);
 const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index);
-bool tm_nightly_is_good(const struct night_point *point); /* its figures count: done, of an input that is whole */
 
 /* --- how a job stands --- */
 

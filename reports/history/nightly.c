@@ -12,18 +12,6 @@
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"
 
-/* What the parts of the document write with. */
-
-static const double whole_most = 1e15; /* a double tells each of them */
-
-void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why)
-{
-    if (fabs(value) <= whole_most && rint(value) == value)
-        tm_add_int(to, key, (int64_t)value);
-    else
-        tm_add_figure(to, key, value, why);
-}
-
 /* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason where there is none that is safe to link to. */
 static void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
 {
@@ -35,16 +23,6 @@ static void night_add_link(struct tm_value *to, const char *key, const struct ni
         tm_add_string(to, key, path);
     else
         tm_add_null(to, key, "there is no report of it");
-}
-
-char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure)
-{
-    return tm_format_unit(out, value, *figure->unit ? figure->unit : "count");
-}
-
-char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure)
-{
-    return tm_format_change(out, change, strcmp(figure->unit, "%") == 0);
 }
 
 /* The night in figures and in a sentence. */
@@ -566,16 +544,6 @@ void tm_nightly_history_add(struct night_history *history, const struct tm_histo
     point->is_current = tm_history_is_current(row);
     for (size_t i = 0; i < tm_figure_count; i++)
         point->figure[i] = point->is_current ? row->figure[i] : NAN;
-}
-
-const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index)
-{
-    return &history->point[(history->first + index) % NIGHT_POINTS];
-}
-
-bool tm_nightly_is_good(const struct night_point *point)
-{
-    return point->status == TM_RESULT_DONE;
 }
 
 enum { FIRST_ROOM = 64, NUMBERS = 4 * NIGHT_POINTS + 1 };

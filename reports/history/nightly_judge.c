@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
+#include "reports/compare/compare.h"
+#include "reports/format/format.h"
 #include "reports/history/history.h"
 
 static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
@@ -24,6 +26,39 @@ bool tm_nightly_counts(const struct tm_history_figure *figure)
     return figure->has_trend && figure->better != TM_BETTER_NEITHER;
 }
 
+const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index)
+{
+    return &history->point[(history->first + index) % NIGHT_POINTS];
+}
+
+/* Its figures count: done, of an input that is whole. */
+static bool is_good(const struct night_point *point)
+{
+    return point->status == TM_RESULT_DONE;
+}
+
+/* What the parts of the document write with. */
+
+static const double whole_most = 1e15; /* a double tells each of them */
+
+void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why)
+{
+    if (fabs(value) <= whole_most && rint(value) == value)
+        tm_add_int(to, key, (int64_t)value);
+    else
+        tm_add_figure(to, key, value, why);
+}
+
+char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure)
+{
+    return tm_format_unit(out, value, *figure->unit ? figure->unit : "count");
+}
+
+char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure)
+{
+    return tm_format_change(out, change, strcmp(figure->unit, "%") == 0);
+}
+
 /* The figure of the good runs before a place, newest first. */
 static size_t values_before(const struct night_history *history, size_t newest, size_t figure,
                             double value[NIGHT_SPREAD])
@@ -33,7 +68,7 @@ static size_t values_before(const struct night_history *history, size_t newest, 
     for (size_t i = newest; i > 0 && count < NIGHT_SPREAD; i--) {
         const struct night_point *point = tm_nightly_point_at(history, i - 1);
 
-        if (tm_nightly_is_good(point) && !isnan(point->figure[figure]))
+        if (is_good(point) && !isnan(point->figure[figure]))
             value[count++] = point->figure[figure];
     }
     return count;
@@ -166,7 +201,7 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
         to->figure[i] = (struct night_figure){ to->newest->figure[i], NAN, NAN, NAN, 0, NIGHT_YOUNG, 0 };
     if (newest == 0)
         return;
-    if (!tm_nightly_is_good(to->newest)) {
+    if (!is_good(to->newest)) {
         to->state = to->newest->status == TM_RESULT_PARTIAL ? NIGHT_PARTIAL : NIGHT_FAILED;
         return;
     }
@@ -304,7 +339,7 @@ static size_t nightly_find_changes(const struct night *night, size_t figure, con
     for (size_t i = 0; i < count; i++) {
         const struct night_point *point = tm_nightly_point_at(night->history, index[i]);
 
-        if (!tm_nightly_is_good(point) || isnan(point->figure[figure]))
+        if (!is_good(point) || isnan(point->figure[figure]))
             continue;
         place[values] = (uint16_t)i;
         night->series[values++] = point->figure[figure];
@@ -758,7 +793,7 @@ static const struct night_point *last_good(const struct night_history *history, 
     const struct night_point *good = NULL;
 
     for (size_t i = 0; i < history->count && tm_nightly_point_at(history, i) != newest; i++)
-        if (tm_nightly_is_good(tm_nightly_point_at(history, i)))
+        if (is_good(tm_nightly_point_at(history, i)))
             good = tm_nightly_point_at(history, i);
     return good;
 }
