@@ -22,6 +22,61 @@ struct grown_row {
     double first_ps, last_ps, ideal_ps;
 };
 
+uint32_t tm_scaling_devices(const struct tm_value *summary)
+{
+    const struct tm_value *devices = tm_get(summary, "devices");
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < tm_length(devices); i++)
+        count += tm_int(tm_get(tm_at(devices, i), "compute_ps")) > 0;
+    return count;
+}
+
+static const char *part_title(enum scaling_part part)
+{
+    static const char *const titles[SCALING_PARTS] = {
+        [SCALING_COMMUNICATION] = "exposed collectives",
+        [SCALING_IDLE] = "idle time",
+        [SCALING_COMPUTE] = "computing",
+        [SCALING_COPIES] = "exposed copies",
+    };
+
+    return titles[part];
+}
+
+const struct point_facts *tm_last_point(const struct scaling_study *s)
+{
+    return &s->facts[s->points - 1];
+}
+
+/* The part of which the last point lost most efficiency; SCALING_PARTS = it lost none. */
+static enum scaling_part largest_loss(const struct scaling_study *s)
+{
+    enum scaling_part found = SCALING_PARTS;
+    double most = 0;
+
+    for (int p = 0; p < SCALING_PARTS; p++)
+        if (tm_last_point(s)->lost_pct[p] > most) {
+            most = tm_last_point(s)->lost_pct[p];
+            found = (enum scaling_part)p;
+        }
+    return found;
+}
+
+/* The time of a step that the fit has for so many devices, and its speed-up against that of the
+ * first point. */
+double tm_fitted_ps(const struct scaling_study *s, double devices)
+{
+    return tm_serial_time(&s->fit, devices, s->mode == SCALING_WEAK);
+}
+
+double tm_fitted_speedup(const struct scaling_study *s, double devices)
+{
+    const double work = s->mode == SCALING_WEAK ? devices / s->facts[0].devices : 1;
+
+    return work * s->facts[0].step_ps / tm_fitted_ps(s, devices);
+}
+
 /* What to know of a scaling study before its figures are believed. */
 
 enum { NOTE_BYTES = 400, LABEL_BYTES = 128 };
@@ -254,7 +309,7 @@ static const char *severity_of(const struct scaling_study *s)
 void tm_add_scaling_verdict(struct scaling_study *s)
 {
     const struct point_facts *last = tm_last_point(s);
-    const enum scaling_part part = tm_largest_loss(s);
+    const enum scaling_part part = largest_loss(s);
     struct tm_value *to = tm_add_object(s->root, "verdict");
     char text[VERDICT_BYTES], loss[128] = "", whole[VERDICT_BYTES + sizeof(loss)], pct[TM_FORMAT_BYTES];
 
@@ -270,7 +325,7 @@ void tm_add_scaling_verdict(struct scaling_study *s)
     else
         tell_speedup(s, text);
     if (s->mode != SCALING_UNCLEAR && last->efficiency_pct < told_below_pct && part != SCALING_PARTS)
-        (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", tm_scaling_part_title(part),
+        (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", part_title(part),
                        tm_format_pct(pct, last->lost_pct[part]));
     (void)snprintf(whole, sizeof(whole), "%s%s", text, loss);
     tm_add_string(to, "text", whole);
@@ -366,7 +421,7 @@ static void emit_times(const struct scaling_study *s, struct tm_value *evidence,
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], n[DEVICES_TEXT], m[DEVICES_TEXT];
 
     tm_add_printed(evidence, NULL, "Per step and device %s of %s with %s, %s with %s",
-                   tm_format_time(a, tm_whole(last->part_ps[part])), tm_scaling_part_title(part),
+                   tm_format_time(a, tm_whole(last->part_ps[part])), part_title(part),
                    tm_devices_text(n, last->devices), tm_format_time(b, tm_whole(first->part_ps[part])),
                    tm_devices_text(m, first->devices));
 }
@@ -458,7 +513,7 @@ static void add_loss(struct scaling_study *s, enum scaling_part part)
     add_value(to, lost_pct, "%", least_pct);
     evidence = tm_member(to, "evidence");
     emit_times(s, evidence, part);
-    (void)snprintf(share, sizeof(share), "Share of %s in a step", tm_scaling_part_title(part));
+    (void)snprintf(share, sizeof(share), "Share of %s in a step", part_title(part));
     emit_by_points(s, evidence, share, share_of_step, part);
     if (part == SCALING_COMMUNICATION && isfinite(tm_last_point(s)->overlap_pct))
         emit_by_points(s, evidence, "Share of collective time overlapped with compute", overlap_of, part);

@@ -14,16 +14,6 @@
 
 #define MARKS "jax.profiler.StepTraceAnnotation, or step() of torch.profiler.profile"
 
-uint32_t tm_scaling_devices(const struct tm_value *summary)
-{
-    const struct tm_value *devices = tm_get(summary, "devices");
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < tm_length(devices); i++)
-        count += tm_int(tm_get(tm_at(devices, i), "compute_ps")) > 0;
-    return count;
-}
-
 static void check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_scaling_devices(one->summary) == 0) {
@@ -328,36 +318,6 @@ static void transfers_mode(struct scaling_study *s)
                                                                : SCALING_UNCLEAR;
 }
 
-const char *tm_scaling_part_title(enum scaling_part part)
-{
-    static const char *const titles[SCALING_PARTS] = {
-        [SCALING_COMMUNICATION] = "exposed collectives",
-        [SCALING_IDLE] = "idle time",
-        [SCALING_COMPUTE] = "computing",
-        [SCALING_COPIES] = "exposed copies",
-    };
-
-    return titles[part];
-}
-
-const struct point_facts *tm_last_point(const struct scaling_study *s)
-{
-    return &s->facts[s->points - 1];
-}
-
-enum scaling_part tm_largest_loss(const struct scaling_study *s)
-{
-    enum scaling_part found = SCALING_PARTS;
-    double most = 0;
-
-    for (int p = 0; p < SCALING_PARTS; p++)
-        if (tm_last_point(s)->lost_pct[p] > most) {
-            most = tm_last_point(s)->lost_pct[p];
-            found = (enum scaling_part)p;
-        }
-    return found;
-}
-
 /* The share of a program that does not become faster with more devices, by the law of its kind of
  * scaling. */
 
@@ -380,20 +340,6 @@ static void fit_serial_share(struct scaling_study *s)
     s->has_fit = tm_fit_serial(devices, step_ps, s->points, is_weak, &s->fit) && s->fit.t1 > 0;
     if (!s->has_fit)
         s->no_fit = "the step times of the points cannot be fitted";
-}
-
-/* The time of a step that the fit has for so many devices, and its speed-up against that of the
- * first point. */
-static double fitted_ps(const struct scaling_study *s, double devices)
-{
-    return tm_serial_time(&s->fit, devices, s->mode == SCALING_WEAK);
-}
-
-double tm_fitted_speedup(const struct scaling_study *s, double devices)
-{
-    const double work = s->mode == SCALING_WEAK ? devices / s->facts[0].devices : 1;
-
-    return work * s->facts[0].step_ps / fitted_ps(s, devices);
 }
 
 /* The most that any number of devices can gain over the first point. */
@@ -426,7 +372,7 @@ static void add_fit(struct scaling_study *s)
         struct tm_value *at = tm_add_object(next, NULL);
 
         tm_add_int(at, "devices", (int64_t)devices);
-        tm_add_ps(at, "step_ps", fitted_ps(s, devices), NULL);
+        tm_add_ps(at, "step_ps", tm_fitted_ps(s, devices), NULL);
         tm_add_double(at, "speedup", tm_fitted_speedup(s, devices));
         tm_add_double(at, "efficiency_pct", 100 * tm_fitted_speedup(s, devices) * s->facts[0].devices / devices);
     }
@@ -503,7 +449,7 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s, cons
     tm_add_figure(to, "efficiency_low_pct", 100 * interval->low / facts->ideal, interval->why);
     tm_add_figure(to, "efficiency_high_pct", 100 * interval->high / facts->ideal, interval->why);
     tm_add_figure(to, "weak_efficiency_pct", 100 * facts->time_gain, no_length);
-    tm_add_ps(to, "fitted_ps", s->has_fit ? fitted_ps(s, facts->devices) : NAN, s->no_fit);
+    tm_add_ps(to, "fitted_ps", s->has_fit ? tm_fitted_ps(s, facts->devices) : NAN, s->no_fit);
     tm_add_figure(to, "fitted_speedup", s->has_fit ? tm_fitted_speedup(s, facts->devices) : NAN, s->no_fit);
     tm_add_figure(to, "fitted_efficiency_pct",
                   s->has_fit ? 100 * tm_fitted_speedup(s, facts->devices) / facts->ideal : NAN, s->no_fit);

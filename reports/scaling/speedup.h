@@ -101,13 +101,11 @@ void tm_add_scaling_verdict(struct scaling_study *s);
 
 /* The last point, which the study is judged by. */
 const struct point_facts *tm_last_point(const struct scaling_study *s);
-/* The part of which the last point lost most efficiency; SCALING_PARTS = it lost none. */
-enum scaling_part tm_largest_loss(const struct scaling_study *s);
-/* "exposed collectives" */
-const char *tm_scaling_part_title(enum scaling_part part);
 /* "1 device", "8 devices" */
 enum { DEVICES_TEXT = 32 };
 char *tm_devices_text(char out[DEVICES_TEXT], double devices);
+/* Of a step on so many devices, by the fit. */
+double tm_fitted_ps(const struct scaling_study *s, double devices);
 double tm_fitted_speedup(const struct scaling_study *s, double devices);
 
 #endif
