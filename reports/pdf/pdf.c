@@ -6,17 +6,21 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <hpdf.h>
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
+#include "pipeline/run.h"
 #include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/format/format.h"
@@ -28,6 +32,127 @@ struct tm_pdf_facts {
     int columns, rows;            /* of the facts */
     double width, label;          /* of a column; of its titles */
 };
+
+/* All measures derive from the size of the paper. */
+static const double side_margin = 50, top_margin = 64, bottom_margin = 58;
+
+/* libharu reports every failure here and goes on; the first one counts. */
+static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
+{
+    struct tm_pdf *pdf = user;
+
+    if (tm_failed(pdf->run))
+        return;
+    if (error == HPDF_FAILD_TO_ALLOC_MEM)
+        (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no memory is left");
+    else if (error == HPDF_FILE_OPEN_ERROR)
+        (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, (int)detail,
+                             "cannot make the PDF report: no file for its font");
+    else
+        (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
+                      "cannot make the PDF report: a limit of the PDF library was reached");
+    tm_hint(&pdf->run->error, "choose the other reports with --format html,json,text");
+}
+
+/* --- fonts --- */
+
+/* A file in memory with the bytes of a font, since libharu reads fonts from files alone.  out: -1 = errno tells */
+static int open_font_file(const struct tm_pdf_asset *asset)
+{
+    const int fd = memfd_create("font", MFD_CLOEXEC);
+    size_t done = 0;
+
+    while (fd >= 0 && done < asset->length) {
+        const ssize_t n = write(fd, asset->bytes + done, asset->length - done);
+
+        if (n <= 0 && errno != EINTR) {
+            (void)close(fd);
+            return -1;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return fd;
+}
+
+/* libharu keeps the file open for itself. */
+static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
+{
+    const int fd = open_font_file(&tm_pdf_assets[face]);
+    char path[32];
+
+    if (fd < 0 || !tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face])) {
+        (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
+                             "cannot make the PDF report: no file for its font");
+    } else {
+        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        if (access(path, R_OK) != 0) {
+            (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
+                                 "cannot make the PDF report: no file for its font: '%s'", path);
+            tm_hint(&pdf->run->error, "mount /proc, or choose the other reports with --format html,json,text");
+        }
+        const char *name = tm_failed(pdf->run) ? NULL : HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
+
+        if (name)
+            tm_pdf_spread_map(pdf->doc, name);
+        pdf->face[face] = name ? HPDF_GetFont(pdf->doc, name, "UTF-8") : NULL;
+        if (pdf->face[face])
+            tm_pdf_map_characters(pdf->face[face]);
+    }
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+/* --- document --- */
+
+static void set_paper(struct tm_pdf *pdf, enum tm_paper paper)
+{
+    pdf->page_width = paper == TM_PAPER_LETTER ? 612 : 595.28;
+    pdf->page_height = paper == TM_PAPER_LETTER ? 792 : 841.89;
+    pdf->left = side_margin;
+    pdf->right = pdf->page_width - side_margin;
+    pdf->top = top_margin;
+    pdf->bottom = pdf->page_height - bottom_margin;
+}
+
+static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
+{
+    set_paper(pdf, paper);
+    pdf->doc = HPDF_New(on_error, pdf);
+    if (!pdf->doc) {
+        on_error(HPDF_FAILD_TO_ALLOC_MEM, 0, pdf);
+        return;
+    }
+    (void)HPDF_SetCompressionMode(pdf->doc, HPDF_COMP_ALL);
+    (void)HPDF_UseUTFEncodings(pdf->doc);
+    (void)HPDF_SetCurrentEncoder(pdf->doc, "UTF-8"); /* of document information */
+    pdf->encoder = !tm_failed(pdf->run) ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
+    if (pdf->encoder)
+        tm_pdf_set_encoding(pdf->encoder);
+    for (int face = 0; face < TM_PDF_FACES && !tm_failed(pdf->run); face++)
+        load_font(pdf, (enum tm_pdf_face)face);
+}
+
+/* To be called when everything is drawn, before the document is saved. */
+static void complete_document(struct tm_pdf *pdf)
+{
+    if (HPDF_GetError(pdf->doc) != HPDF_NOERROR)
+        on_error(HPDF_GetError(pdf->doc), 0, pdf);
+    for (int face = 0; face < TM_PDF_FACES && !tm_failed(pdf->run); face++) {
+        size_t glyphs;
+        uint8_t *used = tm_pdf_used_glyphs(pdf->face[face], &glyphs);
+
+        if (used)
+            tm_pdf_font_add_components(&pdf->font[face], used, glyphs);
+    }
+}
+
+static void end_document(struct tm_pdf *pdf)
+{
+    if (pdf->doc)
+        HPDF_Free(pdf->doc);
+    pdf->doc = NULL;
+    pdf->page = NULL;
+}
 
 /* The language of the document, and the title of its window. */
 static void pdf_set_language(HPDF_Doc doc)
@@ -473,7 +598,7 @@ static void make(struct tm_pdf *pdf)
         tm_content_say(&content);
     tm_pdf_finish_places(pdf);
     pdf_head_pages(pdf);
-    tm_pdf_complete(pdf);
+    complete_document(pdf);
 }
 
 tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_paper paper, FILE *to)
@@ -485,11 +610,11 @@ tm_status tm_pdf_write(struct tm_run *run, const struct tm_doc *doc, enum tm_pap
     pdf->run = run;
     pdf->summary = tm_doc_root(doc);
     pdf->document = tm_document_of(pdf->summary);
-    tm_pdf_begin(pdf, paper);
+    begin_document(pdf, paper);
     if (!tm_failed(pdf->run))
         make(pdf);
     save(pdf, to);
-    tm_pdf_end(pdf);
+    end_document(pdf);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, pdf, sizeof(*pdf));
     return run->error.status;
 }

@@ -166,12 +166,6 @@ double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style
 /* A wrapped text at the pen, which moves below it; goes over to new pages line by line. */
 void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text);
 
-/* Start and end the document: fonts, the size of its pages. */
-void tm_pdf_begin(struct tm_pdf *pdf, enum tm_paper paper);
-/* To be called when everything is drawn, before the document is saved. */
-void tm_pdf_complete(struct tm_pdf *pdf);
-void tm_pdf_end(struct tm_pdf *pdf);
-
 /* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes
  * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite).  The handler of errors has set the status. */
 #define TM_PDF_CALL(pdf, call) ((void)(!tm_failed((pdf)->run) && (call) == HPDF_OK))
@@ -218,12 +212,6 @@ void tm_pdf_keep_contents_page(struct tm_pdf *pdf);
 
 /* When everything is drawn: the contents, the bookmarks, the links. */
 void tm_pdf_finish_places(struct tm_pdf *pdf);
-
-extern const double tm_pdf_kpi_height;
-
-/* A key figure in a row at the pen, which moves below it: title, value, a scale of three parts with the place of the
- * value, the judgement in words with its limits.  Where there is no judgement it says why. */
-void tm_pdf_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi);
 
 /* The page that stands alone: what was run, the verdict, the key figures, as many findings as fit, and where the
  * devices' time goes if there is room. */
