@@ -29,10 +29,12 @@ struct comparison {
 
 /* --- sides --- */
 
+static const char usage[] = "BASE NEW... [-o DIR] [OPTION...]";
+
 static void refuse_sides(struct comparison *c, const char *reason)
 {
     (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot run 'compare': %s", reason);
-    tm_hint(&c->run->error, "usage: tracemill compare %s, or A... -- B...", tm_verb_by_name("compare")->usage);
+    tm_hint(&c->run->error, "usage: tracemill compare %s, or A... -- B...", usage);
 }
 
 static void begin_side(struct comparison *c)
@@ -258,7 +260,7 @@ static tm_status run_compare(struct tm_run *run, const struct tm_options *option
 const struct tm_verb tm_compare_verb = {
     .name = "compare",
     .summary = "compare runs: what changed, by how much, and whether it is more than noise",
-    .usage = "BASE NEW... [-o DIR] [OPTION...]",
+    .usage = usage,
     .description =
         "Reads a run per INPUT, or its summary.json, or the folder of its report, and writes compare.html,"
         " compare.pdf, compare.txt and compare.json: step times with a test, a waterfall from the old step time to the"

@@ -10,7 +10,6 @@
 #include "pipeline/nightly/result.h"
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
-#include "reports/statistics/statistics.h"
 
 /* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason where there is none that is safe to link to. */
 static void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "reports/compare/compare.h"
-#include "reports/findings/query.h"
 
 /* Can these runs be a scaling study?  Asked before anything is worked out. */
 
