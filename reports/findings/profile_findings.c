@@ -49,7 +49,7 @@ static bool has_device_activity(const struct tm_findings *all)
 /* Events of devices that are not analyzed. */
 static void find_unknown_device(struct tm_findings *all)
 {
-    char names[TM_SHORT_NAME_BYTES], count[TM_FORMAT_BYTES];
+    char names[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
     int64_t events;
 
@@ -60,15 +60,25 @@ static void find_unknown_device(struct tm_findings *all)
         tm_finding_case(f, "beside_others");
     tm_finding_argument(f, "names", "%s", names);
     tm_finding_value(f, (double)events, "count");
-    tm_finding_evidence(f, events == 1 ? "%s event of %s was left out." : "%s events of %s were left out.",
-                        tm_format_count(count, events), names);
+    tm_finding_emit_with(f, "left_out", NULL, tm_given_int("events", events), tm_given_text("names", names),
+                         tm_given_text("one", events == 1 ? "yes" : "no"));
+}
+
+/* Devices of which nothing was recorded. */
+static size_t count_unused(const struct tm_findings *all)
+{
+    return tm_length(tm_get(all->summary, "unused"));
+}
+
+static void emit_unused(struct tm_findings *all, struct tm_finding *f)
+{
+    if (count_unused(all))
+        tm_finding_emit_with(f, "unused", NULL, tm_given_int("unused_count", (int64_t)count_unused(all)));
 }
 
 /* Launches were recorded, but their kernels were not. */
 static void find_lost_kernels(struct tm_findings *all)
 {
-    const size_t unused = tm_length(tm_get(all->summary, "unused"));
-    char launches[TM_FORMAT_BYTES], recorded[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     struct tm_query_kernels kernels;
     struct tm_finding *f;
     double lost_pct;
@@ -80,24 +90,18 @@ static void find_lost_kernels(struct tm_findings *all)
     if (kernels.recorded)
         tm_finding_case(f, "some");
     tm_finding_value(f, lost_pct, "%");
-    tm_finding_evidence(f, "%s calls that launch kernels were recorded, and %s kernel%s.",
-                        tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
-                        tm_format_plural((size_t)kernels.recorded));
+    tm_finding_emit_with(f, "launched", NULL, tm_given_int("launches", kernels.launches),
+                         tm_given_int("recorded", kernels.recorded));
     if (kernels.recorded)
-        tm_finding_evidence(f, "Each of them starts one kernel or more: %s or more of the kernels are missing.",
-                            tm_format_pct(pct, lost_pct));
-    if (unused)
-        tm_finding_evidence(f, "%zu device%s without any activity, the first is '%s'.", unused,
-                            tm_format_plural(unused),
-                            tm_row_name(name, tm_at(tm_get(all->summary, "unused"), 0), "name"));
+        tm_finding_emit_with(f, "missing", NULL, tm_given_double("lost_pct", lost_pct));
+    emit_unused(all, f);
 }
 
 static void find_nothing_on_device(struct tm_findings *all)
 {
-    const size_t unused = tm_length(tm_get(all->summary, "unused"));
+    const size_t unused = count_unused(all);
     const bool on_cpu =
         !unused && all->audience & TM_FOR_TORCH && tm_query_class_count(all->summary, "framework_op") > 0;
-    char name[TM_SHORT_NAME_BYTES], events[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (has_device_activity(all) || tm_is_reported(all, "no_device_activity"))
@@ -107,13 +111,8 @@ static void find_nothing_on_device(struct tm_findings *all)
         tm_finding_case(f, "devices_unused");
     if (on_cpu)
         tm_finding_case(f, "on_cpu");
-    tm_finding_evidence(
-        f, "%s events were read; none of them is a kernel, a copy or an operation of a device, and none launches one.",
-        tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
-    if (unused)
-        tm_finding_evidence(f, "%zu device%s without any activity, the first is '%s'.", unused,
-                            tm_format_plural(unused),
-                            tm_row_name(name, tm_at(tm_get(all->summary, "unused"), 0), "name"));
+    tm_finding_emit(f, "all", NULL);
+    emit_unused(all, f);
 }
 
 static void find_no_steps(struct tm_findings *all)
@@ -121,23 +120,15 @@ static void find_no_steps(struct tm_findings *all)
     const char *source = tm_text(tm_path(all->summary, "steps.source"));
     const bool is_session = tm_query_is_session(all->summary);
     const int64_t count = tm_int(tm_path(all->summary, "steps.count"));
-    char name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
     if (!is_session && strcmp(source, "module") != 0)
         return;
     f = tm_finding_of_fact(all, "no_steps");
     if (is_session)
-        tm_finding_evidence(f,
-                            "The profile has no step markers and no program that runs twice; the whole session counts "
-                            "as one step, so that there are no step times, no warm-up and no unexpected compiles.");
+        tm_finding_emit(f, "session", NULL);
     else
-        tm_finding_evidence(
-            f,
-            count == 1
-                ? "The %lld execution of '%s', the program with the most device time, counts as a step."
-                : "Each of the %lld executions of '%s', the program with the most device time, counts as a step.",
-            (long long)count, tm_short_name(name, tm_text(tm_path(all->summary, "steps.module"))));
+        tm_finding_emit_with(f, "program", NULL, tm_given_text("one", count == 1 ? "yes" : "no"));
 }
 
 static void find_one_step(struct tm_findings *all)
@@ -149,12 +140,9 @@ static void find_one_step(struct tm_findings *all)
     f = tm_finding_of_fact(all, "one_step");
     tm_finding_value(f, 1, "count");
     if (tm_int(tm_path(all->summary, "steps.count")) == 1)
-        tm_finding_evidence(f, "The profile has one step.");
+        tm_finding_emit(f, "only", NULL);
     else
-        tm_finding_evidence(f, "1 of %lld steps is analyzed; %lld count as warm-up, %lld are incomplete.",
-                            (long long)tm_int(tm_path(all->summary, "steps.count")),
-                            (long long)tm_int(tm_path(all->summary, "steps.warmup")),
-                            (long long)tm_int(tm_path(all->summary, "steps.incomplete")));
+        tm_finding_emit(f, "one_of", NULL);
 }
 
 /* Analyzed steps without device activity.
@@ -185,7 +173,6 @@ static void find_empty_steps(struct tm_findings *all)
     const struct tm_value *first;
     size_t chosen;
     const size_t empty = count_empty_steps(tm_path(all->summary, "steps.list"), &chosen, &first);
-    char span[TM_FORMAT_BYTES], begin[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!empty || !tm_query_is_platform(all->summary, "cpu") ||
@@ -193,10 +180,9 @@ static void find_empty_steps(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "steps_without_activity");
     tm_finding_value(f, (double)empty, "count");
-    tm_finding_evidence(f, "%zu of %zu analyzed steps have no operation; they have no parts, and no bar in the chart.",
-                        empty, chosen);
-    tm_finding_evidence(f, "The first of them, step %lld, lasts %s at %s.", (long long)tm_int(tm_get(first, "number")),
-                        tm_row_time(span, first, "host_span_ps"), tm_row_moment(begin, first, "begin_ps"));
+    tm_finding_emit_with(f, "empty", NULL, tm_given_int("empty", (int64_t)empty),
+                         tm_given_int("chosen", (int64_t)chosen));
+    tm_finding_emit(f, "first", first);
     tm_finding_where(f, tm_int(tm_get(first, "begin_ps")), tm_int(tm_get(first, "host_span_ps")),
                      tm_text(tm_get(first, "host")));
 }
@@ -205,7 +191,6 @@ static void find_no_host(struct tm_findings *all)
 {
     const int64_t idle_ps = tm_wait_left(all, TM_WAIT_UNRECORDED);
     const double share = tm_share_pct(idle_ps, all->window_ps);
-    char time[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!has_device_activity(all) || !tm_host_was_not_recorded(all))
@@ -214,18 +199,16 @@ static void find_no_host(struct tm_findings *all)
     if (share >= tm_limit_of(all, TM_LIMIT_WARNING_SHARE))
         tm_finding_case(f, "much_idle");
     tm_finding_value(f, share, "%");
-    tm_finding_evidence(f, "There are device events, but no Python, %sruntime or annotation events of the host.",
-                        all->audience & TM_FOR_JAX ? "XLA " : "");
+    tm_finding_emit_with(f, "none", NULL, tm_given_text("jax", all->audience & TM_FOR_JAX ? "yes" : "no"));
     if (idle_ps > 0)
-        tm_finding_evidence(f, "%s of idle device time (%s of the window) has no recorded reason.",
-                            tm_format_time(time, idle_ps), tm_format_pct(pct, share));
+        tm_finding_emit_with(f, "unexplained", NULL, tm_given_int("idle_ps", idle_ps),
+                             tm_given_double("share_pct", share));
 }
 
 static void find_collapsed_graphs(struct tm_findings *all)
 {
     const struct tm_value *devices = tm_get(all->summary, "devices");
     int64_t marked = 0, graphs = 0, total_ps = 0;
-    char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     for (size_t i = 0; i < tm_length(devices); i++) {
@@ -241,8 +224,8 @@ static void find_collapsed_graphs(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "graphs_collapsed");
     tm_finding_value(f, (double)graphs, "count");
-    tm_finding_evidence(f, "%s graph launches on %lld device%s take %s.", tm_format_count(count, graphs),
-                        (long long)marked, tm_format_plural(marked), tm_format_time(time, total_ps));
+    tm_finding_emit_with(f, "all", NULL, tm_given_int("graphs", graphs), tm_given_int("marked", marked),
+                         tm_given_int("total_ps", total_ps));
 }
 
 static void find_warnings(struct tm_findings *all)
@@ -250,7 +233,7 @@ static void find_warnings(struct tm_findings *all)
     const struct tm_value *warnings = tm_path(all->summary, "coverage.warnings");
     const size_t count = tm_length(warnings);
     bool is_dropped = false;
-    char text[4 * TM_SHORT_NAME_BYTES];
+    char text[TM_EVIDENCE_BYTES - 4];
     struct tm_finding *f;
 
     if (count == 0)
@@ -262,9 +245,8 @@ static void find_warnings(struct tm_findings *all)
         tm_finding_case(f, "dropped");
     tm_finding_value(f, (double)count, "count");
     for (size_t i = 0; i < count && i < 5; i++) {
-        (void)tm_format_visible(text, TM_EVIDENCE_BYTES - 4, tm_text(tm_at(warnings, i)),
-                                strlen(tm_text(tm_at(warnings, i))));
-        tm_finding_evidence(f, "'%.*s'", TM_EVIDENCE_BYTES - 4, text);
+        (void)tm_format_visible(text, sizeof(text), tm_text(tm_at(warnings, i)), strlen(tm_text(tm_at(warnings, i))));
+        tm_finding_emit_with(f, "warning", NULL, tm_given_text("text", text));
     }
 }
 
@@ -278,7 +260,7 @@ static void find_json_copy(struct tm_findings *all)
         return;
     f = tm_finding_of_fact(all, "json_copy");
     (void)tm_format_visible(text, sizeof(text), note, strlen(note));
-    tm_finding_evidence(f, "On reading: %s.", text);
+    tm_finding_emit_with(f, "note", NULL, tm_given_text("text", text));
 }
 
 /* A host has exactly as many device events as JAX's profiler keeps: the rest is missing. */
@@ -286,7 +268,6 @@ static void find_device_cap(struct tm_findings *all)
 {
     const struct tm_value *host = tm_query_capped_host(all->summary);
     const int64_t events = tm_int(tm_get(host, "device_events"));
-    char count[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES];
     struct tm_finding *f;
 
     if (!host)
@@ -294,15 +275,14 @@ static void find_device_cap(struct tm_findings *all)
     f = tm_finding_of_fact(all, "events_capped");
     tm_finding_value(f, (double)events, "count");
     tm_finding_limit(f, (double)events);
-    tm_finding_evidence(f, "Host '%s' has exactly %s device events, which is a default limit of the profiler.",
-                        tm_row_name(name, host, "host"), tm_format_count(count, events));
+    tm_finding_emit(f, "host", host);
 }
 
 /* A JSON has exactly as many events as JAX writes at most. */
 static void find_json_cap(struct tm_findings *all)
 {
     const struct tm_value *files = tm_path(all->summary, "input.files");
-    char name[TM_SHORT_NAME_BYTES], problem[TM_EVIDENCE_BYTES / 2];
+    char problem[TM_EVIDENCE_BYTES / 2];
     struct tm_finding *f;
 
     if (!tm_has(tm_get(tm_path(all->summary, "coverage.tallies"), "event-cap")))
@@ -313,7 +293,7 @@ static void find_json_cap(struct tm_findings *all)
 
         if (strstr(text, "where JAX stops writing")) {
             (void)tm_format_visible(problem, sizeof(problem), text, strlen(text));
-            tm_finding_evidence(f, "'%s': %s.", tm_row_name(name, tm_at(files, i), "path"), problem);
+            tm_finding_emit_with(f, "capped_file", tm_at(files, i), tm_given_text("problem", problem));
         }
     }
 }
@@ -322,7 +302,6 @@ static void find_json_cap(struct tm_findings *all)
 static void find_no_paths(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
-    char count[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!(all->audience & TM_FOR_JAX) || !tm_query_is_platform(all->summary, "gpu") || tm_query_copy_note(all->summary))
@@ -337,36 +316,29 @@ static void find_no_paths(struct tm_findings *all)
         tm_finding_case(f, "programs_damaged");
         return;
     }
-    tm_finding_evidence(f, "None of %s distinct kernels has a path.",
-                        tm_format_count(count, tm_int(tm_path(all->summary, "kernels.distinct"))));
+    tm_finding_emit(f, "none", NULL);
 }
 
 static void emit_problems(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *files = tm_path(all->summary, "input.files");
-    char name[TM_SHORT_NAME_BYTES], problem[TM_SHORT_NAME_BYTES];
 
     for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *file = tm_at(files, i), *problems = tm_get(file, "problems");
+        const struct tm_value *file = tm_at(files, i);
 
-        if (!tm_is(tm_get(file, "partial")) && tm_length(problems) == 0)
-            continue;
-        tm_finding_evidence(f, "'%s': %s.", tm_row_name(name, file, "path"),
-                            tm_length(problems) ? tm_short_name(problem, tm_text(tm_at(problems, 0)))
-                                                : "only a part of it could be read");
+        if (tm_is(tm_get(file, "partial")) || tm_length(tm_get(file, "problems")) > 0)
+            tm_finding_emit(f, "file", file);
     }
 }
 
 static void find_partial(struct tm_findings *all)
 {
-    char events[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is(tm_path(all->summary, "input.partial")))
         return;
     f = tm_finding_of_fact(all, "input_partial");
-    tm_finding_evidence(f, "%s events were read.",
-                        tm_format_count(events, tm_int(tm_path(all->summary, "coverage.events_read"))));
+    tm_finding_emit(f, "read", NULL);
     emit_problems(all, f);
 }
 
@@ -375,7 +347,6 @@ static void find_losses(struct tm_findings *all)
 {
     const struct tm_value *tallies = tm_path(all->summary, "coverage.tallies");
     const double events_read = tm_double(tm_path(all->summary, "coverage.events_read"));
-    char count[TM_FORMAT_BYTES], pct[TM_FORMAT_BYTES];
     double lost = 0, share;
     struct tm_finding *f;
 
@@ -395,9 +366,8 @@ static void find_losses(struct tm_findings *all)
         const struct tm_value *tally = tm_value_at(tallies, i);
 
         if (strcmp(tm_text(tm_get(tally, "level")), "loss") == 0 && strcmp(tm_key_at(tallies, i), "cut-short") != 0)
-            tm_finding_evidence(f, "%s (%s of the events): %s", tm_row_count(count, tally, "count"),
-                                tm_format_pct(pct, 100 * tm_double(tm_get(tally, "count")) / events_read),
-                                tm_text(tm_get(tally, "help")));
+            tm_finding_emit_with(f, "lost", tally,
+                                 tm_given_double("share_pct", 100 * tm_double(tm_get(tally, "count")) / events_read));
     }
 }
 
