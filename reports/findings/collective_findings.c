@@ -262,7 +262,6 @@ static int64_t own_exposed_of(const struct tm_value *of, const char *exposed)
 static void emit_worst_exposed(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < tm_length(devices); i++) {
         const struct tm_value *d = tm_at(devices, i);
@@ -271,9 +270,8 @@ static void emit_worst_exposed(struct tm_findings *all, struct tm_finding *f)
             worst = d;
     }
     if (worst && tm_length(devices) > 1)
-        tm_finding_evidence(f, "Most on %s: %s in %s collectives.", tm_finding_device(f, name, tm_get(worst, "id")),
-                            tm_format_time(a, own_exposed_of(worst, "exposed_collective_ps")),
-                            tm_format_count(b, tm_int(tm_path(worst, "collectives.count"))));
+        tm_finding_emit_with(f, "worst_device", worst,
+                             tm_given_int("own_ps", own_exposed_of(worst, "exposed_collective_ps")));
 }
 
 /* Do any exposed collectives cross nodes? */
@@ -292,8 +290,6 @@ static bool reaches_nodes(const struct tm_value *summary)
 static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *rows = tm_path(all->summary, "collectives.rows"), *worst = NULL;
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES], size[TM_FORMAT_BYTES + 8] = "";
-    char rate[TM_FORMAT_BYTES + 32] = "";
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *row = tm_at(rows, i);
@@ -301,16 +297,8 @@ static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
         if (!worst || own_exposed_of(row, "exposed_ps") > own_exposed_of(worst, "exposed_ps"))
             worst = row;
     }
-    if (!worst || own_exposed_of(worst, "exposed_ps") <= 0)
-        return;
-    if (tm_has(tm_get(worst, "message_bytes")))
-        (void)snprintf(size, sizeof(size), " of %s", tm_row_bytes(a, worst, "message_bytes"));
-    if (tm_has(tm_get(worst, "bus_bandwidth")))
-        (void)snprintf(rate, sizeof(rate), ", %s on the bus",
-                       tm_format_rate(a, tm_double(tm_get(worst, "bus_bandwidth"))));
-    tm_finding_evidence(f, "Most in %s%s: %s exposed in %s, %s each, %s overlap%s.", tm_text(tm_get(worst, "kind")),
-                        size, tm_format_time(a, own_exposed_of(worst, "exposed_ps")), tm_row_count(b, worst, "count"),
-                        tm_row_time(c, worst, "mean_ps"), tm_row_pct(d, worst, "overlap_pct"), rate);
+    if (worst && own_exposed_of(worst, "exposed_ps") > 0)
+        tm_finding_emit_with(f, "worst_row", worst, tm_given_int("own_ps", own_exposed_of(worst, "exposed_ps")));
 }
 
 /* The analyzed steps with the most exposed time, the longest first. */
@@ -377,9 +365,9 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
     char names[PARALLELISM_BYTES];
 
     if (parallelism)
-        tm_finding_evidence(f, "Names in the profile tell of %s.", parallelism_names(names, parallelism));
+        tm_finding_emit_with(f, "names", NULL, tm_given_text("purposes", parallelism_names(names, parallelism)));
     else if (kinds)
-        tm_finding_evidence(f, "No name in the profile tells what they are for.");
+        tm_finding_emit(f, "no_names", NULL);
     give_cases(f, parallelism, kinds);
     if (unmatched_of(all) > 0)
         tm_finding_case(f, "unmatched");
@@ -413,50 +401,37 @@ static bool shares_cores(const struct tm_findings *all)
     return tm_query_is_platform(all->summary, "cpu") && tm_length(tm_get(all->summary, "devices")) > 1;
 }
 
+static const char *cores_of(const struct tm_findings *all)
+{
+    return shares_cores(all) ? "shared" : "own";
+}
+
 /* What looks like moving data may be a wait for a device that is not in the profile. */
 static void emit_missing_members(const struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *skew = tm_path(all->summary, "collectives.skew");
     const int64_t incomplete = tm_int(tm_get(skew, "incomplete")), unmatched_ps = unmatched_of(all);
     const int64_t devices = (int64_t)tm_length(tm_get(all->summary, "devices")), world = world_of(all);
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
 
-    if (incomplete > 0) {
-        tm_finding_evidence(f,
-                            "%s of %s matched collectives have members that are not in the profile: the devices may "
-                            "wait for these while data seem to move.",
-                            tm_format_count(a, incomplete), tm_row_count(b, skew, "matched"));
-        return;
-    }
-    if (unmatched_ps > 0 && world > devices)
-        tm_finding_evidence(f,
-                            "The profile has %s of the job's %s ranks: how much of %s is waiting for the others cannot "
-                            "be told from it.",
-                            tm_format_count(a, devices), tm_format_count(b, world), tm_format_time(c, unmatched_ps));
+    if (incomplete > 0)
+        tm_finding_emit(f, "members_missing", skew);
+    else if (unmatched_ps > 0 && world > devices)
+        tm_finding_emit_with(f, "ranks_missing", NULL, tm_given_int("device_count", devices),
+                             tm_given_int("rank_count", world), tm_given_int("unmatched_ps", unmatched_ps));
     else if (unmatched_ps > 0)
-        tm_finding_evidence(
-            f, "For %s of it no counterpart on another device is known: how much of that is waiting cannot be told.",
-            tm_format_time(a, unmatched_ps));
+        tm_finding_emit_with(f, "unmatched", NULL, tm_given_int("unmatched_ps", unmatched_ps));
     else if (tm_int(tm_get(skew, "matched")) > 0 && world > devices)
-        tm_finding_evidence(
-            f, "The job has %s ranks, the profile %s devices: the devices may wait for others while data seem to move.",
-            tm_format_count(a, world), tm_format_count(b, devices));
+        tm_finding_emit_with(f, "larger_job", NULL, tm_given_int("device_count", devices),
+                             tm_given_int("rank_count", world));
 }
 
 /* How much of it is known to be waiting. */
 static void emit_waiting(const struct tm_findings *all, struct tm_finding *f)
 {
-    const int64_t wait_ps = tm_int(tm_path(all->summary, "total.exposed_wait_ps"));
-    const int64_t move_ps = tm_int(tm_path(all->summary, "total.exposed_move_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
-
-    if (wait_ps > 0)
-        tm_finding_evidence(f, "%s of it is waiting for late devices, which is not counted here; in %s data move%s.",
-                            tm_format_time(a, wait_ps), tm_format_time(b, move_ps),
-                            shares_cores(all) ? ", or a thread waits for a core" : "");
+    if (tm_int(tm_path(all->summary, "total.exposed_wait_ps")) > 0)
+        tm_finding_emit_with(f, "waiting", NULL, tm_given_text("cores", cores_of(all)));
     if (shares_cores(all))
-        tm_finding_evidence(f, "The devices are threads of one CPU and share its cores: a collective lasts until each "
-                               "of its threads had a core, so that most of it may be waiting.");
+        tm_finding_emit(f, "shared_cores", NULL);
     emit_missing_members(all, f);
 }
 
@@ -481,7 +456,6 @@ static void find_exposed(struct tm_findings *all)
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_EXPOSED_COLLECTIVE];
     const int64_t left_ps = left_of_exposed(all);
     const int64_t total_ps = tm_int(tm_path(all->summary, "total.collective_ps"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention_on(all, left_ps, EXPOSED) ||
@@ -491,9 +465,7 @@ static void find_exposed(struct tm_findings *all)
     name_exposed(all, f, left_ps);
     if (wait_ps > 0 || tm_has(tm_path(all->summary, "total.exposed_move_ps")))
         tm_finding_case(f, "split");
-    tm_finding_evidence(f, "%s of %s of collective time has no compute beside it; %s overlap.",
-                        tm_format_time(a, exposed_ps), tm_format_time(b, total_ps),
-                        tm_format_pct(c, 100 - tm_share_pct(exposed_ps, total_ps)));
+    tm_finding_emit_with(f, "all", NULL, tm_given_double("overlap_pct", 100 - tm_share_pct(exposed_ps, total_ps)));
     tm_finding_emit_scope(all, f, EXPOSED);
     emit_waiting(all, f);
     emit_worst_row(all, f);
@@ -529,7 +501,6 @@ static void find_small(struct tm_findings *all)
     const double limit_bytes = tm_limit_of(all, TM_LIMIT_SMALL_MESSAGE) * 1024;
     const double steps = tm_double(tm_path(all->summary, "steps.chosen"));
     const double devices = (double)tm_length(tm_get(all->summary, "devices"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct small s = { .count = 0 };
     struct tm_finding *f;
 
@@ -539,11 +510,9 @@ static void find_small(struct tm_findings *all)
         !tm_is_worth_mention_on(all, s.exposed_ps, EXPOSED))
         return;
     f = tm_finding_of_share(all, "collective_small", s.exposed_ps, EXPOSED); /* at stake as exposed time */
-    tm_finding_evidence(f, "%s collectives with messages under %s take %s.", tm_format_count(a, s.count),
-                        tm_format_bytes(b, limit_bytes), tm_format_time(c, s.total_ps));
-    tm_finding_evidence(f, "Most are %s of %s: %s, %s each.", tm_text(tm_get(s.most, "kind")),
-                        tm_row_bytes(a, s.most, "message_bytes"), tm_row_count(b, s.most, "count"),
-                        tm_row_time(c, s.most, "mean_ps"));
+    tm_finding_emit_with(f, "all", NULL, tm_given_int("small_count", s.count),
+                         tm_given_double("limit_bytes", limit_bytes), tm_given_int("small_ps", s.total_ps));
+    tm_finding_emit(f, "most", s.most);
 }
 
 /* --- slow links --- */
@@ -552,7 +521,6 @@ static void find_slow(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "collectives.rows"), *worst = NULL;
     const double limit = tm_limit_of(all, TM_LIMIT_BUS_BANDWIDTH) * 1e9;
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     int64_t stake_ps = 0, worst_ps = 0;
     bool is_moving;
     struct tm_finding *f;
@@ -580,10 +548,8 @@ static void find_slow(struct tm_findings *all)
         return; /* its own waits are not known, and others wait */
     f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* at stake as exposed time */
     tm_finding_case(f, is_moving ? "moving" : "waiting_too");
-    tm_finding_evidence(f, "%s of %s: %s on the bus, in %s of them.", tm_text(tm_get(worst, "kind")),
-                        tm_row_bytes(a, worst, "message_bytes"),
-                        tm_format_rate(b, tm_double(tm_get(worst, "bus_bandwidth"))), tm_row_count(c, worst, "count"));
-    tm_finding_evidence(f, "At %s they would take %s less.", tm_format_rate(a, limit), tm_format_time(b, stake_ps));
+    tm_finding_emit(f, "worst", worst);
+    tm_finding_emit_with(f, "saved", NULL, tm_given_double("limit", limit), tm_given_int("saved_ps", stake_ps));
 }
 
 /* --- stragglers --- */
@@ -656,7 +622,7 @@ static void emit_late(struct tm_finding *f, const struct late_devices *late)
                 k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")), tm_row_pct(a, row, "caused_pct"),
                 tm_row_time(b, row, "caused_ps"), tm_row_count(c, row, "last_count"), tm_row_count(d, row, "count"));
         }
-        tm_finding_evidence(f, "Of the waiting: %s.", line);
+        tm_finding_emit_with(f, "late", NULL, tm_given_text("late_devices", line));
     }
 }
 
@@ -664,7 +630,6 @@ static void emit_late(struct tm_finding *f, const struct late_devices *late)
 static void emit_alone(const struct tm_findings *all, struct tm_finding *f, const struct late_devices *late)
 {
     const struct tm_value *members = tm_path(all->summary, "collectives.skew.members");
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES];
     double others_ps = 0;
 
     if (!late->count || late->members < 2)
@@ -673,9 +638,7 @@ static void emit_alone(const struct tm_findings *all, struct tm_finding *f, cons
         others_ps += tm_at(members, i) == late->rows[0] ? 0 : tm_double(tm_get(tm_at(members, i), "late_ps"));
     if (tm_double(tm_get(late->rows[0], "late_ps")) * (double)(late->members - 1) >=
         others_ps * tm_limit_of(all, TM_LIMIT_STRAGGLER))
-        tm_finding_evidence(f, "Had %s alone come with the last but one, the others would wait %s less.",
-                            tm_finding_device(f, name, tm_get(late->rows[0], "device")),
-                            tm_row_time(a, late->rows[0], "alone_ps"));
+        tm_finding_emit(f, "alone", late->rows[0]);
 }
 
 static bool is_late(const struct late_devices *late, const char *device)
@@ -689,8 +652,6 @@ static bool is_late(const struct late_devices *late, const char *device)
 /* The latest arrivals, and where they are in the profile. */
 static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst, const struct late_devices *late)
 {
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], name[TM_SHORT_NAME_BYTES], first[TM_SHORT_NAME_BYTES], step[40] = "";
-    char last[TM_SHORT_NAME_BYTES];
     int said = 0;
 
     for (size_t i = 0; i < tm_length(worst); i++) {
@@ -699,13 +660,8 @@ static void point_at_arrivals(struct tm_finding *f, const struct tm_value *worst
 
         if (!is_late(late, tm_text(tm_get(row, "last"))))
             continue;
-        if (tm_has(tm_get(row, "step")))
-            (void)snprintf(step, sizeof(step), " in step %lld", (long long)tm_int(tm_get(row, "step")));
         if (said++ < 1)
-            tm_finding_evidence(f, "%s '%s' number %lld%s: %s comes %s after %s, at %s.", tm_text(tm_get(row, "kind")),
-                                tm_row_name(name, row, "name"), (long long)tm_int(tm_get(row, "ordinal")), step,
-                                tm_finding_device(f, last, tm_get(row, "last")), tm_format_time(a, skew_ps),
-                                tm_finding_device(f, first, tm_get(row, "first")), tm_format_moment(b, start_ps));
+            tm_finding_emit(f, "arrival", row);
         tm_finding_where(f, start_ps < INT64_MIN + skew_ps ? INT64_MIN : start_ps - skew_ps, skew_ps,
                          tm_text(tm_get(row, "last")));
     }
@@ -720,7 +676,6 @@ static void find_waiting(struct tm_findings *all)
     const int64_t wait_ps = tm_int(tm_get(total, "exposed_wait_ps")), claimed_ps = all->claimed_ps[wait];
     const int64_t stake_ps = wait_ps > claimed_ps ? wait_ps - claimed_ps : 0;
     const struct late_devices late = find_late(skew);
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention_on(all, stake_ps, EXPOSED))
@@ -728,9 +683,7 @@ static void find_waiting(struct tm_findings *all)
     (void)tm_wait_explain(all, &wait, 1, stake_ps);
     f = tm_finding_of_idle(all, "straggler", stake_ps, 0, EXPOSED);
     name_late(f, &late);
-    tm_finding_evidence(f, "%s of %s of exposed collective time is waiting for devices that come late%s.",
-                        tm_format_time(a, wait_ps), tm_row_time(b, total, "exposed_collective_ps"),
-                        shares_cores(all) ? "; the devices are threads of one CPU and may wait for a core" : "");
+    tm_finding_emit_with(f, "all", NULL, tm_given_text("cores", cores_of(all)));
     tm_finding_emit_scope(all, f, EXPOSED);
     emit_late(f, &late);
     emit_alone(all, f, &late);
