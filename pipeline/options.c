@@ -20,9 +20,9 @@ enum {
     SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
     BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
     ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
-    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES,  /* verbs that work figures out */
-    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT, /* of them those of one run */
-    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,          /* verbs that choose a run */
+    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | TM_FOR_BRIEF,      /* verbs that work figures out */
+    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | TM_FOR_BRIEF, /* of them those of one run */
+    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                         /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
 
@@ -77,7 +77,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .words = "a4 letter", .fallback = "a4",
         .help = "the paper of the PDF" },
     [TM_OPTION_REDACT] = {
-        "redact", TM_KIND_FLAG, TM_FOR_REPORT | TRACES, FIELD(redact),
+        "redact", TM_KIND_FLAG, TM_FOR_REPORT | TM_FOR_BRIEF | TRACES, FIELD(redact),
         .help =
         "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written" },
     [TM_OPTION_REDACT_MAP] = {
@@ -154,12 +154,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "end with status 1 where this holds, as in 'step_time>+5%': a figure of the summary, then a value or a"
         " change, which is per step for sums; or regression, the verdict of the comparison; may be given several times" },
     [TM_OPTION_HISTORY] = {
-        "history", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(history), .argument = "[JOB=]DB",
+        "history", TM_KIND_TEXT, TM_FOR_COMPARE | TM_FOR_BRIEF, FIELD(history), .argument = "[JOB=]DB",
         .help =
         "history.db of a batch: a change between two single runs, of the step time or the figure of a gate, has to exceed"
         " what runs of the job differ by in it; the job is that of the runs, or JOB" },
     [TM_OPTION_RUN_SPREAD] = {
-        "run-spread", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(run_spread), .argument = "PCT",
+        "run-spread", TM_KIND_TEXT, TM_FOR_COMPARE | TM_FOR_BRIEF, FIELD(run_spread), .argument = "PCT",
         .help =
         "by how much two runs of the same program differ, as in 3%: a change of the step time has to exceed it" },
     [TM_OPTION_GATE] = {
@@ -179,6 +179,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_JUNIT] = {
         "junit", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(junit), .argument = "FILE",
         .help = "write the result as JUnit XML as well" },
+    [TM_OPTION_AS_MARKDOWN] = {
+        "markdown", TM_KIND_FLAG, TM_FOR_BRIEF, FIELD(as_markdown),
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verb = "brief",
+        .help = "print Markdown, for pull requests and chats" },
     [TM_OPTION_MARKDOWN] = {
         "markdown", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(markdown), .argument = "FILE",
         .help = "write the result as Markdown as well" },
@@ -248,10 +252,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "follow-links", TM_KIND_FLAG, RUNS | TM_FOR_LIST | SCANS | WORKS | JOINS, FIELD(follow_links),
         .help = "follow symbolic links that lead out of a folder that is searched" },
     [TM_OPTION_FORCE] = {
-        "force", TM_KIND_FLAG, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_CHECK | WORKS, FIELD(force),
+        "force", TM_KIND_FLAG, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_BRIEF | TM_FOR_CHECK | WORKS, FIELD(force),
         .flags = TM_OPTION_NO_ENVIRONMENT,
         .help =
-        "replace files that are there already; split: write into a folder that is not empty; compare and scaling: go on"
+        "replace files that are there already; split: write into a folder that is not empty; compare, scaling, brief: go on"
         " where the runs do not fit together; batch: start more jobs than the memory of the machine is for" },
     [TM_OPTION_JSON] = {
         "json", TM_KIND_FLAG, TM_FOR_ALL, FIELD(json),

@@ -74,7 +74,8 @@ enum tm_verb_bit {
     TM_FOR_BATCH_SUBMIT = 1 << 15,
     TM_FOR_BATCH_PRUNE = 1 << 16,
     TM_FOR_BATCH_EXPORT = 1 << 17,
-    TM_FOR_ALL = (1 << 18) - 1,
+    TM_FOR_BRIEF = 1 << 18,
+    TM_FOR_ALL = (1 << 19) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -165,6 +166,7 @@ struct tm_options {
     struct tm_texts baseline; /* --baseline: runs that gates compare with */
     const char *junit;        /* --junit: a file to write */
     const char *markdown;     /* --markdown: a file to write */
+    bool as_markdown;         /* --markdown of brief: its form on stdout */
     bool init;                /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
@@ -233,6 +235,7 @@ struct tm_option {
     uint64_t least, most;  /* of a NUMBER; least of a SIZE too, in whole KiB */
     const char *why_least; /* of a SIZE: a clause behind "it is less than 64K" */
     tm_option_reader *read;
+    const char *of_verb; /* of this verb alone; stands before the row of that name for others; NULL = any verb */
 };
 
 /* Rows of tm_option_table, in the order in which help shows them. */
@@ -264,6 +267,7 @@ enum tm_option_index {
     TM_OPTION_BASELINE,
     TM_OPTION_INIT,
     TM_OPTION_JUNIT,
+    TM_OPTION_AS_MARKDOWN,
     TM_OPTION_MARKDOWN,
     TM_OPTION_MANIFEST,
     TM_OPTION_JOBS,

@@ -53,16 +53,20 @@ struct getopt_tables {
     char letters[2 + 3 * TM_OPTION_COUNT + 1];
 };
 
-static void make_tables(struct getopt_tables *tables)
+/* in:     verb  as far as it is known; NULL = not yet */
+static void make_tables(struct getopt_tables *tables, const char *verb)
 {
     char *letter = tables->letters;
+    size_t count = 0;
 
     *letter++ = '-'; /* operands in their place, as option 1 */
     *letter++ = ':'; /* a missing argument is told apart */
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
 
-        tables->longs[i] = (struct option){
+        if (row->of_verb && (!verb || strcmp(verb, row->of_verb) != 0))
+            continue;
+        tables->longs[count++] = (struct option){
             .name = row->name,
             .has_arg = row->kind == TM_KIND_FLAG ? optional_argument : required_argument,
             .val = LONG_OPTION + i,
@@ -74,7 +78,7 @@ static void make_tables(struct getopt_tables *tables)
             *letter++ = ':';
     }
     *letter = '\0';
-    tables->longs[TM_OPTION_COUNT] = (struct option){ .name = NULL };
+    tables->longs[count] = (struct option){ .name = NULL };
 }
 
 static tm_status refuse_unknown(const char *typed, struct tm_error *error)
@@ -158,7 +162,7 @@ static tm_status take_words(struct tm_setting_set *set, int argc, char **argv, c
 {
     struct getopt_tables tables = { .letters = "" };
 
-    make_tables(&tables);
+    make_tables(&tables, *count ? operands[0] : NULL);
     optind = 0; /* begin anew: glibc's way */
     opterr = 0;
     for (;;) {
@@ -170,6 +174,8 @@ static tm_status take_words(struct tm_setting_set *set, int argc, char **argv, c
             return TM_OK;
         if (answer == 1) {
             operands[(*count)++] = optarg; /* never past the word that was just read */
+            if (*count == 1)
+                make_tables(&tables, operands[0]);
             continue;
         }
         const tm_status st = take_flag(set, answer, argv[*end], error);

@@ -98,7 +98,7 @@ struct tm_doc_schema {
 };
 
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
-    tm_night_schema;
+    tm_night_schema, tm_brief_schema;
 
 static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)
 {

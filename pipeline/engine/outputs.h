@@ -13,7 +13,7 @@
  * its own.  While one is analyzed, those before it wait in a spill file; then all are read into
  * memory, where they may take most of what --memory gives. */
 
-enum { TM_LABEL_BYTES = 256 };
+enum { TM_LABEL_BYTES = 256, TM_PLACE_BYTES = 4096 };
 
 /* A run as the user names it. */
 struct tm_run_operand {
@@ -46,6 +46,11 @@ struct tm_summaries {
 
 enum { TM_RUNS_MOST = 4096 };
 
+/* The file of a document of this program: the operand itself, or the file `name` in the folder that it is.
+ * in:     schema  that it begins with: "tracemill.night"; "tracemill." = any
+ * out:    false: there is no such document */
+bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES]);
+
 /* See before any work that every operand is there, and that stdin is named once.  Nothing is
  * analyzed. errors: TM_ERR_INPUT, TM_ERR_USAGE; TM_ERR_LIMIT past TM_RUNS_MOST */
 tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count);
@@ -69,8 +74,6 @@ tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *fi
 tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act);
 
 /* What the verbs that write files share. */
-
-enum { TM_PLACE_BYTES = 4096 };
 
 /* See early that a folder can be written, before the work is done that would be lost.  Nothing is
  * made yet: the nearest part of the path that exists is looked at. errors: TM_ERR_OUTPUT */

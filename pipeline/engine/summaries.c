@@ -21,7 +21,7 @@
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made of
  * them. */
-enum { SUMMARIES_PCT = 60, PATH_BYTES = 4096, HEAD_BYTES = 256, HINT_BYTES = 440 };
+enum { SUMMARIES_PCT = 60, HEAD_BYTES = 256, HINT_BYTES = 440 };
 
 static const char summary_schema[] = "tracemill.summary";
 
@@ -86,7 +86,7 @@ static const char *past(const char *at, const char *text)
 }
 
 /* A document of this program begins with its schema. */
-static bool is_document(const char *path)
+static bool is_document(const char *path, const char *schema)
 {
     char head[HEAD_BYTES];
     struct stat info;
@@ -98,12 +98,10 @@ static bool is_document(const char *path)
     (void)tm_read_on(fd, head, sizeof(head) - 1, &got);
     (void)close(fd);
     head[got] = '\0';
-    return past(past(past(past(head, "{"), "\"schema\""), ":"), "\"tracemill.") != NULL;
+    return past(past(past(past(past(head, "{"), "\"schema\""), ":"), "\""), schema) != NULL;
 }
 
-/* The file of a summary: the operand itself, or the one in the folder that it is.  out: false: it
- * is no summary */
-static bool find_summary(const char *path, char file[PATH_BYTES])
+bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES])
 {
     const size_t length = strlen(path);
     const char *slash = length && path[length - 1] == '/' ? "" : "/";
@@ -113,10 +111,16 @@ static bool find_summary(const char *path, char file[PATH_BYTES])
     if (stat(path, &info) != 0)
         return false;
     if (S_ISDIR(info.st_mode))
-        n = snprintf(file, PATH_BYTES, "%s%ssummary.json", path, slash);
+        n = snprintf(file, TM_PLACE_BYTES, "%s%s%s", path, slash, name);
     else
-        n = snprintf(file, PATH_BYTES, "%s", path);
-    return n > 0 && n < PATH_BYTES && is_document(file);
+        n = snprintf(file, TM_PLACE_BYTES, "%s", path);
+    return n > 0 && n < TM_PLACE_BYTES && is_document(file, schema);
+}
+
+/* What is another document is refused when it is read. */
+static bool find_summary(const char *path, char file[TM_PLACE_BYTES])
+{
+    return tm_document_find(path, "summary.json", "tracemill.", file);
 }
 
 /* A command line that is put together. */
@@ -302,7 +306,7 @@ static void analyze(struct loading *l, struct tm_loaded_run *run, struct printed
 static void read_file(struct loading *l, struct tm_loaded_run *run)
 {
     struct tm_value *const root = tm_doc_root(run->doc);
-    char file[PATH_BYTES];
+    char file[TM_PLACE_BYTES];
 
     if (find_summary(run->path, file))
         tm_summary_read(l->run, run->doc, file);
@@ -393,7 +397,7 @@ static void foresee(struct loading *l, const struct tm_summaries *s, size_t prof
 
 static void load(struct loading *l, struct tm_summaries *s)
 {
-    char file[PATH_BYTES];
+    char file[TM_PLACE_BYTES];
     size_t profiles = 0;
 
     for (size_t i = 0; i < s->count; i++) {

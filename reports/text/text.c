@@ -159,20 +159,24 @@ static void put_repeated(struct tm_textw *w, char c, int n)
         (void)fputc(c, w->to);
 }
 
-/* Print a clean text from the column `indent` on, where the cursor is. */
-static void put_wrapped(struct tm_textw *w, const char *text, int indent)
+void tm_text_put_wrapped(FILE *to, const char *text, int indent)
 {
     while (*text) {
         const size_t n = text_line(text, TM_TEXT_COLUMNS - indent);
 
-        (void)fwrite(text, 1, text_trimmed(text, n), w->to);
-        (void)fputc('\n', w->to);
+        (void)fwrite(text, 1, text_trimmed(text, n), to);
+        (void)fputc('\n', to);
         text += n;
         while (*text == ' ')
             text++;
         if (*text)
-            put_spaces(w, indent);
+            (void)fprintf(to, "%*s", indent, "");
     }
+}
+
+static void put_wrapped(struct tm_textw *w, const char *text, int indent)
+{
+    tm_text_put_wrapped(w->to, text, indent);
 }
 
 static void put_underlined(struct tm_textw *w, const char *text, char line)

@@ -126,6 +126,12 @@ def traces():
     yield Case("inspect cut", PARTIAL, "inspect", "cut")
     yield Case("inspect a text", INPUT, "inspect", "text.txt")
     yield Case("inspect, stdout full", OUTPUT, "inspect", "input", printed="/dev/full")
+    for form in ((), ("--json",), ("--markdown",)):
+        yield Case(" ".join(("brief", *form)), DONE, "brief", "input", *form)
+    yield Case("brief cut", PARTIAL, "brief", "cut")
+    yield Case("brief --strict", INPUT, "brief", "cut", "--strict")
+    yield Case("brief a text", INPUT, "brief", "text.txt")
+    yield Case("brief, stdout full", OUTPUT, "brief", "input", printed="/dev/full")
     yield Case("list", DONE, "list", "runs")
     yield Case("list an archive", DONE, "list", "input.tar.gz")
     yield Case("list a cut archive", DONE, "list", "input-cut.tar.gz")

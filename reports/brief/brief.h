@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_BRIEF_H
+#define TM_BRIEF_H
+
+#include <stdio.h>
+
+#include "pipeline/doc/doc.h"
+
+/* The brief of a run, of a comparison or of a night: the facts that matter most, in at most TM_BRIEF_BYTES bytes whatever
+ * the size of the run.  It is a document of its own (schemas/BRIEF.md), printed as text, as JSON or as Markdown. */
+enum { TM_BRIEF_BYTES = 8192 };
+
+enum tm_brief_form { TM_BRIEF_TEXT, TM_BRIEF_JSON, TM_BRIEF_MARKDOWN };
+
+/* Its lists, the least important first: where the brief would be too long, the last row of the first list that has one is
+ * dropped. */
+enum tm_brief_list {
+    TM_BRIEF_NOT_RECORDED,
+    TM_BRIEF_FIGURES,
+    TM_BRIEF_JOBS,
+    TM_BRIEF_NOTES,
+    TM_BRIEF_SIDES, /* past the first two */
+    TM_BRIEF_PARTS,
+    TM_BRIEF_FAILED_CHECKS,
+    TM_BRIEF_COMPARABILITY,
+    TM_BRIEF_MISSING,
+    TM_BRIEF_CHANGES,
+    TM_BRIEF_FAILURES,
+    TM_BRIEF_KEY_FIGURES,
+    TM_BRIEF_WORSE,
+    TM_BRIEF_FINDINGS,
+    TM_BRIEF_LISTS
+};
+
+/* How many rows of each list there is room for, and how long a text may be. */
+struct tm_brief_room {
+    size_t rows[TM_BRIEF_LISTS];
+    size_t text_bytes;
+};
+
+void tm_brief_room_init(struct tm_brief_room *room);
+
+/* Give up one row; where no list has one, half of each text.
+ * in:     rows  that the brief had with this room
+ * out:    false: there is nothing left to give up */
+bool tm_brief_room_shrink(struct tm_brief_room *room, const size_t rows[TM_BRIEF_LISTS]);
+
+struct tm_brief_source {
+    const struct tm_value *root; /* a summary, a comparison or a night */
+    const char *operand;         /* of the command line, for the commands that show more: shell words */
+    const char *settings;        /* options that figures depend on, each after a blank; "" = none */
+    bool is_profile;             /* the operand is one, not a document */
+};
+
+/* Fill a document with the brief.
+ * out:    rows  of each list that are in it */
+void tm_brief_make(struct tm_doc *out, const struct tm_brief_source *source, const struct tm_brief_room *room,
+                   size_t rows[TM_BRIEF_LISTS]);
+
+/* Print a brief.  Whether it could be written, ferror() tells. */
+void tm_brief_print(const struct tm_value *brief, enum tm_brief_form form, FILE *to);
+
+/* Make the brief so that it fits, and write it.
+ * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
+tm_status tm_brief_write(struct tm_run *run, const struct tm_brief_source *source, enum tm_brief_form form,
+                         FILE *to) TM_MUST_USE;
+
+#endif
