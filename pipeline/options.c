@@ -331,7 +331,7 @@ bool tm_option_is_list(const struct tm_option *option)
 const struct tm_option *tm_option_by_name(const char *name)
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (strcmp(tm_option_table[i].name, name) == 0)
+        if (!tm_option_table[i].of_verb && strcmp(tm_option_table[i].name, name) == 0)
             return &tm_option_table[i];
     }
     return NULL;

@@ -48,7 +48,8 @@ static const struct tm_doc_field parts[] = {
 };
 
 static const struct tm_doc_field steps[] = {
-    { "source", TM_DOC_WORD, .title = "Source", .help = "As in the summary." },
+    { "source", TM_DOC_WORD, .title = "Steps are", .help = "What their borders were taken from; session: no steps are marked, "
+      "and the session counts as one.", .words = "host|group|tpu|module|session" },
     { "count", TM_DOC_COUNT, .title = "Steps" },
     { "analyzed", TM_DOC_COUNT, .title = "Analyzed" },
     { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median" },

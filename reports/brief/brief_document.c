@@ -690,14 +690,17 @@ void tm_brief_make(struct tm_doc *out, const struct tm_brief_source *source, con
 }
 
 /* out: 0: it is too long */
-static size_t print_into(char *bytes, size_t room, const struct tm_value *brief, enum tm_brief_form form)
+static size_t print_into(struct tm_run *run, char *bytes, size_t room, const struct tm_value *brief,
+                         enum tm_brief_form form)
 {
     FILE *to = fmemopen(bytes, room, "w");
     bool fits;
     long length;
 
-    if (!to)
+    if (!to) {
+        (void)tm_fail_system(&run->error, TM_ERR_LIMIT, -1, errno, "cannot print the brief");
         return 0;
+    }
     tm_brief_print(brief, form, to);
     fits = fflush(to) == 0 && !ferror(to);
     length = ftell(to);
@@ -718,7 +721,7 @@ tm_status tm_brief_write(struct tm_run *run, const struct tm_brief_source *sourc
         if (!doc)
             return run->error.status;
         tm_brief_make(doc, source, &room, rows);
-        length = tm_doc_status(doc) == TM_OK ? print_into(bytes, sizeof(bytes), tm_doc_root(doc), form) : 0;
+        length = tm_doc_status(doc) == TM_OK ? print_into(run, bytes, sizeof(bytes), tm_doc_root(doc), form) : 0;
         tm_doc_free(doc);
     } while (!length && !tm_failed(run) && tm_brief_room_shrink(&room, rows));
     if (tm_failed(run))

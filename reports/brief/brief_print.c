@@ -152,7 +152,11 @@ static void put_steps(const struct page *p, const struct tm_value *brief)
         put_fact(p, "Step time", "not recorded: %s", tm_why(steps));
         return;
     }
-    if (tm_has(tm_get(steps, "median_ps")))
+    if (strcmp(text_of(steps, "source"), "session") == 0)
+        put_fact(p, "Step time",
+                 "not recorded: no steps are marked; the session, %s on all devices, counts as one step",
+                 time_of(mean, steps, "total_ps"));
+    else if (tm_has(tm_get(steps, "median_ps")))
         put_fact(p, "Step time", "median %s, mean %s, 95th percentile %s; %" PRId64 " of %s analyzed",
                  time_of(median, steps, "median_ps"), time_of(mean, steps, "mean_ps"), time_of(p95, steps, "p95_ps"),
                  tm_int(tm_get(steps, "analyzed")), count_of(all, tm_int(tm_get(steps, "count")), "step"));
