@@ -477,8 +477,8 @@ static void print_page(const struct tm_doc_schema *schema)
 int main(int argc, char **argv)
 {
     static const struct tm_doc_schema *const schemas[] = { &tm_summary_schema, &tm_comparison_schema,
-                                                           &tm_scaling_schema, &tm_check_schema, &tm_night_schema,
-                                                           &tm_brief_schema };
+                                                           &tm_scaling_schema, &tm_check_schema,
+                                                           &tm_night_schema,   &tm_brief_schema };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)
