@@ -34,7 +34,7 @@ static int64_t self_of(const struct tm_value *op)
 
 /* --- evidence --- */
 
-/* A framework path or a source location; cut later than a name, as its middle matters, too. */
+/* A framework path or a source location; cut later than a name, as its middle matters, too.  "" for "" */
 static char *place_name(char out[PLACE_BYTES], const char *text)
 {
     char visible[PLACE_BYTES];
@@ -46,13 +46,12 @@ static char *place_name(char out[PLACE_BYTES], const char *text)
 
 static void emit_origin(struct tm_finding *f, const struct tm_value *op)
 {
-    const char *path = tm_text(tm_get(op, "op")), *source = tm_text(tm_get(op, "source"));
-    char a[PLACE_BYTES], b[PLACE_BYTES];
+    char path[PLACE_BYTES], source[PLACE_BYTES];
 
-    if (*path && *source)
-        tm_finding_evidence(f, "It comes from %s, %s.", place_name(a, source), place_name(b, path));
-    else if (*path || *source)
-        tm_finding_evidence(f, "It comes from %s.", place_name(a, *path ? path : source));
+    place_name(path, tm_text(tm_get(op, "op")));
+    place_name(source, tm_text(tm_get(op, "source")));
+    if (*path || *source)
+        tm_finding_emit_with(f, "origin", NULL, tm_given_text("path", path), tm_given_text("source", source));
 }
 
 /* The kernels of an operation, as far as they are listed; the table is sorted by time. */
@@ -76,30 +75,23 @@ static void emit_kernels(struct tm_findings *all, struct tm_finding *f, const st
         listed++;
     }
     if (listed && tm_int(tm_get(op, "members")) > 1)
-        tm_finding_evidence(f, "Kernels of the longest one, '%s': %s.", tm_row_name(name, op, "longest"), names);
+        tm_finding_emit_with(f, "kernels_of_longest", op, tm_given_text("names", names));
     else if (listed)
-        tm_finding_evidence(f, "Its kernels: %s.", names);
+        tm_finding_emit_with(f, "kernels", NULL, tm_given_text("names", names));
 }
 
 static void emit_roof(struct tm_finding *f, const struct tm_value *op)
 {
     const struct tm_value *pct = tm_get(op, "roof_pct");
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    if (tm_has(pct) && strcmp(tm_text(tm_get(op, "bound")), "latency") == 0)
-        tm_finding_evidence(f, "Neither compute nor memory limits it: it reaches only %s of its roofline%s%s.",
-                            tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
-                            tm_text(tm_get(op, "precision")));
-    else if (tm_has(pct))
-        tm_finding_evidence(f, "%s limits it, and it reaches %s of what the device can do there%s%s.",
-                            strcmp(tm_text(tm_get(op, "bound")), "compute") == 0 ? "Computing" : "Memory",
-                            tm_format_pct(a, tm_double(pct)), tm_has(tm_get(op, "precision")) ? ", in " : "",
-                            tm_text(tm_get(op, "precision")));
-    if (tm_has(pct) && tm_double(pct) > 100)
-        tm_finding_evidence(f,
-                            "More than 100 %% cannot be: caches serve part of its bytes, or its cost is counted too "
-                            "high; %s a second are claimed.",
-                            tm_row_bytes(b, op, "bandwidth"));
+    if (!tm_has(pct))
+        return;
+    if (strcmp(tm_text(tm_get(op, "bound")), "latency") == 0)
+        tm_finding_emit(f, "no_roof", op);
+    else
+        tm_finding_emit(f, "roof", op);
+    if (tm_double(pct) > 100)
+        tm_finding_emit(f, "above_roof", op);
 }
 
 /* The name of a family; a family of one is called by its operation. */
@@ -116,7 +108,7 @@ static void emit_targets(struct tm_findings *all, struct tm_finding *f)
     const struct tm_value *rows = tm_path(all->summary, "ops.families");
     const double long_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP_LONG), least_ms = tm_limit_of(all, TM_LIMIT_TARGET_OP);
     size_t long_count = 0, count = 0;
-    char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES];
+    char names[NAMES_BYTES] = "", name[TM_SHORT_NAME_BYTES], long_text[TM_FORMAT_BYTES], least_text[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         const double ms = (double)self_of(tm_at(rows, i)) / PS_PER_MS;
@@ -128,11 +120,12 @@ static void emit_targets(struct tm_findings *all, struct tm_finding *f)
             (void)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
                            tm_short_name(name, name_of(tm_at(rows, i))));
     }
+    (void)snprintf(long_text, sizeof(long_text), "%.4g", long_ms);
+    (void)snprintf(least_text, sizeof(least_text), "%.4g", least_ms);
     if (count)
-        tm_finding_evidence(f,
-                            "Operations or families of them with self time of %.4g ms or more: %zu; of %.4g ms or "
-                            "more: %zu. The first: %s.",
-                            long_ms, long_count, least_ms, count, names);
+        tm_finding_emit_with(f, "targets", NULL, tm_given_text("long_ms", long_text),
+                             tm_given_int("long_ops", (int64_t)long_count), tm_given_text("least_ms", least_text),
+                             tm_given_int("ops", (int64_t)count), tm_given_text("names", names));
 }
 
 static void show_first(struct tm_finding *f, const struct tm_value *op)
@@ -256,7 +249,7 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
     const int64_t compute_ps = tm_int(tm_path(all->summary, "roofline.compute_ps"));
     const double share = tm_share_pct(self_of(top), compute_ps);
     const int64_t count = tm_int(tm_get(top, "executions")), stake_ps = dominant_stake(all, top, share);
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
+    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, beyond_limit(all, share)) || tm_length(tm_get(ops, "rows")) < 2 ||
@@ -273,9 +266,8 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
     tm_finding_argument(f, "name", "%s", name);
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL));
-    tm_finding_evidence(f, "'%s' takes %s of %s of all computing operations, in %s executions of %s on average.", name,
-                        tm_format_time(a, self_of(top)), tm_format_time(b, compute_ps), tm_format_count(c, count),
-                        tm_format_time(d, count > 0 ? self_of(top) / count : 0));
+    tm_finding_emit_with(f, "all", top, tm_given_text("shown", name),
+                         tm_given_int("mean_ps", count > 0 ? self_of(top) / count : 0));
     emit_origin(f, top);
     emit_kernels(all, f, top);
     emit_roof(f, top);
@@ -321,17 +313,11 @@ static const struct tm_value *longest_of(const struct tm_findings *all, const st
 
 static void emit_dominant_kernel(struct tm_findings *all, struct tm_finding *f, const struct tm_value *top)
 {
-    const int64_t total_ps = tm_int(tm_path(all->summary, "kernels.total_ps"));
     const int64_t count = tm_int(tm_get(top, "count"));
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
 
-    tm_finding_evidence(f, "'%s' takes %s of %s of all %s.", tm_row_name(name, top, "name"),
-                        tm_row_time(a, top, "total_ps"), tm_format_time(b, total_ps),
-                        is_gpu(all) ? "kernels" : "operations");
+    tm_finding_emit_with(f, "all", top, tm_given_text("unit", is_gpu(all) ? "kernels" : "operations"));
     if (count > 0)
-        tm_finding_evidence(f, "It runs %s times, %s on average, %s to %s.", tm_format_count(a, count),
-                            tm_format_time(b, tm_int(tm_get(top, "total_ps")) / count), tm_row_time(c, top, "min_ps"),
-                            tm_row_time(d, top, "max_ps"));
+        tm_finding_emit_with(f, "runs", top, tm_given_int("mean_ps", tm_int(tm_get(top, "total_ps")) / count));
 }
 
 static void find_dominant_kernel(struct tm_findings *all)
@@ -360,19 +346,12 @@ static void find_dominant_kernel(struct tm_findings *all)
 
 /* --- far from the roof --- */
 
-static void emit_far(struct tm_finding *f, const struct tm_value *op, bool is_memory)
+static void emit_far(struct tm_finding *f, const struct tm_value *op)
 {
     const char *source = tm_text(tm_get(op, "source")), *path = tm_text(tm_get(op, "op"));
-    const char *from = *source ? source : path;
-    char name[TM_SHORT_NAME_BYTES], place[PLACE_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
+    char place[PLACE_BYTES];
 
-    if (is_memory)
-        tm_format_rate(c, tm_double(tm_get(op, "bandwidth")));
-    else
-        tm_format_flop_rate(c, tm_double(tm_get(op, "flop_rate")));
-    tm_finding_evidence(f, "'%s'%s%s: %s at %s, %s of its roof.", tm_row_name(name, op, "name"), *from ? " of " : "",
-                        *from ? place_name(place, from) : "", tm_format_time(a, self_of(op)), c,
-                        tm_row_pct(b, op, "roof_pct"));
+    tm_finding_emit_with(f, "op", op, tm_given_text("place", place_name(place, *source ? source : path)));
 }
 
 /* Is this row of ops.rows or roofline.far part of the dominant operation, which has a finding already?
@@ -403,7 +382,6 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
     int64_t stake_ps = 0;
     size_t count = 0;
     struct tm_finding *f;
-    char time[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *op = tm_at(rows, i);
@@ -420,12 +398,10 @@ static void find_far(struct tm_findings *all, const char *id, bool is_memory, co
     f = tm_finding_of_time(all, id, stake_ps);
     tm_finding_value(f, tm_double(tm_get(found[0], "roof_pct")), "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_ROOF_FAR));
-    tm_finding_evidence(f,
-                        count == 1 ? "%zu operation; near its roof it would take %s less."
-                                   : "%zu operations; near their roofs they would take %s less.",
-                        count, tm_format_time(time, stake_ps));
+    tm_finding_emit_with(f, "far", NULL, tm_given_int("far_ops", (int64_t)count), tm_given_int("stake_ps", stake_ps),
+                         tm_given_text("one", count == 1 ? "yes" : "no"));
     for (size_t i = 0; i < LISTED_OPS && found[i]; i++) {
-        emit_far(f, found[i], is_memory);
+        emit_far(f, found[i]);
         show_first(f, found[i]);
     }
     if (!is_memory && is_wide(found[0]))
@@ -456,7 +432,7 @@ static void find_low_intensity(struct tm_findings *all)
     const int64_t compute_ps = tm_int(tm_get(roofline, "compute_ps")), memory_ps = limited_by_memory(all);
     const double share = tm_share_pct(memory_ps, compute_ps), bytes = tm_double(tm_get(roofline, "bytes"));
     const double bandwidth = tm_double(tm_get(device, "peak_bandwidth"));
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    char done[TM_FORMAT_BYTES], balanced[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (compute_ps <= 0 || share < tm_limit_of(all, TM_LIMIT_MEMORY_BOUND) || !(bytes > 0) || !(bandwidth > 0) ||
@@ -465,13 +441,11 @@ static void find_low_intensity(struct tm_findings *all)
     f = tm_finding_of_fact(all, "low_intensity"); /* how many of the bytes are needed is not known */
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_MEMORY_BOUND));
-    tm_finding_evidence(f, "Operations near the roof of the memory take %s of %s of computing time.",
-                        tm_format_time(a, memory_ps), tm_format_time(b, compute_ps));
+    tm_finding_emit_with(f, "all", NULL, tm_given_int("memory_ps", memory_ps));
+    (void)snprintf(done, sizeof(done), "%.3g", tm_double(tm_get(roofline, "flops")) / bytes);
+    (void)snprintf(balanced, sizeof(balanced), "%.3g", tm_double(tm_get(device, "peak_flops")) / bandwidth);
     if (tm_has(tm_get(roofline, "flops")) && tm_has(tm_get(device, "peak_flops")))
-        tm_finding_evidence(
-            f, "The run does %.3g operations for each byte; from %.3g on the device's arithmetic (%s) is the limit.",
-            tm_double(tm_get(roofline, "flops")) / bytes, tm_double(tm_get(device, "peak_flops")) / bandwidth,
-            tm_text(tm_get(device, "peak_precision")));
+        tm_finding_emit_with(f, "intensity", device, tm_given_text("done", done), tm_given_text("balanced", balanced));
     show_first(f, top_op(tm_path(all->summary, "ops.rows"), false));
 }
 
@@ -589,21 +563,17 @@ static int64_t lost_ps(const struct tm_findings *all, const struct layers *l, do
 
 static void emit_slow_layers(struct tm_finding *f, const struct layers *l, double limit_pct)
 {
-    char name[TM_SHORT_NAME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES], d[TM_FORMAT_BYTES];
     int named = 0;
 
-    tm_finding_evidence(f, "The median of the %zu layers '%s#' takes %s.", l->count,
-                        tm_row_name(name, tm_at(l->rows, l->first), "family"), tm_format_time(a, l->median_ps));
+    tm_finding_emit_with(f, "median", tm_at(l->rows, l->first), tm_given_int("layers", (int64_t)l->count),
+                         tm_given_int("median_ps", l->median_ps));
     for (size_t i = 0; i < l->count && named < NAMED_LAYERS; i++) {
         const struct tm_value *row = tm_at(l->rows, l->first + i);
 
         if (excess_pct(l, i) <= limit_of(l, i, limit_pct))
             continue;
         named++;
-        tm_finding_evidence(f, "'%s' takes %s (forward %s, backward %s) in %s activities.",
-                            tm_row_name(name, row, "path"), tm_format_time(a, time_of(l, i)),
-                            tm_row_time(b, row, "forward_ps"), tm_row_time(c, row, "backward_ps"),
-                            tm_row_count(d, row, "count"));
+        tm_finding_emit_with(f, "layer", row, tm_given_int("layer_ps", time_of(l, i)));
     }
 }
 
@@ -666,7 +636,6 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
     const struct tm_threshold *memory = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
     const int64_t ps = tm_int(tm_path(scopes, "recomputed.self_ps"));
     const double peak_pct = memory_peak_pct(all->summary);
-    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], c[TM_FORMAT_BYTES];
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, ps) || !memory->has_bands || peak_pct >= memory->good)
@@ -675,14 +644,12 @@ static void find_recomputed(struct tm_findings *all, const struct tm_value *scop
         f = tm_finding_of_fact(all, "recomputed");
     else
         f = tm_finding_of_time(all, "recomputed", ps);
-    tm_finding_evidence(f, "%s repeated operations take %s, %s of the backward pass.",
-                        tm_format_count(a, tm_int(tm_path(scopes, "recomputed.count"))), tm_format_time(b, ps),
-                        tm_format_pct(c, tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));
+    tm_finding_emit_with(f, "all", NULL,
+                         tm_given_double("share_pct", tm_share_pct(ps, tm_int(tm_path(scopes, "passes.backward")))));
     if (peak_pct < 0)
-        tm_finding_evidence(
-            f, "Whether memory has room for the values is not known: the profile does not tell how much is in use.");
+        tm_finding_emit(f, "unknown_peak", NULL);
     else
-        tm_finding_evidence(f, "The fullest memory is used up to %s.", tm_format_pct(a, peak_pct));
+        tm_finding_emit_with(f, "peak", NULL, tm_given_double("peak_pct", peak_pct));
 }
 
 void tm_find_ops(struct tm_findings *all)
