@@ -241,17 +241,6 @@ void tm_finding_limit(struct tm_finding *f, double limit)
     f->limit = limit;
 }
 
-void tm_finding_evidence(struct tm_finding *f, const char *format, ...)
-{
-    va_list args;
-
-    if (f->evidence_count == TM_EVIDENCE_MOST)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(f->evidence[f->evidence_count++], TM_EVIDENCE_BYTES, format, args);
-    va_end(args);
-}
-
 void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const struct tm_value *row,
                            const struct tm_given *given)
 {
@@ -281,11 +270,6 @@ void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row)
 char *tm_row_time(char *out, const struct tm_value *row, const char *key)
 {
     return tm_format_time(out, tm_int(tm_get(row, key)));
-}
-
-char *tm_row_moment(char *out, const struct tm_value *row, const char *key)
-{
-    return tm_format_moment(out, tm_int(tm_get(row, key)));
 }
 
 char *tm_row_count(char *out, const struct tm_value *row, const char *key)

@@ -117,8 +117,6 @@ void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const str
                            const struct tm_given *given);
 #define tm_finding_emit_with(f, sentence, row, ...)                                                                    \
     tm_finding_emit_given(f, sentence, row, (const struct tm_given[]){ __VA_ARGS__, { .name = NULL } })
-/* Add a sentence that is not in the table. */
-void tm_finding_evidence(struct tm_finding *f, const char *format, ...) TM_PRINTF(2, 3);
 /* A range of time that shows it. */
 void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, const char *device);
 
@@ -127,7 +125,6 @@ void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 
 /* Members of a row, formatted for evidence.  out:    out  returned; TM_FORMAT_BYTES, of a name TM_SHORT_NAME_BYTES */
 char *tm_row_time(char *out, const struct tm_value *row, const char *key);
-char *tm_row_moment(char *out, const struct tm_value *row, const char *key);
 char *tm_row_count(char *out, const struct tm_value *row, const char *key);
 char *tm_row_pct(char *out, const struct tm_value *row, const char *key);
 char *tm_row_bytes(char *out, const struct tm_value *row, const char *key);

@@ -2,7 +2,6 @@
 /* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed graphs, dropped or
  * capped events, damaged input.  Each finding tells how to take a better one; each mark names the sections and key
  * figures that a loss touches.  Definitions of marks: docs/metrics.md, "Marks". */
-#include <stdio.h>
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
