@@ -534,9 +534,11 @@ static void take_activity(struct scopes *c, const struct tm_event *event)
     struct scope_front *front = tm_front_at(&c->front, event->site, &is_new);
     struct open_op open = { .site = event->site };
 
-    if (front && is_new)
+    if (!front)
+        return;
+    if (is_new)
         fill_front(c, event, front);
-    if (!front || !front->counts)
+    if (!front->counts)
         return;
     if (c->trace->devices[event->device].kind == TM_DEVICE_GPU) {
         add_time(&front->op, event->record.dur_ps);
@@ -553,7 +555,7 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     if (event->chosen && event->site && event->device < c->trace->device_count &&
         c->trace->devices[event->device].activities)
         take_activity(c, event);
-    return tm_failed(c->run) ? c->run->error.status : tm_annotations_take(c->annotations, event);
+    return tm_annotations_take(c->annotations, event);
 }
 
 static tm_status end_host(struct tm_stage *s)
