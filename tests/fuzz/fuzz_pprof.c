@@ -59,12 +59,13 @@ static void check_report(const struct reading *r)
 
 static tm_status read_all(struct reading *r, const char *path)
 {
-    tm_status st = tm_input_open(&r->input, &r->run, path);
+    tm_status st;
 
     r->names = tm_names_new(&r->run, TM_MIB, NULL);
     r->profiles = r->names ? tm_device_profiles_new(&r->run, r->names) : NULL;
     r->doc = tm_doc_new(&r->run);
     FUZZ_REQUIRE(r->profiles && r->doc);
+    st = tm_input_open(&r->input, &r->run, path);
     if (st == TM_OK)
         st = tm_input_hold(&r->input);
     if (st == TM_OK)
