@@ -155,7 +155,7 @@ struct tm_guard;
 enum { TM_ROW_BYTES_MOST = 2048 };
 
 struct tm_run {
-    struct tm_error error; /* the first failure of the job.  What holds rows and texts does nothing from then on */
+    struct tm_error error; /* the first failure of the job; after it, containers, documents and writers do nothing */
     struct tm_budget budget;
     struct tm_tallies tallies;
     struct tm_progress progress;
@@ -180,8 +180,8 @@ struct tm_run {
     _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* stands for a row that could not be had */
 };
 
-/* Whether something has failed: what is to follow need not be done.  Checked by loops and where results are used; the
- * containers of pipeline/store take every call after a failure, and give nothing. */
+/* Whether the job has failed.  Loops and users of results check it; the containers of pipeline/store accept calls after a
+ * failure, do nothing and return nothing. */
 static inline bool tm_failed(const struct tm_run *run)
 {
     return run->error.status != TM_OK;

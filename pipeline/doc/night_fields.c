@@ -4,6 +4,10 @@
 
 /* clang-format off */
 
+#define NIGHT "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+#define PATH_BELOW "^(?!/)(?!(.*/)?\\.\\.(/|$))[A-Za-z0-9._/-]+$" /* the folder of the document */
+#define STATUSES "done|partial|refused|failed|missing"
+
 static const struct tm_doc_field settings[] = {
     { "rows", TM_DOC_COUNT, .help = "At most, of each list." },
     { .key = NULL },
@@ -26,8 +30,7 @@ static const struct tm_doc_field figures[] = {
 
 static const struct tm_doc_field findings_link[] = {
     { "title", TM_DOC_PROSE, .title = "Title" },
-    { "href", TM_DOC_PATH, .help = "A path below the folder of the document.", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
-      "$))[A-Za-z0-9._/-]+$" },
+    { "href", TM_DOC_PATH, .help = "A path below the folder of the document.", .pattern = PATH_BELOW },
     { .key = NULL },
 };
 
@@ -53,7 +56,7 @@ static const struct tm_doc_field changed[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "id", TM_DOC_WORD, .help = "Of its run." },
     { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .help = "A path below the folder of the document.",
-      .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|$))[A-Za-z0-9._/-]+$" },
+      .pattern = PATH_BELOW },
     { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
     { "title", TM_DOC_WORD, .title = "Figure" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
@@ -95,11 +98,10 @@ static const struct tm_doc_field job[] = {
     { "state", TM_DOC_TERM, .title = "State", .words = "failed|worse|absent|partial|better|new|not_judged|same" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run." },
     { "id", TM_DOC_WORD, .title = "Id" },
-    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
-    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
-    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
-      "$))[A-Za-z0-9._/-]+$" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = PATH_BELOW },
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
     { "label", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Label" },
@@ -119,7 +121,7 @@ static const struct tm_doc_field job[] = {
 static const struct tm_doc_field trends_points[] = {
     { "at", TM_DOC_INTEGER, .help = "When, in nanoseconds, or the step." },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
-    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
     { .key = NULL },
 };
 
@@ -130,7 +132,7 @@ static const struct tm_doc_field trends_changes[] = {
     { "after", TM_DOC_NUMBER, .title = "After" },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
     { "p", TM_DOC_P, .title = "p" },
-    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
     { "id", TM_DOC_WORD, .title = "Id" },
@@ -169,7 +171,7 @@ static const struct tm_doc_field change_points[] = {
     { "after", TM_DOC_NUMBER, .help = "Median of the new level." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
     { "p", TM_DOC_P, .title = "p" },
-    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Training step" },
     { "id", TM_DOC_NAME, .title = "First run", .help = "Of the first run of the new level, as night, time, step and "
@@ -186,11 +188,10 @@ static const struct tm_doc_field failures[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
     { "id", TM_DOC_WORD, .title = "Id" },
-    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^" NIGHT "$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
-    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
-    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
-      "$))[A-Za-z0-9._/-]+$" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = PATH_BELOW },
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Why" },
     { .key = NULL },
 };
@@ -199,11 +200,10 @@ static const struct tm_doc_field runs[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
     { "id", TM_DOC_WORD, .title = "Id" },
-    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^" NIGHT "$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
-    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
-    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
-      "$))[A-Za-z0-9._/-]+$" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = PATH_BELOW },
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
     { "label", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Label" },
@@ -224,11 +224,10 @@ static const struct tm_doc_field dated_ahead[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
     { "id", TM_DOC_NAME, .title = "Identifier" },
-    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+    { "night", TM_DOC_WORD, .title = "Night", .pattern = "^" NIGHT "$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
-    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed|missing" },
-    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = "^(?!/)(?!(.*/)?\\.\\.(/|"
-      "$))[A-Za-z0-9._/-]+$" },
+    { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .pattern = PATH_BELOW },
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Message" },
     { .key = NULL },
 };
@@ -314,7 +313,7 @@ static const struct tm_doc_field night_fields[] = {
     { "settings", TM_DOC_OBJECT, .title = "Settings", .fields = settings },
     { "input", TM_DOC_OBJECT, .title = "Input", .fields = input },
     { "night", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "\"2026-11-21\"; null where the history is empty, or all is dated "
-      "ahead.", .pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" },
+      "ahead.", .pattern = "^" NIGHT "$" },
     { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By which jobs are judged.", .fields = figures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What failed, jobs that got worse (the largest change first, "
       "step times before other figures), what is missing.", .fields = finding, .most = 50 },

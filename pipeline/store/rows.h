@@ -63,8 +63,8 @@ void tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count
 void tm_rows_resize(struct tm_rows *rows, uint64_t count);
 
 /* The row for reading, or for reading and writing.  The pointer is valid until the next call on the same
- * array.  After a failure what cannot be had is a row of zeros, which is nobody's; an index past the end is a programmer's
- * mistake before. */
+ * array.  After a failure, a row that is not available reads as zeros, and what is written to it is lost.  Before one, an
+ * index past the end is a programmer's mistake. */
 const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 /* As tm_rows_at; *count = how many rows, one or more, lie one after the other from there (to the end of the page). */

@@ -13,9 +13,9 @@
  *
  * A value is looked up by its name among those that the caller gives, then as a path in the row that the sentence is
  * about, then as a path in the summary.  Its kind follows from the end of its name (_ps, _pct, _bytes, count, name,
- * device) or stands after a colon.  What is in brackets is left out if a value in it is not there, is null or is
- * empty; "[a {b}|c]" gives "c" instead, and
- * "[{b=word} d]" gives " d" if the value is that text.  A sentence of which nothing is left is not added.  scripts/embed-findings.py checks this and compiles it into parts. */
+ * device) or stands after a colon.  What is in brackets is left out if a value in it is missing, null or empty;
+ * "[a {b}|c]" gives "c" instead, and "[{b=word} d]" gives " d" if the value is that text.  A sentence of which nothing is
+ * left is not added.  scripts/embed-findings.py checks the form and compiles it into parts. */
 
 enum tm_sentence_kind {
     TM_SENTENCE_END,
