@@ -178,6 +178,10 @@ void tm_host_close(struct tm_host_run *host)
     *host = (struct tm_host_run){ .run = NULL };
 }
 
+/* What threads did is kept from the first device's place in time up to the host's, which is a slice ahead: stretches of
+ * up to two events' time, in at most a tenth of the share. */
+enum { SLICE_RECORD_BYTES = 640 };
+
 struct resolved {
     struct tm_host_run *host;
     tm_take_event *take;
@@ -201,14 +205,14 @@ static void expect_record(void *to, const struct tm_track *track, const struct t
     tm_expect(&r->host->resolver, track, raw);
 }
 
-static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_event *take, void *to)
+static void begin_events(struct tm_host_run *host, const char *phase)
 {
-    struct resolved resolved = { host, take, to };
-
     tm_survey_rewind(&host->resolver);
-    tm_progress_phase_of_events(&host->run->progress, gives_own ? "writing" : "analyzing", host->events,
-                                host->input->bytes);
-    tm_order(host->source, gives_own, expect_record, take_record, &resolved);
+    tm_progress_phase_of_events(&host->run->progress, phase, host->events, host->input->bytes);
+}
+
+static tm_status end_events(struct tm_host_run *host)
+{
     if (!tm_failed(host->run))
         tm_input_check(host->input);
     return host->run->error.status;
@@ -216,12 +220,25 @@ static tm_status give_events(struct tm_host_run *host, bool gives_own, tm_take_e
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
-    return give_events(host, true, take, to);
+    begin_events(host, "writing");
+    tm_order(host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
+    return end_events(host);
 }
 
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
-    return give_events(host, false, take, to);
+    begin_events(host, "analyzing");
+    tm_order(host->source, false, expect_record, take_record, &(struct resolved){ host, take, to });
+    return end_events(host);
+}
+
+tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to)
+{
+    const uint64_t slice = tm_budget_share(&host->run->budget, TM_ACCOUNT_THREADS) / SLICE_RECORD_BYTES;
+
+    begin_events(host, "analyzing");
+    tm_order_by_device(host->source, slice, expect_record, take_record, &(struct resolved){ host, take, to });
+    return end_events(host);
 }
 
 static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
@@ -393,7 +410,7 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
     if (!tm_failed(a->run))
-        tm_host_bare_events(host, observer ? take_observed : take_event, a);
+        observer ? tm_host_bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
     for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
         (void)a->stages[i].type->end_host(&a->stages[i]);
     if (observer && !tm_failed(a->run))

@@ -210,13 +210,6 @@ static void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
                                    .launch_thread = TM_NONE };
 }
 
-/* It is closed when everything that begins at its end has come. */
-static void await_gap_end(struct device_time *d, const struct lane *lane)
-{
-    d->open_lanes[d->open_gaps++] = (uint32_t)(lane - d->lanes);
-    d->open_gap_end_ps = lane->gap.end_ps;
-}
-
 static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     struct told *told = to;
@@ -229,10 +222,8 @@ static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, i
     if (level != TM_LEVEL_NONE)
         tm_busy_bins_add(&lane->bins, start_ps, end_ps, 1);
     add_to_periods(told->d, lane, level, start_ps, level == TM_LEVEL_NONE ? start_ps + 1 : end_ps);
-    if (level == TM_LEVEL_NONE) {
+    if (level == TM_LEVEL_NONE)
         open_gap(lane, start_ps, end_ps);
-        await_gap_end(told->d, lane);
-    }
     return told->d->run->error.status;
 }
 
@@ -354,10 +345,8 @@ static void take_activity(struct device_time *d, struct lane *lane, const struct
     struct told told = { d, lane };
 
     tm_sweep_to(&lane->sweep, r->start_ps, take_stretch, &told);
-    if (!lane->sweep.has_begun && lane->from_ps < r->start_ps) {
+    if (!lane->sweep.has_begun && lane->from_ps < r->start_ps)
         open_gap(lane, lane->from_ps, r->start_ps);
-        await_gap_end(d, lane);
-    }
     if (lane->gap.is_open)
         tm_idle_gaps_note_activity(lane, event);
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
@@ -396,13 +385,11 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
     return horizon_ps;
 }
 
-/* Gaps whose end has passed are complete: nothing more can begin there.  The horizon moves once for as many times as
- * there are lanes, so that its cost does not depend on their number. */
-static void close_gaps(struct device_time *d, int64_t now_ps)
+/* A gap whose end has passed is complete: nothing more of its device can begin there.  The horizon moves once for as many
+ * times as there are lanes, so that its cost does not depend on their number. */
+static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
 {
-    for (uint32_t i = 0; i < d->open_gaps; i++)
-        tm_idle_gaps_close(d, &d->lanes[d->open_lanes[i]]);
-    d->open_gaps = 0;
+    tm_idle_gaps_close(d, lane);
     if (++d->closings >= d->lane_count - d->first_lane) {
         d->closings = 0;
         tm_host_threads_forget(d->threads, find_horizon(d, now_ps));
@@ -442,8 +429,8 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     struct device_time *d = s->state;
     struct lane *lane = lane_of(d, event->device);
 
-    if (d->open_gaps && event->record.start_ps > d->open_gap_end_ps)
-        close_gaps(d, event->record.start_ps);
+    if (lane && lane->gap.is_open && event->record.start_ps > lane->gap.end_ps)
+        close_gap(d, lane, event->record.start_ps);
     if (event->thread != TM_NONE)
         take_call(d, event);
     if (lane)
@@ -539,7 +526,6 @@ static tm_status end_host(struct tm_stage *s)
 
     for (uint32_t i = d->first_lane; i < d->lane_count && !tm_failed(s->run); i++)
         finish_lane(d, &d->lanes[i]);
-    d->open_gaps = 0;
     tm_device_time_measure_calls(d);
     for (uint64_t k = 0; k < d->trace->steps.count && !tm_failed(s->run); k++)
         for (uint32_t group = d->first_group; group < d->group_count; group++)

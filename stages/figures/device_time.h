@@ -277,9 +277,6 @@ struct device_time {
     struct lane *lanes;
     uint32_t lane_count, lane_most, first_lane; /* first_lane: of the present host */
     uint32_t lane_by_device[TM_DEVICES_MOST];   /* of the present host */
-    uint32_t open_lanes[TM_DEVICES_MOST];       /* with a gap that waits */
-    uint32_t open_gaps;                         /* how many */
-    int64_t open_gap_end_ps;                    /* all of them end at the same time: that of the latest event */
     uint32_t closings;                          /* since the last horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;

@@ -99,10 +99,10 @@ struct host {
     int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; begin after end = none */
     struct tm_nesting *nesting;         /* payload: struct host_span */
     struct tm_rows *lines;              /* struct thread_row, by track */
-    struct tm_rows *launched;           /* a bit for each launch by its number: a chosen activity was launched by it */
-    struct tm_rows *stretches;          /* struct empty_row */
-    uint64_t unused_stretch;            /* plus one; 0 = none */
-    struct empty_lane *lanes;           /* by the device's index */
+    struct tm_rows *launched;  /* delay_bits of each launch by its number; 0 = it launched no chosen activity */
+    struct tm_rows *stretches; /* struct empty_row */
+    uint64_t unused_stretch;   /* plus one; 0 = none */
+    struct empty_lane *lanes;  /* by the device's index */
     uint32_t lane_count;
     struct tm_front front; /* struct host_call, before calls */
     /* of the run */
@@ -142,7 +142,7 @@ static inline size_t host_memory(struct tm_run *run, int parts)
 }
 
 /* What the devices tell of the host: who launched their work, how long before, and when nothing was launched.
- * Memory: a bit for each launch of the present host.  The stretches without launched work of a
+ * Memory: 8 bytes for each launch of the present host.  The stretches without launched work of a
  * device are a stack, because an activity may turn out to have been launched long before it began: it takes away what
  * lies behind its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
 
@@ -180,7 +180,7 @@ static void host_begin_launches(struct host *h)
     h->unused_stretch = 0;
     if (!h->launched || !h->stretches)
         return;
-    tm_rows_resize(h->launched, h->trace->launch_numbers / 64 + 1);
+    tm_rows_resize(h->launched, h->trace->launch_numbers + 1);
     if (h->trace->device_count)
         open_lanes(h);
 }
@@ -267,26 +267,42 @@ static void note_stretches(struct host *h, struct empty_lane *lane, const struct
 
 /* --- events --- */
 
-/* Activities come in the order of their begins: the first one of a launch tells its delay. */
+/* Delays as numbers of the same order, none of which is 0: they are no longer than a trace (tm_time_fits). */
+static uint64_t delay_bits(int64_t delay_ps)
+{
+    return (uint64_t)delay_ps ^ (uint64_t)1 << 63;
+}
+
+/* The first activity of a launch, on whatever device, tells its delay. */
 static void note_launch(struct host *h, const struct tm_event *event)
 {
-    const int64_t delay_ps = event->record.start_ps - event->launch_start_ps;
-    const uint64_t bit = UINT64_C(1) << event->launch % 64;
+    const uint64_t bits = delay_bits(event->record.start_ps - event->launch_start_ps);
     uint64_t *launched;
 
     if (event->launch_track == TM_NONE) {
         h->unlaunched = tm_sum_counts(h->unlaunched, 1);
         return;
     }
-    launched = tm_rows_change(h->launched, event->launch / 64);
-    if (*launched & bit)
-        return;
-    *launched |= bit;
-    h->launch_count = tm_sum_counts(h->launch_count, 1);
-    if (delay_ps >= 0)
-        tm_lengths_add_at(h->delays, &h->delays_place, 0, (uint64_t)delay_ps);
-    else
-        h->negative_delays = tm_sum_counts(h->negative_delays, 1);
+    launched = tm_rows_change(h->launched, event->launch);
+    if (!*launched || bits < *launched)
+        *launched = bits;
+}
+
+static void count_launches(struct host *h)
+{
+    const uint64_t count = tm_rows_count(h->launched);
+
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t bits = *(const uint64_t *)tm_rows_at(h->launched, i);
+
+        if (!bits)
+            continue;
+        h->launch_count = tm_sum_counts(h->launch_count, 1);
+        if (bits >= delay_bits(0))
+            tm_lengths_add_at(h->delays, &h->delays_place, 0, bits - delay_bits(0));
+        else
+            h->negative_delays = tm_sum_counts(h->negative_delays, 1);
+    }
 }
 
 static void host_take_activity(struct host *h, const struct tm_event *event)
@@ -325,6 +341,7 @@ static void host_end_launches(struct host *h)
 {
     for (uint32_t i = 0; i < h->lane_count; i++)
         count_stretches(h, i);
+    count_launches(h);
     host_free_launches(h);
 }
 

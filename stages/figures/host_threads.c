@@ -94,6 +94,7 @@ struct thread {
     int64_t at_ps; /* the log reaches up to here */
     bool has_begun;
     struct chunk *first, *last; /* in memory, in the order of time */
+    struct chunk *near;         /* the one that an answer ended in last; NULL = none, or it was dropped */
     uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
     struct stretch current;     /* the stretch that is being written */
 };
@@ -131,6 +132,8 @@ static void drop_first(struct tm_host_threads *t, struct thread *thread)
 {
     struct chunk *chunk = thread->first;
 
+    if (thread->near == chunk)
+        thread->near = NULL;
     thread->first = chunk->next;
     if (chunk->next)
         chunk->next->before = NULL;
@@ -369,7 +372,7 @@ struct answer {
     bool is_of_other[TM_CAUSE_COUNT]; /* its name */
 };
 
-static void gather(struct answer *a, const struct thread *thread);
+static void gather(struct answer *a, struct thread *thread);
 
 /* Stretches may come in any order: chunks are looked at from the last one back.  out: the name is that of this one */
 static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t start_ps, tm_strid name)
@@ -441,15 +444,29 @@ static void add_spilled(struct answer *a, const struct thread *thread)
     }
 }
 
-/* in: the thread's log reaches up to the end */
-static void gather(struct answer *a, const struct thread *thread)
+/* The chunk in which a time lies, or the last one before it; NULL = none in memory.  The host may be far ahead of the
+ * device that asks, which asks for one time after the other: the chunk is near the one of the answer before. */
+static struct chunk *find_chunk(struct thread *thread, int64_t at_ps)
 {
-    const struct chunk *chunk = thread->last;
+    struct chunk *chunk = thread->near ? thread->near : thread->last;
+
+    while (chunk && chunk->next && chunk->next->count && chunk->next->stretches[0].start_ps < at_ps)
+        chunk = chunk->next;
+    while (chunk && chunk->count && chunk->stretches[0].start_ps >= at_ps)
+        chunk = chunk->before;
+    thread->near = chunk;
+    return chunk;
+}
+
+/* in: the thread's log reaches up to the end */
+static void gather(struct answer *a, struct thread *thread)
+{
+    const struct chunk *chunk;
 
     if (!thread->has_begun)
         return;
     add_stretch(a, &thread->current, a->end_ps);
-    for (; chunk && end_of(thread, chunk) > a->start_ps; chunk = chunk->before)
+    for (chunk = find_chunk(thread, a->end_ps); chunk && end_of(thread, chunk) > a->start_ps; chunk = chunk->before)
         add_stretches(a, chunk->stretches, chunk->count, end_of(thread, chunk));
     if (!chunk)
         add_spilled(a, thread);

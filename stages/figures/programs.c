@@ -17,7 +17,8 @@
 #define PROGRAMS_PAUSE_PS INT64_C(100000000)
 
 enum {
-    PROGRAMS_NAMES = 8, /* different names of the calls that execute a program: three are known */
+    BEGUN_BYTES = 128 << 10, /* of begins that lie in memory: they are read in their order */
+    PROGRAMS_NAMES = 8,      /* different names of the calls that execute a program: three are known */
     PROGRAMS_PAUSES = 10,
 };
 
@@ -55,7 +56,9 @@ struct program_lane {
     int64_t end_ps; /* of what ran last */
     struct dispatch dispatch;
     tm_strid module, first; /* the program that ran last and its first op; module 0 = none */
-    uint64_t calls;         /* executions of the host that had begun when that program did */
+    uint64_t begun;         /* executions that had begun when it did: begun_by */
+    uint64_t host_begun;    /* of those, the host's, up to the latest op */
+    uint64_t own_begun;     /* TPU: of those, the device's own */
     uint32_t step;          /* TM_NONE = nothing has run */
     int64_t program_end_ps; /* TPU: of the execution that began last */
     bool is_uncounted;      /* which has no op in the chosen steps yet */
@@ -77,7 +80,8 @@ struct programs {
     uint32_t lane_count;
     struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its chosen steps */
     uint64_t mark;                             /* the step marker that the next call may lie in */
-    uint64_t begun;                            /* executions of the present host, in steps or not */
+    struct tm_rows *begun;                     /* int64_t: begins of the present host's executions, in steps or not */
+    bool has_begun;                            /* some execution of the present host or of a device of it */
     uint64_t host_count;                       /* executions on TPUs of the present host */
     struct dispatch_sums host_dispatches;      /* of the present host */
     bool has_modules;                          /* some op of the present host tells its program */
@@ -264,6 +268,8 @@ static void give_lanes(struct programs *p)
     tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->lanes, p->lane_count * sizeof(*p->lanes));
     p->lanes = NULL;
     p->lane_count = 0;
+    tm_rows_free(p->begun);
+    p->begun = NULL;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -273,7 +279,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     p->trace = trace;
     p->names = trace->names;
     p->mark = trace->steps.chosen_begin;
-    p->begun = p->host_count = 0;
+    p->begun = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(int64_t), BEGUN_BYTES);
+    p->has_begun = false;
+    p->host_count = 0;
     p->host_dispatches = (struct dispatch_sums){ .count = 0 };
     p->has_modules = false;
     memset(p->calls, 0, sizeof(p->calls));
@@ -310,6 +318,10 @@ static void take_call(struct programs *p, const struct tm_event *event)
 {
     struct tm_name name;
 
+    tm_rows_append(p->begun, &event->record.start_ps);
+    if (p->trace->steps.source != TM_STEPS_HOST)
+        return;
+
     if (!is_in_mark(p, event->record.start_ps))
         return;
     name = tm_names_info(p->names, event->record.name);
@@ -330,6 +342,7 @@ static void take_module(struct programs *p, const struct tm_event *event)
 {
     struct program_lane *lane = &p->lanes[event->device];
 
+    lane->own_begun++;
     lane->program_end_ps = event->record.start_ps + event->record.dur_ps;
     lane->is_uncounted = true;
 }
@@ -417,19 +430,29 @@ static inline void take_dispatched(struct programs *p, struct program_lane *lane
 
 /* --- operations --- */
 
+/* How many executions began by the time of a device's op: the host's, whose place in time may be ahead, and its own. */
+static uint64_t begun_by(struct programs *p, struct program_lane *lane, int64_t at_ps)
+{
+    while (lane->host_begun < tm_rows_count(p->begun) &&
+           *(const int64_t *)tm_rows_at(p->begun, lane->host_begun) <= at_ps)
+        lane->host_begun++;
+    return lane->host_begun + lane->own_begun;
+}
+
 /* Whether an op is of another execution than the one before it: its program is another one, or begins again with
  * its first op, which an execution since then has to allow: loops come back to it too. */
-static bool is_of_next(struct programs *p, const struct program_lane *lane, const struct tm_config *config)
+static bool is_of_next(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
-    if (!tm_names_are_same(p->names, lane->module, config->module))
+    if (!tm_names_are_same(p->names, lane->module, event->config->module))
         return true;
-    return p->begun > lane->calls && tm_names_are_same(p->names, lane->first, config->hlo_op);
+    return tm_names_are_same(p->names, lane->first, event->config->hlo_op) &&
+           begun_by(p, lane, event->record.start_ps) > lane->begun;
 }
 
 static void take_op(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
     const bool is_same_step = lane->step == event->step;
-    const bool is_next = !is_same_step || is_of_next(p, lane, event->config);
+    const bool is_next = !is_same_step || is_of_next(p, lane, event);
 
     take_dispatched(p, lane, event, is_next);
     if (!is_next)
@@ -438,7 +461,7 @@ static void take_op(struct programs *p, struct program_lane *lane, const struct 
         take_pause(p, lane, event);
     lane->module = event->config->module;
     lane->first = event->config->hlo_op;
-    lane->calls = p->begun;
+    lane->begun = begun_by(p, lane, event->record.start_ps);
 }
 
 static bool is_op(const struct tm_event *event)
@@ -475,10 +498,10 @@ static bool has_marked_steps(const struct tm_trace *trace)
 static void take_event(struct programs *p, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_MODULE) {
-        p->begun++;
+        p->has_begun = true;
         if (event->device < p->lane_count)
             take_module(p, event);
-        else if (p->trace->steps.source == TM_STEPS_HOST)
+        else
             take_call(p, event);
     } else if (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count &&
                event->step != TM_NONE) {
@@ -511,7 +534,7 @@ static tm_status end_host(struct tm_stage *s)
         close_dispatch(p, &p->lanes[i].dispatch);
     }
     /* Without the calls that execute them two executions of one program are not told apart. */
-    if (p->host_dispatches.count && (p->begun || !p->has_modules)) {
+    if (p->host_dispatches.count && (p->has_begun || !p->has_modules)) {
         p->host_dispatches.step_devices = (steps->chosen_end - steps->chosen_begin) * devices;
         p->host_dispatches.execute_ps = execute_ps;
         tm_fields_merge(dispatch_fields, &p->dispatches, &p->host_dispatches);

@@ -19,6 +19,13 @@ typedef void tm_expect_record(void *to, const struct tm_track *track, const stru
  *         expect     NULL = nobody wants to know
  * errors: of the input, of the spill files, and whatever `take` returns, which stops at once */
 tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to);
+/* The same, but device by device: a slice of the host's records (and of all that is on no device), then those of each
+ * device that start before the host's next one.  Records of the host, and of each device, are in the order of tm_order
+ * among themselves, and when a record of a device comes, all of the host's that start before it have come.  Records come
+ * without their own arguments.
+ * in:     slice  of so many of the host's records */
+tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_expect_record *expect, tm_take_record *take,
+                             void *to);
 /* The same of one track. */
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to);
 

@@ -89,6 +89,7 @@ struct shape {
     unsigned unsorted_in; /* one of that many tracks is out of order; 0 = none */
     unsigned arrows_in;   /* one of that many tracks has ends of arrows, from the first one on; 0 = none */
     bool uneven;          /* track i has about per_track / (i + 1) records */
+    uint32_t devices;     /* tracks that are no multiple of devices + 1 are of one of so many devices */
 };
 
 static int in_order(const struct tm_record *a, const struct tm_record *b)
@@ -115,7 +116,12 @@ static void fill_track(struct made_source *made, uint64_t number, const struct s
     struct made_track *const track = &made->tracks[number];
     const bool is_unsorted = shape->unsorted_in && number % shape->unsorted_in == 0;
     const bool has_arrows = shape->arrows_in && number % shape->arrows_in == 0;
-    struct tm_track row = { .id = (int64_t)number * 3, .thread = (uint32_t)number, .is_unsorted = is_unsorted };
+    const uint32_t device = (uint32_t)(number % (shape->devices + 1));
+    struct tm_track row = { .id = (int64_t)number * 3,
+                            .thread = (uint32_t)number,
+                            .is_unsorted = is_unsorted,
+                            .side = device ? TM_SIDE_DEVICE : TM_SIDE_HOST,
+                            .device = device ? device - 1 : (uint32_t)TM_NONE };
 
     track->count = shape->uneven ? shape->per_track / (number + 1) : shape->per_track;
     track->records = calloc(track->count + 1, sizeof(*track->records));
@@ -143,6 +149,7 @@ static struct made_source *make_source(struct tm_run *run, const struct shape *s
     assert_non_null(made);
     made->source = (struct tm_source){ &made_type, &made->trace };
     made->trace.run = run;
+    made->trace.device_count = shape->devices;
     made->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 20);
     made->tracks = calloc(shape->tracks + 1, sizeof(*made->tracks));
     assert_non_null(made->trace.tracks);
@@ -354,6 +361,74 @@ static void a_record_that_cannot_be_read_ends_it(void **state)
     }
 }
 
+/* What comes device by device: each group in the order of the stream, and the host's before what starts later. */
+struct groups {
+    struct taken of[8]; /* the host's, then of each device */
+};
+
+static tm_status take_of_group(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    struct groups *const g = to;
+    const uint32_t group = track->side == TM_SIDE_DEVICE ? track->device + 1 : 0;
+    const struct taken *const host = &g->of[0];
+
+    if (group && host->at < host->count)
+        assert_true(raw->record.start_ps <= host->expected[host->at].start_ps);
+    return take(&g->of[group], track, raw);
+}
+
+static uint32_t group_of(const struct made_source *made, const struct tm_record *record)
+{
+    const struct tm_track *track = tm_rows_at(made->trace.tracks, record->track);
+
+    return track->side == TM_SIDE_DEVICE ? track->device + 1 : 0;
+}
+
+static void check_by_device(const struct shape *shape, uint64_t slice)
+{
+    struct groups g = { .of = { { .count = 0 } } };
+    struct made_source *made;
+    struct taken all;
+    struct tm_run run;
+
+    test_run_init(&run);
+    made = make_source(&run, shape, slice + 70);
+    expect(made, &all);
+    for (uint32_t i = 0; i <= shape->devices; i++)
+        g.of[i].expected = calloc(all.count + 1, sizeof(*all.expected));
+    for (uint64_t i = 0; i < all.count; i++) {
+        struct taken *const t = &g.of[group_of(made, &all.expected[i])];
+
+        t->expected[t->count++] = all.expected[i];
+    }
+    assert_int_equal(tm_order_by_device(&made->source, slice, NULL, take_of_group, &g), TM_OK);
+    for (uint32_t i = 0; i <= shape->devices; i++) {
+        assert_int_equal(g.of[i].at, g.of[i].count);
+        free(g.of[i].expected);
+    }
+    free(all.expected);
+    free_source(made);
+    assert_ledger_is_even(&run);
+}
+
+static void devices_take_turns_behind_the_host(void **state)
+{
+    static const struct shape shapes[] = {
+        { .tracks = 1, .per_track = 100, .range_ps = 500, .devices = 3 },
+        { .tracks = 13, .per_track = 100, .range_ps = 500, .devices = 3 },
+        { .tracks = 13, .per_track = 100, .range_ps = 1 << 30, .devices = 3, .uneven = true },
+        { .tracks = 13, .per_track = 100, .range_ps = 1 << 30, .devices = 3, .unsorted_in = 5 },
+        { .tracks = 600, .per_track = 30, .range_ps = 1 << 30, .devices = 7, .uneven = true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        check_by_device(&shapes[i], 1);
+        check_by_device(&shapes[i], 10);
+        check_by_device(&shapes[i], UINT64_MAX);
+    }
+}
+
 static tm_status job(struct tm_run *run)
 {
     static const struct shape shape = { .tracks = 12, .per_track = 100, .range_ps = 5000, .unsorted_in = 5 };
@@ -387,6 +462,7 @@ int main(void)
         cmocka_unit_test(tracks_out_of_order_are_sorted),
         cmocka_unit_test(what_does_not_fit_is_spilled),
         cmocka_unit_test(more_tracks_than_can_be_open_are_merged),
+        cmocka_unit_test(devices_take_turns_behind_the_host),
         cmocka_unit_test(a_refusal_ends_it_at_once),
         cmocka_unit_test(a_record_that_cannot_be_read_ends_it),
         cmocka_unit_test(each_refused_request_ends_clean),
