@@ -14,6 +14,8 @@ struct tm_raw_record {
     struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
+    uint32_t shape;          /* records of one track and kind with the same number differ in times and correlation at
+                                most, and have no arguments; 0 = not numbered */
     struct tm_arguments own; /* what the event itself says, where it was asked for; borrowed until asked again */
 };
 

@@ -191,11 +191,10 @@ struct resolved {
 static tm_status take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     const struct resolved *r = to;
-    struct tm_event event;
-    const tm_status st = tm_resolve(&r->host->resolver, track, raw, &event);
+    const struct tm_event *const event = tm_resolve(&r->host->resolver, track, raw);
 
     tm_progress_event(&r->host->run->progress);
-    return st == TM_OK ? r->take(r->to, &event) : st;
+    return event ? r->take(r->to, event) : r->host->run->error.status;
 }
 
 static void expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)

@@ -524,12 +524,11 @@ static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *trac
            record->start_ps < r->inside_until_ps[track->thread];
 }
 
-static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+static void note_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
 {
-    const int64_t end_ps = raw->record.start_ps + raw->record.dur_ps;
+    const int64_t end_ps = record->start_ps + record->dur_ps;
 
-    if (raw->traits & TM_TRAITS_RUNTIME && r->inside_until_ps && track->thread < r->trace->thread_count &&
-        end_ps > r->inside_until_ps[track->thread])
+    if (r->inside_until_ps && track->thread < r->trace->thread_count && end_ps > r->inside_until_ps[track->thread])
         r->inside_until_ps[track->thread] = end_ps;
 }
 
@@ -586,100 +585,138 @@ struct tm_told tm_tell(struct tm_resolver *r, const struct tm_track *track, cons
     return told;
 }
 
-/* --- what was told is remembered by site --- */
+/* --- call sites --- */
 
-enum {
-    DEVICE_BITS = 11,
-    NO_DEVICE = (1 << DEVICE_BITS) - 1,
-    LEVEL_SHIFT = 8,
-    DIRECTION_SHIFT = 16,
-    ACTIVITY_SHIFT = 20,
-    DEVICE_SHIFT = 21
-};
+enum { DEVICE_BITS = 11, NO_DEVICE = (1 << DEVICE_BITS) - 1 };
 
-static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE && DEVICE_SHIFT + DEVICE_BITS == 32,
-              "what is told fits in 32 bits");
-
-static inline uint32_t pack_device(uint32_t device)
-{
-    return device == TM_NONE ? NO_DEVICE : device;
-}
-
-static uint32_t pack_told(const struct tm_told *told)
-{
-    return told->class | (uint32_t)told->level << LEVEL_SHIFT | (uint32_t)told->direction << DIRECTION_SHIFT |
-           (uint32_t)told->is_activity << ACTIVITY_SHIFT | pack_device(told->device) << DEVICE_SHIFT;
-}
-
-static inline struct tm_told unpack(uint32_t bits)
-{
-    const uint32_t device = bits >> DEVICE_SHIFT;
-
-    return (struct tm_told){ .class = (uint8_t)bits,
-                             .level = (uint8_t)(bits >> LEVEL_SHIFT),
-                             .direction = bits >> DIRECTION_SHIFT & 0xf,
-                             .is_activity = bits >> ACTIVITY_SHIFT & 1,
-                             .device = device == NO_DEVICE ? (uint32_t)TM_NONE : device };
-}
+static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE, "a device, or none, fits in its bits");
 
 /* All that tm_tell looks at. */
-static inline struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track,
-                                     const struct tm_raw_record *raw, const struct tm_circumstances *around)
+static struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track,
+                              const struct tm_raw_record *raw, const struct tm_circumstances *around)
 {
     const struct tm_record *record = &raw->record;
     const bool has_devices = track->side == TM_SIDE_HOST && r->has_devices;
+    const uint32_t device = track->device == TM_NONE ? (uint32_t)NO_DEVICE : track->device;
     const unsigned bits = (unsigned)around->is_inside | (unsigned)around->is_known << 1 | (unsigned)has_devices << 2 |
                           (unsigned)track->is_user << 3 | (unsigned)around->direction << 4 |
                           (unsigned)record->kind << 8 | (unsigned)track->side << 12 | (unsigned)track->line << 16;
 
     return (struct tm_site){
         .name_and_config = (uint64_t)record->name << 32 | record->config,
-        .rest = (uint64_t)pack_device(track->device) << 48 | (uint64_t)record->flags << 32 |
-                (uint64_t)record->class << 24 | bits,
+        .rest = (uint64_t)device << 48 | (uint64_t)record->flags << 32 | (uint64_t)record->class << 24 | bits,
         .traits = raw->traits,
     };
 }
 
+tm_status tm_call_sites_init(struct tm_resolver *r, size_t memory_bytes)
+{
+    size_t count = 1;
+
+    while (count * 2 * sizeof(*r->call_sites) <= memory_bytes)
+        count *= 2;
+    r->call_sites = tm_take(&r->run->budget, TM_ACCOUNT_METADATA, count * sizeof(*r->call_sites), &r->run->error);
+    r->call_site_count = r->call_sites ? count : 0;
+    return r->run->error.status;
+}
+
+void tm_call_sites_release(struct tm_resolver *r)
+{
+    tm_give(&r->run->budget, TM_ACCOUNT_METADATA, r->call_sites, r->call_site_count * sizeof(*r->call_sites));
+    r->call_sites = NULL;
+    r->call_site_count = 0;
+}
+
+void tm_call_sites_forget(struct tm_resolver *r)
+{
+    for (size_t i = 0; i < r->call_site_count; i++)
+        r->call_sites[i].key = 0;
+}
+
+/* What tells a call site from another one; 0 = its records have no number. */
+static inline uint64_t key_of(const struct tm_raw_record *raw, bool is_inside)
+{
+    static_assert(TM_END < 8, "a kind fits in its bits");
+    return raw->shape ? (uint64_t)raw->record.track << 32 | (uint64_t)raw->shape << 4 | raw->record.kind | is_inside << 3
+                      : 0;
+}
+
+/* Where a call site lies, if it is there; all that have no number share the first place. */
+static inline struct tm_call_site *place_of(const struct tm_resolver *r, uint64_t key)
+{
+    return &r->call_sites[key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (r->call_site_count - 1)];
+}
+
+/* All of a call site but what varies. */
+static void fill_call_site(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                           const struct tm_circumstances *around, struct tm_call_site *site)
+{
+    const struct tm_site all = site_of(r, track, raw, around);
+    const struct tm_told told = tm_tell(r, track, raw, around);
+    bool is_new;
+    const struct tm_sites_slot *const slot = tm_sites_at(&r->sites, &all, &is_new);
+
+    site->around = *around;
+    site->is_activity = told.is_activity;
+    site->has_id = tm_id_tells(track, raw);
+    site->is_runtime = (raw->traits & TM_TRAITS_RUNTIME) != 0;
+    site->config = *(const struct tm_config *)tm_rows_at(r->trace->configs, raw->record.config);
+    site->event = (struct tm_event){ .record = raw->record,
+                                     .config = &site->config,
+                                     .traits = raw->traits,
+                                     .device = told.device,
+                                     .step = TM_NONE,
+                                     .level = told.level,
+                                     .direction = told.direction,
+                                     .thread = track->thread,
+                                     .site = slot ? slot->number : 0,
+                                     .launch_track = TM_NONE,
+                                     .launch_thread = TM_NONE };
+    site->event.record.class = told.class;
+}
+
+static bool is_known_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    return tm_id_tells(track, raw) && tm_is_known_id(r, track, raw);
+}
+
+TM_NOT_INLINE void make_call_site(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                                  bool is_inside, struct tm_call_site *site)
+{
+    const struct tm_circumstances around = { .is_inside = is_inside,
+                                             .is_known = is_known_id(r, track, raw),
+                                             .direction = TM_OTHER_DIRECTION };
+
+    fill_call_site(r, track, raw, &around, site);
+    site->may_turn = site->event.record.class == TM_CLASS_COPY && site->event.direction == TM_OTHER_DIRECTION;
+}
+
+/* The call site of a record; valid until the next call. */
+static inline struct tm_call_site *find_call_site(struct tm_resolver *r, const struct tm_track *track,
+                                                  const struct tm_raw_record *raw)
+{
+    const bool is_inside = is_inside_runtime(r, track, &raw->record);
+    const uint64_t key = key_of(raw, is_inside);
+    struct tm_call_site *const site = place_of(r, key);
+
+    if (!key || site->key != key || (site->has_id && site->around.is_known != tm_is_known_id(r, track, raw)))
+        make_call_site(r, track, raw, is_inside, site);
+    site->key = key;
+    return site;
+}
+
 void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
-    const struct tm_circumstances any = { .direction =
-                                              TM_OTHER_DIRECTION }; /* they do not matter to where a site lies */
-    const struct tm_site site = site_of(r, track, raw, &any);
-
-    tm_sites_expect(&r->sites, &site);
+    __builtin_prefetch(place_of(r, key_of(raw, false)));
     if (track->side == TM_SIDE_DEVICE && raw->record.correlation)
         tm_launches_expect(r->launches, raw->record.correlation);
 }
 
-/* out: whether it is an activity of a device */
-static inline bool find_told(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                             const struct tm_circumstances *around, struct tm_event *event)
-{
-    const struct tm_site site = site_of(r, track, raw, around);
-    bool is_new;
-    struct tm_sites_slot *const slot = tm_sites_at(&r->sites, &site, &is_new);
-    struct tm_told told;
-
-    if (!slot)
-        return false;
-    if (is_new) {
-        told = tm_tell(r, track, raw, around);
-        slot->told = pack_told(&told);
-    }
-    told = unpack(slot->told);
-    event->site = slot->number;
-    event->record.class = told.class;
-    event->level = told.level;
-    event->direction = told.direction;
-    event->device = told.device;
-    return told.is_activity;
-}
-
 /* The launch of the execution that a TPU's op lies in. */
-static const struct tm_run_launch *find_run_launch(struct tm_resolver *r, const struct tm_event *event)
+static const struct tm_run_launch *find_run_launch(struct tm_resolver *r, uint32_t device, int64_t at_ps)
 {
-    struct tm_run_launch *const last = &r->run_launches[event->device & (TM_RUN_LAUNCHES - 1)];
-    const struct tm_span *const program = tm_spans_find(r->programs, event->device, event->record.start_ps);
+    struct tm_run_launch *const last = &r->run_launches[device & (TM_RUN_LAUNCHES - 1)];
+    const struct tm_span *const program = tm_spans_find(r->programs, device, at_ps);
 
     if (!program || !program->value)
         return NULL;
@@ -691,30 +728,32 @@ static const struct tm_run_launch *find_run_launch(struct tm_resolver *r, const 
 }
 
 /* The launch of an activity: by its own id, on a TPU by the execution that it lies in.
- * out: *direction  that its name tells; as it was where no launch is known */
-static void find_launch(struct tm_resolver *r, const struct tm_track *track, struct tm_event *event, uint8_t *direction)
+ * out:    *launch  only where there is one
+ * returns its number, 0 = it is not known */
+static inline uint64_t find_launch(struct tm_resolver *r, const struct tm_track *track, const struct tm_event *event,
+                                   struct tm_launch *launch)
 {
-    const uint64_t key = event->record.correlation;
-    const struct tm_launch *launch;
-    struct tm_launch own;
+    const struct tm_run_launch *run;
 
-    if (track->line == TM_LINE_TPU_OPS) {
-        const struct tm_run_launch *const run = find_run_launch(r, event);
+    if (!r->knows_launches)
+        return 0;
+    if (track->line != TM_LINE_TPU_OPS)
+        return event->record.correlation ? tm_launches_find(r->launches, event->record.correlation, launch) : 0;
+    run = find_run_launch(r, event->device, event->record.start_ps);
+    if (!run)
+        return 0;
+    *launch = run->launch;
+    return run->number;
+}
 
-        event->launch = run ? run->number : 0;
-        launch = run ? &run->launch : NULL;
-    } else {
-        if (key)
-            event->launch = tm_launches_find(r->launches, key, &own);
-        launch = &own;
-    }
-    if (!event->launch)
-        return;
-    event->launch_track = launch->track;
-    event->launch_thread = launch->thread;
-    event->launch_start_ps = launch->start_ps;
-    event->launch_dur_ps = launch->dur_ps;
-    *direction = launch->direction;
+/* A copy whose direction the name of its launch tells. */
+TM_NOT_INLINE void turn_copy(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
+                             uint8_t direction, struct tm_call_site *site)
+{
+    struct tm_circumstances around = site->around;
+
+    around.direction = direction;
+    fill_call_site(r, track, raw, &around, site);
 }
 
 static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, struct tm_event *event)
@@ -751,53 +790,41 @@ static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, st
         event->step = (uint32_t)span->ordinal;
 }
 
-static void resolve_activity(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                             struct tm_circumstances *around, struct tm_event *event)
+static inline void resolve_activity(struct tm_resolver *r, const struct tm_track *track,
+                                    const struct tm_raw_record *raw, struct tm_call_site *site)
 {
     const struct tm_steps *steps = &r->trace->steps;
-    const bool may_turn = event->record.class == TM_CLASS_COPY && event->direction == TM_OTHER_DIRECTION;
+    struct tm_event *const event = &site->event;
+    struct tm_launch launch = { .track = TM_NONE, .thread = TM_NONE, .direction = TM_OTHER_DIRECTION };
+    const uint64_t number = find_launch(r, track, event, &launch);
 
-    if (r->knows_launches)
-        find_launch(r, track, event, &around->direction);
-    if (may_turn && around->direction != TM_OTHER_DIRECTION)
-        (void)find_told(r, track, raw, around, event);
+    if (site->may_turn && launch.direction != site->around.direction)
+        turn_copy(r, track, raw, launch.direction, site);
+    event->launch = number;
+    event->launch_track = launch.track;
+    event->launch_thread = launch.thread;
+    event->launch_start_ps = launch.start_ps;
+    event->launch_dur_ps = launch.dur_ps;
+    event->step = TM_NONE;
     if (r->knows_steps && !tm_failed(r->run)) /* else it may be of no device */
         find_step(r, raw, event);
     event->chosen =
         steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin && event->step < steps->chosen_end);
 }
 
-/* All of an event but what find_told sets.  Field by field: an initializer would make it twice. */
-static inline void set_record(struct tm_event *event, const struct tm_track *track, const struct tm_raw_record *raw)
+const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
-    event->record = raw->record;
+    struct tm_call_site *const site = find_call_site(r, track, raw);
+    struct tm_event *const event = &site->event;
+
+    event->record.start_ps = raw->record.start_ps;
+    event->record.dur_ps = raw->record.dur_ps;
+    event->record.correlation = raw->record.correlation;
     event->args = raw->args;
     event->own = raw->own;
-    event->traits = raw->traits;
-    event->step = TM_NONE;
-    event->chosen = false;
-    event->thread = track->thread;
-    event->launch = 0;
-    event->launch_track = TM_NONE;
-    event->launch_thread = TM_NONE;
-    event->launch_start_ps = 0;
-    event->launch_dur_ps = 0;
-}
-
-tm_status tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
-                     struct tm_event *event)
-{
-    struct tm_circumstances around = { .is_inside = is_inside_runtime(r, track, &raw->record),
-                                       .direction = TM_OTHER_DIRECTION };
-    bool is_activity;
-
-    set_record(event, track, raw);
-    if (tm_id_tells(track, raw))
-        around.is_known = tm_is_known_id(r, track, raw);
-    is_activity = find_told(r, track, raw, &around, event);
-    note_runtime(r, track, raw);
-    event->config = tm_rows_at(r->trace->configs, raw->record.config);
-    if (is_activity)
-        resolve_activity(r, track, raw, &around, event);
-    return r->run->error.status;
+    if (site->is_runtime)
+        note_runtime(r, track, &raw->record);
+    if (site->is_activity)
+        resolve_activity(r, track, raw, site);
+    return tm_failed(r->run) ? NULL : event;
 }

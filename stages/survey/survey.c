@@ -60,6 +60,7 @@ static bool make_tables(struct tm_survey *s)
     const size_t steps = tm_budget_share(&run->budget, TM_ACCOUNT_STEPS);
 
     tm_sites_init(&r->sites, run, TM_ACCOUNT_LAUNCHES, launches / 16);
+    tm_call_sites_init(r, tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 8);
     r->launches = tm_launches_new(run, launches / 2);
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
     r->expanded_graphs =
@@ -149,6 +150,7 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
 
 void tm_survey_rewind(struct tm_resolver *resolver)
 {
+    tm_call_sites_forget(resolver);
     for (uint32_t i = 0; resolver->inside_until_ps && i < resolver->trace->thread_count; i++)
         resolver->inside_until_ps[i] = INT64_MIN;
 }
@@ -156,6 +158,7 @@ void tm_survey_rewind(struct tm_resolver *resolver)
 void tm_survey_free(struct tm_resolver *resolver)
 {
     tm_sites_release(&resolver->sites);
+    tm_call_sites_release(resolver);
     tm_launches_free(resolver->launches);
     tm_index_free(resolver->launched);
     tm_index_free(resolver->expanded_graphs);

@@ -483,14 +483,14 @@ static void keep_step(struct tm_survey *s, const struct tm_event *event)
 
 static void take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw_record *raw)
 {
-    struct tm_event event;
+    const struct tm_event *const event = tm_resolve(s->resolver, &d->track, raw);
 
-    if (tm_resolve(s->resolver, &d->track, raw, &event) != TM_OK || event.level == TM_LEVEL_NONE)
+    if (!event || event->level == TM_LEVEL_NONE)
         return;
     if (d->facts)
-        keep_facts(s, &d->track, raw, &event);
+        keep_facts(s, &d->track, raw, event);
     if (d->rows)
-        keep_step(s, &event);
+        keep_step(s, event);
 }
 
 /* Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell it. */

@@ -136,7 +136,7 @@ static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *ra
     if (st != TM_OK || s->keeper != c)
         return st;
     if (*more)
-        tm_record_store_add(s->store, raw);
+        raw->shape = tm_record_store_add(s->store, raw);
     else
         s->keeper = NULL;
     return s->source.trace->run->error.status;

@@ -433,8 +433,8 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
     store->block->count += rows;
 }
 
-/* Add a record in one row, or in three. */
-static inline void add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
+/* Add a record in one row, or in three.  returns its shape */
+static inline uint32_t add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
     if (r->track != store->track)
         turn_to(store, r->track);
@@ -446,12 +446,13 @@ static inline void add_short(struct tm_record_store *store, const struct tm_reco
     const uint32_t rows = is_small ? 1 : TM_PACKED_WHOLE_ROWS;
 
     if (!make_room(store, rows))
-        return;
+        return 0;
     if (is_small)
         tm_pack_small(r, (uint32_t)step_ps, id_step, number, &store->block->rows[store->block->count]);
     else
         tm_pack_whole(r, traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
     count_record(store, r, rows);
+    return is_small ? number + 1u : 0;
 }
 
 void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
@@ -470,14 +471,15 @@ void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept
     count_record(store, &row->record, rows);
 }
 
-void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
+uint32_t tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
 {
     struct tm_kept_record row;
 
     if (!raw->own.length && tm_packs_short(&raw->record))
-        add_short(store, &raw->record, raw->traits);
-    else if (tm_keep_record(&store->args, store->run, raw, &row) == TM_OK)
+        return add_short(store, &raw->record, raw->traits);
+    if (tm_keep_record(&store->args, store->run, raw, &row) == TM_OK)
         tm_record_store_add_row(store, &row);
+    return 0;
 }
 
 /* Times that lie near the recorded ones, in place of an id: so most records stay short. */
@@ -707,6 +709,7 @@ bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *r
     if (tm_packed_form(rows) == TM_PACKED_LONG)
         return give_long(place, rows, raw);
     place->row.own_length = 0;
+    raw->shape = tm_packed_form(rows) == TM_PACKED_SMALL ? (rows->small.shape_and_form >> TM_PACKED_FORM_BITS) + 1u : 0;
     unpack(place, rows, &raw->record, &raw->traits);
     if (raw->record.flags & TM_FLAG_TIMED)
         give_packed_times(place, &raw->record);
