@@ -248,19 +248,72 @@ static tm_status open_file(struct tm_input *in, const struct tm_input_options *o
     return st == TM_OK ? begin_content(in, &raw, options) : st;
 }
 
+/* A member of an archive as raw bytes: they own the open archive, whose memory is all that they take.  A restart reads
+ * the archive again. */
+struct member {
+    const char *path, *name;          /* of the archive, of the member in it; borrowed */
+    uint64_t position;                /* as tm_archive_open takes it */
+    struct tm_archive_member *opened; /* NULL after a restart that failed */
+};
+
+static tm_status read_member(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got)
+{
+    struct member *const m = raw->own;
+    size_t some = 1;
+
+    for (*got = 0; *got < bytes && some > 0; *got += some) {
+        const tm_status st = tm_archive_read(m->opened, to + *got, bytes - *got, &some);
+
+        if (st != TM_OK)
+            return st;
+    }
+    return TM_OK;
+}
+
+static tm_status restart_member(struct tm_raw_bytes *raw)
+{
+    struct member *const m = raw->own;
+
+    tm_archive_close(m->opened);
+    return tm_archive_open(&m->opened, raw->run, m->path, m->name, m->position);
+}
+
+static const char *problem_of_member(const struct tm_raw_bytes *raw)
+{
+    const struct member *const m = raw->own;
+
+    return m->opened ? tm_archive_problem(m->opened) : NULL;
+}
+
+static void close_member(struct tm_raw_bytes *raw)
+{
+    struct member *const m = raw->own;
+
+    tm_archive_close(m->opened);
+    tm_give(&raw->run->budget, TM_ACCOUNT_INPUT, m, sizeof(*m));
+    raw->own = NULL;
+}
+
+static const struct tm_raw_type raw_member = {
+    .read = read_member, .restart = restart_member, .problem = problem_of_member, .close = close_member
+};
+
 static tm_status open_member(struct tm_input *in, const struct tm_input_options *options)
 {
-    const struct tm_member_place place = { in->path, options->target ? options->target : in->member,
-                                           options->position };
-    struct tm_member_facts facts;
-    struct tm_raw_bytes raw;
-    const tm_status st = tm_raw_member_open(&raw, in->run, &place, &facts);
+    struct member *const m = tm_take(&in->run->budget, TM_ACCOUNT_INPUT, sizeof(*m), error_of(in));
+    const struct tm_raw_bytes raw = { .type = &raw_member, .run = in->run, .name = in->name, .fd = -1, .own = m };
 
-    if (st != TM_OK)
-        return st;
-    raw.name = in->name;
-    in->disk_bytes = facts.bytes; /* until it is known */
-    in->modified_ns = facts.modified_ns;
+    if (!m)
+        return error_of(in)->status;
+    m->path = in->path;
+    m->name = options->target ? options->target : in->member;
+    m->position = options->position;
+    if (tm_archive_open(&m->opened, in->run, m->path, m->name, m->position) != TM_OK) {
+        tm_give(&in->run->budget, TM_ACCOUNT_INPUT, m, sizeof(*m));
+        return error_of(in)->status;
+    }
+    in->disk_bytes = tm_archive_bytes(m->opened); /* as the archive says, until it is known */
+    in->modified_ns = tm_archive_modified_ns(m->opened);
     return begin_content(in, &raw, options);
 }
 
