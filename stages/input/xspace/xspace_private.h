@@ -71,11 +71,11 @@ struct tm_xspace {
     struct tm_rows *lines;      /* struct tm_line_row; row i is the first part of track i */
     struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
                                    are one timeline */
-    struct tm_xspace_arguments *arguments; /* NULL = not kept: xspace_private.h */
+    struct tm_xspace_arguments *arguments; /* NULL = not kept */
     struct tm_timeline_slot *timelines;    /* a cache: what falls out of it stays a track of its own */
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
-    struct tm_xknown *known;               /* events that were met before: xspace_private.h */
+    struct tm_xknown *known;               /* events that were met before */
     struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo; /* the programs that the file holds */
@@ -97,10 +97,8 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
     return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
 }
 
-/* What fails here and below is remembered in run->error.
- * The entry of a statistic's id.  NULL where there is none; valid until the next look-up */
-const struct tm_stat_row *tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id);
-/* Look up a text by ref_value.  0 where there is no such entry. */
+/* xspace_stats.c.  What fails here and below is remembered in run->error.
+ * What the table of a plane calls an id, which is also the text of a ref_value.  0 where there is no such entry. */
 tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
 enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 
@@ -109,17 +107,6 @@ enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes);
-
-/* xspace_scan.c: a compiled program in an entry of the plane /host:metadata; it is not read here. */
-struct tm_program_entry {
-    struct tm_hlo_program program;
-    bool found;
-};
-/* One statistic of the entry.  in: begin, end  of its bytes */
-void tm_xspace_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
-                            struct tm_program_entry *entry);
-/* All of the entry is known: note the program.  in: name  of the entry, "jit_step(12)" */
-void tm_xspace_add_program(struct tm_xspace *x, tm_strid name, struct tm_program_entry *entry);
 
 /* xspace_cursor.c */
 tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */

@@ -13,34 +13,6 @@
 #include "stages/resolve/classes.h"
 #include "xplane.pb-c.h"
 
-/* A statistic too large to be at hand as a whole: its heads are read through a small window, its value is not. */
-
-enum { WINDOW_BYTES = 64 };
-
-struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end)
-{
-    struct tm_xstat_place place = { .value = { .type = TM_WIRE_END } };
-    uint8_t window[WINDOW_BYTES];
-    struct tm_reader w;
-    struct tm_head head;
-    bool damaged = false;
-
-    tm_reader_init(&w, input, window, sizeof(window), begin, end);
-    while (!damaged && tm_reader_head(&w, &head, &damaged)) {
-        if (head.number == TM_XSTAT_ID && head.type == TM_WIRE_VARINT && !damaged) {
-            place.id = (int64_t)head.value;
-        } else if (head.number <= TM_XSTAT_REF && (head.type == TM_WIRE_LEN || !damaged)) {
-            place.value = head;
-            place.value_at = tm_reader_offset(&w);
-            if (damaged)
-                place.value.value = end - place.value_at;
-        }
-        if (head.type == TM_WIRE_LEN && !damaged)
-            tm_reader_skip(&w, head.value);
-    }
-    return place;
-}
-
 /* Shapes and results.  See xspace_private.h.
  * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
  * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
@@ -446,27 +418,6 @@ enum { LARGEST_STAT = 64 << 10 };
 
 enum { ENTRY_KEY = 1, ENTRY_VALUE = 2, VALUE_ID = 1, VALUE_NAME = 2, VALUE_DISPLAY_NAME = 4, VALUE_STATS = 5 };
 
-const struct tm_stat_row *tm_xspace_stat_row(struct tm_xspace *x, uint64_t plane, int64_t id)
-{
-    const struct tm_stat_row *const row = tm_index_get(x->stats, tm_metadata_key(plane, id));
-
-    return row && row->id == id && row->plane == plane ? row : NULL;
-}
-
-enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id)
-{
-    const struct tm_stat_row *const row = tm_xspace_stat_row(x, plane, id);
-
-    return row ? (enum tm_stat)row->stat : TM_STAT_UNKNOWN;
-}
-
-tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id)
-{
-    const struct tm_stat_row *const row = tm_xspace_stat_row(x, plane, id);
-
-    return row ? row->name : 0;
-}
-
 /* The bytes of a name at the window's place: a view into the window or the scratch memory. */
 static struct tm_wire name_bytes(struct tm_xspace *x, struct tm_reader *w, uint64_t length)
 {
@@ -711,13 +662,82 @@ static uint32_t add_op_config(struct tm_xspace *x, const struct tm_plane *plane,
     return tm_configs_put(x->configs, config->hash, config);
 }
 
+/* The plane /host:metadata has an entry per compiled program: a statistic `Hlo Proto` holds its bytes, which may be
+ * hundreds of megabytes.  Only where they lie is noted.  Which program it is, `program_id` says, else the number in
+ * the entry's name, else the program itself; the id of the entry may be another number. */
+
+enum { NAME_MOST = 4096 };
+
+/* A compiled program; it is not read here. */
+struct program_entry {
+    struct tm_hlo_program program;
+    bool found;
+};
+
+/* One statistic of the entry.  in: begin, end  of its bytes */
+static void take_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
+                              struct program_entry *entry)
+{
+    const struct tm_xstat_place stat = tm_xstat_find(x->input, begin, end);
+    size_t length;
+    const char *const text = tm_names_text(x->source.trace->names, tm_xspace_ref(x, plane, stat.id), 16, &length);
+
+    if (stat.value.type == TM_WIRE_LEN && length == 9 && !memcmp(text, "Hlo Proto", 9)) {
+        entry->program.begin = stat.value_at;
+        entry->program.end = stat.value_at + stat.value.value;
+        entry->found = true;
+    } else if (stat.value.type == TM_WIRE_VARINT && length == 10 && !memcmp(text, "program_id", 10)) {
+        entry->program.id = (int64_t)stat.value.value;
+        entry->program.has_id = true;
+    }
+}
+
+/* The number at the end of "jit_step(12)", which may take 64 bits.  out: *length  of what stands before it */
+static bool number_in_name(const char *text, size_t *length, int64_t *id)
+{
+    uint64_t number = 0;
+    size_t at = *length;
+
+    if (at < 3 || text[at - 1] != ')')
+        return false;
+    for (at--; at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';)
+        at--;
+    if (at == 0 || text[at - 1] != '(' || at == *length - 1)
+        return false;
+    for (size_t i = at; i < *length - 1; i++)
+        if (__builtin_mul_overflow(number, 10u, &number) ||
+            __builtin_add_overflow(number, (unsigned)(text[i] - '0'), &number))
+            return false;
+    *length = at - 1;
+    *id = (int64_t)number;
+    return true;
+}
+
+/* All of the entry is known: note the program.  in: name  of the entry, "jit_step(12)" */
+static void add_program(struct tm_xspace *x, tm_strid name, struct program_entry *entry)
+{
+    struct tm_hlo_program *program = &entry->program;
+    char copy[NAME_MOST];
+    size_t length;
+    const char *const text = tm_names_text(x->source.trace->names, name, sizeof(copy), &length);
+    int64_t id;
+
+    memcpy(copy, text, length); /* putting a text in may move it */
+    if (number_in_name(copy, &length, &id) && !program->has_id) {
+        program->id = id;
+        program->has_id = true;
+    }
+    program->name = tm_names_put(x->source.trace->names, copy, length);
+    tm_hlo_add(x->hlo, program);
+}
+
 /* An entry of the events' table while its fields are read. */
 struct event_entry {
     struct tm_event_row row;
     tm_strid display;
     bool is_tpu, holds_programs;
     struct op_facts facts;
-    struct tm_program_entry program;
+    struct program_entry program;
     struct tm_arguments_builder common; /* where arguments are kept */
 };
 
@@ -731,7 +751,7 @@ static void take_entry_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t l
     if (e->is_tpu && !is_cut && is_whole)
         unpack_op_stat(x, plane, w, length, &e->facts);
     else if (e->holds_programs)
-        tm_xspace_program_stat(x, plane, tm_reader_offset(w), end, &e->program);
+        take_program_stat(x, plane, tm_reader_offset(w), end, &e->program);
     if (x->arguments && !is_cut)
         tm_xarguments_stat(x, plane, w, length, &e->common);
 }
@@ -796,7 +816,7 @@ void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane_number, struct tm
             tm_reader_skip(w, head.value);
     }
     if (e.program.found)
-        tm_xspace_add_program(x, e.row.name, &e.program);
+        add_program(x, e.row.name, &e.program);
     finish_entry(x, &e);
 }
 

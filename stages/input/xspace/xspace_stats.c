@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics become arguments, where an output wants them.  Memory: one list of TM_ARGUMENTS_MOST bytes per source, and
- * tables of a fixed size of names and of lists that were met before; names and longer texts go to the names of the
- * trace. */
+/* Statistics: what their ids mean, where the value of a large one lies; and they become arguments, where an output wants
+ * them.  Memory of arguments: one list of TM_ARGUMENTS_MOST bytes per source, and tables of a fixed size of names and of
+ * lists that were met before; names and longer texts go to the names of the trace. */
 #include "stages/input/xspace/xspace_private.h"
 
 #include <inttypes.h>
@@ -15,6 +15,58 @@ enum {
     MET_MOST = 256,
     SENTENCE_BYTES = 40, /* "(no text -9223372036854775808)" */
 };
+
+/* The entry of a statistic's id.  NULL where there is none; valid until the next look-up */
+static const struct tm_stat_row *stat_row(struct tm_xspace *x, uint64_t plane, int64_t id)
+{
+    const struct tm_stat_row *const row = tm_index_get(x->stats, tm_metadata_key(plane, id));
+
+    return row && row->id == id && row->plane == plane ? row : NULL;
+}
+
+enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id)
+{
+    const struct tm_stat_row *const row = stat_row(x, plane, id);
+
+    return row ? (enum tm_stat)row->stat : TM_STAT_UNKNOWN;
+}
+
+tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id)
+{
+    const struct tm_stat_row *const row = stat_row(x, plane, id);
+
+    return row ? row->name : 0;
+}
+
+/* A statistic too large to be at hand as a whole: its heads are read through a small window, its value is not. */
+
+enum { WINDOW_BYTES = 64 };
+
+struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end)
+{
+    struct tm_xstat_place place = { .value = { .type = TM_WIRE_END } };
+    uint8_t window[WINDOW_BYTES];
+    struct tm_reader w;
+    struct tm_head head;
+    bool damaged = false;
+
+    tm_reader_init(&w, input, window, sizeof(window), begin, end);
+    while (!damaged && tm_reader_head(&w, &head, &damaged)) {
+        if (head.number == TM_XSTAT_ID && head.type == TM_WIRE_VARINT && !damaged) {
+            place.id = (int64_t)head.value;
+        } else if (head.number <= TM_XSTAT_REF && (head.type == TM_WIRE_LEN || !damaged)) {
+            place.value = head;
+            place.value_at = tm_reader_offset(&w);
+            if (damaged)
+                place.value.value = end - place.value_at;
+        }
+        if (head.type == TM_WIRE_LEN && !damaged)
+            tm_reader_skip(&w, head.value);
+    }
+    return place;
+}
+
+/* --- arguments --- */
 
 void tm_xarguments_make(struct tm_xspace *x)
 {
@@ -111,7 +163,7 @@ static void put_ref(struct tm_xspace *x, uint64_t plane, tm_strid key, int64_t i
         tm_put_name(b, key, known->name);
         return;
     }
-    row = tm_xspace_stat_row(x, plane, id);
+    row = stat_row(x, plane, id);
     if (row && row->name) {
         *known = (struct tm_xarguments_name){ plane, id, row->name };
         tm_put_name(b, key, row->name);
