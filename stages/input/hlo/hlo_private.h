@@ -88,6 +88,9 @@ struct tm_hlo_shape {
     uint8_t is_damaged; /* not all of it could be read */
 };
 
+/* The type that it computes in.  in: element  xla.PrimitiveType */
+enum tm_precision tm_hlo_precision(uint8_t element);
+
 /* A text that is written into memory of fixed size, and cut there. */
 struct tm_hlo_text {
     char *at;
@@ -249,22 +252,8 @@ static inline uint64_t tm_hlo_key(uint64_t module, int64_t id)
     return tm_hash_mix((uint64_t)id, (module + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
-/* hlo_walk.c: one program. */
-enum hlo_pass { HLO_PASS_SHAPES, HLO_PASS_COSTS };
+/* --- hlo_cost.c: what an instruction costs --- */
 
-void tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass);
-
-/* hlo.c: where ops stand in the source. */
-void tm_hlo_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end);
-tm_strid tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in);
-
-/* hlo_walk.c: what a fusion reads and writes.  First walk: begin, note each instruction, end.  Second walk: ask. */
-struct hlo_reads *tm_hlo_reads_new(struct tm_run *run) TM_MUST_USE;
-void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads); /* tolerates NULL */
-/* out: false: all of the parameter is read */
-bool tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, uint64_t *bytes);
-
-/* hlo_instruction.c: what is known of an instruction by itself. */
 struct hlo_cost {
     struct tm_hlo_shape shape;
     uint64_t flops, bytes, operand_bytes;
@@ -274,18 +263,24 @@ struct hlo_cost {
 };
 
 void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost);
-/* out: NULL where there is none */
-const struct hlo_result *tm_hlo_result(struct tm_hlo *hlo, uint32_t module, uint64_t id);
 
-/* hlo.c: cost->bytes and operand_bytes. */
-void tm_hlo_bytes(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost);
+/* Of a collective, who takes part, and how much each sends: op->group_size, message_bytes and groups. */
+void tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
+                       const struct hlo_cost *cost, struct tm_hlo_op *op);
 
-/* hlo.c */
-void tm_hlo_note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
-                      uint32_t op);
+/* The computation that an instruction calls, by its row; false where there is none of that id. */
+bool tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row);
+
+/* --- hlo_walk.c: one program --- */
+
+enum hlo_pass { HLO_PASS_SHAPES, HLO_PASS_COSTS };
+
+void tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass);
+
 void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from);
 
-/* hlo.c: what a wait tells of its message.  Note each op, in the order of the program; join once all is summed. */
-void tm_hlo_note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in, uint32_t op);
+/* What fusions read and write, in the first walk. */
+struct hlo_reads *tm_hlo_reads_new(struct tm_run *run) TM_MUST_USE;
+void tm_hlo_reads_free(struct tm_run *run, struct hlo_reads *reads); /* tolerates NULL */
 
 #endif

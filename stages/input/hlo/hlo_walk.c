@@ -5,225 +5,10 @@
  *         device_assignment 15, stack_frame_index 17}, HloComputationProto {instructions 2, id 5, root_id 6,
  *         is_fusion_computation 7, execution_thread 8}; xla/service/hlo.proto */
 #include "stages/input/hlo/hlo_private.h"
+
+#include <stdio.h>
+
 #include "pipeline/store/probe.h"
-
-/* Collectives: which ranks take part, as HLO writes it ("{{0,1},{2,3}}"), and the most that one of them sends or
- * receives.  Groups are listed, or told as a transposed grid of 0, 1, 2 ...
- * source: ReplicaGroup {replica_ids 1}, CollectiveDeviceListProto {replica_groups 1, iota_replica_group_list 2},
- *         IotaReplicaGroupListProto {num_replica_groups 1, num_devices_per_group 2, iota_reshape_dims 3,
- *         iota_transpose_perm 4}, SourceTarget {source 1, target 2}; xla/xla_data.proto */
-
-enum {
-    IN_GROUPS = 49,
-    IN_PAIRS = 52,
-    GROUP_IDS = 1,
-    LIST_GROUPS = 1,
-    LIST_IOTA = 2,
-    IOTA_GROUPS = 1,
-    IOTA_DEVICES = 2,
-    IOTA_DIMS = 3,
-    IOTA_ORDER = 4,
-    GROUPS_TEXT = 4096, /* longer ones end in "..." */
-    IOTA_RANK_MOST = 8,
-};
-
-/* What is found of the groups. */
-struct groups {
-    struct tm_hlo_text text;
-    uint64_t count, size; /* size: of the first group; of pairs: their number */
-    char room[GROUPS_TEXT + 8];
-};
-
-static void begin_groups(struct groups *g)
-{
-    g->text = (struct tm_hlo_text){ .at = g->room, .room = GROUPS_TEXT };
-    g->count = g->size = 0;
-}
-
-/* The groups that a repeated field of a message lists. */
-static void take_lists(struct groups *g, struct tm_wire message, uint32_t number)
-{
-    struct tm_field field;
-
-    while (tm_wire_next(&message, &field)) {
-        struct tm_hlo_numbers ids;
-        uint64_t id, n = 0;
-
-        if (field.key != TM_WIRE_KEY(number, TM_WIRE_LEN))
-            continue;
-        ids = tm_hlo_numbers_of((struct tm_wire){ field.bytes, field.bytes + field.value }, GROUP_IDS);
-        tm_hlo_write(&g->text, "%s{", g->count ? "," : "{");
-        for (; tm_hlo_next_number(&ids, &id); n++)
-            tm_hlo_write(&g->text, "%s%lld", n ? "," : "", (long long)id);
-        tm_hlo_write(&g->text, "}");
-        if (!g->count++)
-            g->size = n;
-    }
-    if (g->count)
-        tm_hlo_write(&g->text, "}");
-}
-
-static void take_pairs(struct groups *g, struct tm_wire message)
-{
-    struct tm_field field;
-
-    while (tm_wire_next(&message, &field)) {
-        struct tm_wire pair;
-        uint64_t ends[2] = { 0, 0 };
-        struct tm_field end;
-
-        if (field.key != TM_WIRE_KEY(IN_PAIRS, TM_WIRE_LEN))
-            continue;
-        pair = (struct tm_wire){ field.bytes, field.bytes + field.value };
-        while (tm_wire_next(&pair, &end))
-            if (end.key == TM_WIRE_KEY(1, TM_WIRE_VARINT) || end.key == TM_WIRE_KEY(2, TM_WIRE_VARINT))
-                ends[(end.key >> TM_WIRE_TYPE_BITS) - 1] = end.value;
-        tm_hlo_write(&g->text, "%s{%lld,%lld}", g->count ? "," : "{", (long long)ends[0], (long long)ends[1]);
-        g->count++;
-    }
-    g->size = g->count;
-    if (g->count)
-        tm_hlo_write(&g->text, "}");
-}
-
-/* A grid of the numbers 0, 1, 2 ... with its dimensions in another order, read row by row in groups of one size. */
-struct iota {
-    uint64_t groups, devices;
-    uint64_t dims[IOTA_RANK_MOST], order[IOTA_RANK_MOST];
-    uint32_t rank, order_rank;
-};
-
-static void take_numbers(struct tm_wire message, uint32_t number, uint64_t *to, uint32_t *count)
-{
-    struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
-    uint64_t value;
-
-    for (*count = 0; *count < IOTA_RANK_MOST && tm_hlo_next_number(&numbers, &value); ++*count)
-        to[*count] = value;
-}
-
-/* Whether the grid has as many cells as the groups have members, and its order is one. */
-static bool iota_is_sound(const struct iota *iota)
-{
-    uint64_t members, cells = 1;
-    unsigned seen = 0;
-
-    if (!iota->rank || (iota->order_rank && iota->order_rank != iota->rank) ||
-        __builtin_mul_overflow(iota->groups, iota->devices, &members) || !members)
-        return false;
-    for (uint32_t i = 0; i < iota->rank; i++) {
-        const uint64_t place = iota->order_rank ? iota->order[i] : i;
-
-        if (place >= iota->rank || __builtin_mul_overflow(cells, iota->dims[i], &cells))
-            return false;
-        seen |= 1u << place;
-    }
-    return cells == members && seen == (1u << iota->rank) - 1;
-}
-
-/* The number in the n-th cell. */
-static uint64_t iota_cell(const struct iota *iota, uint64_t n)
-{
-    uint64_t place[IOTA_RANK_MOST] = { 0 }, value = 0;
-
-    for (uint32_t i = iota->rank; i-- > 0;) {
-        const uint64_t dim = iota->order_rank ? iota->order[i] : i;
-
-        place[dim] = n % iota->dims[dim];
-        n /= iota->dims[dim];
-    }
-    for (uint32_t i = 0; i < iota->rank; i++)
-        value = value * iota->dims[i] + place[i];
-    return value;
-}
-
-static void take_iota(struct groups *g, struct tm_wire message)
-{
-    struct iota iota = { .groups = 0 };
-    struct tm_field field;
-    struct tm_wire w = message;
-
-    while (tm_wire_next(&w, &field)) {
-        if (field.key == TM_WIRE_KEY(IOTA_GROUPS, TM_WIRE_VARINT))
-            iota.groups = field.value;
-        if (field.key == TM_WIRE_KEY(IOTA_DEVICES, TM_WIRE_VARINT))
-            iota.devices = field.value;
-    }
-    take_numbers(message, IOTA_DIMS, iota.dims, &iota.rank);
-    take_numbers(message, IOTA_ORDER, iota.order, &iota.order_rank);
-    if (!iota_is_sound(&iota))
-        return;
-    g->count = iota.groups;
-    g->size = iota.devices;
-    for (uint64_t n = 0; n < iota.groups * iota.devices && !g->text.cut; n++)
-        tm_hlo_write(&g->text, "%s%llu",
-                     n == 0             ? "{{"
-                     : n % iota.devices ? ","
-                                        : "},{",
-                     (unsigned long long)iota_cell(&iota, n));
-    tm_hlo_write(&g->text, "}}");
-}
-
-static void take_device_list(struct groups *g, struct tm_wire list)
-{
-    struct tm_wire w = list;
-    struct tm_field field;
-
-    take_lists(g, list, LIST_GROUPS);
-    while (!g->count && tm_wire_next(&w, &field))
-        if (field.key == TM_WIRE_KEY(LIST_IOTA, TM_WIRE_LEN))
-            take_iota(g, (struct tm_wire){ field.bytes, field.bytes + field.value });
-}
-
-/* No groups are listed: all take part. */
-static uint64_t size_of_all(const struct hlo_module *module, const struct tm_hlo_instruction *in)
-{
-    uint64_t all = module->replicas;
-
-    if (in->channel > 0 && __builtin_mul_overflow(module->replicas, module->partitions, &all))
-        return 0;
-    return all;
-}
-
-/* The most that a rank sends or receives.  What begins here holds its operands in its result, the result of the
- * operation second. */
-static uint64_t message_bytes(const struct tm_hlo_instruction *in, const struct hlo_cost *cost)
-{
-    const bool is_start = (in->known->traits & TM_HLO_START) && cost->shape.is_tuple;
-    const uint64_t result = is_start ? cost->shape.part[1] : cost->shape.bytes;
-
-    if (!cost->has_operand_bytes || !cost->shape.has_bytes)
-        return 0;
-    return cost->operand_bytes > result ? cost->operand_bytes : result;
-}
-
-/* Who takes part, and how much each sends. */
-static void hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
-                           const struct hlo_cost *cost, struct tm_hlo_op *op)
-{
-    struct groups g;
-
-    if (in->known->kind != TM_HLO_COLLECTIVE || in->known->traits & TM_HLO_DONE)
-        return;
-    begin_groups(&g);
-    if (in->known->traits & TM_HLO_PERMUTES)
-        take_pairs(&g, in->all);
-    else
-        take_device_list(&g, in->devices);
-    if (!g.count)
-        take_lists(&g, in->all, IN_GROUPS);
-    if (!g.size && !(in->known->traits & TM_HLO_PERMUTES))
-        g.size = size_of_all(module, in);
-    op->group_size = g.size < UINT32_MAX ? (uint32_t)g.size : 0;
-    op->message_bytes = message_bytes(in, cost);
-    if (g.text.cut) {
-        g.text.cut = false;
-        g.text.room += 8;
-        tm_hlo_write(&g.text, "...");
-    }
-    if (g.text.length)
-        op->groups = tm_names_put(hlo->trace->names, g.text.at, g.text.length);
-}
 
 /* What a fusion reads of its operands, and what it writes: a parameter that is only sliced inside is not read whole,
  * and a root that updates a slice writes that slice.  Loops over stacked layers are made of such fusions; without this
@@ -411,14 +196,213 @@ static void hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id, 
     }
 }
 
-bool tm_hlo_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, uint64_t *bytes)
-{
-    const struct hlo_read *const found = tm_index_get(hlo->partial_reads, tm_hlo_key(computation, number));
-    const bool is_part = found && found->computation == computation && found->number == (int64_t)number;
+/* Where an op stands in the source.  Its metadata says it, or names a frame of the module's table: frames name
+ * locations, locations files, all by numbers that count from 1.
+ * source: StackFrameIndexProto {file_names 1, file_locations 3 {file_name_id 1, line 3}, stack_frames 4
+ *         {file_location_id 1}}; xla/service/hlo.proto */
 
-    *bytes = is_part ? found->bytes : 0;
-    return is_part;
+enum {
+    INDEX_FILE = 1,
+    INDEX_LOCATION = 3,
+    INDEX_FRAME = 4,
+    LOCATION_FILE = 1,
+    LOCATION_LINE = 3,
+    FRAME_LOCATION = 1,
+    ROW_BYTES_MOST = 256, /* of a location or frame: six numbers */
+};
+
+static tm_strid put_source(struct tm_hlo *hlo, struct tm_text file, int64_t line)
+{
+    char text[HLO_TEXT_MOST + 32];
+    const int length = (int)(file.length < HLO_TEXT_MOST ? file.length : HLO_TEXT_MOST);
+    int written;
+
+    if (!length)
+        return 0;
+    if (line <= 0)
+        return tm_names_put(hlo->trace->names, file.at, (size_t)length);
+    memcpy(text, file.at, (size_t)length);
+    written = snprintf(text + length, sizeof(text) - (size_t)length, ":%lld", (long long)line);
+    return tm_names_put(hlo->trace->names, text, (size_t)length + (size_t)written);
 }
+
+static void put_file(struct tm_hlo *hlo, struct hlo_module *module, struct tm_wire view)
+{
+    const tm_strid name = tm_names_put(hlo->trace->names, (const char *)view.at, (size_t)(view.end - view.at));
+
+    module->files++;
+    tm_rows_append(hlo->files, &name);
+}
+
+static uint64_t number_in(struct tm_wire message, uint32_t number)
+{
+    struct tm_field field;
+    uint64_t value = 0;
+
+    while (tm_wire_next(&message, &field))
+        if (field.key == TM_WIRE_KEY(number, TM_WIRE_VARINT))
+            value = field.value;
+    return value;
+}
+
+static void put_row(struct tm_hlo *hlo, struct hlo_module *module, uint32_t field, struct tm_wire view)
+{
+    struct hlo_location location;
+    uint64_t frame;
+
+    if (field == INDEX_FRAME) {
+        module->frames++;
+        frame = number_in(view, FRAME_LOCATION);
+        tm_rows_append(hlo->frames, &frame);
+        return;
+    }
+    module->locations++;
+    location.file = number_in(view, LOCATION_FILE);
+    location.line = (int64_t)number_in(view, LOCATION_LINE);
+    tm_rows_append(hlo->locations, &location);
+}
+
+static uint64_t rows_of_all(const struct tm_hlo *hlo)
+{
+    return tm_rows_count(hlo->files) + tm_rows_count(hlo->locations) + tm_rows_count(hlo->frames);
+}
+
+static void read_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
+{
+    if (module->frames || module->locations || module->files) /* a second table is none of the format's */
+        return;
+    module->first_file = tm_rows_count(hlo->files);
+    module->first_location = tm_rows_count(hlo->locations);
+    module->first_frame = tm_rows_count(hlo->frames);
+    while (tm_reader_offset(w) < end && rows_of_all(hlo) < HLO_INSTRUCTIONS_MOST) {
+        struct tm_head head;
+        struct tm_wire view;
+        bool damaged;
+        const bool more = tm_reader_head(w, &head, &damaged);
+        uint64_t most;
+
+        if (more && !damaged && tm_reader_offset(w) <= end && head.type != TM_WIRE_LEN)
+            continue; /* a field of a later version */
+        if (!more || damaged || tm_reader_offset(w) > end || head.value > end - tm_reader_offset(w)) {
+            module->damaged_at = module->is_damaged ? module->damaged_at : head.offset;
+            module->is_damaged = 1;
+            break;
+        }
+        most = head.number == INDEX_FILE ? HLO_TEXT_MOST : ROW_BYTES_MOST;
+        view = tm_reader_peek(w, (size_t)(head.value < most ? head.value : most));
+        if (head.number == INDEX_FILE)
+            put_file(hlo, module, view);
+        else if (head.number == INDEX_LOCATION || head.number == INDEX_FRAME)
+            put_row(hlo, module, head.number, view);
+        tm_reader_skip(w, head.value);
+    }
+}
+
+/* Row `number` (from 1) of a module's part of a table; NULL = there is none. */
+static const void *row_of(struct tm_rows *rows, uint64_t first, uint64_t count, uint64_t number)
+{
+    return number && number <= count ? tm_rows_at(rows, first + number - 1) : NULL;
+}
+
+static tm_strid source_of_frame(struct tm_hlo *hlo, const struct hlo_module *module, uint64_t frame)
+{
+    const uint64_t *number = row_of(hlo->frames, module->first_frame, module->frames, frame);
+    const struct hlo_location *location =
+        number ? row_of(hlo->locations, module->first_location, module->locations, *number) : NULL;
+    const tm_strid *file = location ? row_of(hlo->files, module->first_file, module->files, location->file) : NULL;
+    const char *text;
+    char copy[HLO_TEXT_MOST + 1];
+    size_t length;
+
+    if (!file)
+        return 0;
+    text = tm_names_text(hlo->trace->names, *file, sizeof(copy), &length);
+    memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy)); /* putting a text in may move it */
+    return put_source(hlo, (struct tm_text){ copy, length < sizeof(copy) ? length : sizeof(copy) }, location->line);
+}
+
+static tm_strid source_of(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in)
+{
+    if (in->source_file.length)
+        return put_source(hlo, in->source_file, in->source_line);
+    return in->stack_frame > 0 ? source_of_frame(hlo, module, (uint64_t)in->stack_frame) : 0;
+}
+
+/* A call waits until its computation is known (hlo.c). */
+static void note_call(struct tm_hlo *hlo, uint32_t module, uint64_t caller, const struct tm_hlo_instruction *in,
+                      uint32_t op)
+{
+    struct hlo_call call = { .caller = caller, .op = op };
+    struct hlo_computation *computation = tm_rows_change(hlo->computations, caller);
+
+    if (!tm_hlo_called(hlo, module, in, &call.callee)) {
+        computation->sums.lacks_flops = 1;
+        return;
+    }
+    computation->pending++;
+    tm_sorter_push(hlo->sorter, &call);
+}
+
+void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
+{
+    into->lacks_flops |= from->lacks_flops;
+    if (__builtin_add_overflow(into->flops, from->flops, &into->flops)) {
+        into->flops = 0;
+        into->lacks_flops = 1;
+    }
+    into->traits |= from->traits;
+    if (from->has_matrix && !into->has_matrix)
+        into->precision = from->precision;
+    into->has_matrix |= from->has_matrix;
+    into->is_batched |= from->is_batched;
+    if (from->path) { /* the last one: the root stands at the end */
+        into->path = from->path;
+        into->source = from->source;
+    }
+    if (from->message_bytes > into->message_bytes) {
+        into->message_bytes = from->message_bytes;
+        into->group_size = from->group_size;
+        into->groups = from->groups;
+    }
+}
+
+/* What waits (-done, async-update) is about the same message as what began it (-start, async-start), and tells of it
+ * as much: on a TPU the wait is what takes time. */
+
+/* What has begun in the present computation: the latest ones; a wait stands close behind its start. */
+static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)
+{
+    waits->starts[waits->next++ % HLO_STARTS] = (struct hlo_start){ .id = id, .op = op };
+}
+
+static uint32_t find_start(const struct hlo_waits *waits, uint64_t id)
+{
+    for (uint32_t i = 0; i < HLO_STARTS; i++)
+        if (waits->starts[i].op && waits->starts[i].id == (int64_t)id)
+            return waits->starts[i].op;
+    return 0;
+}
+
+/* Each op that is noted, in the order of the program. */
+static void note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_hlo_instruction *in, uint32_t op)
+{
+    struct hlo_waits *waits = &hlo->waits;
+    struct hlo_wait wait = { .op = op };
+
+    if (waits->computation != computation)
+        *waits = (struct hlo_waits){ .computation = computation };
+    if (in->known->traits & TM_HLO_START)
+        note_start(waits, in->id, op);
+    if (!(in->known->traits & TM_HLO_DONE) || !in->operand_count)
+        return;
+    wait.start = find_start(waits, in->operands[0]);
+    if (!wait.start)
+        return;
+    note_start(waits, in->id, wait.start);
+    tm_rows_append(hlo->wait_rows, &wait);
+}
+
+/* --- the walk --- */
 
 /* clang-format off */
 enum {
@@ -580,8 +564,8 @@ static void fill_op(struct walk *k, const struct tm_hlo_instruction *in, const s
     op->is_fusion = (in->known->traits & TM_HLO_IS_FUSION) != 0;
     op->has_softmax = path_tells_softmax(in->path);
     op->path = put_text(hlo, in->path);
-    op->source = tm_hlo_source(hlo, &k->module, in);
-    hlo_collective(hlo, &k->module, in, cost, op);
+    op->source = source_of(hlo, &k->module, in);
+    tm_hlo_collective(hlo, &k->module, in, cost, op);
 }
 
 /* What the instruction adds to its computation. */
@@ -635,9 +619,9 @@ static void take_costs(struct walk *k, const struct tm_hlo_instruction *in)
     if (!k->is_fusion && in->name.length && !(in->known->traits & TM_HLO_SILENT))
         row = add_op(k, in, &op);
     if (row)
-        tm_hlo_note_wait(k->hlo, k->computation, in, row);
+        note_wait(k->hlo, k->computation, in, row);
     if (in->known->kind == TM_HLO_CALLS)
-        tm_hlo_note_call(k->hlo, k->number, k->computation, in, row);
+        note_call(k->hlo, k->number, k->computation, in, row);
 }
 
 static void walk_instruction(struct walk *k, uint64_t end)
@@ -819,7 +803,7 @@ static void take_field(struct walk *k, const struct tm_head *head, struct tm_hlo
         take_devices(k, end);
         break;
     case MODULE_FRAMES:
-        tm_hlo_frames(k->hlo, &k->module, &k->w, end);
+        read_frames(k->hlo, &k->module, &k->w, end);
         break;
     default:
         break;
