@@ -19,17 +19,17 @@ cd "$(dirname "$0")/.."
 
 # header (a pattern) | files that may include it (patterns)
 libraries='
-zlib.h*                | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/help.c
-isa-l*                 | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/help.c
-zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/help.c
-archive*.h             | stages/input/bytes/archive* pipeline/commands/help.c
-protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/help.c
-hpdf*                  | reports/pdf/* pipeline/commands/help.c
-cjson/*                | pipeline/doc/json_parse.h pipeline/commands/help.c
-jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/help.c
+zlib.h*                | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
+isa-l*                 | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
+zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
+archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
+protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
+hpdf*                  | reports/pdf/* pipeline/commands/version.c
+cjson/*                | pipeline/doc/json_parse.h pipeline/commands/version.c
+jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxhash.h               | pipeline/* stages/*
-sqlite3.h              | reports/history/* pipeline/commands/help.c
+sqlite3.h              | reports/history/* pipeline/commands/version.c
 '
 
 wrong=0

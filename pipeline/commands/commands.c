@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of verbs, and how words find one. */
+/* The list of verbs, how words find one, and what is printed of all of them: `help`, and the hidden verbs `man` and
+ * `completions`. */
 #include "pipeline/commands/commands.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/options.h"
+#include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* Each stands in the file of its name, those of a batch in pipeline/nightly.  They are declared here, since nobody else
+/* Each stands in the file of its name, those of a batch in pipeline/nightly, those that print the list here.  They are declared here, since nobody else
  * calls one of them by its name. */
 extern const struct tm_verb tm_report_verb, tm_brief_verb, tm_inspect_verb, tm_convert_verb, tm_split_verb,
     tm_compare_verb, tm_scaling_verb, tm_check_verb, tm_batch_verb, tm_batch_scan_verb, tm_batch_run_verb,
@@ -44,24 +48,25 @@ const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t 
     return verb || !count ? verb : tm_verb_by_name(words[0]);
 }
 
-bool tm_verb_is_action_of(const struct tm_verb *action, const struct tm_verb *verb)
+/* Verbs of two words, of which this one is the first: "batch scan" is an action of "batch". */
+static bool is_action_of(const struct tm_verb *action, const struct tm_verb *verb)
 {
     const size_t length = strlen(verb->name);
 
     return strncmp(action->name, verb->name, length) == 0 && action->name[length] == ' ';
 }
 
-const char *tm_verb_second_word(const struct tm_verb *action)
+static const char *second_word(const struct tm_verb *action)
 {
     const char *blank = strchr(action->name, ' ');
 
     return blank ? blank + 1 : "";
 }
 
-bool tm_verb_has_actions(const struct tm_verb *verb)
+static bool has_actions(const struct tm_verb *verb)
 {
     for (size_t i = 0; i < tm_verb_count; i++) {
-        if (tm_verb_is_action_of(tm_verbs[i], verb))
+        if (is_action_of(tm_verbs[i], verb))
             return true;
     }
     return false;
@@ -76,11 +81,814 @@ const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const c
         const size_t distance = nearest.distance;
         const char *const word = nearest.word;
 
-        if (!tm_verb_is_action_of(tm_verbs[i], verb))
+        if (!is_action_of(tm_verbs[i], verb))
             continue;
-        tm_nearest_offer(&nearest, typed, tm_verb_second_word(tm_verbs[i]));
+        tm_nearest_offer(&nearest, typed, second_word(tm_verbs[i]));
         if (nearest.word != word || nearest.distance != distance)
             action = tm_verbs[i];
     }
     return action;
 }
+
+/* Help for people and the manual page, both made from the tables of verbs and options.
+ * roff: man(7) macros only, every text escaped in one place (roff_text). */
+
+enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 16 };
+
+static const char tagline[] = "diagnose slow training and inference runs from JAX, PyTorch and TPU profiles";
+
+static const struct {
+    int status;
+    const char *meaning;
+} exit_statuses[] = {
+    { TM_OK, "done" },
+    { TM_GATE, "a gate failed, of 'check', of a batch, or of 'compare --fail-on'" },
+    { TM_ERR_USAGE, "the command line or a configuration file is wrong" },
+    { TM_ERR_INPUT, "the input is unreadable, empty or not a trace; with --strict: there is any loss in it" },
+    { TM_PARTIAL, "done, but the input was damaged or is not complete, or traces of a batch failed" },
+    { TM_ERR_OUTPUT, "an output or a spill file could not be written" },
+    { TM_ERR_LIMIT, "a limit was reached, memory included" },
+};
+
+static const char signal_meaning[] = "ended by signal n; outputs that were not complete are removed";
+
+/* ---- plain text ---- */
+
+/* Words from `column` on, broken before WIDTH, later lines indented; ends the line. */
+static void print_wrapped(FILE *to, const char *text, size_t length, int column, int indent)
+{
+    const char *const end = text + length;
+    int at = column;
+
+    while (text < end) {
+        size_t word = 0;
+
+        while (text + word < end && text[word] != ' ')
+            word++;
+        if (at > indent && at + 1 + (int)word > WIDTH) {
+            (void)fprintf(to, "\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            (void)fputc(' ', to);
+            at++;
+        }
+        (void)fwrite(text, 1, word, to);
+        at += (int)word;
+        text += word;
+        text += text < end;
+    }
+    (void)fputc('\n', to);
+}
+
+static void print_paragraphs(FILE *to, const char *text)
+{
+    for (;;) {
+        const size_t length = strcspn(text, "\n");
+
+        print_wrapped(to, text, length, 0, 0);
+        text += length;
+        if (!*text++)
+            break;
+        (void)fputc('\n', to);
+    }
+}
+
+/* Lines, each indented by two. */
+static void print_lines(FILE *to, const char *text)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+
+        (void)fprintf(to, "  %.*s\n", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_option(FILE *to, const struct tm_option *option)
+{
+    char help[512];
+    int column = option->letter ? fprintf(to, "  -%c, --%s", option->letter, option->name)
+                                : fprintf(to, "      --%s", option->name);
+
+    if (option->argument)
+        column += fprintf(to, " %s", option->argument);
+    (void)fprintf(to, "%*s", column < OPTION_COLUMN ? OPTION_COLUMN - column : 1, "");
+    const char *const fallback = option->fallback;
+    const int length = snprintf(help, sizeof(help), "%s%s%s%s", option->help, fallback ? " (default " : "",
+                                fallback ? fallback : "", fallback ? ")" : "");
+
+    print_wrapped(to, help, length < (int)sizeof(help) ? (size_t)length : sizeof(help) - 1, OPTION_COLUMN,
+                  OPTION_COLUMN);
+}
+
+void tm_help_overview(FILE *to)
+{
+    (void)fprintf(to, "tracemill %s: %s\n\nusage: tracemill VERB [OPTION...] [INPUT...]\n\nverbs:\n", TM_VERSION,
+                  tagline);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN))
+            (void)fprintf(to, "  %-*s%s\n", VERB_COLUMN - 2, tm_verbs[i]->name, tm_verbs[i]->summary);
+    }
+    (void)fputs("\nexit status:\n", to);
+    for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++)
+        (void)fprintf(to, "  %-*d%s\n", VERB_COLUMN - 2, exit_statuses[i].status, exit_statuses[i].meaning);
+    (void)fprintf(to, "  %-*s%s\n\n", VERB_COLUMN - 2, "128+n", signal_meaning);
+    (void)fputs("'tracemill help VERB' tells more about a verb and lists its options.\n", to);
+}
+
+/* one verb and its options */
+static void help_verb(const struct tm_verb *verb, FILE *to)
+{
+    (void)fprintf(to, "usage: tracemill %s%s%s\n\n", verb->name, verb->usage[0] ? " " : "", verb->usage);
+    print_paragraphs(to, verb->description);
+    (void)fputs("\noptions:\n", to);
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        if (tm_option_table[i].verbs & (uint32_t)verb->bit)
+            print_option(to, &tm_option_table[i]);
+    }
+    if (verb->examples[0]) {
+        (void)fputs("\nexamples:\n", to);
+        print_lines(to, verb->examples);
+    }
+    if (!(verb->flags & TM_VERB_NO_CONFIG)) {
+        (void)fputc('\n', to);
+        print_paragraphs(to,
+                         "What 'tracemill config show' lists can also be set by a variable, such as TRACEMILL_MEMORY,"
+                         " or in the file that --config names. --OPTION=no turns off what was turned on there.");
+    }
+}
+
+/* ---- the manual page ---- */
+
+/* Text as roff prints it: no byte of it is taken for a request, '-' can be copied and pasted. */
+static void roff_text(FILE *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const bool begins_line = i == 0 || text[i - 1] == '\n';
+
+        if (begins_line && (text[i] == '.' || text[i] == '\''))
+            (void)fputs("\\&", to);
+        if (text[i] == '\\')
+            (void)fputs("\\e", to);
+        else if (text[i] == '-')
+            (void)fputs("\\-", to);
+        else if (text[i] == '\'')
+            (void)fputs("\\(aq", to);
+        else
+            (void)fputc(text[i], to);
+    }
+}
+
+static void roff_line(FILE *to, const char *text)
+{
+    roff_text(to, text, strlen(text));
+    (void)fputc('\n', to);
+}
+
+static void roff_paragraphs(FILE *to, const char *text)
+{
+    for (;;) {
+        const size_t length = strcspn(text, "\n");
+
+        roff_text(to, text, length);
+        (void)fputc('\n', to);
+        text += length;
+        if (!*text++)
+            break;
+        (void)fputs(".PP\n", to);
+    }
+}
+
+/* Examples: an example, then what it does as its paragraph. */
+static void roff_examples(FILE *to, const char *text)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n");
+        const char *const gap = strstr(text, "  ");
+        const size_t command = gap && (size_t)(gap - text) < length ? (size_t)(gap - text) : length;
+        size_t words = command;
+
+        while (words < length && text[words] == ' ')
+            words++;
+        (void)fputs(".TP\n.B ", to);
+        roff_text(to, text, command);
+        (void)fputc('\n', to);
+        roff_text(to, text + words, length - words);
+        (void)fputc('\n', to);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void roff_verb(FILE *to, const struct tm_verb *verb)
+{
+    (void)fputs(".SS ", to);
+    roff_text(to, "tracemill ", 10);
+    roff_text(to, verb->name, strlen(verb->name));
+    (void)fputc(' ', to);
+    roff_line(to, verb->usage);
+    roff_paragraphs(to, verb->description);
+}
+
+/* The names of the verbs that take an option; nothing where all do. */
+static void roff_option_verbs(FILE *to, const struct tm_option *option)
+{
+    bool any = false;
+
+    if (option->verbs == TM_FOR_ALL)
+        return;
+    (void)fputs("Taken by", to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const struct tm_verb *const verb = tm_verbs[i];
+
+        if ((verb->flags & TM_VERB_HIDDEN) || !(option->verbs & (uint32_t)verb->bit))
+            continue;
+        (void)fprintf(to, "%s ", any ? "," : "");
+        (void)fprintf(to, "\\fB%s\\fR", verb->name);
+        any = true;
+    }
+    (void)fputs(".\n", to);
+}
+
+static void roff_option(FILE *to, const struct tm_option *option)
+{
+    const char *const fallback = option->fallback;
+
+    (void)fputs(".TP\n", to);
+    if (option->letter)
+        (void)fprintf(to, "\\fB\\-%c\\fR, ", option->letter);
+    (void)fputs("\\fB\\-\\-", to);
+    roff_text(to, option->name, strlen(option->name));
+    (void)fputs("\\fR", to);
+    if (option->argument) {
+        (void)fputs(" \\fI", to);
+        roff_text(to, option->argument, strlen(option->argument));
+        (void)fputs("\\fR", to);
+    }
+    (void)fprintf(to, "\n%c", toupper((unsigned char)option->help[0]));
+    roff_text(to, option->help + 1, strlen(option->help + 1));
+    (void)fputs(".\n", to);
+    if (fallback) {
+        (void)fputs("The default is \\fB", to);
+        roff_text(to, fallback, strlen(fallback));
+        (void)fputs("\\fR.\n", to);
+    }
+    roff_option_verbs(to, option);
+}
+
+static void roff_statuses(FILE *to)
+{
+    (void)fputs(".SH EXIT STATUS\n", to);
+    for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++) {
+        (void)fprintf(to, ".TP\n.B %d\n", exit_statuses[i].status);
+        roff_line(to, exit_statuses[i].meaning);
+    }
+    (void)fputs(".TP\n.B 128+n\n", to);
+    roff_line(to, signal_meaning);
+}
+
+static void roff_environment(FILE *to)
+{
+    char name[TM_OPTION_NAME_BYTES];
+
+    (void)fputs(".SH ENVIRONMENT\n", to);
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        const struct tm_option *const option = &tm_option_table[i];
+
+        if (!tm_option_environment(option, name))
+            continue;
+        (void)fprintf(to, ".TP\n.B %s\n", name);
+        (void)fputs("As \\fB\\-\\-", to);
+        roff_text(to, option->name, strlen(option->name));
+        (void)fputs("\\fR", to);
+        if (tm_option_key(option, name))
+            (void)fprintf(to, "; in a configuration file: \\fB%s\\fR", name);
+        (void)fputs(".\n", to);
+    }
+    (void)fputs(".TP\n.B NO_COLOR\nNo colors, if it is not empty.\n", to);
+    (void)fputs(".TP\n.B TMPDIR\nWhere spill files go, if nothing else is said.\n", to);
+    (void)fputs(
+        ".TP\n.B SOURCE_DATE_EPOCH\nThe time that outputs are dated with; for a batch also what day it is, where the"
+        " clock of the machine is behind it.\n",
+        to);
+}
+
+/* tracemill(1), roff with man(7) macros */
+static void help_manual(FILE *to)
+{
+    (void)fprintf(to, ".TH TRACEMILL 1 \"\" \"tracemill %s\" \"User Commands\"\n", TM_VERSION);
+    (void)fputs(".SH NAME\ntracemill \\- ", to);
+    roff_line(to, tagline);
+    (void)fputs(".SH SYNOPSIS\n.B tracemill\n\\fIVERB\\fR [\\fIOPTION\\fR...] [\\fIINPUT\\fR...]\n", to);
+    (void)fputs(".SH VERBS\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (!(tm_verbs[i]->flags & TM_VERB_HIDDEN))
+            roff_verb(to, tm_verbs[i]);
+    }
+    (void)fputs(".SH OPTIONS\n", to);
+    roff_paragraphs(to, "Long options are written in full. --OPTION=no turns off what the environment or a"
+                        " configuration file turned on.");
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++)
+        roff_option(to, &tm_option_table[i]);
+    roff_statuses(to);
+    roff_environment(to);
+    (void)fputs(".SH EXAMPLES\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++)
+        roff_examples(to, tm_verbs[i]->examples);
+}
+
+/* Completions for bash, zsh and fish, made from the tables of verbs and options.  Names and words
+ * of the tables are letters, digits, '-' and ','; help texts are quoted where a shell would look
+ * into them. */
+
+static bool is_listed(const struct tm_verb *verb)
+{
+    return !(verb->flags & TM_VERB_HIDDEN);
+}
+
+static bool takes(const struct tm_verb *verb, const struct tm_option *option)
+{
+    return (option->verbs & (uint32_t)verb->bit) != 0;
+}
+
+/* Of two words: an action of a verb. */
+static bool is_action(const struct tm_verb *verb)
+{
+    return second_word(verb)[0] != '\0';
+}
+
+static void print_verbs(FILE *to)
+{
+    const char *blank = "";
+
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (is_listed(tm_verbs[i]) && !is_action(tm_verbs[i])) {
+            (void)fprintf(to, "%s%s", blank, tm_verbs[i]->name);
+            blank = " ";
+        }
+    }
+}
+
+/* The second words of the verbs that begin with this one, with something between them; nothing where there are none. */
+static void print_actions(FILE *to, const struct tm_verb *verb, const char *separator)
+{
+    const char *before = "";
+
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (is_action_of(tm_verbs[i], verb)) {
+            (void)fprintf(to, "%s%s", before, second_word(tm_verbs[i]));
+            before = separator;
+        }
+    }
+}
+
+/* Text between quotes, with `special` bytes escaped by a backslash. */
+static void print_quoted(FILE *to, const char *text, const char *special)
+{
+    for (; *text; text++) {
+        if (strchr(special, *text))
+            (void)fputc('\\', to);
+        (void)fputc(*text, to);
+    }
+}
+
+/* ---- bash ---- */
+
+static void print_bash_names(FILE *to, const struct tm_option *option)
+{
+    if (option->letter)
+        (void)fprintf(to, "-%c|", option->letter);
+    (void)fprintf(to, "--%s", option->name);
+}
+
+/* Whether names of files complete it. */
+static bool takes_file(const struct tm_option *option)
+{
+    return option->kind == TM_KIND_TEXT && !tm_option_is_list(option);
+}
+
+static void print_bash_arguments(FILE *to)
+{
+    (void)fputs("    case $before in\n", to);
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        const struct tm_option *const option = &tm_option_table[i];
+
+        if (!option->argument)
+            continue;
+        (void)fputs("    ", to);
+        print_bash_names(to, option);
+        (void)fputs(") ", to);
+        if (option->words)
+            (void)fprintf(to, "mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")", option->words);
+        else if (takes_file(option))
+            (void)fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", to);
+        else
+            (void)fputs("COMPREPLY=()", to);
+        (void)fputs("; return ;;\n", to);
+    }
+    (void)fputs("    esac\n", to);
+}
+
+static void print_bash_verb(FILE *to, const struct tm_verb *verb)
+{
+    (void)fprintf(to, "    '%s') options='", verb->name);
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        if (takes(verb, &tm_option_table[i]))
+            (void)fprintf(to, "--%s ", tm_option_table[i].name);
+    }
+    (void)fputs("'; operands='", to);
+    if (strcmp(verb->name, "help") == 0)
+        print_verbs(to);
+    else if (verb->words)
+        (void)fputs(verb->words, to);
+    (void)fputs("'", to);
+    if (has_actions(verb)) {
+        (void)fputs("; actions='", to);
+        print_actions(to, verb, " ");
+        (void)fputs("'", to);
+    }
+    (void)fputs(" ;;\n", to);
+}
+
+/* A second word that is an action belongs to the verb. */
+static void print_bash_actions(FILE *to)
+{
+    (void)fputs("    case \"$verb ${COMP_WORDS[i + 1]}\" in\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (is_action(tm_verbs[i]))
+            (void)fprintf(to, "    '%s') ((i + 1 < COMP_CWORD)) && verb='%s' ;;\n", tm_verbs[i]->name,
+                          tm_verbs[i]->name);
+    }
+    (void)fputs("    esac\n", to);
+}
+
+static void print_bash(FILE *to)
+{
+    (void)fputs("# bash completion for tracemill\n"
+                "_tracemill() {\n"
+                "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+                "    local verb='' options='--help --version' operands='' actions='' i\n"
+                "    COMPREPLY=()\n",
+                to);
+    print_bash_arguments(to);
+    (void)fputs("    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+                "        case ${COMP_WORDS[i]} in -*) ;; *) verb=${COMP_WORDS[i]}; break ;; esac\n"
+                "    done\n",
+                to);
+    print_bash_actions(to);
+    (void)fputs("    case $verb in\n"
+                "    '') operands='",
+                to);
+    print_verbs(to);
+    (void)fputs("' ;;\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++)
+        print_bash_verb(to, tm_verbs[i]);
+    (void)fputs("    esac\n"
+                "    if [[ $word == -* ]]; then\n"
+                "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+                "    elif [[ -n $actions ]] && ((COMP_CWORD == i + 1)); then\n"
+                "        mapfile -t COMPREPLY < <(compgen -W \"$actions\" -- \"$word\"; compgen -f -- \"$word\")\n"
+                "    elif [[ -n $operands ]]; then\n"
+                "        mapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$word\")\n"
+                "    else\n"
+                "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+                "    fi\n"
+                "}\n"
+                "complete -o filenames -F _tracemill tracemill\n",
+                to);
+}
+
+/* ---- zsh ---- */
+
+static void print_zsh_option(FILE *to, const struct tm_option *option)
+{
+    (void)fputs("            ", to);
+    if (option->letter)
+        (void)fprintf(to, "'(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter, option->name);
+    else
+        (void)fprintf(to, "'--%s[", option->name);
+    for (const char *at = option->help; *at; at++) {
+        if (*at == '\'')
+            (void)fputs("'\\''", to);
+        else if (strchr("[]\\", *at)) /* would end the description */
+            (void)fprintf(to, "\\%c", *at);
+        else
+            (void)fputc(*at, to);
+    }
+    (void)fputc(']', to);
+    if (option->argument) {
+        (void)fputs(": :", to);
+        if (option->words)
+            (void)fprintf(to, "(%s)", option->words);
+        else if (takes_file(option))
+            (void)fputs("_files", to);
+    }
+    (void)fputs("' \\\n", to);
+}
+
+static void print_zsh_verb(FILE *to, const struct tm_verb *verb)
+{
+    (void)fprintf(to, "    '%s')\n        _arguments \\\n", verb->name);
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
+        if (takes(verb, &tm_option_table[i]))
+            print_zsh_option(to, &tm_option_table[i]);
+    }
+    if (has_actions(verb))
+        (void)fprintf(to, "            '1: :_tracemill_%s' \\\n", verb->name);
+    (void)fputs("            '*: :", to);
+    if (strcmp(verb->name, "help") == 0) {
+        (void)fputc('(', to);
+        print_verbs(to);
+        (void)fputc(')', to);
+    } else if (verb->words) {
+        (void)fprintf(to, "(%s)", verb->words);
+    } else {
+        (void)fputs("_files", to);
+    }
+    (void)fputs("'\n        ;;\n", to);
+}
+
+/* What may follow a verb that has actions: one of them, or a path. */
+static void print_zsh_actions(FILE *to, const struct tm_verb *verb)
+{
+    (void)fprintf(to, "_tracemill_%s() {\n    local -a actions\n    actions=(\n", verb->name);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (!is_action_of(tm_verbs[i], verb))
+            continue;
+        (void)fprintf(to, "        \"%s:", second_word(tm_verbs[i]));
+        print_quoted(to, tm_verbs[i]->summary, "\"$`\\");
+        (void)fputs("\"\n", to);
+    }
+    (void)fputs("    )\n    _describe action actions\n    _files\n}\n", to);
+}
+
+static void print_zsh(FILE *to)
+{
+    (void)fputs("#compdef tracemill\n"
+                "# zsh completion for tracemill\n",
+                to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (has_actions(tm_verbs[i]))
+            print_zsh_actions(to, tm_verbs[i]);
+    }
+    (void)fputs("_tracemill() {\n"
+                "    local -a verbs\n"
+                "    verbs=(\n",
+                to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (!is_listed(tm_verbs[i]) || is_action(tm_verbs[i]))
+            continue;
+        (void)fprintf(to, "        \"%s:", tm_verbs[i]->name);
+        print_quoted(to, tm_verbs[i]->summary, "\"$`\\");
+        (void)fputs("\"\n", to);
+    }
+    (void)fputs("    )\n"
+                "    if ((CURRENT == 2)); then\n"
+                "        _describe verb verbs\n"
+                "        return\n"
+                "    fi\n"
+                "    local verb=$words[2]\n"
+                "    shift words\n"
+                "    ((CURRENT--))\n"
+                "    case \"$verb $words[2]\" in\n",
+                to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        if (is_action(tm_verbs[i]))
+            (void)fprintf(to, "    '%s') ((CURRENT > 2)) && verb='%s' && shift words && ((CURRENT--)) ;;\n",
+                          tm_verbs[i]->name, tm_verbs[i]->name);
+    }
+    (void)fputs("    esac\n"
+                "    case $verb in\n",
+                to);
+    for (size_t i = 0; i < tm_verb_count; i++)
+        print_zsh_verb(to, tm_verbs[i]);
+    (void)fputs("    esac\n"
+                "}\n"
+                "if [[ $funcstack[1] == _tracemill ]]; then _tracemill \"$@\"; else compdef "
+                "_tracemill tracemill; fi\n",
+                to);
+}
+
+/* ---- fish ---- */
+
+/* The condition under which words belong to a verb with actions: none of them, or this one, was given. */
+static void print_fish_action(FILE *to, const struct tm_verb *verb)
+{
+    const char *const second = second_word(verb);
+    const size_t length = second[0] ? (size_t)(second - verb->name) - 1 : strlen(verb->name);
+
+    (void)fprintf(to, "__fish_seen_subcommand_from %.*s; and ", (int)length, verb->name);
+    (void)fputs(second[0] ? "__fish_seen_subcommand_from " : "not __fish_seen_subcommand_from ", to);
+    if (second[0])
+        (void)fputs(second, to);
+    else
+        print_actions(to, verb, " ");
+}
+
+/* Those of one word stand in one list, the others each in a block of their own. */
+static void print_fish_verbs(FILE *to, const struct tm_option *option)
+{
+    const char *before = "";
+    bool any = false;
+
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const struct tm_verb *const verb = tm_verbs[i];
+
+        if (!takes(verb, option) || is_action(verb) || has_actions(verb))
+            continue;
+        (void)fprintf(to, "%s %s", any ? "" : "__fish_seen_subcommand_from", verb->name);
+        any = true;
+        before = "; or ";
+    }
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const struct tm_verb *const verb = tm_verbs[i];
+
+        if (!takes(verb, option) || (!is_action(verb) && !has_actions(verb)))
+            continue;
+        (void)fprintf(to, "%sbegin; ", before);
+        print_fish_action(to, verb);
+        (void)fputs("; end", to);
+        before = "; or ";
+    }
+}
+
+static void print_fish_option(FILE *to, const struct tm_option *option)
+{
+    (void)fputs("complete -c tracemill", to);
+    if (option->verbs != TM_FOR_ALL) {
+        (void)fputs(" -n '", to);
+        print_fish_verbs(to, option);
+        (void)fputc('\'', to);
+    }
+    if (option->letter)
+        (void)fprintf(to, " -s %c", option->letter);
+    (void)fprintf(to, " -l %s -d \"", option->name);
+    print_quoted(to, option->help, "\"$\\");
+    (void)fputc('"', to);
+    if (option->words)
+        (void)fprintf(to, " -x -a '%s'", option->words);
+    else if (option->argument)
+        (void)fputs(takes_file(option) ? " -r -F" : " -x", to);
+    (void)fputc('\n', to);
+}
+
+/* The verb that an action is of. */
+static const struct tm_verb *action_begin(const struct tm_verb *action)
+{
+    size_t i = 0;
+
+    while (!is_action_of(action, tm_verbs[i]))
+        i++; /* it is there: a verb of two words has one of the first */
+    return tm_verbs[i];
+}
+
+static void print_fish(FILE *to)
+{
+    (void)fputs("# fish completion for tracemill\n", to);
+    for (size_t i = 0; i < tm_verb_count; i++) {
+        const struct tm_verb *const verb = tm_verbs[i];
+
+        if (is_listed(verb)) {
+            (void)fputs("complete -c tracemill -n ", to);
+            if (is_action(verb)) {
+                (void)fputc('\'', to);
+                print_fish_action(to, action_begin(verb));
+                (void)fputc('\'', to);
+            } else {
+                (void)fputs("__fish_use_subcommand -f", to);
+            }
+            (void)fprintf(to, " -a %s -d \"", is_action(verb) ? second_word(verb) : verb->name);
+            print_quoted(to, verb->summary, "\"$\\");
+            (void)fputs("\"\n", to);
+        }
+        if (verb->words)
+            (void)fprintf(to, "complete -c tracemill -n '__fish_seen_subcommand_from %s' -f -a '%s'\n", verb->name,
+                          verb->words);
+    }
+    (void)fputs("complete -c tracemill -n '__fish_seen_subcommand_from help' -f -a '", to);
+    print_verbs(to);
+    (void)fputs("'\n", to);
+    for (size_t i = 0; i < TM_OPTION_COUNT; i++)
+        print_fish_option(to, &tm_option_table[i]);
+}
+
+/* Completions.  out: false where there is no such shell */
+static bool help_completions(const char *shell, FILE *to)
+{
+    static const struct {
+        const char *shell;
+        void (*print)(FILE *to);
+    } printers[] = { { "bash", print_bash }, { "zsh", print_zsh }, { "fish", print_fish } };
+
+    for (size_t i = 0; i < sizeof(printers) / sizeof(printers[0]); i++) {
+        if (strcmp(printers[i].shell, shell) == 0) {
+            printers[i].print(to);
+            return true;
+        }
+    }
+    return false;
+}
+
+static tm_status refuse_action(struct tm_run *run, const struct tm_verb *verb, const char *typed)
+{
+    const struct tm_verb *const action = tm_verb_nearest_action(verb, typed);
+
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s %s': there is no such verb", verb->name, typed);
+    if (action)
+        tm_hint(&run->error, "did you mean '%s'?", action->name);
+    else
+        tm_hint(&run->error, "'tracemill help' lists the verbs");
+    return TM_ERR_USAGE;
+}
+
+static tm_status run_help(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_nearest nearest = { 0 };
+    size_t used;
+
+    if (options->input_count == 0) {
+        tm_help_overview(stdout);
+        return TM_OK;
+    }
+    /* a second word, as in `help config show`, belongs to the verb */
+    const struct tm_verb *const verb = tm_verb_by_words(options->inputs, options->input_count, &used);
+
+    if (verb && has_actions(verb) && used < options->input_count)
+        return refuse_action(run, verb, options->inputs[used]);
+    if (verb) {
+        help_verb(verb, stdout);
+        return TM_OK;
+    }
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s': there is no such verb", options->inputs[0]);
+    for (size_t i = 0; i < tm_verb_count; i++)
+        tm_nearest_offer(&nearest, options->inputs[0], tm_verbs[i]->name);
+    if (nearest.word)
+        tm_hint(&run->error, "did you mean '%s'?", nearest.word);
+    else
+        tm_hint(&run->error, "'tracemill help' lists the verbs");
+    return TM_ERR_USAGE;
+}
+
+static tm_status run_man(struct tm_run *run, const struct tm_options *options)
+{
+    (void)run;
+    (void)options;
+    help_manual(stdout);
+    return TM_OK;
+}
+
+static tm_status run_completions(struct tm_run *run, const struct tm_options *options)
+{
+    if (help_completions(options->inputs[0], stdout))
+        return TM_OK;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot print completions for '%s': there are none",
+                  options->inputs[0]);
+    tm_hint(&run->error, "the shells are bash, zsh and fish");
+    return TM_ERR_USAGE;
+}
+
+/* clang-format off */
+const struct tm_verb tm_help_verb = {
+    .name = "help",
+    .summary = "print help on a verb",
+    .usage = "[VERB]",
+    .description = "Without a verb: the verbs, and what the exit status means.",
+    .examples = "",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 0,
+    .most = 2,
+    .run = run_help,
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct tm_verb tm_man_verb = {
+    .name = "man",
+    .summary = "print the manual page as roff",
+    .usage = "",
+    .description = "For packagers: 'tracemill man > tracemill.1'.",
+    .examples = "",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 0,
+    .most = 0,
+    .run = run_man,
+};
+/* clang-format on */
+
+/* clang-format off */
+const struct tm_verb tm_completions_verb = {
+    .name = "completions",
+    .summary = "print the completions for a shell",
+    .usage = "bash|zsh|fish",
+    .description =
+        "For packagers and shell start-up files: 'source <(tracemill completions bash)'.",
+    .examples = "",
+    .words = "bash zsh fish",
+    .bit = TM_FOR_WORDS,
+    .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
+    .least = 1,
+    .most = 1,
+    .run = run_completions,
+};
+/* clang-format on */

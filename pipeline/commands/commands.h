@@ -50,11 +50,8 @@ const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is non
  * out: used  how many of the words are its name */
 const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t *used);
 
-/* Verbs of two words, of which this one is the first: "batch scan" is an action of "batch". */
-bool tm_verb_is_action_of(const struct tm_verb *action, const struct tm_verb *verb);
-const char *tm_verb_second_word(const struct tm_verb *action);
-bool tm_verb_has_actions(const struct tm_verb *verb);
-/* The action that a mistyped second word was meant to be; NULL = none is near. */
+/* Of a verb of which "VERB ACTION" are verbs, too: the action that a mistyped second word was meant to be; NULL = none
+ * is near. */
 const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed);
 
 /* Texts made from the tables of verbs and options.  Write errors stay in the stream. */
