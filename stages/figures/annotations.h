@@ -4,7 +4,7 @@
 
 #include "pipeline/stage.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/scopes.h"
+#include "stages/figures/figure_stages.h"
 
 /* What the program annotated on its host threads (jax.profiler.TraceAnnotation, torch.profiler.record_function), as a
  * tree by the names that lie around it, all threads together: host time, and the time of the device activities whose

@@ -11,8 +11,7 @@
 #include "pipeline/store/groups.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
-#include "stages/figures/members.h"
+#include "stages/figures/host_threads.h"
 
 /* An op on a device.  The key is a hash of the op in its upper 96 bits and the device in its lower 32: the rows of an
  * op come one after the other, in the order of the devices. */

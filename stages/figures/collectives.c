@@ -4,7 +4,7 @@
  * is found out when all hosts are read. What counts is what the devices count as collectives.
  * Memory: a table of fixed size remembers what names and configurations tell; fixed per device what
  * runs on it; groups, starts and stretches spill. */
-#include "stages/figures/collectives.h"
+#include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,10 +14,9 @@
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
-#include "stages/figures/compile_programs.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 #include "stages/resolve/classes.h"
 
 enum { CALL_DEPTH = 32 /* calls that are open at once on one thread */ };
@@ -33,6 +32,342 @@ struct compile {
     tm_strid shapes; /* of the program that it made; 0 = not known.  Set by the report */
     uint8_t sort, has_step, in_chosen;
 };
+
+/* --- programs ---
+ * The programs whose HLO is in the profiles: with which shapes a function was compiled.  A compile tells only the name of
+ * what it made; a program only its name and a number that counts up.  So the last program of a name is what the last
+ * compile of that name made, and so on backwards, host by host.  Both are sorted by function, host and the order in which
+ * they were made; the stretches of one function on one host are then joined from their ends, because a program may be
+ * older than the profile. */
+
+enum {
+    NAME_MOST = 512, /* bytes of a name that are looked at */
+    SHAPES_MOST = 16 << 10,
+    SHAPES_END = 384,      /* bytes that are kept of the begin and of the end of a very long text: inputs stand last */
+    COUNTED_ID = INT32_MAX /* ids count up from 0; those of TPU programs are hashes, and tell no order */
+};
+
+struct program {
+    struct tm_key function; /* hash of program_function; set by sort_programs */
+    int64_t id;
+    tm_strid name, shapes;
+    uint32_t host;
+};
+
+/* A compile on its way to its program. */
+struct made {
+    struct tm_key function;
+    int64_t start_ps;
+    uint64_t row;    /* of the compiles */
+    tm_strid module; /* its name: "jit_step", "PjitFunction(step)" */
+    uint32_t host;
+};
+
+struct programs {
+    struct tm_run *run;
+    size_t memory_bytes;
+    struct tm_rows *rows; /* struct program */
+};
+
+static void take_programs(struct programs *programs, const struct tm_trace *trace, uint32_t host)
+{
+    const uint64_t count = tm_rows_count(trace->hlo_modules);
+
+    for (uint64_t i = 0; i < count && !tm_failed(programs->run); i++) {
+        const struct tm_hlo_module *module = tm_rows_at(trace->hlo_modules, i);
+        const struct program row = {
+            .id = module->program_id, .name = module->name, .shapes = module->shapes, .host = host
+        };
+
+        if (row.name)
+            tm_rows_append(programs->rows, &row);
+    }
+}
+
+static const struct tm_row_field program_fields[] = {
+    TM_FIELD(struct program, id, INSTANT, KEEP),
+    TM_FIELD(struct program, name, NAME, KEEP),
+    TM_FIELD(struct program, shapes, NAME, KEEP),
+    TM_FIELD(struct program, host, HOST, KEEP),
+    TM_FIELDS_END,
+};
+
+static void save_programs(const struct programs *programs, struct tm_partial_writer *w)
+{
+    const uint64_t count = tm_rows_count(programs->rows);
+
+    tm_partial_put_u64(w, count);
+    tm_fields_save_rows(w, program_fields, programs->rows, 0, count);
+}
+
+static void load_programs(struct programs *programs, struct tm_partial_reader *r)
+{
+    tm_fields_load_rows(r, program_fields, programs->rows, tm_partial_u64(r), NULL, NULL);
+}
+
+/* --- names --- */
+
+static bool drop_prefix(const char **name, size_t *length, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+
+    if (*length <= n || memcmp(*name, prefix, n) != 0)
+        return false;
+    *name += n;
+    *length -= n;
+    return true;
+}
+
+static bool is_name_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+}
+
+/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what stands in no name of
+ * a program as '_'.  in: to  at least length + 1 bytes.  out: the length */
+static size_t program_function(const char *name, size_t length, char *to)
+{
+    if (drop_prefix(&name, &length, "PjitFunction(") || drop_prefix(&name, &length, "PmapFunction("))
+        length -= name[length - 1] == ')';
+    if (!drop_prefix(&name, &length, "jit_"))
+        (void)drop_prefix(&name, &length, "pmap_");
+    for (size_t i = 0; i < length; i++)
+        to[i] = is_name_letter(name[i]) ? name[i] : '_';
+    to[length] = '\0';
+    return length;
+}
+
+static struct tm_key hash_function(struct tm_names *names, tm_strid name)
+{
+    char function[NAME_MOST + 1];
+    size_t length;
+    const char *text = tm_names_text(names, name, NAME_MOST, &length);
+
+    return tm_hash_key(function, program_function(text, length, function));
+}
+
+/* --- order --- */
+
+static int by_function(struct tm_key a, uint32_t a_host, struct tm_key b, uint32_t b_host)
+{
+    const int difference = tm_key_order(a, b);
+
+    return difference ? difference : (a_host > b_host) - (a_host < b_host);
+}
+
+static int program_order(const void *a, const void *b)
+{
+    const struct program *x = a, *y = b;
+    const int difference = by_function(x->function, x->host, y->function, y->host);
+
+    return difference ? difference : (x->id > y->id) - (x->id < y->id);
+}
+
+static int made_order(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+    const int difference = by_function(x->function, x->host, y->function, y->host);
+
+    if (difference || x->start_ps == y->start_ps)
+        return difference ? difference : (x->row > y->row) - (x->row < y->row);
+    return x->start_ps < y->start_ps ? -1 : 1;
+}
+
+/* Rows out of a sorter, side by side.  owns: the caller frees the result, NULL after a failure */
+static struct tm_rows *lay_out(struct programs *p, struct tm_sorter *sorter, size_t row_bytes)
+{
+    struct tm_rows *rows = tm_rows_new(p->run, TM_ACCOUNT_TABLES, row_bytes, p->memory_bytes);
+    const void *row;
+
+    tm_sorter_finish(sorter);
+    while (rows && (row = tm_sorter_next(sorter)))
+        tm_rows_append(rows, row);
+    return rows;
+}
+
+static void sort_programs(struct programs *p, struct tm_names *names)
+{
+    struct tm_sorter *sorter =
+        tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct program), p->memory_bytes, program_order);
+    struct tm_rows *sorted;
+
+    if (!sorter)
+        return;
+    for (uint64_t i = 0; i < tm_rows_count(p->rows) && !tm_failed(p->run); i++) {
+        struct program program = *(const struct program *)tm_rows_at(p->rows, i);
+
+        program.function = hash_function(names, program.name);
+        tm_sorter_push(sorter, &program);
+    }
+    sorted = lay_out(p, sorter, sizeof(struct program));
+    tm_sorter_free(sorter);
+    if (!sorted)
+        return;
+    tm_rows_free(p->rows);
+    p->rows = sorted;
+}
+
+/* Those of the sort that counts.  owns: the caller frees the result, NULL after a failure */
+static struct tm_rows *sort_compiles(struct programs *p, struct tm_names *names, struct tm_rows *compiles,
+                                     enum sort sort)
+{
+    struct tm_sorter *sorter =
+        tm_sorter_new(p->run, TM_ACCOUNT_TABLES, sizeof(struct made), p->memory_bytes, made_order);
+    struct tm_rows *sorted;
+
+    if (!sorter)
+        return NULL;
+    for (uint64_t i = 0; i < tm_rows_count(compiles) && !tm_failed(p->run); i++) {
+        const struct compile *const compile = tm_rows_at(compiles, i);
+        const struct made made = {
+            .function = hash_function(names, compile->module),
+            .start_ps = compile->start_ps,
+            .row = i,
+            .module = compile->module,
+            .host = compile->host,
+        };
+
+        if (compile->sort == sort && compile->module)
+            tm_sorter_push(sorter, &made);
+    }
+    sorted = lay_out(p, sorter, sizeof(struct made));
+    tm_sorter_free(sorter);
+    return sorted;
+}
+
+/* The end of the stretch of one function on one host that begins at `from`; counted: whether its ids count up. */
+static uint64_t end_of_programs(struct programs *p, uint64_t from, struct program *first, bool *counted)
+{
+    uint64_t end;
+
+    *counted = true;
+    for (end = from; end < tm_rows_count(p->rows); end++) {
+        const struct program *row = tm_rows_at(p->rows, end);
+
+        if (end == from)
+            *first = *row;
+        if (by_function(row->function, row->host, first->function, first->host) != 0)
+            break;
+        *counted = *counted && row->id >= 0 && row->id <= COUNTED_ID;
+    }
+    return end;
+}
+
+static uint64_t end_of_compiles(struct tm_rows *compiles, uint64_t from, struct made *first)
+{
+    uint64_t end;
+
+    for (end = from; end < tm_rows_count(compiles); end++) {
+        const struct made *row = tm_rows_at(compiles, end);
+
+        if (end == from)
+            *first = *row;
+        if (by_function(row->function, row->host, first->function, first->host) != 0)
+            break;
+    }
+    return end;
+}
+
+/* A stretch of compiles and the programs that they made: the last ones, in the same order. */
+static void set_shapes(struct programs *p, uint64_t program, struct tm_rows *sorted, uint64_t from, uint64_t end,
+                       struct tm_rows *compiles)
+{
+    for (uint64_t i = from; i < end; i++, program++) {
+        const tm_strid shapes = ((const struct program *)tm_rows_at(p->rows, program))->shapes;
+        const struct made *const made = tm_rows_at(sorted, i);
+
+        if (shapes)
+            ((struct compile *)tm_rows_change(compiles, made->row))->shapes = shapes;
+    }
+}
+
+static void join(struct programs *p, struct tm_rows *sorted, struct tm_rows *compiles)
+{
+    uint64_t program = 0, compile = 0;
+
+    while (program < tm_rows_count(p->rows) && compile < tm_rows_count(sorted) && !tm_failed(p->run)) {
+        struct program first_program = { .id = 0 };
+        struct made first_compile = { .function = { 0, 0 } };
+        bool counted;
+        const uint64_t programs_end = end_of_programs(p, program, &first_program, &counted);
+        const uint64_t compiles_end = end_of_compiles(sorted, compile, &first_compile);
+        const int difference =
+            by_function(first_program.function, first_program.host, first_compile.function, first_compile.host);
+
+        if (!difference && counted && programs_end - program >= compiles_end - compile)
+            set_shapes(p, programs_end - (compiles_end - compile), sorted, compile, compiles_end, compiles);
+        if (difference <= 0)
+            program = programs_end;
+        if (difference >= 0)
+            compile = compiles_end;
+    }
+}
+
+/* Find the programs that the compiles made.  Where there are more compiles of a function than programs, nothing tells
+ * which one made what, and none is told. */
+static void find_programs(struct programs *p, struct tm_names *names, struct tm_rows *compiles, enum sort sort)
+{
+    struct tm_rows *sorted;
+
+    sort_programs(p, names);
+    sorted = sort_compiles(p, names, compiles, sort);
+    if (sorted)
+        join(p, sorted, compiles);
+    tm_rows_free(sorted);
+}
+
+/* A text of shapes; one that is very long is cut in the middle. */
+static void add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
+{
+    char cut[2 * SHAPES_END + 5];
+    size_t length;
+    const char *text = tm_names_text(names, shapes, SHAPES_MOST, &length);
+
+    if (length < sizeof(cut)) {
+        tm_add_text(to, "shapes", text, length);
+        return;
+    }
+    memcpy(cut, text, SHAPES_END);
+    memcpy(cut + SHAPES_END, " ... ", 5);
+    memcpy(cut + SHAPES_END + 5, text + length - SHAPES_END, SHAPES_END);
+    tm_add_text(to, "shapes", cut, sizeof(cut));
+}
+
+static void add_program(struct tm_names *names, const struct program *program, struct tm_value *list)
+{
+    struct tm_value *to = tm_add_object(list, NULL);
+    size_t length;
+    const char *text = tm_names_text(names, program->name, NAME_MOST, &length);
+
+    tm_add_text(to, "module", text, length);
+    tm_add_int(to, "program_id", program->id);
+    if (program->shapes)
+        add_shapes(names, program->shapes, to);
+    else
+        tm_add_null(to, "shapes", "its HLO does not tell");
+}
+
+/* The programs of functions that have several, of the first host that has several. */
+static void add_programs(struct programs *programs, struct tm_names *names, uint64_t most, struct tm_value *section)
+{
+    struct tm_value *list = tm_add_array(section, "programs");
+    struct tm_key listed = { 0, 0 };
+    uint64_t end, count = 0;
+
+    for (uint64_t i = 0; i < tm_rows_count(programs->rows) && !tm_failed(programs->run); i = end) {
+        struct program first = { .id = 0 };
+        bool counted;
+
+        end = end_of_programs(programs, i, &first, &counted);
+        if (end - i < 2 || tm_is_same_key(first.function, listed))
+            continue;
+        listed = first.function;
+        for (uint64_t k = i; k < end && count < most; k++, count++)
+            add_program(names, tm_rows_at(programs->rows, k), list);
+    }
+}
+
+/* --- compiles --- */
 
 /* The latest ends of the compiles that began on a track. */
 struct track_ends {
@@ -64,8 +399,8 @@ struct compiles {
     struct tm_rows *hosts;  /* struct host_name */
     struct tm_rows *tracks; /* struct track_ends of the present host */
     struct track_ends any_track;
-    struct tm_compiled *programs; /* those whose HLO is there */
-    struct call_stack *calls;     /* CALL_THREADS of them */
+    struct programs programs; /* those whose HLO is there */
+    struct call_stack *calls; /* CALL_THREADS of them */
     uint32_t call_count, last_call;
     uint64_t found[SORT_COUNT];
     bool has_host_events, has_host_steps;
@@ -98,7 +433,7 @@ static tm_status compile_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_fields_save(w, stage_fields, c);
     tm_partial_put_u64(w, count);
     tm_fields_save_rows(w, compile_fields, c->rows, 0, count);
-    tm_compiled_save(c->programs, w);
+    save_programs(&c->programs, w);
     return c->run->error.status;
 }
 
@@ -126,7 +461,7 @@ static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
     }
     tm_fields_load_more(r, stage_fields, c);
     tm_fields_load_rows(r, compile_fields, c->rows, tm_partial_u64(r), complete_compile, NULL);
-    tm_compiled_load(c->programs, r);
+    load_programs(&c->programs, r);
     return c->run->error.status;
 }
 
@@ -281,39 +616,11 @@ static void add_event(struct compiles *c, uint64_t at, struct tm_value *list)
     else
         tm_add_null(to, "step", "it begins in no step of the host");
     if (compile.shapes)
-        tm_compiled_add_shapes(c->names, compile.shapes, to);
+        add_shapes(c->names, compile.shapes, to);
     else
         tm_add_null(to, "shapes",
-                    tm_compiled_count(c->programs) ? "nothing tells which of the programs in the profile it made"
-                                                   : "the HLO is not in the profile");
-}
-
-static void set_shapes(void *to, uint64_t row, tm_strid shapes)
-{
-    struct compiles *c = to;
-
-    ((struct compile *)tm_rows_change(c->rows, row))->shapes = shapes;
-}
-
-/* Find the programs that the compiles of the sort that counts made. */
-static void find_programs(struct compiles *c, enum sort sort)
-{
-    const size_t share = tm_budget_share(&c->run->budget, TM_ACCOUNT_SORT);
-    struct tm_rows *made = tm_rows_new(c->run, TM_ACCOUNT_SORT, sizeof(struct tm_made), share / 64);
-
-    if (!made)
-        return;
-    for (uint64_t i = 0; i < tm_rows_count(c->rows) && !tm_failed(c->run); i++) {
-        const struct compile *compile = tm_rows_at(c->rows, i);
-        const struct tm_made row = {
-            .start_ps = compile->start_ps, .row = i, .module = compile->module, .host = compile->host
-        };
-
-        if (compile->sort == sort && compile->module)
-            tm_rows_append(made, &row);
-    }
-    tm_compiled_match(c->programs, c->names, made, set_shapes, c);
-    tm_rows_free(made);
+                    tm_rows_count(c->programs.rows) ? "nothing tells which of the programs in the profile it made"
+                                                    : "the HLO is not in the profile");
 }
 
 static int by_row(const void *a, const void *b)
@@ -393,9 +700,9 @@ static tm_status compile_report(struct tm_stage *s, struct tm_value *summary)
         add_up(c, sort, &totals, modules, longest);
         add_totals(c, &totals, sort, section);
         add_recompiled(c, modules, section);
-        find_programs(c, sort);
+        find_programs(&c->programs, c->names, c->rows, sort);
         add_events(c, longest, section);
-        tm_compiled_add_list(c->programs, c->names, c->settings->table_rows, section);
+        add_programs(&c->programs, c->names, c->settings->table_rows, section);
     }
     tm_groups_free(modules);
     tm_sorter_free(longest);
@@ -413,7 +720,8 @@ static tm_status open_stage(struct tm_stage *s)
     c->settings = s->settings;
     c->rows = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct compile), 4 * tenth);
     c->hosts = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct host_name), tenth);
-    c->programs = tm_compiled_new(s->run, tenth);
+    c->programs = (struct programs){ .run = s->run, .memory_bytes = tenth };
+    c->programs.rows = tm_rows_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct program), tenth);
     c->calls = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, CALL_THREADS * sizeof(*c->calls), &s->run->error);
     return s->run->error.status;
 }
@@ -593,7 +901,7 @@ static tm_status end_host(struct tm_stage *s)
 {
     struct compiles *c = s->state;
 
-    tm_compiled_take(c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
+    take_programs(&c->programs, c->trace, (uint32_t)tm_rows_count(c->hosts) - 1);
     tm_rows_free(c->tracks);
     c->tracks = NULL;
     c->trace = NULL;
@@ -607,7 +915,7 @@ static void close_stage(struct tm_stage *s)
     tm_rows_free(c->rows);
     tm_rows_free(c->hosts);
     tm_rows_free(c->tracks);
-    tm_compiled_free(c->programs);
+    tm_rows_free(c->programs.rows);
     tm_give(&s->run->budget, TM_ACCOUNT_TABLES, c->calls, c->calls ? CALL_THREADS * sizeof(*c->calls) : 0);
 }
 

@@ -10,7 +10,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 
 enum {
     LINES_PER_HOST = 200,

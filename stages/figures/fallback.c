@@ -12,7 +12,7 @@
 #include "pipeline/store/groups.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 
 /* FALLBACK_OPEN: calls back that are followed at once; of more the function is not told.  FALLBACK_FRONT: a power of
  * two; names that are at hand.  FALLBACK_TRIPS: the longest round trips that are listed. */

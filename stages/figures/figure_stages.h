@@ -8,7 +8,7 @@
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 
 /* The stages that work the figures out, and what their tests look at.
  * To add one: 1. a file here with its struct tm_stage_type (pipeline/stage.h), 2. a row in tm_registry
@@ -86,5 +86,14 @@ struct tm_callback_name {
 };
 
 struct tm_callback_name tm_callback_name_of(const char *text, size_t length, bool is_cpu_op);
+
+/* Device time by framework scope and pass, and host annotations with the device time that they launched.  Writes the
+ * section scopes.
+ * source: docs/metrics.md, "Scopes" */
+extern const struct tm_stage_type tm_scopes_stage;
+
+/* Collectives by what they do and how much they move.  Writes the section collectives.
+ * source: docs/metrics.md, "Collectives" */
+extern const struct tm_stage_type tm_collectives_stage;
 
 #endif

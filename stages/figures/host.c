@@ -13,7 +13,7 @@
 #include "pipeline/store/lengths.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 #include "stages/figures/nesting.h"
 #include "stages/resolve/classes.h"
 

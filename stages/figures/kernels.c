@@ -12,9 +12,9 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/names.h"
+#include "stages/figures/device_limits.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/sm_limits.h"
 #include "stages/resolve/classes.h"
 
 /* Kernels in a partial: both tables whole, in the order of their keys.  Hosts and devices are numbered anew where they

@@ -12,12 +12,12 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
+#include "stages/figures/device_limits.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
-#include "stages/figures/sm_limits.h"
 
 enum {
     OCCUPANCY_LOW_MILLI = 50000, /* below it a kernel is listed, in thousandths of a percent */

@@ -11,11 +11,11 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/rows.h"
+#include "stages/figures/device_limits.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
 #include "stages/figures/nesting.h"
-#include "stages/figures/peaks.h"
 #include "stages/resolve/classes.h"
 
 /* The events of a site that gather, and what is looked up once for all of them. */

@@ -5,9 +5,9 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/rows.h"
+#include "stages/figures/device_limits.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/nesting.h"
-#include "stages/figures/peaks.h"
 
 /* Operations of the program by self time, and how near they come to what the device can do.  Writes the sections ops
  * and roofline.
@@ -126,7 +126,7 @@ static inline bool op_computes(uint8_t level)
     return level == TM_LEVEL_COMPUTE || level == TM_LEVEL_CONTAINER;
 }
 
-/* --- op_rows.c: rows --- */
+/* --- ops_report.c: rows --- */
 
 extern const struct tm_row_field tm_op_fields[]; /* of struct op_row */
 extern const struct tm_row_field tm_op_cost_fields[];
@@ -141,10 +141,6 @@ size_t tm_op_family_name(const char *text, size_t length);
 /* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
 struct tm_key tm_op_family_of(struct ops *o, const struct op_row *row);
-/* What a family is called, and the path that it has in common, 0 = none.  Of any of its operations. */
-tm_strid tm_op_family_title(struct ops *o, const struct op_row *row);
-tm_strid tm_op_family_scope(struct ops *o, const struct op_row *row);
-int tm_op_by_family(const void *a, const void *b); /* order of struct op_place */
 
 /* --- roofline.c: how near an operation comes to what its device can do --- */
 
@@ -182,13 +178,7 @@ static inline double op_number(struct tm_wide wide)
     return (double)tm_wide_value(wide);
 }
 
-/* op_rows.c: an operation as the tables show it, and what tables of families have of that. */
-double tm_op_share(double part, int64_t whole); /* in percent */
-void tm_op_add_category(struct ops *o, struct tm_value *to, const struct op_row *row);
-void tm_op_add_precision(struct tm_value *to, const struct op_row *row);
-void tm_op_add_times(struct tm_value *to, const struct op_row *row);
-void tm_op_add_roof(struct tm_value *to, const struct op_row *row, const struct op_roof *roof);
-void tm_op_add_first(struct ops *o, struct tm_value *to, const struct op_row *row);
+/* ops_report.c: an operation as the tables show it. */
 void tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
                    const struct op_roof *roof);
 

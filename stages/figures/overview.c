@@ -13,7 +13,7 @@
 #include "pipeline/trace.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 #include "stages/resolve/classes.h"
 
 /* Does a program compute gradients?  It decides which advice is fit: nothing about gradients or optimizers is said

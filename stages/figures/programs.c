@@ -11,7 +11,7 @@
 #include "pipeline/store/groups.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 
 /* Longer stretches between two programs are told by their cause, as idle gaps. */
 #define PROGRAMS_PAUSE_PS INT64_C(100000000)

@@ -3,7 +3,7 @@
  * report, once per different path.  What counts is what the table of kernels counts, and copies that have a path.
  * Memory: events gather by site in a table of fixed size; groups spill; ops that lie in each other are kept while they
  * are open. */
-#include "stages/figures/scopes.h"
+#include "stages/figures/figure_stages.h"
 
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "pipeline/store/hash.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/members.h"
 
 /* One collective of one device. */
 struct arrival {

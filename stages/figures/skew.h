@@ -5,7 +5,6 @@
 #include "pipeline/store/groups.h"
 #include "stages/figures/collective_facts.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/members.h"
 
 /* Late arrivals: what of the stage collectives compares devices with each other.  source:
  * docs/metrics.md, "Late arrivals" */

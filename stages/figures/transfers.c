@@ -12,7 +12,7 @@
 #include "stages/figures/device_time.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/host_window.h"
+#include "stages/figures/host_threads.h"
 #include "stages/resolve/classes.h"
 
 /* SIZE_ROWS: powers of two of a 64-bit size.  RECENT: copies to the host that may still be

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stages/figures/collective_facts.h"
-#include "stages/figures/collectives.h"
+#include "stages/figures/figure_stages.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "stages/figures/sm_limits.h"
+#include "stages/figures/device_limits.h"
 #include "tests/support/kept_bench.h"
 #include "tests/support/stage_driver.h"
 #include "tests/support/test_run.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/figures/peaks.h"
+#include "stages/figures/device_limits.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
