@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The waterfall of a step, and what the rules for causes share: how they begin and write one, and how much of the change
- * of a part is left for it. */
+ * of a part is left for it; and the causes outside of single operations. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
 #include "reports/compare/comparison.h"
@@ -257,4 +258,463 @@ char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value)
     else
         (void)snprintf(out, SIGNED_TIME_BYTES, "%s %s", tm_format_pct(text, fabs(pct)), pct < 0 ? "less" : "longer");
     return out;
+}
+
+/* --- causes outside of single operations ---
+ * One device, compiling, copies, collectives, overlap, idle time; at last the parts that nothing else explains. */
+
+static double part_change(const struct causes *k, enum tm_part part)
+{
+    return (double)(k->w->new_part_ps[part] - k->w->base_part_ps[part]);
+}
+
+static void emit_before(struct cause *cause, const char *what, double base_ps, double new_ps)
+{
+    char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    tm_cause_say(cause, "%s: %s per step and device, before %s", what, tm_format_time(b, tm_whole(round(new_ps))),
+                 tm_format_time(a, tm_whole(round(base_ps))));
+}
+
+static double figure_at(const struct tm_value *summary, const void *path)
+{
+    const struct tm_value *value = tm_path(summary, path);
+
+    return tm_has(value) ? tm_double(value) : NAN;
+}
+
+static double figure_per_step(const struct tm_value *summary, const void *path)
+{
+    return figure_at(summary, path) / tm_device_steps(summary);
+}
+
+/* --- one device --- */
+
+static const char *const device_fixes[] = {
+    "compare clock, temperature and power of this device with the others, and what else runs on it",
+    "run with the slow device left out, or in another place: does the slowness move with it?",
+    "if the work was divided anew, compare what each device gets",
+    NULL,
+};
+static const double device_least = 0.03; /* of its computing */
+
+static double growth_of(const struct compared_device *device, size_t side)
+{
+    return device->compute_ps[0] > 0 && device->compute_ps[side] > 0
+               ? log(device->compute_ps[side] / device->compute_ps[0])
+               : 0;
+}
+
+/* The median of the others. */
+static double growth_of_others(const struct comparison *c, size_t side, size_t but, double *scratch)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->device_count; i++) {
+        if (i != but)
+            scratch[count++] = growth_of(&c->devices[i], side);
+    }
+    tm_sample_sort(scratch, count);
+    return tm_sample_quantile((struct tm_sample){ scratch, count }, 0.5);
+}
+
+void tm_find_slow_device(struct causes *k)
+{
+    static const enum tm_part waits[] = { TM_PART_COLLECTIVES, TM_PART_IDLE_DEVICE_WAIT, TM_PART_IDLE_SYNC,
+                                          TM_PART_IDLE_HOST, TM_PART_IDLE_UNRECORDED };
+    const struct comparison *c = k->c;
+    double *scratch = tm_room_take(&k->c->room, c->device_count, sizeof(*scratch));
+    double others, growth, own_ps, change_ps;
+    char longer[SIGNED_TIME_BYTES], time[SIGNED_TIME_BYTES], pct[TM_FORMAT_BYTES];
+    struct cause *cause;
+    size_t odd = 0;
+
+    if (!scratch)
+        return;
+    if (c->device_count < 2)
+        return;
+    for (size_t i = 1; i < c->device_count; i++)
+        odd = fabs(growth_of(&c->devices[i], k->side)) > fabs(growth_of(&c->devices[odd], k->side)) ? i : odd;
+    const struct compared_device *device = &c->devices[odd];
+
+    growth = growth_of(device, k->side);
+    others = growth_of_others(c, k->side, odd, scratch);
+    if (fabs(growth) < device_least || fabs(others) > fabs(growth) / 3 ||
+        (k->is_tested && !device->is_significant[k->side]))
+        return;
+    own_ps = device->compute_ps[k->side] - device->compute_ps[0] * exp(others);
+    change_ps = tm_take_from_part(k, TM_PART_COMPUTE, own_ps);
+    for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+        change_ps += tm_take_from_part(k, waits[i], own_ps - change_ps);
+    if (!tm_is_worth_a_cause(k, change_ps))
+        return;
+    k->is_compute_told = true;
+    cause = tm_cause_begin(k, own_ps > 0 ? "slow_device" : "slow_device_gone", change_ps);
+    tm_cause_set_title(cause, "%s alone computes %s: %s per step", device->name, tm_longer_by(longer, 1, exp(growth)),
+                       tm_signed_time(time, change_ps));
+    cause->value = 100 * (exp(growth) - 1);
+    cause->unit = "%";
+    emit_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
+    tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1, c->device_count == 2 ? "" : "s",
+                 others < 0 ? "-" : "+", tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
+    cause->why = "The devices wait for each other, so that the slowest one sets the pace.";
+    cause->fixes = device_fixes;
+}
+
+/* --- compiling --- */
+
+static const char *const compile_fixes[] = {
+    "find out which program is compiled in the steps, and which of its shapes or static arguments "
+    "change",
+    "pad or bucket shapes that vary; keep jitted functions outside of loops",
+    NULL,
+};
+
+void tm_find_recompiles(struct causes *k)
+{
+    static const char count_path[] = "compile.inside_steps.count", time_path[] = "compile.inside_steps.total_ps";
+    const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
+    const double before = tm_mean_over_runs(base, figure_at, count_path),
+                 after = tm_mean_over_runs(other, figure_at, count_path);
+    char time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct cause *cause;
+    double change_ps;
+
+    if (!(fabs(after - before) > 0))
+        return;
+    if (tm_part_has_changed(k, TM_PART_IDLE_COMPILE)) {
+        change_ps = tm_take_from_part(k, TM_PART_IDLE_COMPILE, (after > before ? 1 : -1) * INFINITY);
+        if (!tm_is_worth_a_cause(k, change_ps))
+            return;
+        cause = tm_cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
+        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
+                           tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
+                           tm_signed_time(time, change_ps));
+    } else if (tm_is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
+        cause = tm_cause_of_fact(k, after > before ? "recompiles" : "recompiles_gone");
+        cause->is_warning = after > before;
+        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s", tm_format_number(b, after),
+                           after == 1 ? "" : "s", tm_format_number(a, before));
+        tm_cause_say(cause, "in too few steps for a test of what they cost");
+    } else {
+        return;
+    }
+    cause->value = after - before;
+    cause->unit = "count";
+    emit_before(cause, "the device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
+                (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
+    tm_cause_say(cause, "compiling inside the steps takes %s in all, before %s",
+                 tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
+                 tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
+    cause->why = "A jitted function that meets new shapes or new static arguments is compiled "
+                 "again, and the devices wait.";
+    cause->fixes = compile_fixes;
+}
+
+/* --- copies --- */
+
+static const struct direction {
+    const char *name, *words;
+    enum tm_part part;
+} directions[] = {
+    { "h2d", "to the device", TM_PART_COPY_H2D },      { "d2h", "to the host", TM_PART_COPY_D2H },
+    { "p2p", "between devices", TM_PART_COPY_P2P },    { "d2d", "inside the device", TM_PART_COPY_D2D },
+    { "other", "of other kinds", TM_PART_COPY_OTHER },
+};
+static const char *const transfer_fixes[] = {
+    "find the new copies in the table of transfers and in the trace: which call launches them?",
+    "put data that stays on the device once, before the loop (jax.device_put), and keep results "
+    "there",
+    NULL,
+};
+static const char *const bandwidth_fixes[] = {
+    "compare pinned and pageable memory, and the NUMA placement of the host's memory, in both runs",
+    NULL,
+};
+enum { MORE_PCT = 1 };
+
+static const struct tm_row *row_of(const struct tm_row_table *table, const char *name)
+{
+    for (size_t i = 0; table && i < table->rows; i++) {
+        if (strcmp(table->row[i]->name, name) == 0)
+            return table->row[i];
+    }
+    return NULL;
+}
+
+static bool has_grown(double base, double value, double sign)
+{
+    return sign * (value - base) * 100 > MORE_PCT * fmax(base, value);
+}
+
+static void tell_transfer(struct causes *k, const struct direction *d, const struct tm_row *row, double change_ps)
+{
+    const struct row_cell *base = &row->cell[0], *other = &row->cell[k->side];
+    const bool is_work = has_grown(base->count, other->count, change_ps < 0 ? -1 : 1) ||
+                         has_grown(base->bytes, other->bytes, change_ps < 0 ? -1 : 1);
+    const char *id = is_work         ? change_ps > 0 ? "transfer_more" : "transfer_less"
+                     : change_ps > 0 ? "transfer_slower"
+                                     : "transfer_faster";
+    struct cause *cause = tm_cause_begin(k, id, change_ps);
+    char time[SIGNED_TIME_BYTES], longer[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+
+    (void)tm_format_number(b, other->count);
+    if (is_work && has_grown(base->count, other->count, change_ps < 0 ? -1 : 1))
+        tm_cause_set_title(cause, "%s cop%s %s per step and device, before %s: %s per step", b,
+                           strcmp(b, "1") == 0 ? "y" : "ies", d->words, tm_format_number(a, base->count),
+                           tm_signed_time(time, change_ps));
+    else if (is_work)
+        tm_cause_set_title(cause, "Copies %s move %s per step and device, before %s: %s per step", d->words,
+                           tm_format_bytes(b, other->bytes), tm_format_bytes(a, base->bytes),
+                           tm_signed_time(time, change_ps));
+    else
+        tm_cause_set_title(cause, "Copies %s of the same data take %s: %s per step", d->words,
+                           tm_longer_by(longer, base->ps, other->ps), tm_signed_time(time, change_ps));
+    cause->value = tm_change_pct(base->ps, other->ps);
+    cause->unit = "%";
+    if (base->has_bytes || other->has_bytes)
+        tm_cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
+                     tm_format_bytes(a, base->bytes));
+    emit_before(cause, "copying", base->ps, other->ps);
+    emit_before(cause, "exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
+    cause->why = is_work ? "The program copies another amount of data in each step."
+                         : "The link between the memories is slower or faster than before, or the "
+                           "host memory is pageable.";
+    cause->fixes = is_work ? transfer_fixes : bandwidth_fixes;
+}
+
+void tm_find_transfer_causes(struct causes *k)
+{
+    for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
+        const struct direction *d = &directions[i];
+        const struct tm_row *row = row_of(k->c->transfers, d->name);
+        double change_ps;
+
+        if (!row || !tm_part_has_changed(k, d->part) || !tm_is_worth_a_cause(k, row->change[k->side].change_ps))
+            continue;
+        change_ps = tm_take_from_part(k, d->part, row->change[k->side].change_ps);
+        if (tm_is_worth_a_cause(k, change_ps))
+            tell_transfer(k, d, row, change_ps);
+    }
+}
+
+/* --- collectives --- */
+
+static const char *const collective_fixes[] = {
+    "compare message sizes and the number of collectives: have buckets or the sharding changed?",
+    "compare the network, the placement of the devices and the settings of the communication "
+    "library",
+    NULL,
+};
+
+void tm_find_collective_causes(struct causes *k)
+{
+    static const char path[] = "total.collective_ps";
+    const struct tm_comparison_side *base = &k->c->side[0], *other = &k->c->side[k->side];
+    const double before = tm_mean_over_runs(base, figure_per_step, path),
+                 after = tm_mean_over_runs(other, figure_per_step, path);
+    const struct tm_row_table *table = k->c->collectives;
+    double change_ps, count_ps = 0, length_ps = 0, runs_before = 0, runs_after = 0;
+    char time[SIGNED_TIME_BYTES], longer[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct cause *cause;
+
+    if (!isfinite(after - before) || !tm_part_has_changed(k, TM_PART_COLLECTIVES) ||
+        !tm_is_worth_a_cause(k, after - before))
+        return;
+    change_ps = tm_take_from_part(k, TM_PART_COLLECTIVES, after - before);
+    if (!tm_is_worth_a_cause(k, change_ps))
+        return;
+    for (size_t i = 0; i < table->rows; i++) {
+        count_ps += table->row[i]->change[k->side].from_count_ps;
+        length_ps += table->row[i]->change[k->side].from_length_ps;
+        runs_before += table->row[i]->cell[0].count;
+        runs_after += table->row[i]->cell[k->side].count;
+    }
+    const bool is_count = fabs(count_ps) > fabs(length_ps);
+
+    cause = tm_cause_begin(k,
+                           is_count        ? change_ps > 0 ? "collective_more" : "collective_less"
+                           : change_ps > 0 ? "collective_slower"
+                                           : "collective_faster",
+                           change_ps);
+    (void)tm_signed_time(time, change_ps);
+    (void)tm_format_number(b, runs_after);
+    if (is_count)
+        tm_cause_set_title(cause, "%s collective%s per step and device, before %s: %s per step", b,
+                           strcmp(b, "1") == 0 ? "" : "s", tm_format_number(a, runs_before), time);
+    else
+        tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after), time);
+    cause->value = tm_change_pct(before, after);
+    cause->unit = "%";
+    emit_before(cause, "collectives", before, after);
+    emit_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
+                (double)k->w->new_part_ps[TM_PART_COLLECTIVES]);
+    cause->why = is_count ? "The program communicates more or less often."
+                          : "The same collectives take longer or shorter: the network, their message "
+                            "sizes, or a late device.";
+    cause->fixes = collective_fixes;
+}
+
+/* --- overlap --- */
+
+static const char *const overlap_fixes[] = {
+    "compare the flags for the latency-hiding scheduler and for asynchronous collectives",
+    "look in the trace for what serializes compute and communication: a dependency, or a single stream",
+    NULL,
+};
+
+void tm_find_lost_overlap(struct causes *k)
+{
+    static const char collective_path[] = "total.collective_ps", copy_path[] = "total.copy_ps";
+    const struct tm_comparison_side *sides[2] = { &k->c->side[0], &k->c->side[k->side] };
+    bool has_changed = false;
+    double change_ps = 0, whole[2] = { 0, 0 }, exposed[2] = { 0, 0 };
+    char time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
+    struct cause *cause;
+
+    for (int i = TM_PART_COLLECTIVES; i <= TM_PART_COPY_OTHER; i++) {
+        exposed[0] += (double)k->w->base_part_ps[i];
+        exposed[1] += (double)k->w->new_part_ps[i];
+        change_ps += k->left_ps[i];
+        has_changed = has_changed || tm_part_has_changed(k, i);
+    }
+    for (int i = 0; i < 2; i++) {
+        const double collectives = tm_mean_over_runs(sides[i], figure_per_step, collective_path);
+        const double copies = tm_mean_over_runs(sides[i], figure_per_step, copy_path);
+
+        whole[i] = (isfinite(collectives) ? collectives : 0) + (isfinite(copies) ? copies : 0);
+    }
+    if (!(whole[0] > 0) || !(whole[1] > 0) || !has_changed || !tm_is_worth_a_cause(k, change_ps))
+        return;
+    const double before = 100 * fmax(0, 1 - exposed[0] / whole[0]), after = 100 * fmax(0, 1 - exposed[1] / whole[1]);
+
+    if ((after < before) != (change_ps > 0))
+        return;
+    for (int i = TM_PART_COLLECTIVES; i <= TM_PART_COPY_OTHER; i++)
+        k->left_ps[i] = 0;
+    cause = tm_cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
+    tm_cause_set_title(cause, "%s of communication and copies is overlapped with compute, before %s: %s per step",
+                       tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
+    cause->value = after - before;
+    cause->unit = "%";
+    emit_before(cause, "collectives and copies", whole[0], whole[1]);
+    emit_before(cause, "exposed", exposed[0], exposed[1]);
+    cause->why = "About the same is communicated and copied, but the devices compute less or more "
+                 "meanwhile.";
+    cause->fixes = overlap_fixes;
+}
+
+/* --- idle time --- */
+
+static const char *const wait_fixes[] = {
+    "look in the trace at what the device waits for: another stream, an event, a partner", NULL
+};
+static const char *const launch_fixes[] = {
+    "launch fewer and larger pieces of work: jit a larger function, or use CUDA graphs", NULL
+};
+static const char *const input_fixes[] = {
+    "prefetch more, with more workers; compare the storage that the data come from", NULL
+};
+static const char *const sync_fixes[] = {
+    "look for results that are now read in each step: float(loss), print, np.asarray", NULL
+};
+static const char *const gc_fixes[] = { "collect garbage between steps only: gc.disable(), gc.collect() every so often",
+                                        NULL };
+static const char *const profiler_fixes[] = { "compare the options of the profiler in both runs", NULL };
+static const char *const host_fixes[] = { "compare the Python functions between the launches of both runs", NULL };
+static const char *const unrecorded_fixes[] = { "profile again with the host tracer on in both runs", NULL };
+
+static const struct {
+    enum tm_part part;
+    const char *id, *words;
+    const char *const *fixes;
+} idle_kinds[] = {
+    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "for work already launched", wait_fixes },
+    { TM_PART_IDLE_LAUNCH, "idle_launch", "for launches", launch_fixes },
+    { TM_PART_IDLE_COMPILE, "idle_compile", "for the compiler", compile_fixes },
+    { TM_PART_IDLE_INPUT, "idle_input", "for input", input_fixes },
+    { TM_PART_IDLE_SYNC, "idle_sync", "while the host waits for results", sync_fixes },
+    { TM_PART_IDLE_GC, "idle_gc", "for garbage collection", gc_fixes },
+    { TM_PART_IDLE_PROFILER, "idle_profiler", "for the profiler", profiler_fixes },
+    { TM_PART_IDLE_HOST, "idle_host", "for other host code", host_fixes },
+    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "for unrecorded reasons", unrecorded_fixes },
+};
+
+/* Idle time changes hands between its causes without any change of its sum, as when launches come
+ * earlier.  So what has no named cause, and what is no significant change, is set off against
+ * changes of the other causes. */
+static bool is_open(const struct causes *k, enum tm_part part)
+{
+    return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED || !tm_part_has_changed(k, part);
+}
+
+static void settle_blame(struct causes *k)
+{
+    for (int open = TM_PART_IDLE_DEVICE_WAIT; open < TM_PARTS; open++) {
+        double other_ps = 0, settled;
+
+        for (int part = TM_PART_IDLE_DEVICE_WAIT; part < TM_PARTS; part++)
+            other_ps += k->left_ps[part] * k->left_ps[open] < 0 ? fabs(k->left_ps[part]) : 0;
+        if (!is_open(k, open) || other_ps == 0)
+            continue;
+        settled = fmin(other_ps, fabs(k->left_ps[open]));
+        for (int part = TM_PART_IDLE_DEVICE_WAIT; part < TM_PARTS; part++) {
+            if (k->left_ps[part] * k->left_ps[open] < 0)
+                k->left_ps[part] *= 1 - settled / other_ps;
+        }
+        k->left_ps[open] *= 1 - settled / fabs(k->left_ps[open]);
+    }
+}
+
+void tm_find_idle_changes(struct causes *k)
+{
+    static const char launches[] = "host.launches.per_step";
+    const double before = tm_mean_over_runs(&k->c->side[0], figure_at, launches);
+    const double after = tm_mean_over_runs(&k->c->side[k->side], figure_at, launches);
+
+    settle_blame(k);
+    for (size_t i = 0; i < sizeof(idle_kinds) / sizeof(idle_kinds[0]); i++) {
+        const enum tm_part part = idle_kinds[i].part;
+        const double change_ps = k->left_ps[part];
+        char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES], time[SIGNED_TIME_BYTES];
+        struct cause *cause;
+
+        if (!tm_part_has_changed(k, part) || !tm_is_worth_a_cause(k, change_ps))
+            continue;
+        k->left_ps[part] = 0;
+        cause = tm_cause_begin(k, idle_kinds[i].id, change_ps);
+        tm_cause_set_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less",
+                           idle_kinds[i].words, tm_signed_time(time, change_ps));
+        cause->value = tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+        cause->unit = "%";
+        emit_before(cause, "idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+        if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
+            tm_cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
+                         tm_format_number(a, before));
+        cause->why = "The device has nothing to do in this time.";
+        cause->fixes = idle_kinds[i].fixes;
+    }
+}
+
+/* --- the rest --- */
+
+void tm_find_changed_parts(struct causes *k)
+{
+    for (int part = 0; part < TM_PART_IDLE_DEVICE_WAIT; part++) {
+        char time[SIGNED_TIME_BYTES];
+        const double change_ps = k->left_ps[part];
+        struct cause *cause;
+
+        if (!tm_part_has_changed(k, part) || !tm_is_worth_a_cause(k, change_ps) ||
+            change_ps * part_change(k, part) <= 0)
+            continue;
+        k->left_ps[part] = 0;
+        cause = tm_cause_begin(k, tm_part_kind[part].id, change_ps);
+        cause->is_rest = true;
+        tm_cause_set_title(cause, "%s, not explained by the causes above: %s per step", tm_part_kind[part].title,
+                           tm_signed_time(time, change_ps));
+        cause->value = 100 * change_ps / k->step_ps;
+        cause->unit = "%";
+        emit_before(cause, tm_part_kind[part].title, (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+    }
 }

@@ -4,7 +4,6 @@
 
 #include "reports/findings/findings.h"
 #include "reports/findings/query.h"
-#include "reports/findings/sentence.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
@@ -108,7 +107,7 @@ void tm_finding_case(struct tm_finding *f, const char *name);
 void tm_finding_argument(struct tm_finding *f, const char *name, const char *format, ...) TM_PRINTF(3, 4);
 void tm_finding_value(struct tm_finding *f, double value, const char *unit);
 void tm_finding_limit(struct tm_finding *f, double limit);
-/* Add one measured fact: a sentence of the finding's row in schemas/findings.json (sentence.h), or one that is shared.
+/* Add one measured fact: a sentence of the finding's row in schemas/findings.json (findings.h), or one that is shared.
  * in:     sentence  its name
  *         row       what its values are looked up in before the summary; NULL = the summary alone */
 void tm_finding_emit(struct tm_finding *f, const char *sentence, const struct tm_value *row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences of the evidence: where their values come from, how they are written, and what is optional. */
-#include "reports/findings/sentence.h"
+#include "reports/findings/findings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
