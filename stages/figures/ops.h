@@ -126,7 +126,7 @@ static inline bool op_computes(uint8_t level)
     return level == TM_LEVEL_COMPUTE || level == TM_LEVEL_CONTAINER;
 }
 
-/* --- ops_report.c: rows --- */
+/* --- op_rows.c: rows --- */
 
 extern const struct tm_row_field tm_op_fields[]; /* of struct op_row */
 extern const struct tm_row_field tm_op_cost_fields[];
@@ -141,15 +141,17 @@ size_t tm_op_family_name(const char *text, size_t length);
 /* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);
 struct tm_key tm_op_family_of(struct ops *o, const struct op_row *row);
+/* What a family is called, and the path that it has in common, 0 = none.  Of any of its operations. */
+tm_strid tm_op_family_title(struct ops *o, const struct op_row *row);
+tm_strid tm_op_family_scope(struct ops *o, const struct op_row *row);
+int tm_op_by_family(const void *a, const void *b); /* order of struct op_place */
 
-/* --- roofline.c: how near an operation comes to what its device can do --- */
+/* --- how near an operation comes to what its device can do --- */
 
 /* Latency: it reaches less than OPS_BOUND_LEAST_PCT of both roofs. */
 enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_LATENCY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };
 
 enum { OPS_BOUND_LEAST_PCT = 20 };
-
-extern const char *const tm_op_bound_name[OP_BOUND_COUNT];
 
 struct op_roof {
     bool has_flops, has_bytes, has_bandwidth, has_roof;
@@ -178,7 +180,13 @@ static inline double op_number(struct tm_wide wide)
     return (double)tm_wide_value(wide);
 }
 
-/* ops_report.c: an operation as the tables show it. */
+/* op_rows.c: an operation as the tables show it, and what tables of families have of that. */
+double tm_op_share(double part, int64_t whole); /* in percent */
+void tm_op_add_category(struct ops *o, struct tm_value *to, const struct op_row *row);
+void tm_op_add_precision(struct tm_value *to, const struct op_row *row);
+void tm_op_add_times(struct tm_value *to, const struct op_row *row);
+void tm_op_add_roof(struct tm_value *to, const struct op_row *row, const struct op_roof *roof);
+void tm_op_add_first(struct ops *o, struct tm_value *to, const struct op_row *row);
 void tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
                    const struct op_roof *roof);
 
@@ -196,7 +204,7 @@ struct op_far {
 
 enum { OPS_FAR_LISTED = 20 };
 
-/* roofline.c */
+/* op_rows.c */
 void tm_op_roofs_open(struct ops *o, struct op_roofs *roofs);
 void tm_op_roofs_add(struct ops *o, struct op_roofs *roofs, const struct op_row *row, const struct op_roof *roof);
 void tm_op_roofs_close(struct op_roofs *roofs);
