@@ -17,7 +17,7 @@
 
 #include "pipeline/files.h"
 #include "pipeline/run.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 
 enum { TM_MEMBER_PATH_BYTES = 4096 };
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "pipeline/run.h"
-#include "pipeline/store/probe.h"
+#include "pipeline/store/hash.h"
 
 enum { FIRST_ROOM = 64 };
 

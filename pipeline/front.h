@@ -7,7 +7,6 @@
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 
 /* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
  * few thousand kernels again and again, so what is worked out for one of them is remembered under its number

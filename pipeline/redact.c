@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
-#include "pipeline/store/probe.h"
 #include "pipeline/strings.h"
 
 enum { WORD_ROUNDS = 2, LAST_ROUNDS = 4, STRETCH_ROUNDS = 1 << 18 };

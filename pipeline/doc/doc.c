@@ -17,7 +17,6 @@
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "pipeline/strings.h"
 
 enum {

@@ -22,7 +22,7 @@
 
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/run.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "pipeline/strings.h"
 
 /* Cores and memory.  A control group holds what is below it to its limits, so every one from ours up to the root counts:

@@ -2,10 +2,13 @@
 #ifndef TM_HASH_H
 #define TM_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "pipeline/error.h"
 
 /* Where a key goes in an open table.  The seed keeps an input from choosing keys that meet in one
  * place; results never depend on it, because tables give out their rows in the order of the keys or
@@ -79,6 +82,26 @@ static inline uint64_t tm_hash_pair(uint64_t a, uint64_t b, uint64_t seed)
     const uint64_t first = tm_hash_fold(a ^ seed, UINT64_C(0xa0761d6478bd642f));
 
     return tm_hash_fold(first ^ b ^ (seed >> 32 | seed << 32), UINT64_C(0xe7037ed1a0b428db));
+}
+
+/* Open tables.  Their owners keep the slots, of any form, a power of two of them, and never fill them; the search is the
+ * same: from the home of a key on, to the slot that is its own or empty.  It is compiled into each that asks, with its
+ * answer to what the key's slot is. */
+typedef bool tm_probe_ends(const void *slot, const void *key);
+
+/* in:     home   a hash of the key; its lowest bits count
+ *         count  of slots, each of slot_bytes
+ *         ends   whether a slot is empty or the key's
+ * out:    the slot of the key, or the empty one where it belongs */
+TM_INLINE void *tm_probe(void *slots, size_t count, size_t slot_bytes, uint64_t home, const void *key,
+                         tm_probe_ends *ends)
+{
+    for (;; home++) {
+        char *const slot = (char *)slots + (home & (count - 1)) * slot_bytes;
+
+        if (ends(slot, key))
+            return slot;
+    }
 }
 
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "pipeline/store/rows.h"
 
 enum {

@@ -16,7 +16,6 @@
 
 #include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
-#include "pipeline/store/sorted.h"
 #include "pipeline/store/sorter.h"
 
 enum {

@@ -3,6 +3,7 @@
 #define TM_SORTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pipeline/run.h"
@@ -160,5 +161,33 @@ uint64_t tm_index_most_number(const struct tm_index *index);
 uint64_t tm_index_count(const struct tm_index *index);           /* after finish: different keys */
 uint64_t tm_index_duplicate_count(const struct tm_index *index); /* rows that gave way to another one of
                                                                 the same key */
+
+/* --- arrays of rows that are in order, and heaps --- */
+
+/* The place of the first row that does not go before the key, which is the first argument of the order; count = none. */
+static inline size_t tm_sorted_place(const void *key, const void *rows, size_t count, size_t row_bytes,
+                                     tm_row_order *order)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (order(key, (const char *)rows + middle * row_bytes) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Put a row into its place among the first `most` ones, behind those that go with it.
+ * in:     rows   `count` in order, and room for `most`
+ * out:    how many there are now */
+size_t tm_sorted_keep(void *rows, size_t count, size_t most, size_t row_bytes, const void *row, tm_row_order *order);
+
+/* A heap: its first row is the last one by the order.  Add one row; or put one, which is not in it, in place of the first. */
+void tm_heap_add(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
+void tm_heap_replace(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 
 #endif

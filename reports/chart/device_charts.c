@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "reports/chart/chart.h"
 #include "reports/chart/makers.h"
 #include "reports/format/format.h"

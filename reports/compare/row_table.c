@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "reports/format/format.h"
 
 /* What a table is filled with, a row of a run's summary at a time. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "reports/findings/finding.h"
 
 enum {

@@ -13,7 +13,7 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/error.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "pipeline/strings.h"
 
 /* Most characters: of one byte, and seen as they are. */

@@ -11,7 +11,7 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/doc/doc_fields.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "pipeline/strings.h"
 
 struct walk {

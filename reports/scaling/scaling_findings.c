@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "reports/compare/compare.h"
 #include "reports/findings/query.h"
 #include "reports/format/format.h"

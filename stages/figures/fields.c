@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "pipeline/store/sorted.h"
+#include "pipeline/store/sorter.h"
 #include "stages/figures/figure_rows.h"
 
 enum { ROW_BYTES_MOST = 4096 };

@@ -11,7 +11,6 @@
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "pipeline/store/names.h"
-#include "pipeline/store/sorted.h"
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 

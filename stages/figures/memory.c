@@ -12,7 +12,6 @@
 
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
-#include "pipeline/store/sorted.h"
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"

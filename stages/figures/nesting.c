@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "stages/figures/figure_rows.h"
 
 enum { NODES_FIRST = 64, NO_NODE = 0xffffffff };

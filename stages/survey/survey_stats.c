@@ -4,7 +4,6 @@
 
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "stages/resolve/resolver.h"
 #include "stages/survey/survey.h"
 

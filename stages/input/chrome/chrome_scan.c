@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/store/sorter.h"
 #include "stages/input/chrome/chrome_maker.h"
-#include "pipeline/store/sorted.h"
 #include "stages/input/formats.h"
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"

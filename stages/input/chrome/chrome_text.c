@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "pipeline/store/probe.h"
+#include "pipeline/store/hash.h"
 #include "stages/input/records/facts.h"
 
 /* --- the walk --- */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "pipeline/store/probe.h"
+#include "pipeline/store/hash.h"
 
 /* What a fusion reads of its operands, and what it writes: a parameter that is only sliced inside is not read whole,
  * and a root that updates a slice writes that slice.  Loops over stacked layers are made of such fusions; without this

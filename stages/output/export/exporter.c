@@ -11,7 +11,6 @@
 
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 
 enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, LANES_FIRST = 4, LANES_KEPT = 64, NO_NODE = 0xffffffff };
 

@@ -13,7 +13,6 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
-#include "pipeline/store/probe.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 

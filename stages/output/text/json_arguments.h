@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
