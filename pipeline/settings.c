@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/doc/json_parse.h"
+#include <cjson/cJSON.h>
+
+#include "pipeline/doc/doc.h"
 #include "pipeline/strings.h"
 
 /* What getopt_long returns for row i: LONG_OPTION + i, past all letters. */

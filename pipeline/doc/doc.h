@@ -108,4 +108,15 @@ tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *
  * in: most  bytes after which it ends, whatever follows; UINT64_MAX = all of it */
 tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint64_t most, const char *name);
 
+struct cJSON;
+
+/* A small JSON text that a user wrote, as the tree of cJSON.
+ * in:     length  of the text; behind its value there may be blanks only
+ *         act     begins the messages: "use thresholds of"; name  of the file
+ * owns:   the caller; cJSON_Delete
+ * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is no JSON; TM_ERR_LIMIT without memory, which
+ *         cJSON itself does not tell from a mistake */
+struct cJSON *tm_json_parse(const char *text, size_t length, const char *act, const char *name,
+                            struct tm_error *error) TM_MUST_USE;
+
 #endif

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
+
 #include "pipeline/files.h"
 #include "pipeline/numbers.h"
 #include "pipeline/strings.h"
@@ -878,4 +880,48 @@ tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
     if (p.problem != 0)
         return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, p.problem, "cannot write the summary");
     return TM_OK;
+}
+
+/* --- small texts that a user wrote ---
+ * cJSON has one answer for a mistake in the text and for memory that ended: its allocator is asked which it was. */
+
+static bool memory_ended;
+
+static void *allocate_noted(size_t bytes)
+{
+    void *const block = malloc(bytes);
+
+    memory_ended |= !block;
+    return block;
+}
+
+static tm_status refuse_text(const char *text, size_t offset, const char *act, const char *name, struct tm_error *error)
+{
+    size_t line = 1;
+
+    if (memory_ended)
+        return tm_fail(error, TM_ERR_LIMIT, -1, "cannot %s '%s': no memory is left", act, name);
+    for (size_t i = 0; i < offset; i++)
+        line += text[i] == '\n';
+    return tm_fail(error, TM_ERR_USAGE, (int64_t)offset, "cannot %s '%s': line %zu is not JSON", act, name, line);
+}
+
+cJSON *tm_json_parse(const char *text, size_t length, const char *act, const char *name, struct tm_error *error)
+{
+    const char *end = text;
+    cJSON *whole;
+
+    memory_ended = false;
+    cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = allocate_noted, .free_fn = free });
+    whole = length ? cJSON_ParseWithLengthOpts(text, length, &end, 0) : NULL;
+
+    size_t stopped = end ? (size_t)(end - text) : 0;
+
+    while (whole && stopped < length && memchr(" \t\r\n", text[stopped], 4))
+        stopped++;
+    if (whole && stopped >= length)
+        return whole;
+    cJSON_Delete(whole);
+    (void)refuse_text(text, stopped < length ? stopped : length, act, name, error);
+    return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary: its sections, what the run is, and what is concluded of it.  Members are in the order of
  * summary.json. */
-#include "pipeline/doc/shared_fields.h"
+#include "pipeline/doc/doc_fields.h"
 
 /* clang-format off */
 

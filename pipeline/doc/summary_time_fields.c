@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary, where the time goes: window, steps, devices, gaps, balance, programs, the host, compilations. */
-#include "pipeline/doc/shared_fields.h"
+#include "pipeline/doc/doc_fields.h"
 
 /* clang-format off */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary, what the devices work on: kernels, operations, scopes, copies, collectives, memory, costs. */
-#include "pipeline/doc/shared_fields.h"
+#include "pipeline/doc/doc_fields.h"
 
 /* clang-format off */
 

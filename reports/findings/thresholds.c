@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipeline/doc/json_parse.h"
+#include <cjson/cJSON.h>
+
+#include "pipeline/doc/doc.h"
 #include "pipeline/strings.h"
 
 const char *const tm_kpi_id[TM_KPI_COUNT] = {

@@ -23,7 +23,7 @@ PARTS = (
     ("JSON traces", r"stages/input/chrome/"), ("XSpace", r"stages/input/xspace/"),
     ("gzip, zstd, archives", r"stages/input/bytes/"), ("compiled programs (HLO)", r"stages/input/hlo/"),
     ("memory profiles (pprof)", r"stages/input/pprof/"), ("records", r"stages/input/records/"),
-    ("documents", r"pipeline/doc/(doc_json|json_parse)\.c"), ("partials", r"pipeline/partial\.c|stages/figures/"),
+    ("documents", r"pipeline/doc/doc_json\.c"), ("partials", r"pipeline/partial\.c|stages/figures/"),
     ("manifests, results, keys", r"pipeline/nightly/(manifest|result|run_keys)\.c"),
     ("settings, filters, gates", r"pipeline/(settings|strings|filter)\.c|reports/findings/thresholds|reports/gates/gate"),
     ("history", r"reports/history/history"), ("redactor", r"pipeline/redact\.c|pipeline/engine/redaction\.c"),
