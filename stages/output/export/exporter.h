@@ -274,7 +274,7 @@ enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
 
 /* Counters of the present host, by what tells them apart. */
 struct tm_series_table {
-    struct tm_rows *rows; /* struct tm_series: exporter_series.c */
+    struct tm_rows *rows; /* struct tm_series: out_rows.c */
     uint32_t *slots;      /* number of a row, plus 1; slot_count: a power of two */
     size_t slot_count;
     uint64_t seed;
@@ -323,7 +323,7 @@ static inline void tm_exporter_note_time(struct tm_exporter *e, int64_t time_ps)
     e->counts.last_ps = time_ps > e->counts.last_ps ? time_ps : e->counts.last_ps;
 }
 
-/* exporter_series.c */
+/* out_rows.c */
 void tm_exporter_begin_counters(struct tm_exporter *e); /* of a host */
 void tm_exporter_end_counters(struct tm_exporter *e);
 /* The last values again, in a file that has begun. */
