@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/figures/collective_facts.h"
+#include "stages/figures/skew.h"
 #include "stages/figures/figure_stages.h"
 
 #include <stdio.h>
