@@ -3,7 +3,6 @@
  * had begun before it, so also those that were open at its launch.  Activities whose clock is so far behind that they
  * come before their launch wait until the host ends.  What began before the chosen steps is open when they begin, the
  * longest one outermost: it is put in that order first. */
-#include "stages/figures/annotations.h"
 
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/scope_path.h"
+#include "stages/figures/scopes.h"
 #include "stages/resolve/classes.h"
 
 enum { ANNOTATION_DEPTH_MOST = 64 }; /* annotations in each other; deeper ones count as the one around them */

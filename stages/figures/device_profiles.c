@@ -14,7 +14,7 @@
 #include "pipeline/store/rows.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/input/pprof/pprof.h"
+#include "stages/input/formats.h"
 
 /* Rows of a table that are kept; a fixed number, because partials hold them. */
 enum { PROFILE_ROWS_MOST = 100 };

@@ -6,7 +6,7 @@
 #include "pipeline/partial.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/rows.h"
-#include "stages/input/pprof/pprof.h"
+#include "stages/input/formats.h"
 
 /* What device memory profiles tell: who holds how much, by kind, device, place of the code and function.  They belong
  * to no host and have no events, so this is no stage; it is filled, saved and reported like one. */

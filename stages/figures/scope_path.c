@@ -2,7 +2,7 @@
 /* Reads framework paths.  JAX writes a transformed function as "transform(name)", nested as often as it was
  * transformed, and adds parts of its own for control flow; TensorFlow puts gradients under gradient_tape.  Puts the rows
  * of a tree of scopes into order. */
-#include "stages/figures/scope_path.h"
+#include "stages/figures/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>

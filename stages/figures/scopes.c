@@ -7,15 +7,14 @@
 
 #include <string.h>
 
+#include "stages/figures/scopes.h"
 #include "pipeline/front.h"
 #include "pipeline/record.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
-#include "stages/figures/annotations.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/nesting.h"
-#include "stages/figures/scope_path.h"
 
 /* Activities of one framework path, the op's name included. */
 struct scope_op {

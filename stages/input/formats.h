@@ -3,6 +3,7 @@
 #define TM_FORMATS_H
 
 #include "pipeline/source.h"
+#include "pipeline/store/names.h"
 #include "stages/input/bytes/input_file.h"
 
 /* A Chrome trace in JSON as a source of records: JAX's *.trace.json.gz and perfetto_trace.json.gz, PyTorch's
@@ -30,5 +31,54 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
  *         TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables */
 tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
                          void (*warn)(void *to, const char *text, size_t length), void *to, struct tm_source **source);
+
+/* A device memory profile: what a device held at one moment, and whose code asked for it
+ * (jax.profiler.save_device_memory_profile; the format is pprof's).  It has no times.
+ * source: github.com/google/pprof, proto/profile.proto; schemas/profile.proto */
+
+/* Whose code a function is, told by its file: the nearest to the user first. */
+enum tm_code_owner {
+    TM_CODE_USER,
+    TM_CODE_LIBRARY,
+    TM_CODE_RUNTIME /* JAX and XLA */,
+    TM_CODE_OWNERS,
+    TM_CODE_WRAPPER = TM_CODE_OWNERS /* JAX's wrapper of every call, which is left out */
+};
+
+struct tm_frame {
+    tm_strid function, file; /* 0 = not recorded */
+    int64_t line;            /* 0 = not recorded */
+};
+
+enum { TM_FRAMES_MOST = 8 };
+
+/* Memory that one stack of calls holds. */
+struct tm_memory_sample {
+    uint64_t count, bytes;
+    bool is_unsized;       /* its size is not known: bytes is 0 */
+    tm_strid kind, device; /* texts of the labels, "buffer" and "executable"; 0 = no such label */
+    /* The site is the innermost frame of the user's own code; without any that of a library; else the innermost. */
+    struct tm_frame frames[TM_FRAMES_MOST]; /* from the inside: what the site called, the site, its callers */
+    uint32_t frame_count, site;             /* site: its place in frames */
+};
+
+typedef tm_status tm_take_memory_sample(void *to, const struct tm_memory_sample *sample);
+
+/* What is wrong with a profile of which the rest could be read. */
+struct tm_pprof_damage {
+    bool is_damaged;
+    char problem[256]; /* in words; the first damage */
+};
+
+/* Read a profile and give its samples, in the order of the file.
+ * in:     input  held (tm_input_hold)
+ *         names  where texts go
+ * errors: TM_ERR_INPUT  it counts no bytes, or what its values are is lost; TM_ERR_OUTPUT, TM_ERR_LIMIT;
+ *         what `take` returns */
+tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct tm_names *names,
+                        tm_take_memory_sample *take, void *to, struct tm_pprof_damage *damage);
+
+/* in: file  path of the source, as the profile has it */
+enum tm_code_owner tm_code_owner_of(const char *file, size_t length);
 
 #endif

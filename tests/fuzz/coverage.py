@@ -25,7 +25,7 @@ PARTS = (
     ("memory profiles (pprof)", r"stages/input/pprof/"), ("records", r"stages/input/records/"),
     ("documents", r"pipeline/doc/doc_json\.c"), ("partials", r"pipeline/partial\.c|stages/figures/"),
     ("manifests, results, keys", r"pipeline/nightly/(manifest|result|run_keys)\.c"),
-    ("settings, filters, gates", r"pipeline/(settings|strings|filter)\.c|reports/findings/thresholds|reports/gates/gate"),
+    ("settings, filters, gates", r"pipeline/(settings|strings|options)\.c|reports/findings/thresholds|reports/gates/gate"),
     ("history", r"reports/history/history"), ("redactor", r"pipeline/redact\.c|pipeline/engine/redaction\.c"),
 )
 KINDS = ("lines", "regions", "branches")

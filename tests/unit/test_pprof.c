@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/input/pprof/pprof.h"
+#include "stages/input/formats.h"
 
 #include "tests/support/test_run.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/figures/scope_path.h"
+#include "stages/figures/scopes.h"
 
 #include <stdlib.h>
 

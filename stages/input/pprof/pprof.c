@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a device memory profile in two goes: the tables, of which the strings come last, and then the samples.
  * Memory: three buffers; the tables spill. */
-#include "stages/input/pprof/pprof.h"
+#include "stages/input/formats.h"
 
 #include <stdio.h>
 #include <string.h>
