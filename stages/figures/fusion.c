@@ -4,47 +4,15 @@
  * steps that are going on; streams and groups spill. */
 #include "stages/figures/fusion.h"
 
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/hash.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/kernel_category.h"
 #include "stages/figures/kernels.h"
 #include "stages/resolve/classes.h"
-
-/* What a kernel is to an attention. */
-enum fusion_role {
-    FUSION_BETWEEN, /* may stand between its products */
-    FUSION_PRODUCT, /* a batched product of matrices */
-    FUSION_SOFTMAX,
-    FUSION_APART, /* another product, or attention in one kernel */
-};
-
-/* What a kernel's place in the tables of ops is, beside that of repeated ones. */
-enum fusion_sort {
-    FUSION_PLAIN,
-    FUSION_COPY,   /* for the sake of a layout: no framework op asked for it */
-    FUSION_UNIT,   /* a product on a device with matrix units */
-    FUSION_BESIDE, /* one of 32-bit floats, which does not run on them */
-};
-
-/* What is remembered of a site. */
-struct fusion_site {
-    uint64_t number;
-    struct tm_key key;     /* of its row among the repeated ops */
-    uint64_t name_hash;    /* of the short name */
-    tm_strid name, op;     /* the short name; the framework op */
-    uint32_t cell;         /* of fusion_steps: where its op was counted last */
-    uint8_t role, sort;    /* enum fusion_role, fusion_sort */
-    bool has_op, is_eager; /* is_eager: pointwise, and nothing fused it */
-};
-
-static_assert(sizeof(struct fusion_site) <= 64, "one per kernel that is taken");
 
 /* One stream of the present host.  All zero: nothing has run. */
 struct fusion_lane {
@@ -238,10 +206,8 @@ static void take_small(struct fusion *f, struct fusion_lane *lane, const struct 
 
 /* --- attention --- */
 
-static void fusion_key(struct fusion *f, struct fusion_op *row);
 static inline void count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps);
 static void fusion_merge_ops(void *into, const void *from);
-static bool fusion_has_matrix_units(const struct tm_device *device);
 
 /* A pattern that is whole counts for the softmax's op, or its name where that is not known. */
 static void add_attention(struct fusion *f, const struct fusion_lane *lane)
@@ -252,7 +218,7 @@ static void add_attention(struct fusion *f, const struct fusion_lane *lane)
                              .name = lane->softmax_op ? 0 : lane->softmax_name,
                              .op = lane->softmax_op };
 
-    fusion_key(f, &row);
+    tm_fusion_key(f, &row);
     fusion_add(&f->sums[FUSION_ATTENTION], lane->between_ps);
     tm_groups_add(f->ops, &row);
 }
@@ -397,257 +363,6 @@ static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
     tm_fields_load_more(r, stage_fields, f);
     tm_fields_load_top(r, run_fields, f->longest, FUSION_RUNS_LISTED);
     return tm_fields_load_groups(r, op_fields, f->ops, complete_op, NULL);
-}
-
-/* What a kernel is, from what the program's HLO says of it, else from its names.  Attention in pieces is only called
- * so on good evidence: a product counts as batched where the HLO, the einsum or the scope of its path, its name or
- * the third dimension of its grid says so, and the softmax of a loss (log_softmax) is none.  Products with a vector
- * are none either: gates and routers are made of them. */
-
-enum {
-    TEXT_MOST = 1024,  /* bytes of a text that are looked at */
-    BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
-};
-
-static const char aten[] = "at::native", many[] = "multi_tensor_apply"; /* of many arrays at once already */
-
-/* --- keys --- */
-
-/* What the texts and the HLO tell of a kernel */
-/* from its kind, name and op */
-static void fusion_key(struct fusion *f, struct fusion_op *row)
-{
-    struct {
-        struct tm_key name, op;
-        uint64_t kind;
-    } text = { .kind = row->kind };
-    struct tm_key hashes[2];
-
-    tm_names_hashes(f->names, (const tm_strid[]){ row->name, row->op }, 2, hashes);
-    text.name = hashes[0];
-    text.op = hashes[1];
-    row->key = tm_hash_key(&text, sizeof(text));
-}
-
-/* --- the role in an attention --- */
-
-/* A text in small letters, cut, in room of its own. */
-static void lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
-{
-    const char *text;
-    size_t length;
-
-    *lowered = (struct tm_text){ to, 0 };
-    if (!id)
-        return;
-    text = tm_names_text(names, id, TEXT_MOST, &length);
-    lowered->length = length < TEXT_MOST ? length : TEXT_MOST;
-    for (size_t i = 0; i < lowered->length; i++)
-        to[i] = (char)tolower((unsigned char)text[i]);
-}
-
-static bool has(struct tm_text text, const char *part)
-{
-    return text.length && memmem(text.at, text.length, part, strlen(part));
-}
-
-/* PyTorch: softmax_warp_forward<input, output, sums, log2_elements, is_log_softmax, is_masked>. */
-static bool is_log_of_warp(struct tm_text name)
-{
-    const char *at = name.length ? memmem(name.at, name.length, "softmax_warp_", 13) : NULL;
-    const char *const end = name.at + name.length;
-
-    for (int commas = 0; at && commas < 4; commas++) {
-        at = memchr(at, ',', (size_t)(end - at));
-        at = at ? at + 1 : NULL;
-    }
-    while (at && at < end && *at == ' ')
-        at++;
-    return at && ((end - at >= 4 && !memcmp(at, "true", 4)) || (end - at >= 7 && !memcmp(at, "(bool)1", 7)));
-}
-
-static bool is_softmax(struct tm_text text)
-{
-    return has(text, "softmax") && !has(text, "log_softmax") && !has(text, "logsoftmax") && !is_log_of_warp(text);
-}
-
-static bool is_in(char c, const char *from, const char *to)
-{
-    return memchr(from, c, (size_t)(to - from)) != NULL;
-}
-
-/* A part of a path such as "bqhd,bkhd->bhqk": some letter stands on both sides of the comma and behind the arrow. */
-static bool is_batched_einsum(struct tm_text path)
-{
-    const char *const end = path.at + path.length;
-    const char *arrow = path.length ? memmem(path.at, path.length, "->", 2) : NULL;
-    const char *comma, *begin, *stop;
-
-    if (!arrow)
-        return false;
-    comma = memrchr(path.at, ',', (size_t)(arrow - path.at));
-    if (!comma)
-        return false;
-    for (begin = comma; begin > path.at && isalpha((unsigned char)begin[-1]);)
-        begin--;
-    for (stop = arrow + 2; stop < end && isalpha((unsigned char)*stop);)
-        stop++;
-    for (const char *c = begin; c < comma; c++)
-        if (is_in(*c, comma + 1, arrow) && is_in(*c, arrow + 2, stop))
-            return true;
-    return false;
-}
-
-static bool is_batched(const struct tm_config *config, struct tm_text name, struct tm_text path)
-{
-    if (has(name, "gemv"))
-        return false;
-    if (has(name, "batched") || has(name, "bmm"))
-        return true;
-    if (path.length)
-        return is_batched_einsum(path) || has(path, "attention") || has(path, "attn");
-    return config->grid[2] >= BATCHED_LAYERS;
-}
-
-static void role_of_names(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category, tm_strid op,
-                          enum fusion_role *role)
-{
-    char name_bytes[TEXT_MOST], path_bytes[TEXT_MOST];
-    struct tm_text name, path;
-
-    lower(f->names, event->record.name, name_bytes, &name);
-    lower(f->names, op, path_bytes, &path);
-    if (category == TM_CATEGORY_GEMM)
-        *role = is_batched(event->config, name, path) ? FUSION_PRODUCT : FUSION_APART;
-    else if (is_softmax(name) || (!has(name, "softmax") && is_softmax(path)))
-        *role = FUSION_SOFTMAX;
-    else
-        *role = FUSION_BETWEEN;
-}
-
-static void find_role(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo,
-                      enum tm_kernel_category category, tm_strid op, enum fusion_role *role)
-{
-    if (category == TM_CATEGORY_ATTENTION || category == TM_CATEGORY_CONVOLUTION) {
-        *role = FUSION_APART;
-        return;
-    }
-    if (!hlo) {
-        role_of_names(f, event, category, op, role);
-        return;
-    }
-    if (hlo->has_matrix)
-        *role = hlo->is_batched && !hlo->has_softmax ? FUSION_PRODUCT : FUSION_APART;
-    else
-        *role = hlo->has_softmax ? FUSION_SOFTMAX : FUSION_BETWEEN;
-}
-
-/* --- precision --- */
-
-/* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
- * to TF32: that the kernel's name tells, and where it does not, nothing is claimed. */
-static void find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
-{
-    const char *text, *precision;
-    size_t length;
-
-    text = tm_names_text(f->names, event->record.name, TEXT_MOST, &length);
-    *is_f32 = false;
-    if (tm_tensor_core_in(text, length) != 0)
-        return;
-    if (hlo && hlo->precision != TM_PRECISION_UNKNOWN) {
-        *is_f32 = hlo->precision == TM_F32;
-        return;
-    }
-    precision = tm_precision_in(text, length);
-    *is_f32 = precision && strcmp(precision, "f32") == 0;
-}
-
-/* What a compiler would fuse with what stands around it. */
-static bool is_light(enum tm_kernel_category category)
-{
-    switch (category) {
-    case TM_CATEGORY_ELEMENTWISE:
-    case TM_CATEGORY_ELEMENTWISE_ALONE:
-    case TM_CATEGORY_NORMALIZATION:
-    case TM_CATEGORY_SOFTMAX:
-    case TM_CATEGORY_REDUCTION:
-    case TM_CATEGORY_GATHER:
-    case TM_CATEGORY_RANDOM:
-    case TM_CATEGORY_COPY:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
- * a compiler made (XLA, Triton) are as large as it could make them. */
-static void find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category, bool *is_eager)
-{
-    const char *text;
-    size_t length;
-
-    *is_eager = false;
-    if (!is_light(category))
-        return;
-    text = tm_names_text(f->names, event->record.name, TEXT_MOST, &length);
-    *is_eager = memmem(text, length, aten, sizeof(aten) - 1) && !memmem(text, length, many, sizeof(many) - 1);
-}
-
-/* --- all of it --- */
-
-static enum fusion_sort sort_of(const struct fusion *f, const struct tm_event *event, const struct fusion_site *site,
-                                enum tm_kernel_category category, bool has_matrix)
-{
-    if (category == TM_CATEGORY_COPY && !site->has_op)
-        return FUSION_COPY;
-    has_matrix |= category == TM_CATEGORY_GEMM || category == TM_CATEGORY_CONVOLUTION;
-    return has_matrix && fusion_has_matrix_units(&f->trace->devices[event->device]) ? FUSION_UNIT : FUSION_PLAIN;
-}
-
-/* Its place among the ops. */
-static void find_op(struct fusion *f, struct fusion_site *site)
-{
-    struct fusion_op repeated = { .kind = FUSION_REPEATED_OP, .name = site->name, .op = site->op };
-    struct tm_name info;
-
-    fusion_key(f, &repeated);
-    info = tm_names_info(f->names, site->name);
-    site->key = repeated.key;
-    site->name_hash = info.hash.low;
-    site->cell = 0;
-}
-
-/* Find it out for a site that is new. */
-static void fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
-{
-    const struct tm_config *config = event->config;
-    const struct tm_category_question question = { .name = event->record.name,
-                                                   .hlo_op = config->hlo_op,
-                                                   .op = config->op,
-                                                   .category = config->category,
-                                                   .class = event->record.class,
-                                                   .level = event->level };
-    enum tm_kernel_category category;
-    enum fusion_role role = FUSION_BETWEEN;
-    const struct tm_hlo_op *hlo;
-    bool is_f32 = false;
-
-    tm_trace_hlo(f->trace, config, &hlo);
-    category = tm_kernel_category_of(f->names, &question);
-    site->name = tm_short_kernel_name(f->names, event->record.name);
-    site->op = config->op || !hlo ? config->op : hlo->path;
-    site->has_op = site->op != 0;
-    site->sort = (uint8_t)sort_of(f, event, site, category, hlo && hlo->has_matrix);
-    find_role(f, event, hlo, category, site->op, &role);
-    site->role = (uint8_t)role;
-    if (site->sort == FUSION_UNIT)
-        find_f32(f, event, hlo, &is_f32);
-    if (is_f32)
-        site->sort = FUSION_BESIDE;
-    find_eager(f, event, category, &site->is_eager);
-    find_op(f, site);
 }
 
 /* Small ops by step and device.  Only ops that come often in a step are wanted, so a step is judged as soon as its
@@ -900,7 +615,7 @@ static void judge_spilled(struct fusion *f)
         if (row.count <= FUSION_REPEATED_ABOVE)
             continue;
         row.steps = 1;
-        fusion_key(f, &row);
+        tm_fusion_key(f, &row);
         tm_groups_add(f->ops, &row);
     }
 }
@@ -941,16 +656,6 @@ static bool has_marked_steps(const struct tm_trace *trace)
     return trace->steps.source != TM_STEPS_SESSION;
 }
 
-/* Whether a GPU has matrix units: tensor cores from compute capability 7.0 on, CDNA of AMD. */
-static bool fusion_has_matrix_units(const struct tm_device *device)
-{
-    enum { CDNA_CORES = 100 }; /* the largest GCN of the same capability has 64 */
-
-    if (strncasecmp(device->vendor, "amd", 3) == 0)
-        return device->capability_major == 9 && (device->capability_minor >= 4 || device->core_count >= CDNA_CORES);
-    return device->capability_major >= 7;
-}
-
 static void count_devices(struct fusion *f, const struct tm_trace *trace)
 {
     const uint64_t chosen = trace->steps.chosen_end - trace->steps.chosen_begin;
@@ -963,7 +668,7 @@ static void count_devices(struct fusion *f, const struct tm_trace *trace)
             continue;
         gpus += device->kind == TM_DEVICE_GPU;
         f->has_other_device |= device->kind != TM_DEVICE_GPU;
-        f->has_matrix_units |= device->kind == TM_DEVICE_GPU && fusion_has_matrix_units(device);
+        f->has_matrix_units |= device->kind == TM_DEVICE_GPU && tm_fusion_has_matrix_units(device);
     }
     f->has_gpu |= gpus != 0;
     if (has_marked_steps(trace) && gpus) {
@@ -1000,7 +705,7 @@ static void add_op(struct fusion *f, const struct tm_event *event, const struct 
         row->kind = site->sort == FUSION_COPY ? FUSION_LAYOUT_OP : FUSION_F32_OP;
         row->name = site->name;
         row->op = site->op;
-        fusion_key(f, row);
+        tm_fusion_key(f, row);
     }
     row->count = tm_sum_counts(row->count, 1);
     row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
@@ -1041,7 +746,7 @@ static void take_kernel(struct fusion *f, const struct tm_event *event, bool is_
     if (!site)
         return;
     if (is_new)
-        fusion_learn_site(f, event, site);
+        tm_fusion_learn_site(f, event, site);
     add_sums(f, event->record.dur_ps, is_in_step, site->has_op);
     take_sort(f, event, site);
     if (is_in_step)

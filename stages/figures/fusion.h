@@ -136,6 +136,45 @@ struct fusion {
     bool has_gpu, has_other_device, has_steps, has_matrix_units;
 };
 
+/* --- fusion_sites.c: what the texts and the HLO tell of a kernel --- */
+
+/* What a kernel is to an attention. */
+enum fusion_role {
+    FUSION_BETWEEN, /* may stand between its products */
+    FUSION_PRODUCT, /* a batched product of matrices */
+    FUSION_SOFTMAX,
+    FUSION_APART, /* another product, or attention in one kernel */
+};
+
+/* What a kernel's place in the tables of ops is, beside that of repeated ones. */
+enum fusion_sort {
+    FUSION_PLAIN,
+    FUSION_COPY,   /* for the sake of a layout: no framework op asked for it */
+    FUSION_UNIT,   /* a product on a device with matrix units */
+    FUSION_BESIDE, /* one of 32-bit floats, which does not run on them */
+};
+
+/* What is remembered of a site. */
+struct fusion_site {
+    uint64_t number;
+    struct tm_key key;     /* of its row among the repeated ops */
+    uint64_t name_hash;    /* of the short name */
+    tm_strid name, op;     /* the short name; the framework op */
+    uint32_t cell;         /* of fusion_steps: where its op was counted last */
+    uint8_t role, sort;    /* enum fusion_role, fusion_sort */
+    bool has_op, is_eager; /* is_eager: pointwise, and nothing fused it */
+};
+
+static_assert(sizeof(struct fusion_site) <= 64, "one per kernel that is taken");
+
+/* Find it out for a site that is new. */
+void tm_fusion_learn_site(struct fusion *f, const struct tm_event *event, struct fusion_site *site);
+
+/* The key of a row, from its kind, name and op. */
+void tm_fusion_key(struct fusion *f, struct fusion_op *row);
+
+bool tm_fusion_has_matrix_units(const struct tm_device *device);
+
 /* fusion_report.c */
 tm_status tm_fusion_report(struct tm_stage *s, struct tm_value *summary) TM_MUST_USE;
 
