@@ -52,11 +52,6 @@ struct tm_brief_source {
     bool is_profile;             /* the operand is one, not a document */
 };
 
-/* Fill a document with the brief.
- * out:    rows  of each list that are in it */
-void tm_brief_make(struct tm_doc *out, const struct tm_brief_source *source, const struct tm_brief_room *room,
-                   size_t rows[TM_BRIEF_LISTS]);
-
 /* Print a brief.  Whether it could be written, ferror() tells. */
 void tm_brief_print(const struct tm_value *brief, enum tm_brief_form form, FILE *to);
 

@@ -667,8 +667,10 @@ static void add_verdict(const struct brief *b)
     tm_add_string(to, "text", text);
 }
 
-void tm_brief_make(struct tm_doc *out, const struct tm_brief_source *source, const struct tm_brief_room *room,
-                   size_t rows[TM_BRIEF_LISTS])
+/* Fill a document with the brief.
+ * out:    rows  of each list that are in it */
+static void make_brief(struct tm_doc *out, const struct tm_brief_source *source, const struct tm_brief_room *room,
+                       size_t rows[TM_BRIEF_LISTS])
 {
     const size_t kind = kind_of(source->root);
     struct brief b = { .root = tm_doc_root(out), .source = source, .from = source->root, .room = room, .rows = rows };
@@ -720,7 +722,7 @@ tm_status tm_brief_write(struct tm_run *run, const struct tm_brief_source *sourc
 
         if (!doc)
             return run->error.status;
-        tm_brief_make(doc, source, &room, rows);
+        make_brief(doc, source, &room, rows);
         length = tm_doc_status(doc) == TM_OK ? print_into(run, bytes, sizeof(bytes), tm_doc_root(doc), form) : 0;
         tm_doc_free(doc);
     } while (!length && !tm_failed(run) && tm_brief_room_shrink(&room, rows));

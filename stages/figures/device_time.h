@@ -26,10 +26,6 @@ struct tm_call_lengths;
 struct tm_call_lengths *tm_call_lengths_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_call_lengths_free(struct tm_call_lengths *lengths);
 void tm_call_lengths_take(struct tm_call_lengths *lengths, const struct tm_event *event);
-/* No more events. */
-void tm_call_lengths_finish(struct tm_call_lengths *lengths);
-/* The next name, in the order of the keys; valid until the next call, NULL at the end. */
-const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *lengths);
 
 /* Where the devices' time went: busy by kind, idle by cause, gaps, steps.  Writes the sections window, steps,
  * devices, unused, total, gaps, host and balance.  source: docs/metrics.md */
@@ -354,11 +350,11 @@ struct lane *tm_new_lane(struct device_time *d);                     /* zeroed; 
 struct host_facts *tm_device_time_new_host(struct device_time *d);   /* the same */
 struct group_facts *tm_device_time_new_group(struct device_time *d); /* the same */
 
-/* device_time_partial.c */
+/* device_time_tables.c */
 tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w) TM_MUST_USE;
 tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r) TM_MUST_USE;
 
-/* device_time_report.c, steps.c, device_time_report.c */
+/* device_time_report.c, steps.c, idle_gaps.c */
 void tm_device_time_report_devices(struct device_time *d, struct tm_value *summary);
 tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device);
 tm_status tm_steps_report(struct device_time *d, struct tm_value *summary);
@@ -366,6 +362,5 @@ tm_status tm_steps_report(struct device_time *d, struct tm_value *summary);
 tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary);
 void tm_idle_gaps_report(struct device_time *d, struct tm_value *summary);
 void tm_add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT]);
-void tm_add_parts(struct tm_value *to, const struct time_parts *parts);
 
 #endif

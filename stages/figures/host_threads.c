@@ -92,7 +92,8 @@ enum tm_cause tm_cause_of_class(enum tm_class class)
     }
 }
 
-struct tm_cause_reason tm_cause_reason_of(enum tm_class class, uint32_t traits)
+/* in: traits  of the event's name */
+static struct tm_cause_reason reason_of(enum tm_class class, uint32_t traits)
 {
     const enum tm_cause cause = tm_cause_of_class(class);
     const bool is_wait = cause == TM_CAUSE_HOST && traits & TM_TRAIT_WAIT;
@@ -386,7 +387,7 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
     const int64_t end_ps = r->start_ps + r->dur_ps;
     const struct open_event open = { .end_ps = end_ps,
                                      .own_name = r->name,
-                                     .own = tm_cause_reason_of((enum tm_class)r->class, event->traits) };
+                                     .own = reason_of((enum tm_class)r->class, event->traits) };
     struct thread *thread;
 
     if (event->thread >= t->count || !r->dur_ps)

@@ -40,9 +40,6 @@ struct tm_cause_reason {
     bool is_weak;  /* blocked, the name does not tell for what: TM_CAUSE_SYNC where nothing around it tells more */
 };
 
-/* in: traits  of the event's name */
-struct tm_cause_reason tm_cause_reason_of(enum tm_class class, uint32_t traits);
-
 /* Whether what the events around an event say holds in place of what it says itself: those of any cause, where it has
  * none; those of any but a blocked wait, where it is a blocked wait; an input event around a launch or a sync call. */
 static inline bool tm_cause_yields(struct tm_cause_reason own, struct tm_cause_reason around)

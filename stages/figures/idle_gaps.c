@@ -72,13 +72,15 @@ void tm_call_lengths_take(struct tm_call_lengths *l, const struct tm_event *even
         row->short_ps = tm_sum_times(row->short_ps, dur_ps);
 }
 
-void tm_call_lengths_finish(struct tm_call_lengths *l)
+/* No more events. */
+static void finish_lengths(struct tm_call_lengths *l)
 {
     tm_front_flush(&l->front);
     tm_groups_finish(l->groups);
 }
 
-const struct tm_call_lengths_row *tm_call_lengths_next(struct tm_call_lengths *l)
+/* The next name, in the order of the keys; valid until the next call, NULL at the end. */
+static const struct tm_call_lengths_row *next_length(struct tm_call_lengths *l)
 {
     return tm_groups_next(l->groups);
 }
@@ -479,8 +481,8 @@ void tm_device_time_measure_calls(struct device_time *d)
         if (gap->lane >= d->first_lane && gap->host_event)
             keys[i] = tm_names_info(d->names, gap->host_event).hash;
     }
-    tm_call_lengths_finish(d->lengths);
-    while ((row = tm_call_lengths_next(d->lengths))) {
+    finish_lengths(d->lengths);
+    while ((row = next_length(d->lengths))) {
         for (uint32_t i = 0; i < d->longest_count; i++) {
             struct listed_gap *gap = &d->longest[i];
 

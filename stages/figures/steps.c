@@ -13,7 +13,7 @@ void tm_add_directions(struct tm_value *to, const char *key, const int64_t copy_
         tm_add_int(by, tm_direction_name[i], copy_ps[i]);
 }
 
-void tm_add_parts(struct tm_value *to, const struct time_parts *parts)
+static void add_parts(struct tm_value *to, const struct time_parts *parts)
 {
     struct tm_value *idle;
 
@@ -523,7 +523,7 @@ static void add_line(const struct device_time *d, const struct step_line *line, 
         tm_add_int(to, "period_ps", line->period_ps);
         tm_add_int(to, "end_ps", line->end_ps);
         tm_add_int(to, "busy_ps", busy_of(&line->parts));
-        tm_add_parts(to, &line->parts);
+        add_parts(to, &line->parts);
     } else {
         static const char *const keys[] = {
             "device",     "device_span_ps",        "period_ps",       "end_ps", "busy_ps",
@@ -598,7 +598,7 @@ static void add_parts_of_run(const struct device_time *d, struct tm_value *steps
         return;
     }
     parts = tm_add_object(steps, "parts");
-    tm_add_parts(parts, &sum);
+    add_parts(parts, &sum);
     tm_add_int(parts, "total_ps", tm_sum_times(busy_of(&sum), idle_of(&sum)));
 }
 
