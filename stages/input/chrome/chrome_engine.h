@@ -2,6 +2,7 @@
 #ifndef TM_CHROME_ENGINE_H
 #define TM_CHROME_ENGINE_H
 
+#include "stages/input/chrome/chrome_template.h"
 #include "stages/input/chrome/json_walk.h"
 #include "stages/input/chrome/json_wide.h"
 
@@ -131,6 +132,15 @@ static inline void learn_step(struct tm_step *steps, size_t count, const uint8_t
 
 /* --- values --- */
 
+/* A number that other events may have with another value.  More than there is room for are a part of the text. */
+static inline void note_number(struct tm_chrome_reader *r, const uint8_t *at, const uint8_t *end,
+                               enum tm_number_kind kind, struct tm_key_slot *key)
+{
+    if (r->number_count < TM_NUMBERS_MOST)
+        r->numbers[r->number_count++] =
+            (struct tm_noted_number){ at, end, key, (uint8_t)kind, key ? (uint8_t)key->stat : TM_STAT_UNKNOWN };
+}
+
 /* A text, or nothing where it is none. */
 static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
                                                 struct tm_json_slice *text)
@@ -249,13 +259,16 @@ static inline const uint8_t *read_long_time(struct tm_chrome_reader *r, const ui
     return at;
 }
 
-TM_INLINE const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *traits,
-                                   struct tm_json_time *time)
+TM_INLINE const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at, enum tm_number_kind kind,
+                                   uint32_t *traits, struct tm_json_time *time)
 {
     const uint8_t *const end = read_short_time(at, time);
 
     *traits = TM_TIME_THERE;
-    return TM_LIKELY(end != NULL) ? end : read_long_time(r, at, traits, time);
+    if (!TM_LIKELY(end != NULL))
+        return read_long_time(r, at, traits, time);
+    note_number(r, at, end, kind, NULL);
+    return end;
 }
 
 /* What was walked from window.token on, as it is written, to stay until the event ends. */
@@ -368,10 +381,17 @@ static inline const uint8_t *read_long_fact(struct tm_chrome_reader *r, const ui
 }
 
 /* A value of no argument that we know, or that cannot be one. */
-static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uint8_t *at)
+static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uint8_t *at, struct tm_key_slot *key)
 {
-    if (*at != '{' && *at != '[')
-        return skip_simple(r, at);
+    if (*at != '{' && *at != '[') {
+        const uint8_t *const end = skip_simple(r, at);
+        const bool is_text = *at == '"';
+        int64_t number;
+
+        if (end && (is_text ? tm_glance_digits(at + 1, &number) == end - 1 : *at == '-' || (*at >= '0' && *at <= '9')))
+            note_number(r, at + is_text, end - is_text, TM_NUMBER_SKIPPED, key);
+        return end;
+    }
     r->has_nested_argument |= *at == '{';
     at = skip_nested(r, at);
     r->has_nested_argument |= r->skipped_nested;
@@ -379,19 +399,25 @@ static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uin
 }
 
 /* A text that may be a number: most are none. */
-static inline void put_text_fact(struct tm_chrome_reader *r, enum tm_stat stat, struct tm_json_slice text)
+static inline void put_text_fact(struct tm_chrome_reader *r, struct tm_key_slot *key, struct tm_json_slice text)
 {
+    const enum tm_stat stat = (enum tm_stat)key->stat;
     const uint8_t *const at = (const uint8_t *)text.at;
-    int64_t number = 0;
+    int64_t number;
 
-    if (*at > '9' || *at < '-' || tm_glance_number_text(at, text.length, &number))
+    if (*at > '9' || *at < '-') {
+        tm_facts_put_text_of(&r->event.facts, stat, text.at, text.length, 0);
+    } else if (tm_glance_number_text(at, text.length, &number)) {
+        note_number(r, at, at + text.length, TM_NUMBER_FACT, key);
         tm_facts_put_text_of(&r->event.facts, stat, text.at, text.length, number);
-    else
+    } else {
         tm_facts_put_number_text(&r->event.facts, stat, text.at, text.length);
+    }
 }
 
-static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t *at, enum tm_stat stat)
+static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t *at, struct tm_key_slot *key)
 {
+    const enum tm_stat stat = (enum tm_stat)key->stat;
     struct tm_json_slice text;
     const uint8_t *end;
     int64_t number;
@@ -399,16 +425,17 @@ static inline const uint8_t *read_fact(struct tm_chrome_reader *r, const uint8_t
     if (*at == '"') {
         at = read_text(r, at, &text);
         if (at)
-            put_text_fact(r, stat, text);
+            put_text_fact(r, key, text);
         return at;
     }
     if (*at == '[')
         return read_list_fact(r, at, stat);
     if (*at != '-' && (*at < '0' || *at > '9'))
-        return skip_argument(r, at);
+        return skip_argument(r, at, key);
     end = tm_glance_integer(at, &number);
     if (!end)
         return read_long_fact(r, at, stat);
+    note_number(r, at, end, TM_NUMBER_FACT, key);
     tm_facts_put_int(&r->event.facts, stat, number);
     return end;
 }
@@ -420,10 +447,10 @@ static inline const uint8_t *read_argument(struct tm_chrome_reader *r, const uin
 
     r->has_repeated_key |= repeats;
     if (stat == TM_STAT_UNKNOWN)
-        return skip_argument(r, at);
+        return skip_argument(r, at, key);
     if (repeats)
         tm_chrome_drop_fact(r, stat);
-    return read_fact(r, at, stat);
+    return read_fact(r, at, key);
 }
 
 /* A step of arguments that is none of the usual ones. */
@@ -588,21 +615,40 @@ static inline const uint8_t *read_category(struct tm_chrome_reader *r, const uin
     return at;
 }
 
+/* The first of the ids, which counts where it is there. */
+static inline const uint8_t *read_own_id(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const uint8_t *const end = read_id(r, at, &r->ids[TM_ID_OWN]);
+
+    if (end && *at != '"' && r->ids[TM_ID_OWN].kind == TM_JSON_NUMBER)
+        note_number(r, at, end, TM_NUMBER_ID, NULL);
+    return end;
+}
+
+static inline const uint8_t *skip_member(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const uint8_t *const end = skip_value(r, at);
+
+    if (end && (*at == '-' || (*at >= '0' && *at <= '9')))
+        note_number(r, at, end, TM_NUMBER_SKIPPED, NULL);
+    return end;
+}
+
 static inline const uint8_t *read_member(struct tm_chrome_reader *r, const uint8_t *at, enum event_member member)
 {
     switch (member) {
     case MEMBER_PH:
         return read_letter(r, at, &r->event.phase);
     case MEMBER_TS:
-        return read_time(r, at, &r->ts, &r->event.ts);
+        return read_time(r, at, TM_NUMBER_TS, &r->ts, &r->event.ts);
     case MEMBER_DUR:
-        return read_time(r, at, &r->dur, &r->event.dur);
+        return read_time(r, at, TM_NUMBER_DUR, &r->dur, &r->event.dur);
     case MEMBER_PID:
         return read_id(r, at, &r->event.pid);
     case MEMBER_TID:
         return read_id(r, at, &r->event.tid);
     case MEMBER_ID:
-        return read_id(r, at, &r->ids[TM_ID_OWN]);
+        return read_own_id(r, at);
     case MEMBER_ID2:
         return read_id2(r, at);
     case MEMBER_BIND_ID:
@@ -618,7 +664,7 @@ static inline const uint8_t *read_member(struct tm_chrome_reader *r, const uint8
     case MEMBER_ARGS:
         return read_arguments(r, at);
     default:
-        return skip_value(r, at);
+        return skip_member(r, at);
     }
 }
 
@@ -663,7 +709,53 @@ static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const
     return walk_space(r, at);
 }
 
-static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
+/* --- the event that came before with other numbers --- */
+
+/* out:    behind the number; NULL where another one than is usual stands there */
+static inline const uint8_t *read_varying(struct tm_chrome_reader *r, const uint8_t *at, const struct tm_piece *before)
+{
+    int64_t *number;
+
+    switch ((enum tm_number_kind)before->kind) {
+    case TM_NUMBER_TS:
+        return read_short_time(at, &r->event.ts);
+    case TM_NUMBER_DUR:
+        return read_short_time(at, &r->event.dur);
+    case TM_NUMBER_ID:
+        return tm_glance_integer(at, &r->event.id.number);
+    case TM_NUMBER_FACT:
+        number = &r->event.facts.ints[before->stat];
+        return at[-1] == '"' ? tm_glance_digits(at, number) : tm_glance_integer(at, number);
+    default:
+        return plain_digits_end(at);
+    }
+}
+
+/* out:    behind the event; NULL: none like it is remembered, and nothing of it is taken */
+static inline const uint8_t *read_remembered(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    struct tm_chrome_templates *const t = r->templates;
+    const uint8_t *const begin = at, *number;
+    struct tm_piece *piece = t->pieces;
+
+    do {
+        piece = next_piece(t, piece, at, r->window.end);
+        if (!piece)
+            return tm_chrome_distrust(t, (size_t)(at - begin));
+        number = at + piece->length;
+        at = piece->kind == TM_NUMBER_NONE ? number : read_varying(r, number, piece);
+        if (!at)
+            return tm_chrome_distrust(t, (size_t)(number - begin));
+    } while (piece->kind != TM_NUMBER_NONE);
+    if (!piece->whole)
+        return NULL;
+    tm_chrome_take_template(r, begin, piece->whole);
+    return at;
+}
+
+/* --- any event --- */
+
+static const uint8_t *read_new_event(struct tm_chrome_reader *r, const uint8_t *at)
 {
     enum event_member member = MEMBER_BEGIN;
     const uint8_t *value;
@@ -685,6 +777,13 @@ static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
     if (at)
         tm_chrome_event_end(r);
     return at;
+}
+
+static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
+{
+    const uint8_t *const end = tm_chrome_may_be_known(r) ? read_remembered(r, at) : NULL;
+
+    return end ? end : read_new_event(r, at);
 }
 
 static const uint8_t *skip_any(struct tm_chrome_reader *r, const uint8_t *at)

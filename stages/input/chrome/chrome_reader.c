@@ -7,6 +7,7 @@
 
 #include "pipeline/store/hash.h"
 #include "stages/input/bytes/input_file.h"
+#include "stages/input/chrome/chrome_template.h"
 #include "stages/input/chrome/json_walk.h"
 #include "stages/input/records/facts.h"
 
@@ -133,6 +134,8 @@ void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
     reader->name_traits = reader->seen = 0;
     reader->is_outgrown = reader->has_long_value = reader->has_repeated_key = reader->has_nested_argument = false;
     reader->has_others = false;
+    reader->number_count = tm_chrome_may_be_learned(reader->templates) ? 0 : TM_NUMBERS_MOST + 1;
+    reader->event_base = reader->window.base;
     reader->text_most = (uint32_t)tm_json_longest(&reader->window);
     reader->side_used = 0;
     reader->in_event = true;
@@ -293,8 +296,9 @@ static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tall
     tm_tally_add(tallies, TM_TALLY_EXPONENT_NUMBER, (either & TM_TIME_EXPONENT) != 0);
 }
 
-static void count_rare(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
+void tm_chrome_count_traits(struct tm_chrome_reader *reader)
 {
+    struct tm_tallies *const tallies = &reader->run->tallies;
     const uint32_t traits = reader->name_traits;
 
     reader->event.has |= reader->has_others ? TM_CHROME_OTHERS : 0;
@@ -322,7 +326,7 @@ void tm_chrome_event_end(struct tm_chrome_reader *reader)
     reader->event.has |= reader->dur & TM_TIME_THERE ? TM_CHROME_DUR : 0;
     if (reader->name_traits || reader->has_long_value || reader->has_repeated_key || reader->has_nested_argument ||
         reader->has_others)
-        count_rare(reader, &reader->run->tallies);
+        tm_chrome_count_traits(reader);
     reader->event.members = (const char *)reader->window.keep;
     reader->window.keep = NULL;
     reader->in_event = false;
@@ -371,6 +375,9 @@ static tm_status open_memory(struct tm_chrome_reader *reader, const struct tm_ch
 
     if (st != TM_OK)
         return st;
+    reader->templates = tm_chrome_templates_new(reader->run);
+    if (!reader->templates)
+        return reader->run->error.status;
     reader->side = tm_take(&reader->run->budget, TM_ACCOUNT_INPUT, bytes + TM_JSON_PADDING, &reader->run->error);
     return reader->side ? TM_OK : reader->run->error.status;
 }
@@ -413,6 +420,7 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader)
             reader->device_capacity * sizeof(*reader->header.devices));
     if (reader->side)
         tm_give(budget, TM_ACCOUNT_INPUT, reader->side, reader->window.capacity + TM_JSON_PADDING);
+    tm_chrome_templates_free(reader->templates, reader->run);
     tm_json_window_close(&reader->window);
     tm_give(budget, TM_ACCOUNT_INPUT, reader, sizeof(*reader));
 }
@@ -717,9 +725,10 @@ tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_
     while (--most && chrome_document_next(reader))
         look(to, &reader->event);
     reader->state = TM_DOCUMENT_LIST;
-    reader->is_looking = reader->waits_empty = reader->is_first = reader->is_in_damage = false;
+    reader->waits_empty = reader->is_first = reader->is_in_damage = false;
     reader->damage = damage;
     reader->at = reader->engine->event(reader, window->buffer);
+    reader->is_looking = false;
     reader->not_numbers = 0;
     reader->run->tallies = tallies;
     window->at_end = at_end;

@@ -75,8 +75,24 @@ struct tm_chrome_event {
     struct tm_json_slice name, cat;
     struct tm_json_slice args; /* the text of the args object; nothing where the event outgrows the window */
     const char *members;       /* all of it as it is written, from its brace on; NULL: it outgrows the window */
-    struct tm_facts facts;     /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
+    const struct tm_chrome_known *known; /* see tm_chrome_remember; NULL = what is above and below is all there */
+    struct tm_facts facts; /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
                                       as text are both; lists of numbers are their JSON text */
+};
+
+/* What the caller has made of an event, for those that are the same but for their numbers. */
+struct tm_chrome_known {
+    struct tm_record record; /* without its times */
+    uint32_t traits;         /* of its name */
+    uint8_t correlation;     /* enum tm_stat: whose value it is; TM_STAT_UNKNOWN = it is the one of the record */
+    uint8_t number;          /* the same of `value` */
+    int8_t tally;            /* enum tm_tally; below 0 = none */
+    bool has_number;
+    bool has_facts; /* all facts are wanted: each is a number, and no config is made of them */
+    bool has_key;   /* the correlation is made of these; the first one is the number of the id */
+    uint64_t key[4];
+    int64_t value;
+    uint64_t varying; /* set by tm_chrome_remember: bits of enum tm_stat; of TM_STAT_UNKNOWN: the id */
 };
 
 /* A device as deviceProperties tells it (PyTorch).  0 or "" = not told. */
@@ -127,6 +143,14 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL *
  * out:    *event  valid until the next call; NULL at the end of the document
  * errors: as of tm_input_next; damage is none: see below */
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event) TM_MUST_USE;
+
+/* Remember the present event, of which *known was made, as one that may come again with other numbers: its times, the
+ * number of its id, whole numbers of arguments of which no config is made and that name no device.  An event that is this
+ * one but for those has `known`, and of the rest only offset, has, phase, ts, dur, id.number, and facts.ints of those in
+ * known->varying; with known->has_facts, which lets every number vary, all of facts.has and facts.ints.  Its tallies are
+ * counted in any case.  How long it is remembered is chosen here, and with tm_chrome_may_remember whether. */
+bool tm_chrome_may_remember(struct tm_chrome_reader *reader);
+void tm_chrome_remember(struct tm_chrome_reader *reader, struct tm_chrome_known *known);
 
 /* Look at the present event and at those that follow it, as far as the window holds them: the same whatever the reads.
  * None of it is taken, and nothing counted.
@@ -291,7 +315,8 @@ struct tm_key_name {
 struct tm_key_slot {
     struct tm_key_name name;
     uint32_t event; /* the last one that had it */
-    uint32_t stat;  /* enum tm_stat, of arguments */
+    uint16_t stat;  /* enum tm_stat, of arguments */
+    bool varies;    /* its numbers differ between events that are the same else */
 };
 
 /* What stands between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
@@ -426,6 +451,18 @@ struct tm_chrome_head {
     struct tm_json_id pid, tid; /* numbers */
 };
 
+/* A number of the present event, as it stands in the window. */
+enum tm_number_kind { TM_NUMBER_TS, TM_NUMBER_DUR, TM_NUMBER_ID, TM_NUMBER_FACT, TM_NUMBER_SKIPPED, TM_NUMBER_NONE };
+enum { TM_NUMBERS_MOST = 12 };
+
+struct tm_noted_number {
+    const uint8_t *at, *end; /* without the quotes of a text */
+    struct tm_key_slot *key; /* of an argument */
+    uint8_t kind;            /* enum tm_number_kind */
+    uint8_t stat;            /* enum tm_stat */
+};
+
+struct tm_chrome_templates;
 struct tm_chrome_engine;
 
 struct tm_chrome_reader {
@@ -451,7 +488,11 @@ struct tm_chrome_reader {
     bool is_outgrown; /* it is larger than the window: what is to stay is copied */
     bool has_long_value, has_repeated_key, has_nested_argument, has_others;
     struct tm_chrome_keys keys;
-    struct tm_chrome_head heads[TM_HEADS];           /* the newest first */
+    struct tm_chrome_head heads[TM_HEADS]; /* the newest first */
+    struct tm_noted_number numbers[TM_NUMBERS_MOST];
+    uint32_t number_count; /* more than there can be: nobody wants them */
+    uint64_t event_base;   /* of the window, when it began */
+    struct tm_chrome_templates *templates;
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
     uint32_t text_most;                              /* bytes of a text that may stay in the window */
     uint8_t *side; /* texts of the event that are not in the window as they are wanted; padded */
@@ -517,6 +558,7 @@ uint32_t tm_chrome_text_traits(struct tm_json_slice text);
 /* An event begins, and has ended: its tallies. */
 void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
 void tm_chrome_event_end(struct tm_chrome_reader *reader);
+void tm_chrome_count_traits(struct tm_chrome_reader *reader); /* those that are not of its times */
 
 /* The number in reader->decimal as a fact; one that is too large for a double is none. */
 void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);

@@ -228,16 +228,14 @@ static bool take_times(struct tm_chrome_maker *m, const struct tm_chrome_event *
 
 /* What joins halves: async spans by category and id, flows also by their name.
  * source: Trace Event Format, "Async Events", "Flow events" */
-static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort sort)
+static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort sort, struct tm_chrome_known *known)
 {
-    const uint64_t parts[] = {
-        e->id.kind ? tm_json_id_number(&e->id) : 0, /* without one its number means nothing */
-        (uint64_t)e->id.kind,
-        e->has & TM_CHROME_CAT ? XXH3_64bits(e->cat.at, e->cat.length) : 0,
-        sort == TM_CHROME_FLOW && e->has & TM_CHROME_NAME ? XXH3_64bits(e->name.at, e->name.length) : 0,
-    };
-
-    return XXH3_64bits(parts, sizeof(parts));
+    known->has_key = true;
+    known->key[0] = e->id.kind ? tm_json_id_number(&e->id) : 0; /* without one its number means nothing */
+    known->key[1] = (uint64_t)e->id.kind;
+    known->key[2] = e->has & TM_CHROME_CAT ? XXH3_64bits(e->cat.at, e->cat.length) : 0;
+    known->key[3] = sort == TM_CHROME_FLOW && e->has & TM_CHROME_NAME ? XXH3_64bits(e->name.at, e->name.length) : 0;
+    return XXH3_64bits(known->key, sizeof(known->key));
 }
 
 /* "ProfilerStep#12" */
@@ -278,7 +276,8 @@ static bool needs_config(const struct tm_record *r)
 }
 
 /* Everything that the arguments tell. */
-static void take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw)
+static void take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw,
+                       struct tm_chrome_known *known)
 {
     const struct tm_facts *f = &e->facts;
     struct tm_record *r = &raw->record;
@@ -295,19 +294,23 @@ static void take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *
         return;
     }
     if (r->flags & TM_FLAG_CORRELATION)
-        r->correlation = (uint64_t)f->ints[TM_STAT_CORRELATION_ID];
+        known->correlation = TM_STAT_CORRELATION_ID;
     else if (r->flags & TM_FLAG_RUN_ID)
-        r->correlation = (uint64_t)f->ints[TM_STAT_RUN_ID]; /* mixed with the device later */
+        known->correlation = TM_STAT_RUN_ID; /* mixed with the device later */
+    if (known->correlation)
+        r->correlation = (uint64_t)f->ints[known->correlation];
     if (tm_facts_have(f, TM_STAT_STEP_NUM))
-        tm_raw_number(raw, &m->args, f->ints[TM_STAT_STEP_NUM]);
+        known->number = TM_STAT_STEP_NUM;
     else if (raw->traits & TM_TRAIT_STEP_NAME && number_in_name(&e->name, &number))
         tm_raw_number(raw, &m->args, number);
     else if (r->flags & TM_FLAG_GROUP)
-        tm_raw_number(raw, &m->args, f->ints[TM_STAT_GROUP_ID]);
+        known->number = TM_STAT_GROUP_ID;
     else if (tm_facts_have(f, TM_STAT_SIZE))
-        tm_raw_number(raw, &m->args, f->ints[TM_STAT_SIZE]);
+        known->number = TM_STAT_SIZE;
     else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) && tm_facts_have(f, TM_STAT_COLLECTIVE))
-        tm_raw_number(raw, &m->args, f->ints[TM_STAT_SEQUENCE]);
+        known->number = TM_STAT_SEQUENCE;
+    if (known->number)
+        tm_raw_number(raw, &m->args, f->ints[known->number]);
     if (needs_config(r))
         r->config = tm_facts_config(&maker, f, 0);
 }
@@ -377,11 +380,72 @@ static void count_missing(struct tm_chrome_maker *m, const struct tm_chrome_even
 
 static tm_status chrome_set_origin(struct tm_chrome_maker *m);
 
+static void take_allocation(struct tm_chrome_maker *m, const struct tm_facts *facts, struct tm_raw_record *raw)
+{
+    const struct tm_fact_maker maker = { .trace = m->trace };
+
+    raw->record.class = facts->ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
+    tm_facts_allocation(&maker, facts, tm_raw_allocation(raw, &m->args));
+}
+
+/* What is made of an event that is another one but for its numbers. */
+static void store_known(struct tm_chrome_maker *m, const struct tm_chrome_event *e)
+{
+    const struct tm_chrome_known *const known = e->known;
+    struct tm_raw_record raw = { .record = known->record, .traits = known->traits };
+    uint64_t key[4];
+
+    m->run->events_read++;
+    m->complete += e->phase == 'X';
+    if (known->tally >= 0)
+        count(m, (enum tm_tally)known->tally);
+    if (!take_times(m, e, &raw.record))
+        return;
+    if (known->has_key && known->varying & 1) {
+        memcpy(key, known->key, sizeof(key));
+        key[0] = (uint64_t)e->id.number;
+        raw.record.correlation = XXH3_64bits(key, sizeof(key));
+    } else if (known->correlation && known->varying >> known->correlation & 1) {
+        raw.record.correlation = (uint64_t)e->facts.ints[known->correlation];
+    }
+    if (known->has_facts)
+        take_allocation(m, &e->facts, &raw);
+    else if (known->number && known->varying >> known->number & 1)
+        tm_raw_number(&raw, &m->args, e->facts.ints[known->number]);
+    else if (known->has_number)
+        tm_raw_number(&raw, &m->args, known->value);
+    tm_record_store_add(m->store, &raw);
+}
+
+/* Have the reader remember an event of which a record was made, unless more of it than its numbers goes into that. */
+static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase,
+                     const struct tm_raw_record *raw, struct tm_chrome_known *known)
+{
+    const bool is_whole = e->has & TM_CHROME_NAME && e->pid.kind && e->tid.kind;
+
+    known->has_facts = raw->record.args_length == sizeof(struct tm_allocation);
+    if (!is_whole || (known->has_facts && !(phase == PHASE_INSTANT && is_torch_memory(e))))
+        return;
+    for (uint64_t left = known->has_facts ? e->facts.has : 0; left; left &= left - 1)
+        if (e->facts.texts[__builtin_ctzll(left)].kind != TM_FACT_NO_TEXT)
+            return;
+    known->record = raw->record;
+    known->record.kind = phase_rows[phase].kind;
+    known->record.start_ps = known->record.dur_ps = 0;
+    known->record.args_length = 0;
+    known->traits = raw->traits;
+    known->tally = phase_rows[phase].tally;
+    known->has_number = raw->record.args_length == sizeof(struct tm_number);
+    known->value = known->has_number ? m->args.number.value : 0;
+    tm_chrome_remember(m->reader, known);
+}
+
 static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
 {
     struct tm_raw_record raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
     enum tm_chrome_sort sort = (enum tm_chrome_sort)phase_rows[phase].sort;
     const bool on_thread = sort == TM_CHROME_THREAD;
+    struct tm_chrome_known known = { .has_key = false };
     struct tm_record *r = &raw.record;
     struct tm_device_times times;
 
@@ -398,9 +462,9 @@ static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, en
     r->name =
         tm_names_put_often(m->trace->names, e->name.at, e->has & TM_CHROME_NAME ? e->name.length : 0, &raw.traits);
     if (on_thread)
-        take_facts(m, e, &raw);
+        take_facts(m, e, &raw, &known);
     else
-        r->correlation = key_of_id(e, sort);
+        r->correlation = key_of_id(e, sort, &known);
     if (phase == PHASE_INSTANT || phase == PHASE_ASYNC_INSTANT)
         r->flags |= TM_FLAG_INSTANT;
     if (phase == PHASE_INSTANT && r->class == TM_CLASS_UNRESOLVED)
@@ -408,10 +472,13 @@ static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, en
     r->track = tm_chrome_track_of(m->tracks, e, sort, ordinal_of(e));
     if (m->arguments)
         chrome_take_own(m, e, sort, &raw);
-    if (phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times))
+    if (phase == PHASE_COMPLETE && r->class == TM_CLASS_UNRESOLVED && tm_device_times_of(&e->facts, &times)) {
         tm_record_store_add_timed(m->store, &raw, &times);
-    else
-        tm_record_store_add(m->store, &raw);
+        return;
+    }
+    tm_record_store_add(m->store, &raw);
+    if (!m->arguments && tm_chrome_may_remember(m->reader))
+        remember(m, e, phase, &raw, &known);
 }
 
 /* Whether an event gets a place in time. */
@@ -427,6 +494,10 @@ static void chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_
 {
     const enum phase phase = phase_of(event->phase);
 
+    if (event->known) {
+        store_known(m, event);
+        return;
+    }
     if (phase == PHASE_METADATA) {
         tm_chrome_take_metadata(m->tracks, event);
         return;

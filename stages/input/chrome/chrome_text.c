@@ -243,7 +243,7 @@ struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_sta
 {
     struct tm_key_slot *const slot = &keys->slots[TM_KEY_SPARE];
 
-    *slot = (struct tm_key_slot){ .stat = stat }; /* of no event: it is not watched for repetition */
+    *slot = (struct tm_key_slot){ .stat = (uint16_t)stat }; /* of no event: it is not watched for repetition */
     return slot;
 }
 
@@ -264,6 +264,7 @@ struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_
     if (keys->used == TM_KEYS_MOST)
         return tm_chrome_key_spare(keys, argument_of(key, name));
     keys->used++;
-    *slot = (struct tm_key_slot){ .name = *name, .stat = argument_of(key, name) };
+    *slot = (struct tm_key_slot){ .name = *name, .stat = (uint16_t)argument_of(key, name) };
+    slot->varies = slot->stat == TM_STAT_CORRELATION_ID || slot->stat == TM_STAT_RUN_ID;
     return slot;
 }

@@ -142,9 +142,8 @@ static inline const uint8_t *skip_digits(const uint8_t *at)
     return at;
 }
 
-/* A plain number at a glance.
- * out:    NULL where it is more than that, or may go on behind the window */
-static inline const uint8_t *plain_number_end(const uint8_t *begin)
+/* out:    behind the digits of a number, with its sign and point; NULL where it is none of JSON */
+static inline const uint8_t *plain_digits_end(const uint8_t *begin)
 {
     const uint8_t *at = begin + (*begin == '-'), *const digits = at;
 
@@ -158,7 +157,16 @@ static inline const uint8_t *plain_number_end(const uint8_t *begin)
         if (at == fraction)
             return NULL;
     }
-    return tm_ends_number(*at) ? at : NULL;
+    return at;
+}
+
+/* A plain number at a glance.
+ * out:    NULL where it is more than that, or may go on behind the window */
+static inline const uint8_t *plain_number_end(const uint8_t *begin)
+{
+    const uint8_t *const end = plain_digits_end(begin);
+
+    return end && tm_ends_number(*end) ? end : NULL;
 }
 
 static inline const uint8_t *skip_number(struct tm_chrome_reader *r, const uint8_t *at)

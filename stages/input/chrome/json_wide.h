@@ -64,6 +64,18 @@ static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value
     return digits + count;
 }
 
+/* The digits of a whole number, at most 16, without zeros before it.
+ * out:    behind them; NULL where this is not for us */
+static inline const uint8_t *tm_glance_digits(const uint8_t *at, int64_t *value)
+{
+    const unsigned count = tm_digit_count(at);
+
+    if (count - 1 >= 16 || (count > 1 && *at == '0'))
+        return NULL;
+    *value = (int64_t)tm_digits_value(at, count);
+    return at + count;
+}
+
 /* A text that is a whole number without zeros before it. */
 static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, int64_t *value)
 {
@@ -109,6 +121,15 @@ static inline const uint8_t *tm_glance_time(const uint8_t *at, uint64_t *us, uin
 }
 
 #else
+
+static inline const uint8_t *tm_glance_digits(const uint8_t *at, int64_t *value)
+{
+    uint64_t digits;
+    const unsigned count = tm_short_digits(at, &digits);
+
+    *value = (int64_t)digits;
+    return count ? at + count : NULL;
+}
 
 static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value)
 {

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_CHROME_TEMPLATE_H
+#define TM_CHROME_TEMPLATE_H
+
+#include "stages/input/chrome/chrome_reader.h"
+#include "stages/input/chrome/json_text.h"
+
+/* Events that were remembered, as pieces of text with numbers between them: see chrome_template.c.  What is compared for
+ * every event is here, to be compiled for each kind of processor; what happens once per template is there. */
+
+enum {
+    TM_PIECE_SPANS = 10,     /* pieces are found by their first 1 << n bytes, n < this */
+    TM_PIECE_SPAN_LEAST = 5, /* ... n = 0 or at least this */
+    TM_PIECE_PROBES = 4,
+    TM_CREDIT_MOST = 1 << 14,
+    TM_LEARN_ONE_IN = 64, /* where the credit is used up */
+    TM_TRUST_MOST = 64,
+    TM_TRUST_GAIN = 4,
+    TM_TRY_ONE_IN = 16, /* where nothing was found lately */
+};
+
+/* A run of bytes that is the same in several events, behind what came before it in them, and the number that follows. */
+struct tm_piece {
+    const uint8_t *text;             /* in the table's bytes; NULL: the root */
+    const struct tm_template *whole; /* of an event that ends with it */
+    uint32_t length;
+    uint32_t likely; /* the piece that followed last; 0 = none has */
+    uint16_t spans;  /* bit n: a piece that follows is found by its first 1 << n bytes */
+    uint8_t kind;    /* enum tm_number_kind */
+    uint8_t stat;    /* enum tm_stat of a fact */
+};
+
+static_assert(sizeof(struct tm_piece) == 32, "a power of two: a difference of two is no division");
+
+struct tm_piece_slot {
+    uint32_t tag; /* of the hash */
+    uint32_t piece;
+};
+
+/* What an event is but for its numbers. */
+struct tm_template {
+    struct tm_chrome_known known;
+    uint32_t has, seen, name_traits;
+    char phase;
+    bool has_tallies, has_nested_argument, has_others;
+    uint64_t facts; /* bits of enum tm_stat; their numbers follow, where they are wanted */
+};
+
+struct tm_template_votes;
+
+struct tm_chrome_templates {
+    struct tm_piece *pieces; /* the first one is the root: before any event */
+    struct tm_piece_slot *slots;
+    uint8_t *bytes; /* texts and templates */
+    uint64_t seed;
+    size_t used, room, taken; /* bytes; taken: by all of it, with this */
+    uint32_t count, most;     /* pieces */
+    uint32_t slot_bits;
+    int32_t credit; /* what learning may cost: an event that is found pays for it */
+    int32_t trust;  /* grows by an event that is found, shrinks by others */
+    uint32_t not_tried, not_learned, learned_twice;
+    bool is_used; /* something is to be remembered */
+    struct tm_template_votes *votes;
+};
+
+/* errors: NULL, with the error in run->error */
+struct tm_chrome_templates *tm_chrome_templates_new(struct tm_run *run) TM_MUST_USE;
+void tm_chrome_templates_free(struct tm_chrome_templates *t, struct tm_run *run); /* tolerates NULL */
+
+/* The event that begins here is this one, with the numbers that are in reader->event. */
+void tm_chrome_take_template(struct tm_chrome_reader *reader, const uint8_t *begin, const struct tm_template *whole);
+
+/* By which part of it a piece is found: n of TM_PIECE_SPANS. */
+static inline unsigned tm_piece_span(uint32_t length)
+{
+    if (length < 1U << TM_PIECE_SPAN_LEAST)
+        return 0;
+    return length >> TM_PIECE_SPANS ? TM_PIECE_SPANS - 1 : 31 - (unsigned)__builtin_clz(length);
+}
+
+static inline uint64_t tm_piece_hash_begin(const struct tm_chrome_templates *t, uint32_t after)
+{
+    return t->seed ^ after * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* in: from, to  bytes; those before are in the hash */
+static inline uint64_t tm_piece_hash(uint64_t hash, const uint8_t *at, size_t from, size_t to)
+{
+    const uint64_t secret = UINT64_C(0xa0761d6478bd642f);
+
+    if (to == 1)
+        return tm_hash_fold(hash ^ *at, secret);
+    for (at += from; from < to; from += 32, at += 32) {
+        const uint64_t first = tm_hash_fold(tm_load_word(at) ^ secret, tm_load_word(at + 8) ^ hash);
+
+        hash = first ^ tm_hash_fold(tm_load_word(at + 16) ^ hash, tm_load_word(at + 24) ^ secret);
+    }
+    return hash;
+}
+
+static inline uint32_t tm_piece_tag(uint64_t hash)
+{
+    return (uint32_t)hash | 1;
+}
+
+/* --- of every event --- */
+
+/* Whether it is worth a look.  Not while the caller looks ahead, who wants all of an event. */
+static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
+{
+    struct tm_chrome_templates *const t = r->templates;
+
+    return t->is_used && (t->trust > 0 || ++t->not_tried % TM_TRY_ONE_IN == 0) && !r->is_looking;
+}
+
+/* An event was none of those that are known, as so many of its bytes told. */
+static inline const uint8_t *tm_chrome_distrust(struct tm_chrome_templates *t, size_t bytes)
+{
+    t->trust -= 1 + (int32_t)(bytes / 128);
+    t->trust = t->trust < 0 ? 0 : t->trust;
+    return NULL;
+}
+
+/* Whether the event that begins may be remembered. */
+static inline bool tm_chrome_may_be_learned(struct tm_chrome_templates *t)
+{
+    return t->is_used && (t->credit > 0 || ++t->not_learned % TM_LEARN_ONE_IN == 0);
+}
+
+static inline bool is_piece_at(const struct tm_piece *piece, const uint8_t *at)
+{
+    return tm_same_text(at, piece->text, piece->length);
+}
+
+TM_INLINE struct tm_piece *find_piece_of_span(struct tm_chrome_templates *t, uint64_t hash, const uint8_t *at)
+{
+    const uint32_t mask = (1U << t->slot_bits) - 1;
+    uint32_t place = (uint32_t)(hash >> (64 - t->slot_bits));
+
+    for (int left = TM_PIECE_PROBES; left > 0 && t->slots[place].tag; left--, place = (place + 1) & mask) {
+        if (t->slots[place].tag != tm_piece_tag(hash))
+            continue;
+        if (is_piece_at(&t->pieces[t->slots[place].piece], at))
+            return &t->pieces[t->slots[place].piece];
+        left--; /* a comparison is dear */
+    }
+    return NULL;
+}
+
+/* The piece that follows another one.  Before the zero byte at the end of the window no text can be the same, since none
+ * has one in it. */
+TM_INLINE struct tm_piece *next_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
+                                      const uint8_t *end)
+{
+    struct tm_piece *piece = &t->pieces[after->likely];
+    uint64_t hash;
+    size_t hashed = 0;
+
+    if (after->likely && is_piece_at(piece, at))
+        return piece;
+    hash = tm_piece_hash_begin(t, (uint32_t)(after - t->pieces));
+    for (uint32_t left = after->spans; left; left &= left - 1) {
+        const size_t span = (size_t)1 << __builtin_ctz(left);
+
+        if ((size_t)(end - at) < span)
+            break;
+        const uint64_t longer = tm_piece_hash(hash, at, hashed, span);
+
+        piece = find_piece_of_span(t, longer, at);
+        if (piece) {
+            after->likely = (uint32_t)(piece - t->pieces);
+            return piece;
+        }
+        if (span > 1) {
+            hash = longer;
+            hashed = span;
+        }
+    }
+    return NULL;
+}
+
+#endif
