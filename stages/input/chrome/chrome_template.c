@@ -133,8 +133,11 @@ static bool is_usual(const struct tm_chrome_reader *r, const uint8_t *begin, siz
 {
     uint32_t times = 0;
 
-    for (uint32_t i = 0; i < r->number_count; i++)
+    for (uint32_t i = 0; i < r->number_count; i++) {
+        if (r->numbers[i].at < begin || r->numbers[i].end > begin + length)
+            return false; /* a text without its escapes lies elsewhere */
         times |= 1U << r->numbers[i].kind;
+    }
     return r->event_base == r->window.base && length <= EVENT_MOST && times >> TM_NUMBER_TS & 1 &&
            !(r->dur && !(times >> TM_NUMBER_DUR & 1)) && !r->has_repeated_key && !r->has_long_value &&
            !r->is_outgrown && !r->not_numbers && !memchr(begin, '\0', length);

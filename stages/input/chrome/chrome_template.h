@@ -86,14 +86,15 @@ static inline uint64_t tm_piece_hash_begin(const struct tm_chrome_templates *t, 
 /* in: from, to  bytes; those before are in the hash */
 static inline uint64_t tm_piece_hash(uint64_t hash, const uint8_t *at, size_t from, size_t to)
 {
-    const uint64_t secret = UINT64_C(0xa0761d6478bd642f);
+    /* Two factors, so that text that repeats itself does not have two equal products. */
+    const uint64_t secret = UINT64_C(0xa0761d6478bd642f), other = UINT64_C(0xe7037ed1a0b428db);
 
     if (to == 1)
         return tm_hash_fold(hash ^ *at, secret);
     for (at += from; from < to; from += 32, at += 32) {
         const uint64_t first = tm_hash_fold(tm_load_word(at) ^ secret, tm_load_word(at + 8) ^ hash);
 
-        hash = first ^ tm_hash_fold(tm_load_word(at + 16) ^ hash, tm_load_word(at + 24) ^ secret);
+        hash = first ^ tm_hash_fold(tm_load_word(at + 16) ^ hash, tm_load_word(at + 24) ^ other);
     }
     return hash;
 }
