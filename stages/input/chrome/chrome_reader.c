@@ -2,335 +2,11 @@
 /* The reader of Chrome traces: its memory, which is fixed, and which engine it runs on. */
 #include "stages/input/chrome/chrome_reader.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "pipeline/store/hash.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/chrome/chrome_template.h"
 #include "stages/input/chrome/json_walk.h"
-#include "stages/input/records/facts.h"
-
-/* The walk over a Chrome trace where it is not at its usual pace: damage, words, numbers digit by digit. */
-
-static const char *end_problem(const struct tm_chrome_reader *reader)
-{
-    if (reader->in_event)
-        return "the JSON ends inside an event";
-    return reader->state == TM_DOCUMENT_LIST ? "the JSON ends inside the list of events" : "the JSON ends too early";
-}
-
-/* A file that was cut short may have been filled up with zeros.
- * out:    where other bytes follow, or the end */
-static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t *at)
-{
-    for (;;) {
-        at = tm_json_more(&reader->window, at);
-        if (*at || at == reader->window.end)
-            return at;
-        at++;
-    }
-}
-
-/* Whether events may follow behind damage.  Not where nothing tells that this is such a document, and not behind one
- * that ended as it should: the end of an older file may stand there, which a shorter one was written over.  But a bracket
- * in place of the comma behind an event does not end the list. */
-static bool may_go_on(const struct tm_chrome_reader *reader, const uint8_t *at)
-{
-    switch (reader->state) {
-    case TM_DOCUMENT_BEGIN:
-        return false;
-    case TM_DOCUMENT_TAIL:
-        return reader->damage.places > 0 || (reader->header.is_list && (*at == '{' || *at == ','));
-    default:
-        return true;
-    }
-}
-
-static void begin_damage(struct tm_chrome_reader *reader, uint64_t offset, const char *what, bool is_cut)
-{
-    struct tm_chrome_damage *const damage = &reader->damage;
-
-    reader->is_in_damage = true;
-    reader->damage_from = reader->in_event ? reader->event.offset : offset;
-    damage->places += !is_cut;
-    tm_tally_add(&reader->run->tallies, TM_TALLY_DAMAGED_TEXT, !is_cut);
-    if (damage->problem)
-        return;
-    damage->problem = what;
-    damage->at = offset;
-}
-
-/* What was skipped ends before this byte of the content. */
-static void chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to)
-{
-    struct tm_chrome_damage *const damage = &reader->damage;
-
-    if (!damage->to) {
-        damage->from = reader->damage_from;
-        damage->to = to;
-    }
-    damage->bytes += to - reader->damage_from;
-    reader->is_in_damage = false;
-}
-
-const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what)
-{
-    const uint64_t offset = tm_json_offset(&reader->window, at);
-    bool is_cut, goes_on;
-
-    reader->window.keep = reader->window.token = NULL;
-    at = skip_zeros(reader, at);
-    is_cut = at == reader->window.end;
-    goes_on = !is_cut && may_go_on(reader, at);
-    tm_tally_add(&reader->run->tallies, TM_TALLY_CUT_SHORT, is_cut);
-    if (!reader->is_in_damage)
-        begin_damage(reader, offset, is_cut ? end_problem(reader) : what, is_cut);
-    if (!goes_on)
-        chrome_end_damage(reader, tm_json_offset(&reader->window, at));
-    reader->damage.is_left |= !is_cut && !goes_on;
-    reader->go_on_at = at;
-    reader->state = goes_on ? TM_DOCUMENT_DAMAGED : TM_DOCUMENT_END;
-    return NULL;
-}
-
-const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at)
-{
-    static const char *const words[] = { "true", "false", "null", "NaN", "Infinity" };
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        bool fits;
-
-        if (*at != (uint8_t)words[i][0])
-            continue;
-        at = tm_json_walk_word(&reader->window, at, words[i], &fits);
-        reader->not_numbers += i >= 3;
-        return fits ? at : tm_chrome_fail(reader, at, "a word is none of JSON");
-    }
-    return tm_chrome_fail(reader, at, "a value is missing");
-}
-
-const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *at)
-{
-    at = tm_json_walk_number(&reader->window, at, &reader->decimal);
-    if (reader->decimal.state == TM_DECIMAL_MINUS && *at == 'I')
-        return tm_chrome_word(reader, at);
-    if (!tm_json_decimal_is_whole(&reader->decimal) || (*at >= '0' && *at <= '9')) /* 01 */
-        return tm_chrome_fail(reader, at, "a number is not one of JSON");
-    return at;
-}
-
-/* An event of a Chrome trace: its begin, its end, and what becomes of its texts when the window moves. */
-
-enum { SEED_CHROME = 0x6a73 }; /* configs of JSON and of XSpace are made from different texts */
-
-void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
-{
-    memset(&reader->event, 0, offsetof(struct tm_chrome_event, facts));
-    tm_facts_begin(&reader->event.facts, SEED_CHROME);
-    reader->ts = reader->dur = 0;
-    for (int i = 0; i < TM_ID_SOURCES; i++)
-        reader->ids[i].kind = TM_JSON_NO_ID;
-    reader->name_traits = reader->seen = 0;
-    reader->is_outgrown = reader->has_long_value = reader->has_repeated_key = reader->has_nested_argument = false;
-    reader->has_others = false;
-    reader->number_count = tm_chrome_may_be_learned(reader->templates) ? 0 : TM_NUMBERS_MOST + 1;
-    reader->event_base = reader->window.base;
-    reader->text_most = (uint32_t)tm_json_longest(&reader->window);
-    reader->side_used = 0;
-    reader->in_event = true;
-    reader->event.offset = tm_json_offset(&reader->window, at);
-    reader->window.keep = at;
-    tm_chrome_keys_begin(&reader->keys);
-}
-
-/* --- the window moves --- */
-
-typedef void change_fn(struct tm_chrome_reader *reader, const char **at, uint32_t length);
-
-static void change_text(struct tm_chrome_reader *reader, struct tm_json_slice *text, change_fn *change)
-{
-    if (text->at)
-        change(reader, &text->at, text->length);
-}
-
-static void change_id(struct tm_chrome_reader *reader, struct tm_json_id *id, change_fn *change)
-{
-    if (id->kind == TM_JSON_TEXT)
-        change_text(reader, &id->text, change);
-}
-
-static void change_facts(struct tm_chrome_reader *reader, struct tm_facts *facts, change_fn *change)
-{
-    for (uint64_t left = facts->has; left; left &= left - 1) {
-        struct tm_fact_text *const text = &facts->texts[__builtin_ctzll(left)];
-        const char *at = (const char *)text->bytes;
-
-        if (text->kind != TM_FACT_BYTES)
-            continue;
-        change(reader, &at, (uint32_t)text->length);
-        text->bytes = (const uint8_t *)at;
-    }
-}
-
-/* Every text of the event but the one of its arguments. */
-static void change_texts(struct tm_chrome_reader *reader, change_fn *change)
-{
-    struct tm_chrome_event *const event = &reader->event;
-
-    change_text(reader, &event->name, change);
-    change_text(reader, &event->cat, change);
-    change_id(reader, &event->pid, change);
-    change_id(reader, &event->tid, change);
-    for (int i = 0; i < TM_ID_SOURCES; i++)
-        change_id(reader, &reader->ids[i], change);
-    change_facts(reader, &event->facts, change);
-}
-
-static bool is_in_window(const struct tm_chrome_reader *reader, const char *at)
-{
-    const uint8_t *const byte = (const uint8_t *)at;
-
-    return byte >= reader->window.buffer && byte <= reader->window.buffer + reader->window.capacity;
-}
-
-static void move(struct tm_chrome_reader *reader, const char **at, uint32_t length)
-{
-    (void)length;
-    if (is_in_window(reader, *at))
-        *at -= reader->moved_by;
-}
-
-/* The window's calls. */
-static void chrome_moved(void *to, size_t by)
-{
-    struct tm_chrome_reader *const reader = to;
-
-    reader->moved_by = by;
-    change_texts(reader, move);
-    if (reader->event.args.at)
-        reader->event.args.at -= by;
-}
-
-/* What is in the window fits: the side holds as much, and only texts of the window's one filling. */
-static void copy_aside(struct tm_chrome_reader *reader, const char **at, uint32_t length)
-{
-    uint8_t *const to = reader->side + reader->side_used;
-
-    if (!is_in_window(reader, *at))
-        return;
-    memcpy(to, *at, length);
-    *at = (const char *)to;
-    reader->side_used += length;
-}
-
-static void chrome_outgrown(void *to)
-{
-    struct tm_chrome_reader *const reader = to;
-
-    change_texts(reader, copy_aside);
-    if (reader->event.args.at)
-        reader->has_long_value = true;
-    reader->event.args = (struct tm_json_slice){ .at = NULL };
-    reader->is_outgrown = true;
-    reader->text_most = 0;
-}
-
-/* --- its facts --- */
-
-void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat)
-{
-    int64_t number;
-    double value;
-
-    if (tm_json_int_of(&reader->decimal, &number)) {
-        tm_facts_put_int(&reader->event.facts, stat, number);
-        return;
-    }
-    value = tm_json_double_of(&reader->decimal);
-    if (isfinite(value))
-        tm_facts_put_double(&reader->event.facts, stat, value);
-    else
-        reader->not_numbers++;
-}
-
-void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat)
-{
-    struct tm_facts *const facts = &reader->event.facts;
-
-    facts->has &= ~TM_FACT_BIT(stat);
-    facts->flags = 0;
-    for (uint64_t left = facts->has; left; left &= left - 1)
-        facts->flags |= tm_fact_flags[__builtin_ctzll(left)];
-    facts->config_hash = tm_hash_mix(facts->config_hash, stat); /* it was made from what no longer counts */
-}
-
-void tm_chrome_drop_args(struct tm_chrome_reader *reader)
-{
-    reader->event.args = (struct tm_json_slice){ .at = NULL };
-    tm_facts_begin(&reader->event.facts, SEED_CHROME);
-}
-
-/* --- its end --- */
-
-/* It stands behind damage and is no event. */
-static bool is_skipped(const struct tm_chrome_reader *reader)
-{
-    return reader->is_in_damage && !reader->event.phase;
-}
-
-/* Times that are not as they usually are. */
-static void count_times(struct tm_chrome_reader *reader, struct tm_tallies *tallies)
-{
-    const uint32_t either = reader->ts | reader->dur;
-
-    if (reader->ts & TM_TIME_LONG)
-        reader->ts = TM_TIME_BAD | (reader->ts & ~(uint32_t)TM_TIME_THERE);
-    if (reader->dur & TM_TIME_LONG)
-        reader->event.has |= TM_CHROME_LONG_DUR;
-    if (is_skipped(reader))
-        return;
-    tm_tally_add(tallies, TM_TALLY_BAD_NUMBER,
-                 (uint64_t)((reader->ts & TM_TIME_BAD) != 0) + ((reader->dur & TM_TIME_BAD) != 0));
-    tm_tally_add(tallies, TM_TALLY_STRING_NUMBER, (either & TM_TIME_TEXT) != 0);
-    tm_tally_add(tallies, TM_TALLY_EXPONENT_NUMBER, (either & TM_TIME_EXPONENT) != 0);
-}
-
-void tm_chrome_count_traits(struct tm_chrome_reader *reader)
-{
-    struct tm_tallies *const tallies = &reader->run->tallies;
-    const uint32_t traits = reader->name_traits;
-
-    reader->event.has |= reader->has_others ? TM_CHROME_OTHERS : 0;
-    if (is_skipped(reader))
-        return;
-    /* half a pair is no letter */
-    tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & (TM_TEXT_UNICODE | TM_TEXT_SURROGATE)) == TM_TEXT_UNICODE);
-    tm_tally_add(tallies, TM_TALLY_CONTROL_CHARACTER, (traits & TM_TEXT_CONTROL) != 0);
-    tm_tally_add(tallies, TM_TALLY_LONE_SURROGATE, (traits & TM_TEXT_SURROGATE) != 0);
-    tm_tally_add(tallies, TM_TALLY_LONG_VALUE, reader->has_long_value);
-    tm_tally_add(tallies, TM_TALLY_REPEATED_KEY, reader->has_repeated_key);
-    tm_tally_add(tallies, TM_TALLY_NESTED_ARGUMENT, reader->has_nested_argument);
-}
-
-void tm_chrome_event_end(struct tm_chrome_reader *reader)
-{
-    int source = 0;
-
-    while (source < TM_ID_BIND && reader->ids[source].kind == TM_JSON_NO_ID)
-        source++;
-    reader->event.id = reader->ids[source];
-    if ((reader->ts | reader->dur) & ~(uint32_t)TM_TIME_THERE)
-        count_times(reader, &reader->run->tallies);
-    reader->event.has |= reader->ts & TM_TIME_THERE ? TM_CHROME_TS : 0;
-    reader->event.has |= reader->dur & TM_TIME_THERE ? TM_CHROME_DUR : 0;
-    if (reader->name_traits || reader->has_long_value || reader->has_repeated_key || reader->has_nested_argument ||
-        reader->has_others)
-        tm_chrome_count_traits(reader);
-    reader->event.members = (const char *)reader->window.keep;
-    reader->window.keep = NULL;
-    reader->in_event = false;
-}
 
 bool tm_json_engine_works(enum tm_json_engine engine)
 {
@@ -397,8 +73,8 @@ struct tm_chrome_reader *tm_chrome_reader_new(struct tm_run *run, struct tm_inpu
         .run = run,
         .input = input,
         .read_bytes = options && options->read_bytes ? options->read_bytes : SIZE_MAX,
-        .moved = chrome_moved,
-        .outgrown = chrome_outgrown,
+        .moved = tm_chrome_moved,
+        .outgrown = tm_chrome_outgrown,
         .to = reader,
     };
     if (open_memory(reader, options) != TM_OK) {
@@ -656,7 +332,7 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
         r->in_event = false;
         at = next_object(r, at, &before);
         if (is_at_end(r, at)) {
-            chrome_end_damage(r, tm_json_offset(&r->window, at));
+            tm_chrome_end_damage(r, tm_json_offset(&r->window, at));
             r->state = TM_DOCUMENT_END;
             return at;
         }
@@ -665,7 +341,7 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
             return NULL;
         before = '}';
     } while (!r->event.phase);
-    chrome_end_damage(r, r->event.offset);
+    tm_chrome_end_damage(r, r->event.offset);
     r->is_first = false;
     *got = true;
     if (r->not_numbers)

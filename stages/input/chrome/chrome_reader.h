@@ -539,6 +539,11 @@ extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx
  * behind it.
  * out:    NULL */
 const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what);
+/* What was skipped ends before this byte of the content. */
+void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to);
+/* The window's calls. */
+void tm_chrome_moved(void *to, size_t by);
+void tm_chrome_outgrown(void *to);
 
 /* The rest of a text that is not plain; see json_walk.h. */
 const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_t *at);
