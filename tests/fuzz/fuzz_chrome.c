@@ -162,6 +162,45 @@ static void look(void *to, const struct tm_chrome_event *event)
     *(uint64_t *)to += event->offset;
 }
 
+/* What an event says whether it was remembered or not. */
+static uint64_t mix_brief(uint64_t hash, const struct tm_chrome_event *event)
+{
+    hash = tm_fact_mix(hash, event->offset);
+    hash = tm_fact_mix(hash, (uint64_t)event->has << 8 | (uint64_t)event->phase);
+    if (event->has & TM_CHROME_TS)
+        hash = tm_fact_mix(tm_fact_mix(hash, (uint64_t)event->ts.us), (uint64_t)event->ts.ps);
+    if (event->has & TM_CHROME_DUR)
+        hash = tm_fact_mix(tm_fact_mix(hash, (uint64_t)event->dur.us), (uint64_t)event->dur.ps);
+    return hash;
+}
+
+/* remembers: every event; all must be as without. */
+static uint64_t read_briefly(struct tm_run *run, const char *path, const struct tm_chrome_options *options,
+                             bool remembers)
+{
+    struct tm_input input = { .fd = -1 };
+    struct tm_chrome_reader *reader = NULL;
+    const struct tm_chrome_event *event = NULL;
+    uint64_t hash = 0;
+
+    memset(&run->tallies, 0, sizeof(run->tallies));
+    if (tm_input_open(&input, run, path) == TM_OK)
+        reader = tm_chrome_reader_new(run, &input, options);
+    while (reader && tm_chrome_next(reader, &event) == TM_OK && event) {
+        struct tm_chrome_known known = { .has_facts = event->has & 1 };
+
+        hash = mix_brief(hash, event);
+        if (remembers && !event->known && tm_chrome_may_remember(reader))
+            tm_chrome_remember(reader, &known);
+    }
+    if (reader)
+        hash = tm_fact_mix(hash, tm_chrome_damage(reader)->bytes ^ tm_chrome_damage(reader)->to << 32);
+    hash = tm_fact_mix(hash, XXH3_64bits(&run->tallies, sizeof(run->tallies)));
+    tm_chrome_reader_free(reader);
+    tm_input_close(&input);
+    return hash;
+}
+
 /* names: of the run; what each reading tells of them is told anew
  * looks: ahead now and then, which changes nothing */
 static struct reading read_trace(struct tm_run *run, struct tm_names *names, struct tm_chrome_arguments *arguments,
@@ -272,6 +311,8 @@ static void use_file(const char *path, size_t size)
         if (!is_same_header(&a.header, &b.header,
                             is_same_window ? 0 : smaller(first.window_bytes, second.window_bytes)))
             abort(); /* two headers */
+        if (read_briefly(&run, path, &first, false) != read_briefly(&run, path, &first, true))
+            abort(); /* a template was taken for what it is not */
     }
     tm_chrome_arguments_free(arguments);
     tm_names_free(names);
