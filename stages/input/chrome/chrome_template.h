@@ -9,8 +9,7 @@
  * every event is here, to be compiled for each kind of processor; what happens once per template is there. */
 
 enum {
-    TM_PIECE_SPANS = 10,     /* pieces are found by their first 1 << n bytes, n < this */
-    TM_PIECE_SPAN_LEAST = 5, /* ... n = 0 or at least this */
+    TM_PIECE_SPANS = 13,
     TM_PIECE_PROBES = 4,
     TM_CREDIT_MOST = 1 << 14,
     TM_LEARN_ONE_IN = 64, /* where the credit is used up */
@@ -25,7 +24,7 @@ struct tm_piece {
     const struct tm_template *whole; /* of an event that ends with it */
     uint32_t length;
     uint32_t likely; /* the piece that followed last; 0 = none has */
-    uint16_t spans;  /* bit n: a piece that follows is found by its first 1 << n bytes */
+    uint16_t spans;  /* bit n: a piece that follows is found by tm_piece_spans[n] bytes */
     uint8_t kind;    /* enum tm_number_kind */
     uint8_t stat;    /* enum tm_stat of a fact */
 };
@@ -70,12 +69,17 @@ void tm_chrome_templates_free(struct tm_chrome_templates *t, struct tm_run *run)
 /* The event that begins here is this one, with the numbers that are in reader->event. */
 void tm_chrome_take_template(struct tm_chrome_reader *reader, const uint8_t *begin, const struct tm_template *whole);
 
-/* By which part of it a piece is found: n of TM_PIECE_SPANS. */
+/* Pieces are found by their first bytes: by the most of these that they have. */
+static const uint16_t tm_piece_spans[TM_PIECE_SPANS] = { 1, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512 };
+
+/* out: a row of tm_piece_spans */
 static inline unsigned tm_piece_span(uint32_t length)
 {
-    if (length < 1U << TM_PIECE_SPAN_LEAST)
-        return 0;
-    return length >> TM_PIECE_SPANS ? TM_PIECE_SPANS - 1 : 31 - (unsigned)__builtin_clz(length);
+    unsigned row = TM_PIECE_SPANS - 1;
+
+    while (tm_piece_spans[row] > length)
+        row--;
+    return row;
 }
 
 static inline uint64_t tm_piece_hash_begin(const struct tm_chrome_templates *t, uint32_t after)
@@ -86,16 +90,12 @@ static inline uint64_t tm_piece_hash_begin(const struct tm_chrome_templates *t, 
 /* in: from, to  bytes; those before are in the hash */
 static inline uint64_t tm_piece_hash(uint64_t hash, const uint8_t *at, size_t from, size_t to)
 {
-    /* Two factors, so that text that repeats itself does not have two equal products. */
-    const uint64_t secret = UINT64_C(0xa0761d6478bd642f), other = UINT64_C(0xe7037ed1a0b428db);
+    const uint64_t secret = UINT64_C(0xa0761d6478bd642f);
 
     if (to == 1)
         return tm_hash_fold(hash ^ *at, secret);
-    for (at += from; from < to; from += 32, at += 32) {
-        const uint64_t first = tm_hash_fold(tm_load_word(at) ^ secret, tm_load_word(at + 8) ^ hash);
-
-        hash = first ^ tm_hash_fold(tm_load_word(at + 16) ^ hash, tm_load_word(at + 24) ^ other);
-    }
+    for (; from < to; from += 8)
+        hash = tm_hash_fold(tm_load_word(at + from) ^ hash, secret);
     return hash;
 }
 
@@ -161,7 +161,7 @@ TM_INLINE struct tm_piece *next_piece(struct tm_chrome_templates *t, struct tm_p
         return piece;
     hash = tm_piece_hash_begin(t, (uint32_t)(after - t->pieces));
     for (uint32_t left = after->spans; left; left &= left - 1) {
-        const size_t span = (size_t)1 << __builtin_ctz(left);
+        const size_t span = tm_piece_spans[__builtin_ctz(left)];
 
         if ((size_t)(end - at) < span)
             break;
