@@ -15,7 +15,7 @@
  * numbers of a config or the device differ, that is another template: what is made of them differs.
  *
  * Measured, instructions of reading and storing an event, without inflating: of a generated trace of eight GPUs 2,905
- * before and 1,350 now (200,000 events, of which 97 % are found), of PyTorch's 2,660 to 3,360 before and 1,380 to 1,850 now.
+ * before and 1,350 now (200,000 events, of which 97 % are found), of PyTorch's 2,660 to 3,360 before and 1,500 to 2,350 now.
  *
  * Memory: one table of fixed size, of the account `input`; when it is full everything is forgotten.  An input that
  * repeats nothing costs little more than without: learning has a credit that only found events renew, and where nothing
