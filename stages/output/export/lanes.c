@@ -9,7 +9,7 @@
 
 #include "pipeline/store/hash.h"
 
-enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, LANES_FIRST = 4, LANES_KEPT = 64, NO_NODE = 0xffffffff };
+enum { BLOCK_NODES = 128, SLOTS_FIRST = 64, SLOTS_NEAR = 64, LANES_FIRST = 4, LANES_KEPT = 64, NO_NODE = 0xffffffff };
 
 struct node {
     struct tm_lane_span span;
@@ -18,7 +18,6 @@ struct node {
     size_t held_bytes;
     uint32_t outer;         /* on its lane; of a free node the next free one */
     uint32_t before, after; /* in the order of opening */
-    uint32_t place;         /* in the heap */
 };
 
 struct lane {
@@ -52,6 +51,7 @@ struct tm_lanes {
     uint32_t free_node, ended;                  /* ended: was given out last, to be released */
     uint32_t first, last;                       /* open ones in the order of opening */
     struct slot *slots;                         /* slot_count: a power of two */
+    struct slot *near[SLOTS_NEAR];              /* by track: one that was made; NULL = none */
     size_t slot_count, slots_used, slots_empty; /* empty: used by a track with nothing open */
     struct entry *heap;
     size_t open, heap_room;
@@ -147,8 +147,12 @@ static bool ends_track(const void *at, const void *track)
     return !slot->is_used || slot->track == *(const uint64_t *)track;
 }
 
-static struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
+static inline struct slot *find_slot(const struct tm_lanes *l, uint64_t track)
 {
+    struct slot *const near = l->near[track % SLOTS_NEAR];
+
+    if (near && near->track == track)
+        return near;
     return tm_probe(l->slots, l->slot_count, sizeof(*l->slots), tm_hash_mix(track, l->seed), &track, ends_track);
 }
 
@@ -163,6 +167,7 @@ static bool resize_slots(struct tm_lanes *l, size_t count)
     l->slots = slots;
     l->slot_count = count;
     l->slots_used = l->slots_empty = 0;
+    memset(l->near, 0, sizeof(l->near));
     for (size_t i = 0; i < old_count; i++) {
         if (old[i].is_used && old[i].open) {
             *find_slot(l, old[i].track) = old[i];
@@ -180,14 +185,17 @@ static struct slot *make_slot(struct tm_lanes *l, uint64_t track)
 {
     struct slot *slot = find_slot(l, track);
 
-    if (slot->is_used)
+    if (slot->is_used) {
+        l->near[track % SLOTS_NEAR] = slot;
         return slot;
+    }
     if ((l->slots_used + 1) * 2 > l->slot_count) {
         if (!resize_slots(l, l->slots_empty * 2 > l->slots_used ? l->slot_count : l->slot_count * 2))
             return NULL;
         slot = find_slot(l, track);
     }
     *slot = (struct slot){ .track = track, .first.inner = NO_NODE, .is_used = true };
+    l->near[track % SLOTS_NEAR] = slot;
     l->slots_used++;
     l->slots_empty++;
     return slot;
@@ -272,14 +280,15 @@ static bool hold(struct tm_lanes *l, struct node *n)
     return true;
 }
 
-static void release_ended(struct tm_lanes *l)
+static inline void release_ended(struct tm_lanes *l)
 {
     struct node *n;
 
     if (l->ended == NO_NODE)
         return;
     n = node_at(l, l->ended);
-    give(l, n->held, n->held_bytes);
+    if (n->held)
+        give(l, n->held, n->held_bytes);
     n->held = NULL;
     n->outer = l->free_node;
     l->free_node = l->ended;
@@ -303,45 +312,44 @@ static inline bool ends_before(const struct tm_lanes *l, struct entry a, struct 
     return a.end_ps != b.end_ps ? a.end_ps < b.end_ps : ends_before_at_once(l, a.number, b.number);
 }
 
-static inline void put_at(struct tm_lanes *l, size_t at, struct entry entry)
+/* Put an entry into the hole at a place, or above it, but not above `top`. */
+static inline void sift_up(struct tm_lanes *l, size_t at, size_t top, struct entry moving)
 {
-    l->heap[at] = entry;
-    node_at(l, entry.number)->place = (uint32_t)at;
+    for (; at > top && ends_before(l, moving, l->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        l->heap[at] = l->heap[(at - 1) / 2];
+    l->heap[at] = moving;
 }
 
-static void sift_up(struct tm_lanes *l, size_t at)
+/* Put an entry into the hole at a place, or below it.  What fills the hole nearly always belongs at the bottom: the hole
+ * goes all the way down first, which takes one comparison for each level. */
+static void sift_down(struct tm_lanes *l, size_t at, struct entry moving)
 {
-    const struct entry moving = l->heap[at];
+    const size_t top = at;
 
-    while (at && ends_before(l, moving, l->heap[(at - 1) / 2])) {
-        put_at(l, at, l->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    put_at(l, at, moving);
-}
-
-static void sift_down(struct tm_lanes *l, size_t at)
-{
-    const struct entry moving = l->heap[at];
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= l->open)
-            break;
+    for (size_t child; (child = 2 * at + 1) < l->open; at = child) {
         child += child + 1 < l->open && ends_before(l, l->heap[child + 1], l->heap[child]);
-        if (!ends_before(l, l->heap[child], moving))
-            break;
-        put_at(l, at, l->heap[child]);
-        at = child;
+        l->heap[at] = l->heap[child];
     }
-    put_at(l, at, moving);
+    sift_up(l, at, top, moving);
+}
+
+/* Where an entry is, from a place down; SIZE_MAX = not there.  Only what ends no later is looked at. */
+static size_t find_entry(const struct tm_lanes *l, size_t at, struct entry entry)
+{
+    size_t found;
+
+    if (at >= l->open || l->heap[at].end_ps > entry.end_ps)
+        return SIZE_MAX;
+    if (l->heap[at].number == entry.number)
+        return at;
+    found = find_entry(l, 2 * at + 1, entry);
+    return found == SIZE_MAX ? find_entry(l, 2 * at + 2, entry) : found;
 }
 
 void tm_lanes_changed(struct tm_lanes *l)
 {
     for (size_t i = l->open / 2; i-- > 0;)
-        sift_down(l, i);
+        sift_down(l, i, l->heap[i]);
 }
 
 /* --- opening --- */
@@ -396,8 +404,7 @@ static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
     else
         node_at(l, l->last)->after = number;
     l->last = number;
-    l->heap[l->open] = (struct entry){ n->span.event.end_ps, number };
-    sift_up(l, l->open++);
+    sift_up(l, l->open++, 0, (struct entry){ n->span.event.end_ps, number });
 }
 
 void tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
@@ -464,11 +471,10 @@ static const struct tm_lane_span *take_out(struct tm_lanes *l, size_t at)
     const struct entry last = l->heap[--l->open];
 
     l->ended = l->heap[at].number;
-    if (at < l->open) {
-        put_at(l, at, last);
-        sift_up(l, at);
-        sift_down(l, node_at(l, last.number)->place);
-    }
+    if (at && ends_before(l, last, l->heap[(at - 1) / 2]))
+        sift_up(l, at, 0, last);
+    else if (at < l->open)
+        sift_down(l, at, last);
     unlink_node(l, l->ended);
     return &node_at(l, l->ended)->span;
 }
@@ -491,7 +497,7 @@ const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *l, uint64_t track
         const struct node *const n = lane->depth ? node_at(l, lane->inner) : NULL;
 
         if (n && n->span.event.start_ps == n->span.event.end_ps)
-            return take_out(l, n->place);
+            return take_out(l, find_entry(l, 0, (struct entry){ n->span.event.end_ps, lane->inner }));
     }
     return NULL;
 }
