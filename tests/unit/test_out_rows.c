@@ -33,10 +33,9 @@ static void make_xspace(struct export_rig *rig)
 
 static void use(struct export_rig *rig, struct tm_out_rows *rows, uint64_t number, uint32_t lane)
 {
-    struct tm_out_row row;
     uint64_t written = 0;
 
-    tm_out_rows_use(rows, &rig->recorder.writer, number, lane, &row, &written);
+    (void)tm_out_rows_use(rows, &rig->recorder.writer, number, lane, &written);
 }
 
 static struct tm_out_rows *open_rows(struct export_rig *rig, bool names_hosts)
@@ -136,8 +135,8 @@ static void test_devices_without_a_process(void **state)
     assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
                                                    "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @448\n"
                                                    "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @256\n"));
-    tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &row,
-                    &written);
+    row =
+        *tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &written);
     assert_int_equal(row.uuid, group.uuid);
     assert_int_equal(row.parent, group.uuid);
     tm_out_rows_free(rows);
@@ -233,7 +232,7 @@ static void test_ids(void **state)
 
         for (uint32_t k = 0; k < 10; k++) {
             rig.trace.host = k / 5;
-            tm_out_rows_use(rows, w, k % 5 / 2, k % 2, &row[turn][k], &written);
+            row[turn][k] = *tm_out_rows_use(rows, w, k % 5 / 2, k % 2, &written);
         }
         tm_out_rows_use_counter(rows, w, &counter, &row[turn][10], &written);
         counter.process = 3;
@@ -282,10 +281,10 @@ static void test_million(void **state)
     assert_non_null(rows);
     tm_out_rows_begin_host(rows, &rig.trace);
     for (int turn = 0; turn < 20000; turn++)
-        tm_out_rows_use(rows, &rig.recorder.writer, next_number(&seed) % 1000000, (uint32_t)(next_number(&seed) % 4),
-                        &row, &written);
+        (void)tm_out_rows_use(rows, &rig.recorder.writer, next_number(&seed) % 1000000,
+                              (uint32_t)(next_number(&seed) % 4), &written);
     assert_int_equal(run.error.status, TM_OK);
-    tm_out_rows_use(rows, &rig.recorder.writer, 999999, 0, &row, &written);
+    row = *tm_out_rows_use(rows, &rig.recorder.writer, 999999, 0, &written);
     assert_int_equal(row.tid, 999);
     assert_int_equal(row.pid, 1000101);
     assert_in_range(run.budget.peak_bytes[TM_ACCOUNT_MODEL], 1, share);
@@ -298,7 +297,6 @@ static tm_status number_rows(struct tm_run *run)
 {
     struct export_rig rig;
     struct tm_out_rows *rows;
-    struct tm_out_row row;
     uint64_t written = 0;
 
     export_rig_init(&rig, run, &recorder_with_ends);
@@ -307,7 +305,7 @@ static tm_status number_rows(struct tm_run *run)
     if (rows)
         tm_out_rows_begin_host(rows, &rig.trace);
     for (uint64_t i = 0; i < 9 && !tm_failed(run); i++)
-        tm_out_rows_use(rows, &rig.recorder.writer, i, (uint32_t)i % 3, &row, &written);
+        (void)tm_out_rows_use(rows, &rig.recorder.writer, i, (uint32_t)i % 3, &written);
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     return run->error.status;

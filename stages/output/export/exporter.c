@@ -328,7 +328,8 @@ static bool use_arrow(struct tm_exporter *e, uint64_t id, bool may_begin)
     is_known = set[way] == id;
     if (!is_known && !may_begin)
         return false;
-    memmove(set + 1, set, way * sizeof(*set));
+    for (; way; way--)
+        set[way] = set[way - 1];
     set[0] = id;
     return is_known;
 }
@@ -386,9 +387,7 @@ static void exporter_take_flow(struct tm_exporter *e, const struct tm_export_ite
     const struct tm_record *const record = &item->event->record;
     const bool is_begin = record->kind == TM_FLOW_BEGIN;
     struct tm_argument argument;
-    struct tm_out_row row;
-    struct tm_out_flow flow = { .row = &row,
-                                .time_ps = item->start_ps,
+    struct tm_out_flow flow = { .time_ps = item->start_ps,
                                 .id = id_of(e, record->correlation),
                                 .name = record->name ? record->name : e->no_name,
                                 .kind = record->kind };
@@ -408,7 +407,7 @@ static void exporter_take_flow(struct tm_exporter *e, const struct tm_export_ite
     }
     find_again(&e->lost, flow.id);
     flow.category = exporter_category(e, item->event);
-    tm_out_rows_use(e->rows, e->writer, item->number, flow.is_enclosed ? lane : 0, &row, &e->counts.rows);
+    flow.row = tm_out_rows_use(e->rows, e->writer, item->number, flow.is_enclosed ? lane : 0, &e->counts.rows);
     count_flow(e, &flow);
     e->writer->type->flow(e->writer, &flow);
 }
@@ -445,24 +444,22 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* --- writing --- */
 
-static void use_row(struct tm_exporter *e, const struct tm_lane_span *span, struct tm_out_row *row)
+static const struct tm_out_row *use_row(struct tm_exporter *e, const struct tm_lane_span *span)
 {
-    tm_out_rows_use(e->rows, e->writer, span->track, span->lane, row, &e->counts.rows);
+    return tm_out_rows_use(e->rows, e->writer, span->track, span->lane, &e->counts.rows);
 }
 
 static void write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_event event = span->event;
-    struct tm_out_row row;
 
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.start_ps);
     if (!type->begin)
         return;
-    use_row(e, span, &row);
-    event.row = &row;
+    event.row = use_row(e, span);
     if (type->writes_ends)
         event.marks &= (uint8_t)~TM_OUT_CUTS; /* told at the end, when they are known */
     type->begin(e->writer, &event);
@@ -472,13 +469,11 @@ static void write_end(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
     struct tm_out_event event = span->event;
-    struct tm_out_row row;
 
     tm_exporter_note_time(e, event.end_ps);
     if (!type->end)
         return;
-    use_row(e, span, &row);
-    event.row = &row;
+    event.row = use_row(e, span);
     if (type->writes_ends)
         event.marks &= TM_OUT_CUTS;
     type->end(e->writer, &event);
@@ -487,13 +482,11 @@ static void write_end(struct tm_exporter *e, const struct tm_lane_span *span)
 static void write_instant(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     struct tm_out_event event = span->event;
-    struct tm_out_row row;
 
-    use_row(e, span, &row);
+    event.row = use_row(e, span);
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.start_ps);
-    event.row = &row;
     e->writer->type->instant(e->writer, &event);
 }
 
@@ -577,9 +570,10 @@ static bool is_telling(enum tm_class class)
 
 static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
 {
+    const bool may_have_own = event->own.length && !*event->own.bytes; /* with key 0, at the front */
     struct tm_argument own;
 
-    if (tm_arguments_find(event->own, TM_ARGUMENT_CATEGORY, &own) && own.length)
+    if (may_have_own && tm_arguments_find(event->own, TM_ARGUMENT_CATEGORY, &own) && own.length)
         return tm_names_put(e->names, own.text, own.length);
     return is_telling((enum tm_class)event->record.class) ? e->classes[event->record.class] : 0;
 }

@@ -151,9 +151,9 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, co
 
 /* Something is to be written on a row: its process, the row and the lane are written before, where the file does not
  * have them yet.
- * out: *row; *rows  grows by how many were written */
-void tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
-                     struct tm_out_row *row, uint64_t *rows);
+ * out: valid until another row is used; *rows  grows by how many were written */
+const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,
+                                         uint32_t lane, uint64_t *rows);
 
 /* A counter of a process. */
 struct tm_counter_row {

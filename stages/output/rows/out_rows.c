@@ -648,8 +648,8 @@ static void make_row(struct tm_out_rows *r, struct tm_trace_writer *writer, uint
         use_lane(r, writer, number, lane, thread.process, row, rows);
 }
 
-void tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number, uint32_t lane,
-                     struct tm_out_row *row, uint64_t *rows)
+const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,
+                                         uint32_t lane, uint64_t *rows)
 {
     struct near_row *const near = &r->near[(number * 5 + lane) % TM_NEAR_ROWS];
 
@@ -660,7 +660,7 @@ void tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint
         near->host = r->trace->host;
         near->file = r->file;
     }
-    *row = near->row;
+    return &near->row;
 }
 
 void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
