@@ -295,32 +295,21 @@ static void put_argument(struct tm_perfetto_arguments *a, const struct tm_argume
     put_inside(a, depth);
 }
 
-/* The number that a value is written with; false: it is none, or not known at once. */
-static inline bool number_of(struct tm_perfetto_arguments *a, const struct tm_argument *argument, uint64_t *number)
+/* The number that a value of a type is written with; false: it has none, or none that is known at once.
+ * in: value  of the node, as it was read */
+static inline bool number_of(struct tm_perfetto_arguments *a, uint8_t type, uint64_t value, uint64_t *number)
 {
     const struct tm_perfetto_guess *guess;
 
-    if (argument->type == TM_ARGUMENT_INT) {
-        *number = (uint64_t)argument->number;
+    if (type == TM_ARGUMENT_INT) {
+        *number = value >> 1 ^ -(value & 1);
         return true;
     }
-    if (argument->type != TM_ARGUMENT_NAME)
+    if (type != TM_ARGUMENT_NAME)
         return false;
-    guess = tm_perfetto_guess(a->names, TM_PERFETTO_STRINGS, (tm_strid)argument->value);
+    guess = tm_perfetto_guess(a->names, TM_PERFETTO_STRINGS, (tm_strid)value);
     *number = guess->iid;
-    return guess->id == (tm_strid)argument->value && guess->iid;
-}
-
-/* What stands before the number of a value, if there is one. */
-static uint8_t head_of(struct tm_perfetto_arguments *a, const struct tm_argument *argument, size_t value_length)
-{
-    uint64_t number;
-    size_t head;
-
-    if (!value_length || !number_of(a, argument, &number))
-        return 0;
-    head = value_length - tm_pb_number_bytes(number);
-    return head <= TM_ALIKE_HEAD ? (uint8_t)head : 0;
+    return guess->id == (tm_strid)value && guess->iid;
 }
 
 /* Keep a node for the next event of the name.
@@ -330,24 +319,34 @@ static void note_node(struct tm_perfetto_arguments *a, const uint8_t *from, cons
                       const struct tm_argument *argument)
 {
     struct tm_alike *const draft = &a->draft;
-    const size_t i = draft->count, nodes = i && i <= TM_ALIKE_NODES ? draft->node_end[i - 1] : 0;
-    const size_t values = i && i <= TM_ALIKE_NODES ? draft->value_end[i - 1] : 0;
-    const size_t node_length = (size_t)(rest - from), value_length = (size_t)(a->to - value);
+    const struct tm_alike_node *const before = &draft->nodes[draft->count];
+    struct tm_alike_node node = { .values = (uint8_t)a->count, .type = argument->type, .key = UINT32_MAX };
+    const size_t node_bytes = (size_t)(rest - from), value_bytes = (size_t)(a->to - value);
+    size_t head_bytes = 0;
+    uint64_t number;
 
-    if (i >= TM_ALIKE_NODES || node_length > TM_ALIKE_NODE_BYTES - nodes ||
-        value_length > TM_ALIKE_VALUE_BYTES - values) {
+    if (draft->count >= TM_ALIKE_NODES || node_bytes > TM_ALIKE_NODE_BYTES - (size_t)before->node_end ||
+        value_bytes > TM_ALIKE_VALUE_BYTES - (size_t)before->value_end) {
         draft->count = TM_ALIKE_NODES + 1; /* it is not kept */
         return;
     }
-    memcpy(draft->node_bytes + nodes, from, node_length);
-    memcpy(draft->value_bytes + values, value, value_length);
-    draft->node_end[i] = (uint16_t)(nodes + node_length);
-    draft->value_end[i] = (uint16_t)(values + value_length);
-    draft->values[i] = (uint8_t)a->count;
-    draft->type[i] = argument->type;
-    draft->head_bytes[i] = head_of(a, argument, value_length);
-    draft->key[i] = tm_argument_is_value(argument) ? argument->key : UINT32_MAX;
-    draft->count++;
+    memcpy(draft->node_bytes + before->node_end, from, node_bytes);
+    memcpy(draft->value_bytes + before->value_end, value, value_bytes);
+    memset(draft->ended + before->node_end, draft->count, node_bytes);
+    node.node_end = (uint16_t)(before->node_end + node_bytes);
+    node.value_end = (uint16_t)(before->value_end + value_bytes);
+    if (tm_argument_is_value(argument))
+        node.key = argument->key;
+    if (value_bytes && number_of(a, argument->type, argument->value, &number))
+        head_bytes = value_bytes - tm_pb_number_bytes(number);
+    if (head_bytes && head_bytes <= TM_ALIKE_HEAD) {
+        node.key_bytes = 2;
+        while (from[node.key_bytes - 2] & 0x80)
+            node.key_bytes++;
+        node.head_bytes = (uint8_t)head_bytes;
+    }
+    draft->nodes[++draft->count] = node;
+    draft->ended[node.node_end] = draft->count;
 }
 
 static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
@@ -370,57 +369,107 @@ static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 
 /* --- events like the one before of their name --- */
 
-/* Nodes `first` to `end` again. */
-static void copy_nodes(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t first, size_t end)
+/* A whole number of a list, up to its end.  out: NULL: there is none */
+static inline const uint8_t *read_number(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
-    const size_t begin = first ? alike->value_end[first - 1] : 0;
+    uint64_t read = 0;
 
-    memcpy(a->to, alike->value_bytes + begin, alike->value_end[end - 1] - begin);
-    a->to += alike->value_end[end - 1] - begin;
-    a->count += (size_t)(alike->values[end - 1] - (first ? alike->values[first - 1] : 0));
+    for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
+        const uint8_t byte = *at++;
+
+        read |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) {
+            *value = read;
+            return at;
+        }
+    }
+    return NULL;
 }
 
-/* The value of a node again with another number: of one argument, whose length takes one byte. */
-static inline bool put_other_number(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t node,
-                                    const struct tm_argument *argument)
+/* What was written of the nodes behind one, up to another one, again. */
+static inline uint8_t *copy_nodes(uint8_t *to, const struct tm_alike *alike, const struct tm_alike_node *from,
+                                  const struct tm_alike_node *last)
 {
-    const size_t head = alike->head_bytes[node];
-    uint8_t *const begin = a->to;
-    uint64_t number;
+    const size_t bytes = (size_t)(last->value_end - from->value_end);
 
-    if (!head || alike->type[node] != argument->type || !number_of(a, argument, &number))
+    for (size_t done = 0; done < bytes; done += TM_ALIKE_COPIED)
+        memcpy(to + done, alike->value_bytes + from->value_end + done, TM_ALIKE_COPIED);
+    return to + bytes;
+}
+
+/* The value of a node again with another number: of an argument whose length takes one byte. */
+static inline uint8_t *put_other_number(uint8_t *to, const struct tm_alike *alike, const struct tm_alike_node *node,
+                                        uint64_t number)
+{
+    uint8_t *end;
+
+    memcpy(to, alike->value_bytes + node[-1].value_end, TM_ALIKE_HEAD);
+    end = tm_pb_number(to + node->head_bytes, number);
+    to[1] = (uint8_t)(end - to - 2);
+    return end;
+}
+
+/* A node that has the key of one of the event before, and nothing else of it.
+ * in: list  with the node at its front; what follows it afterwards
+ * out: false: it has another key */
+static bool put_other_value(struct tm_perfetto_arguments *a, const struct tm_alike_node *node,
+                            struct tm_arguments *list)
+{
+    struct tm_argument argument;
+
+    if (!tm_arguments_next(list, true, &argument))
+        return true;
+    if (node->key != (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX))
         return false;
-    memcpy(begin, alike->value_bytes + (node ? alike->value_end[node - 1] : 0), TM_ALIKE_HEAD);
-    a->to = tm_pb_number(begin + head, number);
-    begin[1] = (uint8_t)(a->to - begin - 2);
-    a->count++;
+    if (is_wanted(a, &argument))
+        put_argument(a, &argument);
     return true;
 }
 
-/* in: *node  of the event before that the list begins with
+/* in: *node  of the event before that came last; the list begins with the next one
  * out: false: its keys are others */
-static bool put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, size_t *node,
-                           struct tm_arguments list)
+static bool put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike,
+                           const struct tm_alike_node **node, struct tm_arguments list)
 {
-    while (list.length) {
-        const size_t run = tm_alike_run(alike, *node, list), end = *node + run;
-        struct tm_argument argument;
+    const struct tm_alike_node *const last = &alike->nodes[alike->count], *known = *node;
+    const uint8_t *at = list.bytes, *const end = at + list.length;
+    uint8_t *to = a->to;
 
-        if (run) {
-            const size_t bytes = alike->node_end[end - 1] - (*node ? alike->node_end[*node - 1] : 0u);
+    while (at < end) {
+        const size_t begin = known->node_end, left = last->node_end - begin;
+        const size_t most = (size_t)(end - at) < left ? (size_t)(end - at) : left;
+        const size_t same = tm_alike_same(alike->node_bytes + begin, at, most);
+        const struct tm_alike_node *const until = &alike->nodes[alike->ended[begin + same]];
+        const uint8_t *const from = at + same;
+        uint64_t value, number;
 
-            copy_nodes(a, alike, *node, end);
-            list.bytes += bytes;
-            list.length -= bytes;
-            *node = end;
-        }
-        if (!tm_arguments_next(&list, true, &argument))
+        to = copy_nodes(to, alike, known, until);
+        a->count += (size_t)(until->values - known->values);
+        at += until->node_end - begin;
+        known = until;
+        if (at == end)
             break;
-        if (*node >= alike->count || alike->key[*node] != (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX))
+        list = (struct tm_arguments){ at, (size_t)(end - at) };
+        if (known++ == last)
+            return !tm_arguments_next(&list, true, &(struct tm_argument){ .key = 0 });
+        if (known->key_bytes && from - at >= known->key_bytes) {
+            const uint8_t *const behind = read_number(at + known->key_bytes, end, &value);
+
+            if (behind && number_of(a, known->type, value, &number)) {
+                to = put_other_number(to, alike, known, number);
+                a->count++;
+                at = behind;
+                continue;
+            }
+        }
+        a->to = to;
+        if (!put_other_value(a, known, &list))
             return false;
-        if (!put_other_number(a, alike, (*node)++, &argument) && is_wanted(a, &argument))
-            put_argument(a, &argument);
+        to = a->to;
+        at = end - list.length;
     }
+    a->to = to;
+    *node = known;
     return true;
 }
 
@@ -428,8 +477,8 @@ static bool put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alik
 static bool put_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, struct tm_arguments own,
                       struct tm_arguments common)
 {
+    const struct tm_alike_node *node = alike->nodes;
     uint8_t *const to = a->to;
-    size_t node = 0;
 
     a->is_alike = true;
     if (put_list_alike(a, alike, &node, own) && put_list_alike(a, alike, &node, common))

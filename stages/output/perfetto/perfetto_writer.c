@@ -23,14 +23,20 @@ enum {
     TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire with its head, at most */
 };
 
+/* Before the TrackEvent of a packet: its own head, what is the same in all of them, the head of the event. */
+enum {
+    PACKET_HEAD_LEAST = 8, /* where both lengths take one byte */
+    PACKET_HEAD_MOST = PACKET_HEAD_LEAST + 2 * 4,
+};
+
 struct tm_packets {
     struct tm_run *run;
-    struct tm_out_file *file;           /* NULL = none is open */
-    uint64_t raw_bytes;                 /* of the file so far, before compression */
-    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
-    uint8_t *deflated;                  /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
-    size_t used;                        /* of block */
-    uint8_t block[TM_PACKET_MOST];
+    struct tm_out_file *file;                               /* NULL = none is open */
+    uint64_t raw_bytes;                                     /* of the file so far, before compression */
+    struct tm_block_deflater *deflater;                     /* NULL = blocks are written as they are */
+    uint8_t *deflated;                                      /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
+    size_t used;                                            /* of block */
+    uint8_t block[TM_PACKETS_BLOCK_BYTES + TM_PACKET_MOST]; /* and the packet that is made behind what is used */
 };
 
 /* Names of arguments that are ours. */
@@ -62,7 +68,6 @@ struct tm_perfetto {
     struct tm_perfetto_names names;
     struct tm_perfetto_arguments arguments;
     struct tm_packets packets;
-    uint8_t event[TM_PERFETTO_EVENT_BYTES]; /* of the packet that is made */
 };
 
 /* A packet begins: the texts of the one before are gone. */
@@ -108,18 +113,6 @@ static void packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
 
 enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
 
-/* The block becomes a block with one packet; one that cannot be shrunk stays as it is. */
-static void deflate_block(struct tm_packets *p)
-{
-    const size_t bytes = tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
-    const size_t packet = TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes;
-
-    if (!bytes)
-        return;
-    p->used = (size_t)(tm_pb_bytes(tm_pb_head(p->block, TRACE_PACKET, packet), COMPRESSED_PACKETS, p->deflated, bytes) -
-                       p->block);
-}
-
 /* What is gathered goes into the file as it is, not deflated. */
 static void packets_write_plain(struct tm_packets *p)
 {
@@ -127,31 +120,49 @@ static void packets_write_plain(struct tm_packets *p)
     p->used = 0;
 }
 
+/* What is gathered goes into the file as one packet; what cannot be shrunk goes there as it is. */
 static void write_block(struct tm_packets *p)
 {
-    if (p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES)
-        deflate_block(p);
-    packets_write_plain(p);
+    const bool is_deflated = p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES;
+    const size_t bytes =
+        is_deflated ? tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES) : 0;
+    uint8_t head[2 * TM_PB_HEAD], *to;
+
+    if (!bytes) {
+        packets_write_plain(p);
+        return;
+    }
+    to = tm_pb_head(head, TRACE_PACKET, TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes);
+    to = tm_pb_head(to, COMPRESSED_PACKETS, bytes);
+    tm_out_file_write(p->file, head, (size_t)(to - head));
+    tm_out_file_write(p->file, p->deflated, bytes);
+    p->used = 0;
 }
 
-/* A packet of so many bytes, at most TM_PACKET_MOST with its head, which the caller writes. */
-static uint8_t *packets_room(struct tm_packets *p, size_t bytes)
+/* A packet of so many bytes stands behind what is used of the block.  One that does not fit there begins the next block. */
+static void packets_add(struct tm_packets *p, size_t bytes)
 {
-    const size_t all = bytes + 1 + tm_pb_number_bytes(bytes);
-    uint8_t *to;
+    const uint8_t *const packet = p->block + p->used;
 
-    assert(all <= TM_PACKET_MOST);
-    if (p->used + all > TM_PACKETS_BLOCK_BYTES)
+    assert(bytes <= TM_PACKET_MOST);
+    if (p->used + bytes > TM_PACKETS_BLOCK_BYTES) {
         write_block(p);
-    to = tm_pb_head(p->block + p->used, TRACE_PACKET, bytes);
-    p->used += all;
-    p->raw_bytes += all;
-    return to;
+        memmove(p->block, packet, bytes);
+    }
+    p->used += bytes;
+    p->raw_bytes += bytes;
 }
 
 static void packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
 {
-    (void)perfetto__trace_packet__pack(packet, packets_room(p, perfetto__trace_packet__get_packed_size(packet)));
+    uint8_t *const head = p->block + p->used;
+    const size_t bytes = perfetto__trace_packet__get_packed_size(packet);
+
+    assert(bytes + TM_PB_HEAD <= TM_PACKET_MOST);
+    uint8_t *const to = tm_pb_head(head, TRACE_PACKET, bytes);
+
+    (void)perfetto__trace_packet__pack(packet, to);
+    packets_add(p, (size_t)(to - head) + bytes);
 }
 
 static void packets_end_file(struct tm_packets *p)
@@ -422,7 +433,7 @@ enum { PHASE = 2, UNSCOPED_ID = 6, BIND_TO_ENCLOSING = 12 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4, NEITHER = 0 }; /* TYPE */
 
 static_assert(TM_PERFETTO_EVENT_BYTES + TM_PERFETTO_FRESH * TM_PERFETTO_ENTRY_HEAD + 16 * TM_PB_MOST <= TM_PACKET_MOST,
-              "the largest packet fits into a block");
+              "the largest packet fits behind a block");
 
 /* The viewer numbers the arrows that the input has from 0 on: spans that are joined must not share these numbers. */
 static const uint64_t own_flow = UINT64_C(1) << 63;
@@ -508,48 +519,61 @@ static uint64_t raw_bytes(const struct tm_trace_writer *base)
 
 /* --- packets of events --- */
 
-/* What is the same in many packets stands together, before the time, which never is: that is a tenth of the deflated
- * bytes, and of the time that deflating takes.
- * in: ns        after the packet before
- *     from, to  a TrackEvent on the wire */
-static void put_packet(struct tm_perfetto *w, uint64_t ns, const uint8_t *from, const uint8_t *to)
+/* The event that is made, where its packet will be: most of them need not move when the packet's head is known. */
+static uint8_t *event_place(struct tm_perfetto *w)
 {
-    const size_t event = (size_t)(to - from), fresh = w->names.fresh_used;
-    uint8_t head[4 * TM_PB_MOST], tail[TM_PB_MOST], *at = head;
-    size_t head_bytes, tail_bytes;
+    return w->packets.block + w->packets.used + PACKET_HEAD_LEAST;
+}
 
+/* The packet of the event that was made up to `to`, which moves where the head takes more than the least.  What is the
+ * same in many packets stands together, before the time, which never is: that is a tenth of the deflated bytes, and of
+ * the time that deflating takes.
+ * in: ns  after the packet before */
+static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *to)
+{
+    uint8_t *const event = event_place(w), *at = event - PACKET_HEAD_LEAST;
+    const size_t event_bytes = (size_t)(to - event);
+    const size_t same_bytes = 1 + 1 + 1 + 1 + 1 + tm_pb_number_bytes(event_bytes);
+    size_t rest, packet, head;
+
+    if (w->names.fresh_used)
+        to = tm_pb_bytes(to, INTERNED_DATA, w->names.fresh, w->names.fresh_used);
+    to = tm_pb_varint(to, TIMESTAMP, ns);
+    rest = (size_t)(to - event);
+    packet = same_bytes + rest;
+    head = 1 + tm_pb_number_bytes(packet) + same_bytes;
+    if (head > PACKET_HEAD_LEAST)
+        memmove(event + (head - PACKET_HEAD_LEAST), event, rest);
+    at = tm_pb_head(at, TRACE_PACKET, packet);
     at = tm_pb_varint(at, SEQUENCE_ID, TM_PERFETTO_SEQUENCE);
     at = tm_pb_varint(at, SEQUENCE_FLAGS, TM_PERFETTO_USES_NAMES);
-    at = tm_pb_head(at, TRACK_EVENT, event);
-    head_bytes = (size_t)(at - head);
-    tail_bytes = (size_t)(tm_pb_varint(tail, TIMESTAMP, ns) - tail);
-    at = packets_room(&w->packets,
-                      head_bytes + event + tail_bytes + (fresh ? 1 + tm_pb_number_bytes(fresh) + fresh : 0));
-    at = mempcpy(mempcpy(at, head, head_bytes), from, event);
-    if (fresh)
-        at = tm_pb_bytes(at, INTERNED_DATA, w->names.fresh, fresh);
-    memcpy(at, tail, tail_bytes);
-    tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, w->names.is_cut);
+    (void)tm_pb_head(at, TRACK_EVENT, event_bytes);
+    packets_add(&w->packets, head + rest);
+    if (w->names.is_cut)
+        tm_tally_add(&w->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, 1);
 }
 
 /* The event that was made up to `to`, at a time. */
-static void put_event(struct tm_perfetto *w, const uint8_t *to, int64_t time_ps)
+static void put_event(struct tm_perfetto *w, uint8_t *to, int64_t time_ps)
 {
     const int64_t ns = tm_out_ns(time_ps);
-    uint64_t passed;
+    const uint64_t passed = (uint64_t)(ns - w->clock_ns);
 
-    if (ns < w->clock_ns) /* another host */
-        perfetto_put_clock(w, false);
-    passed = (uint64_t)(ns - w->clock_ns);
     w->clock_ns = ns;
-    put_packet(w, passed, w->event, to);
+    put_packet(w, passed, to);
 }
 
-/* An event of a row begins. */
-static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type)
+/* An event of a row begins, at a time.  Where time steps back, which only another host makes it do, the clock comes
+ * before. */
+static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type, int64_t time_ps)
 {
-    uint8_t *const to = type == NEITHER ? w->event : tm_pb_varint(w->event, TYPE, type);
+    uint8_t *to;
 
+    if (tm_out_ns(time_ps) < w->clock_ns)
+        perfetto_put_clock(w, false);
+    to = event_place(w);
+    if (type != NEITHER)
+        to = tm_pb_varint(to, TYPE, type);
     tm_perfetto_names_begin(&w->names);
     return tm_pb_varint(to, TRACK_UUID, row->uuid);
 }
@@ -589,7 +613,7 @@ static uint8_t *put_arguments(struct tm_perfetto *w, uint8_t *to, const struct t
 
 static uint8_t *make_begin(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    uint8_t *to = begin_event(w, from->row, SLICE_BEGIN);
+    uint8_t *to = begin_event(w, from->row, SLICE_BEGIN, from->start_ps);
 
     put_names(w, &to, from->name, from->category);
     to = put_arguments(w, to, from);
@@ -599,7 +623,7 @@ static uint8_t *make_begin(struct tm_perfetto *w, const struct tm_out_event *fro
 static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    const uint8_t *to = make_begin(w, from);
+    uint8_t *to = make_begin(w, from);
 
     if (w->names.is_full) {
         begin_anew(w);
@@ -622,7 +646,7 @@ static void put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
 /* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
 static uint8_t *make_end(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    uint8_t *const to = begin_event(w, from->row, SLICE_END);
+    uint8_t *const to = begin_event(w, from->row, SLICE_END, from->end_ps);
 
     w->arguments.count = 0;
     if (!(from->marks & TM_OUT_CUTS))
@@ -635,7 +659,7 @@ static uint8_t *make_end(struct tm_perfetto *w, const struct tm_out_event *from)
 static void end(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    const uint8_t *to = make_end(w, event);
+    uint8_t *to = make_end(w, event);
 
     if (w->names.is_full) {
         begin_anew(w);
@@ -658,7 +682,7 @@ static void instant(struct tm_trace_writer *base, const struct tm_out_event *eve
 static void counter(struct tm_trace_writer *base, const struct tm_out_counter *counter)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    uint8_t *to = begin_event(w, counter->row, COUNTER);
+    uint8_t *to = begin_event(w, counter->row, COUNTER, counter->time_ps);
 
     if (counter->is_whole)
         to = tm_pb_varint(to, COUNTER_VALUE, (uint64_t)counter->whole);
@@ -669,7 +693,7 @@ static void counter(struct tm_trace_writer *base, const struct tm_out_counter *c
 
 static uint8_t *make_flow(struct tm_perfetto *w, const struct tm_out_flow *flow)
 {
-    uint8_t *begin, *to = begin_event(w, flow->row, NEITHER);
+    uint8_t *begin, *to = begin_event(w, flow->row, NEITHER, flow->time_ps);
 
     put_names(w, &to, flow->name, flow->category);
     to = tm_pb_begin(to, LEGACY_EVENT, &begin);
@@ -683,7 +707,7 @@ static uint8_t *make_flow(struct tm_perfetto *w, const struct tm_out_flow *flow)
 static void flow(struct tm_trace_writer *base, const struct tm_out_flow *flow)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
-    const uint8_t *to = make_flow(w, flow);
+    uint8_t *to = make_flow(w, flow);
 
     if (w->names.is_full) {
         begin_anew(w);

@@ -2,6 +2,7 @@
 #ifndef TM_PERFETTO_WRITER_H
 #define TM_PERFETTO_WRITER_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -45,8 +46,8 @@ static inline uint8_t *tm_pb_varint(uint8_t *to, unsigned field, uint64_t value)
 static inline uint8_t *tm_pb_fixed64(uint8_t *to, unsigned field, uint64_t value)
 {
     to = tm_pb_field(to, field, TM_PB_FIXED64);
-    for (int i = 0; i < 8; i++)
-        to[i] = (uint8_t)(value >> (8 * i));
+    value = htole64(value);
+    memcpy(to, &value, 8);
     return to + 8;
 }
 
@@ -198,47 +199,51 @@ enum {
     TM_ALIKE_NODES = 24,
     TM_ALIKE_NODE_BYTES = 240,
     TM_ALIKE_VALUE_BYTES = 400,
-    TM_ALIKE_HEAD = 8 /* most bytes of a head that is copied */
+    TM_ALIKE_HEAD = 8,   /* most bytes of a head that is copied */
+    TM_ALIKE_COPIED = 32 /* bytes that are copied at once: the last time more than there are */
+};
+
+/* A node; the end of a node before the first one is 0. */
+struct tm_alike_node {
+    uint16_t node_end, value_end; /* in the bytes that were read and written */
+    uint8_t values;               /* arguments up to it */
+    /* Of a whole number or a name that was written by its number: the bytes of key and type, how much of the value
+     * stands before that number; else 0. */
+    uint8_t key_bytes, head_bytes;
+    uint8_t type;
+    tm_strid key; /* UINT32_MAX: it is no argument */
 };
 
 struct tm_alike {
-    tm_strid name;   /* 0 = none */
-    uint32_t tables; /* which tables of names it was written with */
-    uint8_t level;   /* enum tm_args_level */
-    uint8_t count;   /* of nodes */
-    /* Where a node ends, and what was written of it; how many values there are up to it; its key, 0 of no value. */
-    uint16_t node_end[TM_ALIKE_NODES], value_end[TM_ALIKE_NODES];
-    uint8_t values[TM_ALIKE_NODES];
-    tm_strid key[TM_ALIKE_NODES];
-    /* Of a whole number or a name that was written by its number: how much of the value stands before that; else 0. */
-    uint8_t type[TM_ALIKE_NODES], head_bytes[TM_ALIKE_NODES];
-    uint8_t node_bytes[TM_ALIKE_NODE_BYTES], value_bytes[TM_ALIKE_VALUE_BYTES + TM_ALIKE_HEAD];
+    tm_strid name;                                  /* 0 = none */
+    uint32_t tables;                                /* which tables of names it was written with */
+    uint8_t level;                                  /* enum tm_args_level */
+    uint8_t count;                                  /* of nodes */
+    struct tm_alike_node nodes[1 + TM_ALIKE_NODES]; /* from 1 on */
+    uint8_t ended[TM_ALIKE_NODE_BYTES + 1];         /* how many nodes end with so many bytes, or before */
+    uint8_t node_bytes[TM_ALIKE_NODE_BYTES], value_bytes[TM_ALIKE_VALUE_BYTES + TM_ALIKE_COPIED];
 };
 
-/* How many nodes of a list, from node `first` of the event before on, are the same. */
-static inline size_t tm_alike_run(const struct tm_alike *alike, size_t first, struct tm_arguments list)
+/* How many bytes at the front are the same. */
+static inline size_t tm_alike_same(const uint8_t *a, const uint8_t *b, size_t most)
 {
-    const size_t begin = first ? alike->node_end[first - 1] : 0;
-    const uint8_t *const nodes = alike->node_bytes + begin;
-    const size_t all = alike->count ? alike->node_end[alike->count - 1] - begin : 0;
-    const size_t most = list.length < all ? list.length : all;
     size_t same = 0;
+    uint64_t x, y;
 
     for (; same + 8 <= most; same += 8) {
-        uint64_t a, b;
-
-        __builtin_memcpy(&a, nodes + same, 8);
-        __builtin_memcpy(&b, list.bytes + same, 8);
-        if (a != b)
-            break;
+        __builtin_memcpy(&x, a + same, 8);
+        __builtin_memcpy(&y, b + same, 8);
+        if (x != y)
+            return same + (size_t)__builtin_ctzll(le64toh(x ^ y)) / 8;
     }
-    while (same < most && nodes[same] == list.bytes[same])
+    if (same < most && most >= 8) { /* the last ones, with some of those that are the same */
+        __builtin_memcpy(&x, a + most - 8, 8);
+        __builtin_memcpy(&y, b + most - 8, 8);
+        return x == y ? most : most - 8 + (size_t)__builtin_ctzll(le64toh(x ^ y)) / 8;
+    }
+    while (same < most && a[same] == b[same])
         same++;
-    size_t count = 0;
-
-    while (first + count < alike->count && alike->node_end[first + count] - begin <= same)
-        count++;
-    return count;
+    return same;
 }
 
 enum {
