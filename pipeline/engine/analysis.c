@@ -86,11 +86,14 @@ static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
         tm_input_finish(host->input);
 }
 
-/* Records that will be read again are not decoded again, where that is dear and they have no arguments. */
+/* Records that will be read again are not decoded again, where that is dear.  What they say of themselves is read where
+ * it lies. */
 static void keep_records(struct tm_host_run *host, const struct tm_host_options *options)
 {
-    if (host->input->kind != TM_FILE_CHROME_JSON && options->keeps_records && !options->keeps_arguments)
-        tm_replay_source_new(host->source, &host->source);
+    if (host->input->kind == TM_FILE_CHROME_JSON || !options->keeps_records)
+        return;
+    host->telling = host->source;
+    tm_replay_source_new(host->source, &host->source);
 }
 
 static void open_input(struct tm_host_run *host, const struct tm_found_file *found)
@@ -218,7 +221,7 @@ static tm_status end_events(struct tm_host_run *host)
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "writing");
-    tm_order(host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
+    tm_order(host->telling ? host->telling : host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 
