@@ -170,6 +170,19 @@ static inline struct tm_perfetto_guess *tm_perfetto_guess(struct tm_perfetto_nam
     return &n->guesses[part[table].at + (id & part[table].mask)];
 }
 
+/* in: n  zeroed memory */
+void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names);
+/* The tables begin anew: the next packet has to say so. */
+void tm_perfetto_names_clear(struct tm_perfetto_names *n);
+
+/* A packet begins: the texts of the one before are gone. */
+static inline void tm_perfetto_names_begin(struct tm_perfetto_names *n)
+{
+    n->is_full = n->is_cut = false;
+    n->copied = n->fresh_used = 0;
+    memset(n->fresh_count, 0, sizeof(n->fresh_count));
+}
+
 uint32_t tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id);
 
 /* The number of a text in a table.
@@ -185,6 +198,10 @@ static inline uint32_t tm_perfetto_number(struct tm_perfetto_names *n, enum tm_p
  * in: *to  room for what is left of TM_PERFETTO_COPIED_MOST, and TM_PB_HEAD; behind the field afterwards */
 void tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id);
 void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length);
+
+/* Texts for a packet that protobuf-c makes, until the next packet begins; data NULL: no room, and is_cut says so. */
+ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length);
+ProtobufCBinaryData tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id);
 
 /* The same of bytes of an event's arguments, which count only where they are not valid.
  * in: *to  room for them besides */
