@@ -58,6 +58,11 @@ static int by_time(const void *a, const void *b)
     return (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
 }
 
+static uint64_t time_prefix(const void *row)
+{
+    return tm_prefix_of(((const struct launched *)row)->time_ps);
+}
+
 static void push_value(struct tm_derived *d, uint32_t device, enum tm_derived_sort sort, int64_t time_ps, double value)
 {
     const struct derived_row row = { .start_ps = time_ps,
@@ -285,6 +290,8 @@ static void derived_begin_counters(struct tm_derived *d)
     for (uint32_t i = 0; i < count; i++)
         begin_device(d, &d->counters[i], &d->trace->devices[i]);
     d->launches = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / LAUNCHES_PART, by_time);
+    if (d->launches)
+        tm_sorter_set_prefix(d->launches, time_prefix);
     d->begins = d->launches ? tm_rows_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / BEGINS_PART) : NULL;
 }
 
