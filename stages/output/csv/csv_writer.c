@@ -8,10 +8,20 @@
 static const char header[] = "host,process,row,lane,kind,class,name,start_ps,dur_ps,value,step,device,correlation,"
                              "category,arguments\n";
 
+/* A cell that was written before, with the comma after it: the same few names come in each row. */
+enum { NAME_CELLS = 2048, DEVICE_CELLS = 64, CELL_MOST = 119 };
+
+struct cell {
+    uint64_t of; /* 0 = none */
+    uint8_t length;
+    char text[CELL_MOST];
+};
+
 struct csv {
     struct tm_trace_writer base;
     enum tm_args_level args;
     struct tm_json_text json;
+    struct cell host, devices[DEVICE_CELLS], names[NAME_CELLS]; /* by number, by handle */
 };
 
 static struct csv *writer_of(struct tm_trace_writer *w)
@@ -74,14 +84,62 @@ static void put_text(struct csv *c, const char *text, size_t length)
     tm_sink_put(&c->json.sink, ",", 1);
 }
 
+/* out: false: it is another one, or none */
+static inline bool put_known(struct csv *c, const struct cell *cell, uint64_t of)
+{
+    if (cell->of != of)
+        return false;
+    tm_sink_put(&c->json.sink, cell->text, cell->length);
+    return true;
+}
+
+/* Put a cell, and keep it if it is short. */
+static void put_and_keep(struct csv *c, struct cell *cell, uint64_t of, const char *text, size_t length)
+{
+    struct tm_text_sink *const sink = &c->json.sink;
+    const uint64_t at = tm_sink_position(sink);
+
+    put_text(c, text, length);
+    cell->of = 0;
+    if (at < sink->passed || tm_sink_position(sink) - at > CELL_MOST)
+        return;
+    cell->of = of;
+    cell->length = (uint8_t)(tm_sink_position(sink) - at);
+    memcpy(cell->text, sink->bytes + (at - sink->passed), cell->length);
+}
+
 static void put_name(struct csv *c, tm_strid name)
 {
-    const char *text = "";
-    size_t length = 0;
+    struct cell *const cell = &c->names[name % NAME_CELLS];
+    const char *text;
+    size_t length;
 
-    if (name)
-        text = tm_names_text(c->json.names, name, 0, &length);
-    put_text(c, text, length);
+    if (!name) {
+        tm_sink_put(&c->json.sink, ",", 1);
+        return;
+    }
+    if (put_known(c, cell, name))
+        return;
+    text = tm_names_text(c->json.names, name, 0, &length);
+    put_and_keep(c, cell, name, text, length);
+}
+
+static void put_host(struct csv *c, const struct tm_trace *trace)
+{
+    const char *const host = trace ? trace->host_name : "";
+    const uint64_t of = trace ? UINT64_C(1) + trace->host : UINT64_MAX;
+
+    if (!put_known(c, &c->host, of))
+        put_and_keep(c, &c->host, of, host, strlen(host));
+}
+
+static void put_device(struct csv *c, const struct tm_trace *trace, uint32_t device)
+{
+    struct cell *const cell = &c->devices[device % DEVICE_CELLS];
+    const uint64_t of = (uint64_t)trace->host << 32 | (device + 1);
+
+    if (!put_known(c, cell, of))
+        put_and_keep(c, cell, of, trace->devices[device].id, strlen(trace->devices[device].id));
 }
 
 static void put_int(struct csv *c, int64_t value)
@@ -99,9 +157,7 @@ static void put_nothing(struct csv *c, size_t cells)
 
 static void put_place(struct csv *c, const struct tm_trace *trace, const struct tm_out_row *row, const char *kind)
 {
-    const char *const host = trace ? trace->host_name : "";
-
-    put_text(c, host, strlen(host));
+    put_host(c, trace);
     put_name(c, row->process);
     put_name(c, row->sort == TM_OUT_COUNTER ? 0 : row->name);
     put_int(c, row->lane);
@@ -133,7 +189,7 @@ static void put_joins(struct csv *c, const struct tm_out_event *event)
         tm_sink_uint(&c->json.sink, of->step);
     put_nothing(c, 1);
     if (of->device != TM_NONE && event->trace)
-        put_text(c, event->trace->devices[of->device].id, strlen(event->trace->devices[of->device].id));
+        put_device(c, event->trace, of->device);
     else
         put_nothing(c, 1);
     if (of->record.flags & TM_FLAG_CORRELATION)
