@@ -259,7 +259,9 @@ static void test_others(void **state)
 static void test_derived(void **state)
 {
     const struct tm_derived_row on_second = { .start_ps = 0, .end_ps = 1200, .device = 1, .sort = TM_DERIVED_GAP },
-                                on_host = { .start_ps = 0, .end_ps = 1210, .device = TM_NONE };
+                                on_host = { .start_ps = 0, .end_ps = 1210, .device = TM_NONE },
+                                of_one = { .start_ps = 5000, .end_ps = 5010, .device = 1, .of_step = 1 + 1 },
+                                of_another = { .start_ps = 0, .end_ps = 1210, .device = 1, .of_step = 2 + 1 };
     struct filter_rig rig;
     struct tm_event_filter *f;
     struct tm_wanted wanted;
@@ -283,6 +285,10 @@ static void test_derived(void **state)
     assert_false(wanted.is_wanted);
     tm_event_filter_take_derived(f, &on_host, &wanted);
     assert_true(wanted.is_wanted && wanted.start_ps == 0);
+    tm_event_filter_take_derived(f, &of_one, &wanted); /* a device works on it later than the host */
+    assert_true(wanted.is_wanted && wanted.start_ps == 5000);
+    tm_event_filter_take_derived(f, &of_another, &wanted);
+    assert_false(wanted.is_wanted);
     tm_event_filter_free(f);
     rig_free(&rig);
 }

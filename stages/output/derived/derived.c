@@ -518,6 +518,7 @@ const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
                                         .name = next->name,
                                         .host = next->host,
                                         .device = next->device,
+                                        .of_step = next->of_step,
                                         .sort = next->sort,
                                         .arguments = { d->buffer, next->arguments_length } };
     tm_rows_copy(d->bytes, next->arguments_at, d->buffer, next->arguments_length);
@@ -545,7 +546,11 @@ static void push_period(struct tm_derived *d, const struct tm_step_mark *mark, t
 {
     const struct tm_steps *steps = &d->trace->steps;
     const struct tm_step_row *row = tm_rows_at(steps->rows, d->trace->devices[device].first_step_row + ordinal);
-    struct derived_row span = { .name = name, .host = d->host.number, .device = device, .sort = TM_DERIVED_STEP };
+    struct derived_row span = { .name = name,
+                                .host = d->host.number,
+                                .device = device,
+                                .of_step = (uint32_t)ordinal + 1,
+                                .sort = TM_DERIVED_STEP };
 
     if (!row->activities || row->end_ps <= row->start_ps)
         return;
@@ -571,6 +576,7 @@ static void push_step(struct tm_derived *d, uint64_t ordinal)
                                           .name = name,
                                           .host = d->host.number,
                                           .device = TM_NONE,
+                                          .of_step = (uint32_t)ordinal + 1,
                                           .sort = TM_DERIVED_STEP };
 
         put_step(d, &mark);
@@ -615,6 +621,7 @@ static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
                                 .end_ps = gap->end_ps,
                                 .host = gap->host,
                                 .device = gap->device,
+                                .of_step = gap->step == TM_NONE ? 0 : gap->step + 1,
                                 .sort = TM_DERIVED_GAP };
     struct tm_arguments_builder *list = tm_derived_list(d);
     char text[64];

@@ -38,6 +38,7 @@ struct tm_derived_row {
     tm_strid name;            /* of counters: "queue depth", "busy share" */
     uint32_t host;            /* number of the host in the run */
     uint32_t device;          /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
+    uint32_t of_step;         /* the ordinal of the step that it belongs to, plus one; 0 = to none by itself */
     uint8_t sort;             /* enum tm_derived_sort */
     struct tm_arguments arguments; /* borrowed until the next one is given out */
 };
@@ -79,7 +80,7 @@ struct derived_row {
     uint64_t arguments_at;
     uint32_t arguments_length;
     tm_strid name;
-    uint32_t host, device;
+    uint32_t host, device, of_step;
     uint8_t sort;
 };
 

@@ -272,7 +272,7 @@ void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct 
     if (f->has[TM_FILTER_DEVICE] && !is_on(f, row->device))
         wanted->is_wanted = false;
     if (wanted->is_wanted && f->has[TM_FILTER_STEP])
-        wanted->is_wanted = is_in_steps(f, TM_NONE, row->start_ps, row->end_ps);
+        wanted->is_wanted = is_in_steps(f, row->of_step ? row->of_step - 1 : TM_NONE, row->start_ps, row->end_ps);
     if (wanted->is_wanted && f->has[TM_FILTER_TIME])
         wanted->is_wanted = cut(f, wanted);
 }
