@@ -14,6 +14,7 @@
 enum {
     NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay texts */
     KEY_MOST = 480,     /* bytes of a key that comes again; what is longer is cut */
+    HEAD_MOST = 8,      /* of a value whose number may be exchanged: key and length by one byte or two */
 };
 
 /* Fields of TrackEvent and of DebugAnnotation. */
@@ -318,35 +319,14 @@ static inline bool number_of(struct tm_perfetto_arguments *a, uint8_t type, uint
 static void note_node(struct tm_perfetto_arguments *a, const uint8_t *from, const uint8_t *rest, const uint8_t *value,
                       const struct tm_argument *argument)
 {
-    struct tm_alike *const draft = &a->draft;
-    const struct tm_alike_node *const before = &draft->nodes[draft->count];
-    struct tm_alike_node node = { .values = (uint8_t)a->count, .type = argument->type, .key = UINT32_MAX };
-    const size_t node_bytes = (size_t)(rest - from), value_bytes = (size_t)(a->to - value);
+    const size_t value_bytes = (size_t)(a->to - value);
     size_t head_bytes = 0;
     uint64_t number;
 
-    if (draft->count >= TM_ALIKE_NODES || node_bytes > TM_ALIKE_NODE_BYTES - (size_t)before->node_end ||
-        value_bytes > TM_ALIKE_VALUE_BYTES - (size_t)before->value_end) {
-        draft->count = TM_ALIKE_NODES + 1; /* it is not kept */
-        return;
-    }
-    memcpy(draft->node_bytes + before->node_end, from, node_bytes);
-    memcpy(draft->value_bytes + before->value_end, value, value_bytes);
-    memset(draft->ended + before->node_end, draft->count, node_bytes);
-    node.node_end = (uint16_t)(before->node_end + node_bytes);
-    node.value_end = (uint16_t)(before->value_end + value_bytes);
-    if (tm_argument_is_value(argument))
-        node.key = argument->key;
     if (value_bytes && number_of(a, argument->type, argument->value, &number))
         head_bytes = value_bytes - tm_pb_number_bytes(number);
-    if (head_bytes && head_bytes <= TM_ALIKE_HEAD) {
-        node.key_bytes = 2;
-        while (from[node.key_bytes - 2] & 0x80)
-            node.key_bytes++;
-        node.head_bytes = (uint8_t)head_bytes;
-    }
-    draft->nodes[++draft->count] = node;
-    draft->ended[node.node_end] = draft->count;
+    tm_alike_note(&a->draft, argument, from, rest, value, value_bytes, head_bytes <= HEAD_MOST ? head_bytes : 0,
+                  a->count);
 }
 
 static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
@@ -369,42 +349,12 @@ static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 
 /* --- events like the one before of their name --- */
 
-/* A whole number of a list, up to its end.  out: NULL: there is none */
-static inline const uint8_t *read_number(const uint8_t *at, const uint8_t *end, uint64_t *value)
-{
-    uint64_t read = 0;
-
-    for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
-        const uint8_t byte = *at++;
-
-        read |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) {
-            *value = read;
-            return at;
-        }
-    }
-    return NULL;
-}
-
-/* What was written of the nodes behind one, up to another one, again. */
-static inline uint8_t *copy_nodes(uint8_t *to, const struct tm_alike *alike, const struct tm_alike_node *from,
-                                  const struct tm_alike_node *last)
-{
-    const size_t bytes = (size_t)(last->value_end - from->value_end);
-
-    for (size_t done = 0; done < bytes; done += TM_ALIKE_COPIED)
-        memcpy(to + done, alike->value_bytes + from->value_end + done, TM_ALIKE_COPIED);
-    return to + bytes;
-}
-
 /* The value of a node again with another number: of an argument whose length takes one byte. */
 static inline uint8_t *put_other_number(uint8_t *to, const struct tm_alike *alike, const struct tm_alike_node *node,
                                         uint64_t number)
 {
-    uint8_t *end;
+    uint8_t *const end = tm_pb_number(tm_alike_head(to, alike, node), number);
 
-    memcpy(to, alike->value_bytes + node[-1].value_end, TM_ALIKE_HEAD);
-    end = tm_pb_number(to + node->head_bytes, number);
     to[1] = (uint8_t)(end - to - 2);
     return end;
 }
@@ -419,7 +369,7 @@ static bool put_other_value(struct tm_perfetto_arguments *a, const struct tm_ali
 
     if (!tm_arguments_next(list, true, &argument))
         return true;
-    if (node->key != (tm_argument_is_value(&argument) ? argument.key : UINT32_MAX))
+    if (node->key != tm_alike_key(&argument))
         return false;
     if (is_wanted(a, &argument))
         put_argument(a, &argument);
@@ -432,43 +382,29 @@ static bool put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alik
                            const struct tm_alike_node **node, struct tm_arguments list)
 {
     const struct tm_alike_node *const last = &alike->nodes[alike->count], *known = *node;
-    const uint8_t *at = list.bytes, *const end = at + list.length;
     uint8_t *to = a->to;
 
-    while (at < end) {
-        const size_t begin = known->node_end, left = last->node_end - begin;
-        const size_t most = (size_t)(end - at) < left ? (size_t)(end - at) : left;
-        const size_t same = tm_alike_same(alike->node_bytes + begin, at, most);
-        const struct tm_alike_node *const until = &alike->nodes[alike->ended[begin + same]];
-        const uint8_t *const from = at + same;
+    while (list.length) {
         uint64_t value, number;
+        const uint8_t *behind;
+        size_t same;
 
-        to = copy_nodes(to, alike, known, until);
-        a->count += (size_t)(until->values - known->values);
-        at += until->node_end - begin;
-        known = until;
-        if (at == end)
+        a->to = to = tm_alike_run(alike, &known, &list, to, &a->count, &same);
+        if (!list.length)
             break;
-        list = (struct tm_arguments){ at, (size_t)(end - at) };
         if (known++ == last)
             return !tm_arguments_next(&list, true, &(struct tm_argument){ .key = 0 });
-        if (known->key_bytes && from - at >= known->key_bytes) {
-            const uint8_t *const behind = read_number(at + known->key_bytes, end, &value);
-
-            if (behind && number_of(a, known->type, value, &number)) {
-                to = put_other_number(to, alike, known, number);
-                a->count++;
-                at = behind;
-                continue;
-            }
+        behind = tm_alike_number(known, list, same, &value);
+        if (behind && number_of(a, known->type, value, &number)) {
+            a->to = to = put_other_number(to, alike, known, number);
+            a->count++;
+            list = (struct tm_arguments){ behind, (size_t)(list.bytes + list.length - behind) };
+            continue;
         }
-        a->to = to;
         if (!put_other_value(a, known, &list))
             return false;
         to = a->to;
-        at = end - list.length;
     }
-    a->to = to;
     *node = known;
     return true;
 }
@@ -558,7 +494,7 @@ static void put_all(struct tm_perfetto_arguments *a, struct tm_alike *alike, tm_
     a->draft.count = 0;
     put_list(a, own);
     put_list(a, common);
-    if (!is_first || a->draft.count > TM_ALIKE_NODES || a->has_duplicates || a->is_limited || a->names->is_cut ||
+    if (!is_first || !tm_alike_is_kept(&a->draft) || a->has_duplicates || a->is_limited || a->names->is_cut ||
         a->names->copied != copied)
         return;
     a->draft.name = name;

@@ -13,6 +13,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
 #include "stages/output/file/out_file.h"
+#include "stages/output/text/alike.h"
 #include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
 
@@ -207,61 +208,6 @@ ProtobufCBinaryData tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id);
  * in: *to  room for them besides */
 void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text,
                               size_t length);
-
-/* The arguments of the event before of the same name, node by node, as they were read and as they were written.  Most
- * events of a name differ in a number or two: what is the same is copied, a run of nodes at once.  Kept are lists in
- * which no key comes twice, and whose texts all stand in tables or in place.  Memory: fixed. */
-enum {
-    TM_ALIKE = 256,
-    TM_ALIKE_NODES = 24,
-    TM_ALIKE_NODE_BYTES = 240,
-    TM_ALIKE_VALUE_BYTES = 400,
-    TM_ALIKE_HEAD = 8,   /* most bytes of a head that is copied */
-    TM_ALIKE_COPIED = 32 /* bytes that are copied at once: the last time more than there are */
-};
-
-/* A node; the end of a node before the first one is 0. */
-struct tm_alike_node {
-    uint16_t node_end, value_end; /* in the bytes that were read and written */
-    uint8_t values;               /* arguments up to it */
-    /* Of a whole number or a name that was written by its number: the bytes of key and type, how much of the value
-     * stands before that number; else 0. */
-    uint8_t key_bytes, head_bytes;
-    uint8_t type;
-    tm_strid key; /* UINT32_MAX: it is no argument */
-};
-
-struct tm_alike {
-    tm_strid name;                                  /* 0 = none */
-    uint32_t tables;                                /* which tables of names it was written with */
-    uint8_t level;                                  /* enum tm_args_level */
-    uint8_t count;                                  /* of nodes */
-    struct tm_alike_node nodes[1 + TM_ALIKE_NODES]; /* from 1 on */
-    uint8_t ended[TM_ALIKE_NODE_BYTES + 1];         /* how many nodes end with so many bytes, or before */
-    uint8_t node_bytes[TM_ALIKE_NODE_BYTES], value_bytes[TM_ALIKE_VALUE_BYTES + TM_ALIKE_COPIED];
-};
-
-/* How many bytes at the front are the same. */
-static inline size_t tm_alike_same(const uint8_t *a, const uint8_t *b, size_t most)
-{
-    size_t same = 0;
-    uint64_t x, y;
-
-    for (; same + 8 <= most; same += 8) {
-        __builtin_memcpy(&x, a + same, 8);
-        __builtin_memcpy(&y, b + same, 8);
-        if (x != y)
-            return same + (size_t)__builtin_ctzll(le64toh(x ^ y)) / 8;
-    }
-    if (same < most && most >= 8) { /* the last ones, with some of those that are the same */
-        __builtin_memcpy(&x, a + most - 8, 8);
-        __builtin_memcpy(&y, b + most - 8, 8);
-        return x == y ? most : most - 8 + (size_t)__builtin_ctzll(le64toh(x ^ y)) / 8;
-    }
-    while (same < most && a[same] == b[same])
-        same++;
-    return same;
-}
 
 enum {
     TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, with what is inside of them */

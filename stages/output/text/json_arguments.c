@@ -544,8 +544,10 @@ struct walk {
     struct tm_json_text *json;
     const char *head; /* before the first member of the top */
     enum tm_args_level level;
-    uint32_t objects; /* that have been opened */
-    size_t depth;     /* lists that are open beside the top */
+    bool is_alike;       /* the keys of the top are those of the event before of its name */
+    bool has_duplicates; /* some key came twice */
+    uint32_t objects;    /* that have been opened */
+    size_t depth;        /* lists that are open beside the top */
     struct open_list open[TM_ARGUMENTS_DEEPEST + 1];
 };
 
@@ -605,8 +607,10 @@ static void put_comma(struct walk *w)
 static void put_key(struct walk *w, const struct tm_json_ready *ready, uint64_t hash, const char *text, size_t length)
 {
     struct tm_json_text *const json = w->json;
-    const uint64_t number = tm_json_keys_take(&json->keys, hash, w->open[w->depth].object);
+    const uint64_t number =
+        w->is_alike && !w->depth ? 0 : tm_json_keys_take(&json->keys, hash, w->open[w->depth].object);
 
+    w->has_duplicates |= number != 0;
     put_comma(w);
     if (ready && !number)
         tm_sink_put(&json->sink, ready->quoted, ready->length);
@@ -632,7 +636,7 @@ static bool take_key(struct walk *w, tm_strid key)
     return true;
 }
 
-static void put_list(struct walk *w, const struct tm_argument *argument)
+static void open_list(struct walk *w, const struct tm_argument *argument)
 {
     const bool is_array = argument->type == TM_ARGUMENT_ARRAY;
 
@@ -675,25 +679,25 @@ static void put_value(struct walk *w, const struct tm_argument *argument)
         break;
     case TM_ARGUMENT_OBJECT:
     case TM_ARGUMENT_ARRAY:
-        put_list(w, argument);
+        open_list(w, argument);
         break;
     default:
         tm_sink_text(&json->sink, "null");
     }
 }
 
-/* The members of a list of the top, and all that lies in them. */
-static void put_members(struct walk *w, struct tm_arguments list)
+/* A member of the top, and all that lies in it. */
+static void put_member(struct walk *w, const struct tm_argument *member)
 {
     struct tm_argument argument;
 
-    w->open[0].rest = list;
-    for (;;) {
+    if (!take_key(w, member->key))
+        return;
+    put_value(w, member);
+    while (w->depth) {
         struct open_list *const open = &w->open[w->depth];
 
         if (!tm_arguments_next(&open->rest, !open->is_array, &argument)) {
-            if (w->depth == 0)
-                return;
             tm_sink_put(&w->json->sink, open->is_array ? "]" : "}", 1);
             w->depth--;
             continue;
@@ -706,6 +710,140 @@ static void put_members(struct walk *w, struct tm_arguments list)
             continue;
         put_value(w, &argument);
     }
+}
+
+/* Keep a node for the next event of the name.
+ * in: from  its bytes, up to the list's rest
+ *     at    position at which what was written of it begins */
+static void note_member(struct walk *w, const uint8_t *from, const uint8_t *rest, uint64_t at,
+                        const struct tm_argument *argument)
+{
+    const struct tm_text_sink *const sink = &w->json->sink;
+    const size_t bytes = (size_t)(tm_sink_position(sink) - at);
+    size_t head_bytes = 0;
+    char digits[TM_INT_TEXT];
+
+    if (at < sink->passed) { /* it is in the file already */
+        w->json->draft.count = TM_ALIKE_NODES + 1;
+        return;
+    }
+    if (bytes && argument->type == TM_ARGUMENT_INT)
+        head_bytes = bytes - tm_int_text(digits, argument->number);
+    tm_alike_note(&w->json->draft, argument, from, rest, (const uint8_t *)sink->bytes + (at - sink->passed), bytes,
+                  head_bytes, w->open[0].members);
+}
+
+static void put_members(struct walk *w, struct tm_arguments list)
+{
+    const uint8_t *from = list.bytes;
+    struct tm_argument argument;
+
+    while (tm_arguments_next(&list, true, &argument)) {
+        const uint64_t at = tm_sink_position(&w->json->sink);
+
+        if (tm_argument_is_value(&argument))
+            put_member(w, &argument);
+        if (tm_alike_is_kept(&w->json->draft))
+            note_member(w, from, list.bytes, at, &argument);
+        from = list.bytes;
+    }
+}
+
+/* --- events like the one before of their name --- */
+
+/* The number of a node that differs from the known one in it alone.  out: behind the node; NULL: it is another one */
+static const uint8_t *put_other_number(struct walk *w, const struct tm_alike *alike, const struct tm_alike_node *known,
+                                       struct tm_arguments list, size_t same)
+{
+    uint64_t value;
+    const uint8_t *const behind = tm_alike_number(known, list, same, &value);
+
+    if (behind) {
+        uint8_t *const to = (uint8_t *)tm_sink_room(&w->json->sink);
+        char *const digits = (char *)tm_alike_head(to, alike, known);
+
+        w->json->sink.used += known->head_bytes + tm_int_text(digits, (int64_t)(value >> 1 ^ -(value & 1)));
+        w->open[0].members++;
+    }
+    return behind;
+}
+
+/* Members of the event before that this one has too are keys of it. */
+static void take_keys(struct walk *w, const struct tm_alike *alike, const struct tm_alike_node *until)
+{
+    const char *text;
+    size_t length = 0;
+
+    w->is_alike = false;
+    for (const struct tm_alike_node *node = alike->nodes + 1; node < until; node++) {
+        const struct tm_json_ready *const ready =
+            node->values > node[-1].values ? json_look_up(w->json, node->key, &text, &length) : NULL;
+
+        if (ready)
+            (void)tm_json_keys_take(&w->json->keys, ready->hash, 0);
+        else if (node->values > node[-1].values)
+            (void)tm_json_keys_take(&w->json->keys, tm_json_key_hash(text, length), 0);
+    }
+}
+
+/* in: *node  of the event before that came last; the list begins with the next one
+ * out: what is left of the list from where its keys are others */
+static struct tm_arguments put_alike(struct walk *w, const struct tm_alike *alike, const struct tm_alike_node **node,
+                                     struct tm_arguments list)
+{
+    const struct tm_alike_node *const last = &alike->nodes[alike->count];
+
+    while (list.length) {
+        uint8_t *const to = (uint8_t *)tm_sink_room(&w->json->sink);
+        struct tm_arguments rest;
+        struct tm_argument argument;
+        const uint8_t *behind;
+        size_t same, values = 0;
+
+        w->json->sink.used += (size_t)(tm_alike_run(alike, node, &list, to, &values, &same) - to);
+        w->open[0].members += (uint32_t)values;
+        if (!list.length || *node == last)
+            break;
+        behind = put_other_number(w, alike, *node + 1, list, same);
+        rest = list;
+        if (behind)
+            rest = (struct tm_arguments){ behind, (size_t)(list.bytes + list.length - behind) };
+        else if (!tm_arguments_next(&rest, true, &argument) || tm_alike_key(&argument) != (*node + 1)->key)
+            break;
+        else if (tm_argument_is_value(&argument))
+            put_member(w, &argument);
+        ++*node;
+        list = rest;
+    }
+    return list;
+}
+
+/* Members as they come, kept for the next event of the name; as they were there where they are alike. */
+static void put_lists(struct walk *w, tm_strid name, struct tm_arguments own, struct tm_arguments common)
+{
+    struct tm_json_text *const json = w->json;
+    struct tm_alike *const alike = &json->alike[name % TM_ALIKE];
+    const struct tm_alike_node *node = alike->nodes;
+    const bool is_first = name && !w->open[0].members;
+
+    json->draft.count = is_first ? 0 : TM_ALIKE_NODES + 1;
+    if (is_first && alike->name == name && alike->level == w->level) {
+        w->is_alike = true;
+        own = put_alike(w, alike, &node, own);
+        common = own.length ? common : put_alike(w, alike, &node, common);
+        if (!own.length && !common.length)
+            return;
+        take_keys(w, alike, node + 1);
+        alike->name = 0;
+        json->draft.count = TM_ALIKE_NODES + 1;
+    }
+    put_members(w, own);
+    put_members(w, common);
+    if (!is_first || !tm_alike_is_kept(&json->draft) || w->has_duplicates)
+        return;
+    json->draft.name = name;
+    json->draft.level = (uint8_t)w->level;
+    *alike = json->draft;
 }
 
 /* --- marks --- */
@@ -741,15 +879,14 @@ bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *eve
     w.json = json;
     w.head = head;
     w.level = event->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : level;
+    w.is_alike = w.has_duplicates = false;
     w.objects = 0;
     w.depth = 0;
     w.open[0] = (struct open_list){ .object = 0 };
     tm_json_keys_begin(&json->keys);
     put_marks(&w, event);
-    if (w.level != TM_ARGS_NONE) {
-        put_members(&w, event->own);
-        put_members(&w, event->common);
-    }
+    if (w.level != TM_ARGS_NONE)
+        put_lists(&w, event->name, event->own, event->common);
     json->arguments += w.open[0].members;
     return w.open[0].members > 0;
 }
