@@ -279,11 +279,14 @@ static void put_name(struct chrome_json *c, tm_strid name, tm_strid category)
 
 static void put_id(struct chrome_json *c, const char *head, uint64_t id)
 {
-    char digits[24];
-    const int n = snprintf(digits, sizeof(digits), "\"0x%llx\"", (unsigned long long)id);
+    char text[] = "\"0x0123456789abcdef\"", *to = text + sizeof(text) - 2;
 
+    do
+        *--to = "0123456789abcdef"[id & 15];
+    while (id >>= 4);
+    to = memcpy(to - 3, "\"0x", 3);
     tm_sink_text(&c->json.sink, head);
-    tm_sink_put(&c->json.sink, digits, (size_t)n);
+    tm_sink_put(&c->json.sink, to, (size_t)(text + sizeof(text) - 1 - to));
 }
 
 static void end_event(struct chrome_json *c)
