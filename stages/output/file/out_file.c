@@ -140,13 +140,18 @@ static void deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t le
     } while (z->avail_out == 0 && result != Z_STREAM_END);
 }
 
+static void pass(struct tm_out_file *f, const uint8_t *bytes, size_t length)
+{
+    if (f->deflater)
+        deflate_bytes(f, bytes, length, Z_NO_FLUSH);
+    else
+        put_in_file(f, bytes, length);
+}
+
 /* The block is empty again. */
 static void pass_block(struct tm_out_file *f)
 {
-    if (f->deflater)
-        deflate_bytes(f, f->block, f->used, Z_NO_FLUSH);
-    else
-        put_in_file(f, f->block, f->used);
+    pass(f, f->block, f->used);
     f->used = 0;
 }
 
@@ -158,12 +163,16 @@ void tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
         const size_t room = BLOCK_BYTES - f->used;
         const size_t n = length < room ? length : room;
 
-        memcpy(f->block + f->used, from, n);
-        f->used += n;
+        if (n == BLOCK_BYTES) { /* a whole one need not be gathered */
+            pass(f, from, n);
+        } else {
+            memcpy(f->block + f->used, from, n);
+            f->used += n;
+            if (f->used == BLOCK_BYTES)
+                pass_block(f);
+        }
         from += n;
         length -= n;
-        if (f->used == BLOCK_BYTES)
-            pass_block(f);
     }
 }
 
@@ -298,7 +307,7 @@ void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file)
     sink->used = 0;
 }
 
-static void pass(struct tm_text_sink *sink, size_t length)
+static void pass_on(struct tm_text_sink *sink, size_t length)
 {
     tm_out_file_write(sink->file, sink->bytes, length);
     memmove(sink->bytes, sink->bytes + length, sink->used - length);
@@ -312,14 +321,14 @@ void tm_sink_make_room(struct tm_text_sink *sink)
 
     if (sink->keep_from < tm_sink_position(sink) && sink->keep_from > sink->passed)
         length = (size_t)(sink->keep_from - sink->passed);
-    pass(sink, length);
+    pass_on(sink, length);
     if (TM_SINK_BYTES - sink->used < TM_SINK_PIECE)
-        pass(sink, sink->used);
+        pass_on(sink, sink->used);
 }
 
 void tm_sink_end(struct tm_text_sink *sink)
 {
-    pass(sink, sink->used);
+    pass_on(sink, sink->used);
 }
 
 void tm_sink_put_long(struct tm_text_sink *sink, const char *bytes, size_t length)
