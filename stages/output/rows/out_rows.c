@@ -4,6 +4,7 @@
 #include "stages/output/export/exporter.h"
 
 #include <math.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -411,7 +412,12 @@ void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, co
         slash = strrchr(id, '/');
         id = slash ? slash + 1 : id;
     }
-    (void)snprintf(name, size, "%s%s%s" TM_OF_OURS, id, *id ? " " : "", what);
+    if (*id) {
+        (void)snprintf(name, size, "%s %s" TM_OF_OURS, id, what);
+        return;
+    }
+    assert(strlen(what) + sizeof(TM_OF_OURS) <= size);
+    memcpy(mempcpy(name, what, strlen(what)), TM_OF_OURS, sizeof(TM_OF_OURS)); /* for each value of a counter */
 }
 
 static void add_device_row(struct tm_out_rows *r, uint32_t device, const char *what, enum own_place place)
