@@ -324,6 +324,50 @@ static void no_key_comes_twice(void **state)
     close_rig();
 }
 
+/* One argument per letter: a number, or a text where it is a capital. */
+static void put_letters(const char *letters, int64_t first)
+{
+    struct tm_out_event event = span(&thread, 1000, 2000, "alike");
+    struct tm_arguments_builder *const b = rig_arguments(&rig);
+
+    for (int64_t i = 0; letters[i]; i++) {
+        const char key[] = { letters[i], '\0' };
+
+        if (*key >= 'a')
+            tm_put_int(b, rig_name(&rig, key), first + i);
+        else
+            tm_put_text(b, rig_name(&rig, key), first % 2 ? "odd" : "even", first % 2 ? 3 : 4);
+    }
+    event.own = tm_arguments_end(b);
+    put_end(&event);
+}
+
+/* Arguments are compared with those of the event before of that name: with fewer keys, more, and others. */
+static void events_of_a_name_may_differ(void **state)
+{
+    (void)state;
+    open_with(&plain);
+    put_letters("abC", 1);
+    put_letters("abC", 1000000);
+    put_letters("ab", -7);
+    put_letters("abCd", 2);
+    put_letters("abd", 3);  /* others from the third one on */
+    put_letters("abab", 4); /* those that were alike are known when they come again */
+    put_letters("ba", 5);
+    put_letters("", 6);
+    put_letters("ba", 7);
+    finish();
+    assert_has("\"args\":{\"a\":1,\"b\":2,\"C\":\"odd\"}");
+    assert_has("\"args\":{\"a\":1000000,\"b\":1000001,\"C\":\"even\"}");
+    assert_has("\"args\":{\"a\":-7,\"b\":-6}");
+    assert_has("\"args\":{\"a\":2,\"b\":3,\"C\":\"even\",\"d\":5}");
+    assert_has("\"args\":{\"a\":3,\"b\":4,\"d\":5}");
+    assert_has("\"args\":{\"a\":4,\"b\":5,\"a (2)\":6,\"b (2)\":7}");
+    assert_has("\"args\":{\"b\":5,\"a\":6}");
+    assert_has("\"args\":{\"b\":7,\"a\":8}");
+    close_rig();
+}
+
 /* More keys than are known at once. */
 static void many_keys_stay_different(void **state)
 {
@@ -717,6 +761,7 @@ int main(void)
         cmocka_unit_test(long_fractions_are_written_with_an_exponent),
         cmocka_unit_test(a_text_never_ends_with_a_backslash),
         cmocka_unit_test(no_key_comes_twice),
+        cmocka_unit_test(events_of_a_name_may_differ),
         cmocka_unit_test(many_keys_stay_different),
         cmocka_unit_test(the_deepest_nesting_is_closed),
         cmocka_unit_test(a_damaged_list_does_no_harm),
