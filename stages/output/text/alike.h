@@ -14,7 +14,7 @@
  * and a whole number is put behind what stood before the last one.  Kept are lists in which no key comes twice, and
  * whose bytes depend on nothing but themselves.  Memory: fixed. */
 enum {
-    TM_ALIKE = 512,
+    TM_ALIKE = 320,
     TM_ALIKE_NODES = 24,
     TM_ALIKE_NODE_BYTES = 240,
     TM_ALIKE_VALUE_BYTES = 1024,
