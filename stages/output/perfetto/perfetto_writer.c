@@ -11,7 +11,6 @@
 #include "pipeline/arguments.h"
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
-#include "pipeline/store/hash.h"
 #include "pipeline/store/names.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
