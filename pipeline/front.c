@@ -113,10 +113,7 @@ static size_t bytes_of(const struct tm_sites *sites)
 
 tm_status tm_sites_init(struct tm_sites *sites, struct tm_run *run, enum tm_account account, size_t memory_bytes)
 {
-    *sites = (struct tm_sites){ .run = run, .account = account, .bits = LEAST_BITS, .most_bits = LEAST_BITS };
-    /* while it grows there are two */
-    while (sites->most_bits < MOST_BITS && 3 * (sizeof(*sites->slots) << sites->most_bits) <= memory_bytes)
-        sites->most_bits++;
+    *sites = (struct tm_sites){ .run = run, .account = account, .bits = LEAST_BITS, .memory_bytes = memory_bytes };
     sites->seed = tm_hash_seed(sites);
     sites->slots = tm_take(&run->budget, account, bytes_of(sites), &run->error);
     return sites->slots ? TM_OK : run->error.status;
@@ -127,12 +124,29 @@ void tm_sites_release(struct tm_sites *sites)
     if (!sites->run)
         return;
     tm_give(&sites->run->budget, sites->account, sites->slots, sites->slots ? bytes_of(sites) : 0);
+    tm_budget_put_back(&sites->run->budget, sites->drawn_bytes);
     *sites = (struct tm_sites){ .run = NULL };
 }
 
 static inline struct tm_site site_of(const struct tm_sites_slot *slot)
 {
     return (struct tm_site){ slot->name_and_config, slot->rest, slot->traits };
+}
+
+/* Whether there is memory for twice the slots beside those that are there.  The pool helps: what all stages remember is
+ * lost with the numbers, and a slot takes a tenth of that. */
+static bool may_grow_sites(struct tm_sites *sites)
+{
+    const size_t needed = 3 * bytes_of(sites), have = sites->memory_bytes + sites->drawn_bytes;
+
+    if (sites->bits == MOST_BITS)
+        return false;
+    if (needed <= have)
+        return true;
+    if (!tm_budget_draw(&sites->run->budget, needed - have))
+        return false;
+    sites->drawn_bytes += needed - have;
+    return true;
 }
 
 /* Twice the slots. */
@@ -160,7 +174,7 @@ static bool grow_sites(struct tm_sites *sites)
 struct tm_sites_slot *tm_sites_add(struct tm_sites *sites, const struct tm_site *site, struct tm_sites_slot *slot)
 {
     if (2 * (uint64_t)sites->used >= (uint64_t)1 << sites->bits) {
-        if (sites->bits < sites->most_bits) {
+        if (may_grow_sites(sites)) {
             if (!grow_sites(sites))
                 return NULL;
         } else {

@@ -35,8 +35,10 @@ struct tm_sites {
     struct tm_run *run;
     enum tm_account account;
     struct tm_sites_slot *slots;
-    uint32_t bits, most_bits; /* 1 << bits slots */
-    uint32_t used;            /* of them */
+    uint32_t bits; /* 1 << bits slots */
+    uint32_t used; /* of them */
+    size_t memory_bytes,
+        drawn_bytes; /* its own, for the old slots and the new ones while it grows, and from the pool */
     uint64_t seed;
 };
 

@@ -164,6 +164,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     run->limit_times = options->limit_times;
     run->quiet = options->quiet;
     tm_budget_init(&run->budget, options->memory_bytes);
+    tm_budget_add_spare(&run->budget);
     tm_progress_init(&run->progress, options->quiet);
     run->progress.events_read = &run->events_read;
     if (verb->flags & TM_VERB_SPILLS)

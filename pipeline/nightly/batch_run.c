@@ -291,6 +291,7 @@ static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_bat
                            .quiet = true,
                            .follow_links = pool->options->follow_links };
     tm_budget_init(&run.budget, pool->options->memory_bytes);
+    tm_budget_add_spare(&run.budget);
     run.progress = (struct tm_progress){ .phase = "" };
     t = (struct task){ .pool = pool, .task = task, .run = &run };
     st = work(&t);

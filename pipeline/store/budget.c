@@ -181,6 +181,12 @@ void tm_budget_end_dedication(struct tm_budget *budget)
     budget->dedications--;
 }
 
+void tm_budget_add_spare(struct tm_budget *budget)
+{
+    budget->pool_bytes += (size_t)TM_SPARE_MIB * TM_MIB;
+    budget->pool_whole_bytes += (size_t)TM_SPARE_MIB * TM_MIB;
+}
+
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes)
 {
     if (budget->dedications > 0 || bytes > budget->pool_bytes / 2)

@@ -26,7 +26,12 @@ enum tm_account {
     TM_ACCOUNT_COUNT
 };
 
-enum { TM_MIB = 1 << 20, TM_MEMORY_DEFAULT_MIB = 256, TM_MEMORY_LEAST_MIB = 32 };
+enum {
+    TM_MIB = 1 << 20,
+    TM_MEMORY_DEFAULT_MIB = 256,
+    TM_MEMORY_LEAST_MIB = 32,
+    TM_SPARE_MIB = 8,
+};
 
 struct tm_budget {
     size_t limit_bytes;
@@ -44,6 +49,10 @@ extern const char *const tm_account_name[TM_ACCOUNT_COUNT];
 
 /* Start a ledger.  limit_bytes: --memory, at least TM_MEMORY_LEAST_MIB MiB. */
 void tm_budget_init(struct tm_budget *budget, size_t limit_bytes);
+
+/* For a process of its own.  Its resident memory may pass the limit by 16 MiB for code and libraries, which take less than
+ * half of that: the pool gets the other half.  At the least limit it has nothing else. */
+void tm_budget_add_spare(struct tm_budget *budget);
 
 /* What one account is sure of, in bytes: a fixed part of the limit (the parts and the pool add up to under the limit). */
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);

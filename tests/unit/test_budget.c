@@ -49,6 +49,19 @@ static void at_the_least_limit_there_is_no_pool(void **state)
         assert_int_equal(tm_budget_share(&budget, (enum tm_account)a), tm_budget_part(&budget, (enum tm_account)a));
 }
 
+static void what_is_spare_goes_to_the_pool(void **state)
+{
+    struct tm_budget budget;
+
+    (void)state;
+    tm_budget_init(&budget, (size_t)TM_MEMORY_LEAST_MIB * TM_MIB);
+    tm_budget_add_spare(&budget);
+    assert_int_equal(budget.pool_bytes, TM_SPARE_MIB * TM_MIB);
+    assert_true(tm_budget_draw_spare(&budget, TM_MIB));
+    assert_false(tm_budget_draw(&budget, 4 * TM_MIB));
+    assert_true(tm_budget_draw(&budget, 3 * TM_MIB));
+}
+
 /* Who draws as long as the pool gives does not leave others without. */
 static void the_pool_gives_a_part_of_what_it_has_and_takes_it_back(void **state)
 {
@@ -169,6 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_add_up_to_under_the_limit),
         cmocka_unit_test(at_the_least_limit_there_is_no_pool),
+        cmocka_unit_test(what_is_spare_goes_to_the_pool),
         cmocka_unit_test(the_pool_gives_a_part_of_what_it_has_and_takes_it_back),
         cmocka_unit_test(memory_is_counted_by_account_with_its_peak),
         cmocka_unit_test(nothing_can_be_taken_and_given_back),

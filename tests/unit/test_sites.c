@@ -52,7 +52,7 @@ static void a_full_table_forgets_and_gives_no_number_twice(void **state)
 
     (void)state;
     test_run_init(&run);
-    assert_int_equal(tm_sites_init(&sites, &run, TM_ACCOUNT_LAUNCHES, 16 << 10), TM_OK);
+    assert_int_equal(tm_sites_init(&sites, &run, TM_ACCOUNT_LAUNCHES, 24 << 10), TM_OK);
     for (uint64_t i = 0; i < 20000; i++) {
         const uint64_t number = number_of(&sites, i % 1000, &is_new);
 
@@ -61,8 +61,28 @@ static void a_full_table_forgets_and_gives_no_number_twice(void **state)
         forgotten += is_new && i >= 1000;
     }
     assert_true(forgotten > 0);
-    assert_true(run.budget.peak_bytes[TM_ACCOUNT_LAUNCHES] <= 16 << 10);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_LAUNCHES] <= 24 << 10);
     tm_sites_release(&sites);
+    assert_ledger_is_even(&run);
+}
+
+static void the_pool_helps_a_table_that_is_full(void **state)
+{
+    struct tm_run run;
+    struct tm_sites sites;
+    bool is_new;
+
+    (void)state;
+    test_run_init(&run);
+    tm_budget_init(&run.budget, (size_t)TM_MEMORY_DEFAULT_MIB * TM_MIB);
+    const size_t pool = run.budget.pool_bytes;
+
+    assert_int_equal(tm_sites_init(&sites, &run, TM_ACCOUNT_LAUNCHES, 16 << 10), TM_OK);
+    for (uint64_t i = 0; i < 20000; i++)
+        assert_int_equal(number_of(&sites, i % 1000, &is_new), i % 1000 + 1);
+    assert_true(run.budget.peak_bytes[TM_ACCOUNT_LAUNCHES] <= (16 << 10) + pool - run.budget.pool_bytes);
+    tm_sites_release(&sites);
+    assert_int_equal(run.budget.pool_bytes, pool);
     assert_ledger_is_even(&run);
 }
 
@@ -117,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_stay_while_the_table_grows),
         cmocka_unit_test(a_full_table_forgets_and_gives_no_number_twice),
+        cmocka_unit_test(the_pool_helps_a_table_that_is_full),
         cmocka_unit_test(every_part_of_a_site_counts),
         cmocka_unit_test(refused_memory_ends_cleanly),
     };
