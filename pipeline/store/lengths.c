@@ -183,85 +183,95 @@ static void length_groups_give_order(struct tm_length_groups *groups, struct tm_
     tm_give(&groups->run->budget, groups->account, order, groups->count * sizeof(*order));
 }
 
-/* Words are dealt out by bytes of their keys.  First by the highest byte that differs, into
- * buckets, where they lie; then each bucket, which mostly fits into a cache near the processor, by
- * all bytes that differ in it, from the lowest on, to the scratch words and back.  Each of these
- * dealings keeps the order of the one before. */
+/* Words are dealt out by the highest bits of their keys that differ.  First where they lie, until a part fits into the
+ * scratch words, which mostly fit into a cache near the processor; then to the scratch words and back, by the highest bits
+ * that differ in each part.  What is the same is seen at once, and few words are put in order one by one. */
 
 enum {
-    FIRST_BYTE = TM_LENGTH_COUNT_BITS / 8, /* of a key; those below count */
-    WORD_BYTES = 8,
-    VALUES = 256,
-    FEW_WORDS = 48
+    DIGIT_BITS = 8, /* at the most */
+    VALUES = 1 << DIGIT_BITS,
+    FEW_WORDS = 16,
 };
 
-/* The bits in which some words differ. */
+/* The bits in which keys differ. */
 static uint64_t find_difference(const uint64_t *words, size_t count)
 {
     uint64_t all = 0;
 
+#pragma GCC unroll 4
     for (size_t i = 1; i < count; i++)
         all |= words[i] ^ words[0];
-    return all;
+    return all >> TM_LENGTH_COUNT_BITS << TM_LENGTH_COUNT_BITS;
 }
 
-/* Byte `which` of a word, 0 being the lowest. */
-static inline uint8_t byte_of(uint64_t word, unsigned which)
+/* What words are dealt out by. */
+struct digit {
+    unsigned shift;
+    uint64_t mask;
+};
+
+/* The highest bits that differ; fewer where there are few words, since each value of a digit takes time, too.
+ * in: difference  not 0 */
+static struct digit find_digit(uint64_t difference, size_t count)
 {
-    return (uint8_t)(word >> which * 8);
+    const unsigned highest = 63 - (unsigned)__builtin_clzll(difference);
+    const unsigned bits = count < VALUES ? DIGIT_BITS - 3 : DIGIT_BITS;
+    const unsigned shift = highest + 1 > bits ? highest + 1 - bits : 0;
+
+    return (struct digit){ shift < TM_LENGTH_COUNT_BITS ? TM_LENGTH_COUNT_BITS : shift, (UINT64_C(1) << bits) - 1 };
 }
 
-static void sort_few(uint64_t *words, size_t count)
+static inline size_t value_of(uint64_t word, struct digit digit)
 {
-    for (size_t i = 1; i < count; i++) {
-        const uint64_t moved = words[i];
+    return (size_t)(word >> digit.shift & digit.mask);
+}
+
+/* Put few words in order.  in: to  room for as many, or `from` itself */
+static void sort_few(const uint64_t *from, uint64_t *to, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t moved = from[i];
         size_t at = i;
 
-        for (; at > 0 && words[at - 1] > moved; at--)
-            words[at] = words[at - 1];
-        words[at] = moved;
+        for (; at > 0 && to[at - 1] > moved; at--)
+            to[at] = to[at - 1];
+        to[at] = moved;
     }
 }
 
-/* out: begins, ends  of the part of each value of a byte of the keys, VALUES of them */
-static void find_parts(const uint64_t *words, size_t count, unsigned which, size_t *begins, size_t *ends)
+/* out: begins  of the part of each value of the digit */
+static void find_parts(const uint64_t *words, size_t count, struct digit digit, size_t *begins)
 {
     size_t before = 0;
 
-    memset(ends, 0, VALUES * sizeof(*ends));
+    memset(begins, 0, (digit.mask + 1) * sizeof(*begins));
+#pragma GCC unroll 4
     for (size_t i = 0; i < count; i++)
-        ends[byte_of(words[i], which)]++;
-    for (size_t i = 0; i < VALUES; i++) {
+        begins[value_of(words[i], digit)]++;
+    for (size_t i = 0; i <= digit.mask; i++) {
+        const size_t own = begins[i];
+
         begins[i] = before;
-        before += ends[i];
-        ends[i] = before;
+        before += own;
     }
 }
 
-/* Deal the words out by one byte of their keys. */
-static void deal(const uint64_t *from, uint64_t *to, size_t count, unsigned which)
-{
-    size_t places[VALUES], ends[VALUES];
-
-    find_parts(from, count, which, places, ends);
-    for (size_t i = 0; i < count; i++)
-        to[places[byte_of(from[i], which)]++] = from[i];
-}
-
-/* The same where they lie.  Each step puts one word where it belongs and takes what lay there in
+/* Deal words out where they lie.  Each step puts one word where it belongs and takes what lay there in
  * exchange, which is left for the next round, so that steps do not wait for each other.  A round
  * places at least half of what is left. out: ends  of the parts */
-static void deal_in_place(uint64_t *words, size_t count, unsigned which, size_t *ends)
+static void deal_in_place(uint64_t *words, size_t count, struct digit digit, size_t *ends)
 {
     size_t places[VALUES], left = count;
 
-    find_parts(words, count, which, places, ends);
+    find_parts(words, count, digit, places);
+    memcpy(ends, places + 1, digit.mask * sizeof(*ends));
+    ends[digit.mask] = count;
     while (left) {
-        for (unsigned part = 0; part < VALUES; part++) {
+        for (size_t part = 0; part <= digit.mask; part++) {
             const size_t begin = places[part], end = ends[part];
 
             for (size_t i = begin; i < end; i++) {
-                uint64_t *const place = &words[places[byte_of(words[i], which)]++];
+                uint64_t *const place = &words[places[value_of(words[i], digit)]++];
                 const uint64_t word = words[i];
 
                 words[i] = *place;
@@ -272,76 +282,85 @@ static void deal_in_place(uint64_t *words, size_t count, unsigned which, size_t 
     }
 }
 
-/* Sort words of which as many fit into the scratch words. */
-static void sort_bucket(uint64_t *words, uint64_t *scratch, size_t count)
+/* Sort words with room for as many beside them: to where they lie, or to the room.  A call lies at most in as many
+ * others as a key has digits. */
+static void sort_bucket(uint64_t *words, uint64_t *room, size_t count, bool to_room)
 {
-    uint64_t *at = words, *other = scratch;
-
-    if (count <= FEW_WORDS) {
-        sort_few(words, count);
-        return;
-    }
-    const uint64_t all = find_difference(words, count);
-
-    for (unsigned which = FIRST_BYTE; which < WORD_BYTES; which++) {
-        if (!byte_of(all, which))
-            continue;
-        deal(at, other, count, which);
-        uint64_t *const dealt = other;
-
-        other = at;
-        at = dealt;
-    }
-    if (at != words)
-        memcpy(words, at, count * sizeof(*words));
-}
-
-/* Deal the words out by the highest byte that differs, and sort the parts.  Parts that do not fit
- * into the scratch words are dealt out in the same way by a lower byte: at the most WORD_BYTES
- * calls lie one inside the other. */
-static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
-{
-    const uint64_t all = find_difference(words, count);
-    unsigned which = WORD_BYTES;
+    uint64_t *const result = to_room ? room : words;
     size_t ends[VALUES], begin = 0;
 
-    while (which > FIRST_BYTE && !byte_of(all, which - 1))
-        which--;
-    if (which == FIRST_BYTE)
+    if (count <= FEW_WORDS) {
+        sort_few(words, result, count);
         return;
-    deal_in_place(words, count, which - 1, ends);
-    for (size_t i = 0; i < VALUES; i++) {
+    }
+    const uint64_t difference = find_difference(words, count);
+
+    if (!difference) {
+        if (to_room)
+            memcpy(room, words, count * sizeof(*words));
+        return;
+    }
+    const struct digit digit = find_digit(difference, count);
+
+    find_parts(words, count, digit, ends);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < count; i++)
+        room[ends[value_of(words[i], digit)]++] = words[i];
+    for (size_t i = 0; i <= digit.mask; i++) {
         const size_t own = ends[i] - begin;
 
-        if (own > FEW_WORDS && own > scratch_count)
-            sort_parts(words + begin, own, scratch, scratch_count);
-        else
-            sort_bucket(words + begin, scratch, own);
+        if (own == 1)
+            result[begin] = room[begin];
+        else if (own)
+            sort_bucket(room + begin, words + begin, own, !to_room);
         begin = ends[i];
     }
 }
 
-/* What is written never passes what is read: a word that is full stands for one word at least. */
+/* Deal the words out, and sort the parts.  Parts that do not fit
+ * into the scratch words are dealt out in the same way by lower bits. */
+static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
+{
+    const uint64_t difference = find_difference(words, count);
+    size_t ends[VALUES], begin = 0;
+
+    if (!difference)
+        return;
+    const struct digit digit = find_digit(difference, count);
+
+    deal_in_place(words, count, digit, ends);
+    for (size_t i = 0; i <= digit.mask; i++) {
+        const size_t own = ends[i] - begin;
+
+        if (own > FEW_WORDS && own > scratch_count)
+            sort_parts(words + begin, own, scratch, scratch_count);
+        else if (own > 1)
+            sort_bucket(words + begin, scratch, own, false);
+        begin = ends[i];
+    }
+}
+
+/* Fold words of the same key, which lie one after the other.  A word that is full stays, and the next one has the rest. */
 static size_t fold_equal(uint64_t *words, size_t count)
 {
     const uint64_t full = tm_length_word_count(UINT64_MAX);
     size_t left = 0;
 
-    for (size_t i = 0; i < count;) {
-        const uint64_t key = tm_length_word_key(words[i]);
-        uint64_t seen = 0;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t last = words[left], word = words[i];
 
-        if (i + 1 == count || tm_length_word_key(words[i + 1]) != key) {
-            words[left++] = words[i++];
+        if (tm_length_word_key(last) != tm_length_word_key(word)) {
+            words[++left] = word;
             continue;
         }
-        for (; i < count && tm_length_word_key(words[i]) == key; i++)
-            seen += tm_length_word_count(words[i]);
-        for (; seen > full; seen -= full)
-            words[left++] = key << TM_LENGTH_COUNT_BITS | (full - 1);
-        words[left++] = key << TM_LENGTH_COUNT_BITS | (seen - 1);
+        const uint64_t seen = tm_length_word_count(last) + tm_length_word_count(word);
+        const uint64_t key = tm_length_word_key(word) << TM_LENGTH_COUNT_BITS;
+
+        words[left] = key | ((seen < full ? seen : full) - 1);
+        if (seen > full)
+            words[++left] = key | (seen - full - 1);
     }
-    return left;
+    return count ? left + 1 : 0;
 }
 
 size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
@@ -352,14 +371,15 @@ size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t 
 
 enum {
     SCRATCH_BYTES = 512 << 10, /* for the sort, at the most: what fits into a cache near the processor */
-    SORTED_LEAST = 8192,       /* fewer words are not worth a sort to make room */
-    STEP = 8,                  /* where most of them differed, the next try is at so many times as many */
+    SORTED_LEAST = 65536,      /* fewer words are not worth a sort to make room */
+    STEP = 8,                  /* where that did not make room, the next try is at so many times as many */
 };
 
 /* Where reading is: all words of the groups before `at` in the order have been read. */
 struct place {
     size_t at;
     size_t next, end; /* words of the group that is read */
+    uint64_t group;
 };
 
 /* A row of a run: word = length << SPILLED_COUNT_BITS | count - 1.  Equal ones are folded when they
@@ -561,15 +581,16 @@ static size_t find_word(const struct tm_lengths *lengths, uint64_t key)
 }
 
 /* Go on to the next group that has words; false = there is none. */
-static bool find_next_group(struct tm_lengths *lengths)
+TM_NOT_INLINE bool find_next_group(struct tm_lengths *lengths)
 {
     struct place *place = &lengths->place;
 
     while (place->next == place->end) {
         if (place->at == lengths->groups.count)
             return false;
-        const uint64_t number = lengths->order[place->at++].number;
+        const uint64_t number = lengths->order[place->at].number;
 
+        place->group = lengths->order[place->at++].group;
         place->next = find_word(lengths, number << TM_LENGTH_VALUE_BITS);
         place->end = find_word(lengths, (number + 1) << TM_LENGTH_VALUE_BITS);
     }
@@ -578,17 +599,19 @@ static bool find_next_group(struct tm_lengths *lengths)
 
 static bool read_word(struct tm_lengths *lengths, struct tm_length *length)
 {
-    const uint64_t *words = words_of(lengths);
-    struct place *place = &lengths->place;
+    const uint64_t *const words = words_of(lengths);
+    struct place *const place = &lengths->place;
 
-    if (!find_next_group(lengths))
+    if (place->next == place->end && !find_next_group(lengths))
         return false;
     const uint64_t key = tm_length_word_key(words[place->next]);
+    uint64_t count = tm_length_word_count(words[place->next++]);
 
-    *length = (struct tm_length){ .group = lengths->order[place->at - 1].group,
-                                  .value = key & ((UINT64_C(1) << TM_LENGTH_VALUE_BITS) - 1) };
     for (; place->next < place->end && tm_length_word_key(words[place->next]) == key; place->next++)
-        length->count += tm_length_word_count(words[place->next]);
+        count += tm_length_word_count(words[place->next]);
+    *length = (struct tm_length){ .group = place->group,
+                                  .value = key & ((UINT64_C(1) << TM_LENGTH_VALUE_BITS) - 1),
+                                  .count = count };
     return true;
 }
 
@@ -657,7 +680,7 @@ static tm_status try_folding(struct tm_lengths *lengths, bool *has_room)
     const tm_status st = sort_window(lengths);
 
     *has_room = window->count <= window->capacity / 2;
-    lengths->sorted_from = window->count > count / 4 * 3 ? STEP * count : SORTED_LEAST;
+    lengths->sorted_from = *has_room ? SORTED_LEAST : STEP * count;
     return st;
 }
 
@@ -746,27 +769,33 @@ void tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, 
     (void)add(lengths, group, value, count);
 }
 
-void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
+/* One of which the place is not known, or for which there is no room. */
+TM_NOT_INLINE void add_slowly(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
 {
     const struct tm_length length = { group, value, 1 };
-    uint32_t number;
+    uint32_t number = (uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1);
 
-    assert(!lengths->is_finished);
-    if (!fits_word(value)) {
-        (void)add_other(lengths, &length);
-        return;
-    }
-    if (*place >> TM_LENGTH_GROUP_BITS != lengths->generation) {
+    if (fits_word(value) && *place >> TM_LENGTH_GROUP_BITS != lengths->generation) {
         if (find_number(lengths, group, &number) != TM_OK)
             return;
-        if (number == TM_NONE) {
-            (void)add_other(lengths, &length);
-            return;
-        }
-        *place = lengths->generation << TM_LENGTH_GROUP_BITS | number;
+        if (number != TM_NONE)
+            *place = lengths->generation << TM_LENGTH_GROUP_BITS | number;
     }
-    number = (uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1);
-    (void)add_word(lengths, tm_length_word(number, value, 1));
+    if (fits_word(value) && number != TM_NONE)
+        (void)add_word(lengths, tm_length_word(number, value, 1));
+    else
+        (void)add_other(lengths, &length);
+}
+
+void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
+{
+    struct tm_window *const window = &lengths->window;
+
+    assert(!lengths->is_finished);
+    if (!fits_word(value) || *place >> TM_LENGTH_GROUP_BITS != lengths->generation || tm_window_is_full(window))
+        add_slowly(lengths, place, group, value);
+    else
+        words_of(lengths)[window->count++] = tm_length_word((uint32_t)*place & (TM_LENGTH_GROUPS_MOST - 1), value, 1);
 }
 
 /* --- reading --- */
@@ -804,6 +833,12 @@ static tm_status next_word(struct tm_lengths *lengths)
         return read_runs(lengths, &lengths->word);
     lengths->word.is_there = read_word(lengths, &lengths->word.length);
     return TM_OK;
+}
+
+/* Whether there is nothing to merge: all is in the window. */
+static bool reads_words_alone(const struct tm_lengths *lengths)
+{
+    return !lengths->runs && !lengths->others;
 }
 
 static void next_other(struct tm_lengths *lengths)
@@ -845,8 +880,9 @@ void tm_lengths_finish(struct tm_lengths *lengths)
         st = tm_runs_rewind(lengths->runs);
     if (st == TM_OK && lengths->runs)
         st = look_ahead(lengths);
-    if (st == TM_OK)
-        st = next_word(lengths);
+    if (st != TM_OK || reads_words_alone(lengths))
+        return;
+    st = next_word(lengths);
     if (st == TM_OK)
         next_other(lengths);
 }
@@ -857,12 +893,12 @@ const struct tm_length *tm_lengths_next(struct tm_lengths *lengths)
     int order = word->is_there ? -1 : 1;
 
     assert(lengths->is_finished);
-    if (tm_failed(lengths->run) || (!word->is_there && !other->is_there))
+    if (tm_failed(lengths->run))
         return NULL;
-    if (!lengths->others) {
-        lengths->given = word->length;
-        return next_word(lengths) == TM_OK ? &lengths->given : NULL;
-    }
+    if (reads_words_alone(lengths))
+        return read_word(lengths, &lengths->given) ? &lengths->given : NULL;
+    if (!word->is_there && !other->is_there)
+        return NULL;
     if (word->is_there && other->is_there)
         order = by_group_and_value(&word->length, &other->length);
     lengths->given = order <= 0 ? word->length : other->length;
