@@ -507,9 +507,67 @@ static void skipping_past_the_end_ends_there(void **state)
     (void)close(in.fd);
 }
 
+/* A number, and bytes behind it that are as misleading as can be. */
+static size_t put_number(uint8_t at[32], uint64_t value, uint8_t behind)
+{
+    size_t length = 0;
+
+    memset(at, behind, 32);
+    for (; value >= 0x80; value >>= 7)
+        at[length++] = (uint8_t)(value | 0x80);
+    at[length++] = (uint8_t)value;
+    return length;
+}
+
+static void check_number(uint64_t value)
+{
+    for (unsigned behind = 0; behind <= 0xff; behind += 0x55) {
+        uint8_t bytes[32];
+        const size_t length = put_number(bytes, value, (uint8_t)behind);
+        const size_t readable = length < 8 ? 8 : length;
+        uint8_t *const block = malloc(readable); /* a byte more would be found by valgrind and sanitizers */
+        struct tm_wire w;
+        uint64_t got = ~value;
+
+        assert_non_null(block);
+        memcpy(block, bytes, readable);
+        w = (struct tm_wire){ block, block + readable };
+        if (length <= 8) {
+            assert_ptr_equal(tm_wire_number(block, &got), block + length);
+            assert_true(got == value);
+        } else {
+            assert_null(tm_wire_number(block, &got));
+        }
+        got = ~value;
+        assert_true(tm_wire_varint(&w, &got) && got == value);
+        assert_ptr_equal(w.at, block + length);
+        for (size_t cut = 0; cut < length; cut++) {
+            w = (struct tm_wire){ block, block + cut };
+            assert_false(tm_wire_varint(&w, &got));
+            assert_ptr_equal(w.at, block);
+        }
+        free(block);
+    }
+}
+
+static void numbers_of_every_length_are_read_at_once(void **state)
+{
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const uint64_t value = UINT64_C(1) << bit;
+
+        check_number(value - 1);
+        check_number(value);
+        check_number(value + 1);
+        check_number(value | UINT64_C(0x5555555555555555) >> (63 - bit));
+        check_number(UINT64_MAX >> bit);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_every_length_are_read_at_once),
         cmocka_unit_test(every_size_of_the_buffer_gives_the_same_fields),
         cmocka_unit_test(what_is_taken_at_once_is_the_same),
         cmocka_unit_test(stepping_over_short_chunks_reads_every_byte),

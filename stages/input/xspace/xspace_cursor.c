@@ -184,6 +184,7 @@ struct xspace_cursor {
     struct tm_reader window;
     uint8_t *buffer;
     size_t buffer_bytes;
+    bool keeps_arguments;            /* of the trace: only then the next three are known */
     uint64_t event_at, event_length; /* in the input: the event that was read last */
     uint64_t times_length;           /* its first bytes that are known to be no statistics */
     struct tm_xevent event;
@@ -278,6 +279,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo
     };
     c->buffer_bytes = buffer_bytes;
+    c->keeps_arguments = source->trace->keeps_arguments;
     set_up(c, track);
     if (!tm_failed(run))
         return &c->base;
@@ -433,7 +435,6 @@ static bool make_record(struct xspace_cursor *c, struct tm_raw_record *raw)
 static bool make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw_record *raw)
 {
     struct tm_facts *const facts = &c->event.facts;
-    const struct tm_device_times times = { facts->ints[TM_STAT_DEVICE_OFFSET], facts->ints[TM_STAT_DEVICE_DURATION] };
 
     *raw = (struct tm_raw_record){ .record = { .name = result->name,
                                                .track = (uint32_t)c->base.track,
@@ -441,6 +442,13 @@ static bool make_known_record(struct xspace_cursor *c, const struct tm_xresult *
                                                .common = result->common,
                                                .flags = result->flags },
                                    .traits = result->traits };
+    if (result->is_usual) {
+        raw->record.correlation =
+            result->flags & TM_FLAG_CORRELATION ? (uint64_t)facts->ints[TM_STAT_CORRELATION_ID] : 0;
+        return take_times(c, NULL, &raw->record);
+    }
+    const struct tm_device_times times = { facts->ints[TM_STAT_DEVICE_OFFSET], facts->ints[TM_STAT_DEVICE_DURATION] };
+
     if (!take_times(c, result->has_device_times && tm_device_times_fit(&times) ? &times : NULL, &raw->record))
         return false;
     if (result->is_counter)
@@ -460,6 +468,8 @@ static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, c
     const struct tm_facts *const facts = &c->event.facts;
     const bool has_ordinal = tm_facts_have(facts, TM_STAT_DEVICE_ORDINAL);
     const int64_t ordinal = has_ordinal ? facts->ints[TM_STAT_DEVICE_ORDINAL] : 0;
+    const uint64_t other_numbers =
+        device_facts | TM_FACT_BIT(TM_STAT_STEP_NUM) | TM_FACT_BIT(TM_STAT_SIZE) | TM_FACT_BIT(TM_STAT_COUNTER_VALUE);
     const struct tm_xresult result = {
         .name = raw->record.name,
         .traits = raw->traits,
@@ -472,6 +482,8 @@ static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, c
         .has_size = tm_facts_have(facts, TM_STAT_SIZE),
         .has_ordinal = has_ordinal,
         .has_device_times = (facts->has & device_facts) == device_facts,
+        .is_usual =
+            !(facts->has & other_numbers) && !(raw->record.flags & (TM_FLAG_RUN_ID | TM_FLAG_STEP | TM_FLAG_GROUP)),
     };
 
     if (c->has_metadata && !is_allocation(c, raw) && ordinal == result.ordinal)
@@ -483,23 +495,25 @@ static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, c
  * out:    *stats  what follows the times */
 TM_INLINE bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, struct tm_wire *stats)
 {
-    struct tm_wire w = { bytes->at, bytes->end + TM_READER_SLACK };
+    const uint8_t *at = bytes->at;
     uint64_t id, offset, duration = 0;
 
-    if (*w.at++ != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id) ||
-        *w.at++ != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT) || !tm_wire_varint(&w, &offset))
+    if (at >= bytes->end || *at != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT))
         return false;
-    if (w.at < bytes->end && *w.at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT)) {
-        w.at++;
-        if (!tm_wire_varint(&w, &duration))
-            return false;
-    }
+    at = tm_wire_number(at + 1, &id);
+    if (!at || at >= bytes->end || *at != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT))
+        return false;
+    at = tm_wire_number(at + 1, &offset);
+    if (at && at < bytes->end && *at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT))
+        at = tm_wire_number(at + 1, &duration);
+    if (!at || at > bytes->end)
+        return false;
     event->metadata_id = (int64_t)id;
     event->offset_ps = (int64_t)offset;
     event->duration_ps = (int64_t)duration;
     event->is_aggregated = false;
-    *stats = (struct tm_wire){ w.at, bytes->end };
-    return w.at <= bytes->end;
+    *stats = (struct tm_wire){ at, bytes->end };
+    return true;
 }
 
 /* --- reading --- */
@@ -562,9 +576,11 @@ static bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, str
     const struct tm_xresult *known = NULL;
     bool damaged;
 
-    c->event_length = (uint64_t)(bytes->end - bytes->at);
-    c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
-    c->times_length = is_usual ? (uint64_t)(stats.at - bytes->at) : 0;
+    if (c->keeps_arguments) {
+        c->event_length = (uint64_t)(bytes->end - bytes->at);
+        c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
+        c->times_length = is_usual ? (uint64_t)(stats.at - bytes->at) : 0;
+    }
     count_event(c);
     c->kin.metadata_id = c->event.metadata_id;
     if (is_usual)
@@ -582,23 +598,6 @@ static bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, str
     return true;
 }
 
-/* Look at the metadata of the next event: other tracks and all stages have their turn before it has. */
-static void expect_next(const struct xspace_cursor *c)
-{
-    const uint8_t *const at = c->window.buffer + c->window.used, *const end = c->window.buffer + c->window.have;
-    struct tm_wire w = { at + 3, end };
-    struct tm_xkin kin = c->kin;
-    uint64_t id;
-
-    if (end - at < 16 || at[0] != TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN))
-        return;
-    w.at += at[1] >= 0x80;
-    if (w.at[-1] != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT) || !tm_wire_varint(&w, &id))
-        return;
-    kin.metadata_id = (int64_t)id;
-    tm_xknown_expect(c->x->known, &kin);
-}
-
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
 {
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
@@ -613,7 +612,6 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
         else
             *more = read_field(c, raw, &kept);
     }
-    expect_next(c);
     return *more ? TM_OK : c->x->source.trace->run->error.status;
 }
 

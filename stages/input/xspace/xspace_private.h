@@ -135,6 +135,7 @@ struct tm_xresult {
     bool is_counter : 1;
     bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
     bool has_device_times : 1;
+    bool is_usual : 1; /* of its numbers a correlation id is used at the most */
 };
 
 /* owns:   the caller frees it; x must outlive it
@@ -148,9 +149,6 @@ void tm_xknown_free(struct tm_xknown *known); /* tolerates NULL */
  *         NULL     it is to be read, and then learned; else valid until the next call of either */
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                                         int64_t numbers[TM_STAT_COUNT]) TM_MUST_USE;
-
-/* An event of these is what will be looked for next: what is known of it may come into the caches meanwhile. */
-void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin);
 
 /* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
  * whose other numbers matter, too (an allocation). */

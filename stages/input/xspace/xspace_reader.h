@@ -67,23 +67,32 @@ static inline uint64_t tm_wire_pack(uint64_t bytes)
     return (bytes >> 32 << 28) + (uint32_t)bytes;
 }
 
+/* A number of at most 8 bytes.
+ * in:     8 bytes can be read from `at` on
+ * out:    what lies behind it; NULL where it is longer */
+static inline const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value)
+{
+    const uint64_t word = tm_wire_fixed64(at);
+    const uint64_t ends = ~word & UINT64_C(0x8080808080808080); /* of each byte that can be a number's last one */
+
+    if (ends & 0x80) {
+        *value = word & 0x7f;
+        return at + 1;
+    }
+    if (!ends)
+        return NULL;
+    *value = tm_wire_pack(word & (ends ^ (ends - 1)));
+    return at + (__builtin_ctzll(ends) >> 3) + 1;
+}
+
 /* The same as tm_wire_any_varint, which it leaves long numbers and those near the end to. */
 static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
 {
-    uint64_t word, ends;
+    const uint8_t *const behind = w->end - w->at < 8 ? NULL : tm_wire_number(w->at, value);
 
-    if (w->end - w->at < 8)
+    if (!behind)
         return tm_wire_any_varint(w, value);
-    if (*w->at < 0x80) {
-        *value = *w->at++;
-        return true;
-    }
-    word = tm_wire_fixed64(w->at);
-    ends = ~word & UINT64_C(0x8080808080808080); /* of each byte that can be a number's last one */
-    if (!ends)
-        return tm_wire_any_varint(w, value);
-    *value = tm_wire_pack(word & (ends ^ (ends - 1)));
-    w->at += __builtin_ctzll(ends) / 8 + 1;
+    w->at = behind;
     return true;
 }
 

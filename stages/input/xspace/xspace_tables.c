@@ -44,6 +44,7 @@ static const uint64_t used_numbers = TM_FACT_BIT(TM_STAT_CORRELATION_ID) | TM_FA
 
 struct hole {
     uint64_t head;   /* the bytes before the number: key, length (here 0), key and value of the id, key */
+    uint64_t mask;   /* of what is compared with them: not the length, nor the number */
     uint16_t before; /* bytes between the hole before and this one */
     uint8_t head_bytes;
     uint8_t stat; /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
@@ -171,8 +172,9 @@ static inline bool is_of(const struct shape *shape, const struct tm_xkin *kin)
 static inline bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
     struct tm_wire w = { at, end + TM_READER_SLACK };
+    const uint8_t *const behind = tm_wire_number(at, number);
 
-    return tm_wire_varint(&w, number) && w.at == end;
+    return behind ? behind == end : tm_wire_any_varint(&w, number) && w.at == end;
 }
 
 /* Whether a value that does not matter takes all bytes from `at` to `end`; at least one. */
@@ -194,34 +196,31 @@ static inline bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t 
 
 /* Read the number in a hole, at its first byte.
  * out:    what lies behind it; NULL where it is another statistic or damaged */
-static inline const uint8_t *read_hole(const struct hole *hole, const uint8_t *at, const uint8_t *end,
-                                       int64_t numbers[TM_STAT_COUNT])
+TM_INLINE const uint8_t *read_hole(const struct hole *hole, const uint8_t *at, const uint8_t *end,
+                                   int64_t numbers[TM_STAT_COUNT])
 {
-    const uint64_t mask = (UINT64_MAX >> (64 - 8 * hole->head_bytes)) & ~LENGTH_MASK;
     const uint8_t *const number = at + hole->head_bytes, *const behind = at + 2 + at[1];
     uint64_t value;
 
-    if ((tm_wire_fixed64(at) & mask) != hole->head || at[1] >= 0x80 || behind <= number || behind > end)
+    if ((tm_wire_fixed64(at) & hole->mask) != hole->head || behind > end)
         return NULL;
     if (hole->stat == TM_STAT_UNKNOWN)
-        return is_whole(number[-1], number, behind) ? behind : NULL;
-    if (!read_whole(number, behind, &value))
+        return at[1] < 0x80 && behind > number && is_whole(number[-1], number, behind) ? behind : NULL;
+    if (!read_whole(number, behind, &value)) /* also where the length takes more than a byte: no number is that long */
         return NULL;
     numbers[hole->stat] = (int64_t)value;
     return behind;
 }
 
 /* The key of an event, and its numbers; 0 where it has another shape. */
-static inline uint64_t read_by_shape(const struct shape *shape, const struct tm_xkin *kin, const struct tm_wire *stats,
-                                     int64_t numbers[TM_STAT_COUNT])
+TM_INLINE uint64_t read_by_shape(const struct shape *shape, const struct tm_xkin *kin, const struct tm_wire *stats,
+                                 int64_t numbers[TM_STAT_COUNT])
 {
     /* What is multiplied has secrets of its own on both sides: else bytes that swap their halves have one key. */
     uint64_t hash = shape->seed * UINT64_C(0x9e3779b97f4a7c15) + kin->line;
     const uint8_t *at = stats->at;
 
-    for (size_t i = 0; i < shape->hole_count; i++) {
-        const struct hole *const hole = &shape->holes[i];
-
+    for (const struct hole *hole = shape->holes, *last = hole + shape->hole_count; hole < last; hole++) {
         if (stats->end - at < hole->before)
             return 0;
         if (hole->before)
@@ -244,38 +243,42 @@ static inline struct slot *other_slot(struct tm_xknown *known, struct slot *slot
     return &known->slots[(size_t)(slot - known->slots) ^ 1];
 }
 
-void tm_xknown_expect(const struct tm_xknown *known, const struct tm_xkin *kin)
+/* The shape of the metadata.  out: NULL: there is none */
+static inline struct shape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
 {
-    const size_t i = hash_of(known, kin) >> (64 - known->shape_bits);
+    const uint64_t hash = hash_of(known, kin);
+    size_t i = hash >> (64 - known->shape_bits);
 
-    __builtin_prefetch(&known->tags[i]);
-    __builtin_prefetch(&known->shapes[i]);
-    __builtin_prefetch((const uint8_t *)&known->shapes[i] + 64);
+    if (!is_of(&known->shapes[i], kin)) {
+        i = find_tag(known, hash);
+        if (i == NOWHERE || !is_of(&known->shapes[i], kin))
+            return NULL;
+    }
+    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
+        known->tags[i].strength = STRENGTH_MOST;
+    return &known->shapes[i];
 }
 
 const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                                         int64_t numbers[TM_STAT_COUNT])
 {
-    const size_t i = find_tag(known, hash_of(known, kin));
-    struct shape *const shape = &known->shapes[i == NOWHERE ? 0 : i];
+    struct shape *const shape = find_shape(known, kin);
     struct slot *slot;
     uint64_t key;
 
-    if (i == NOWHERE || !is_of(shape, kin) || !shape->is_known)
+    if (!shape || !shape->is_known)
         return NULL;
-    __builtin_prefetch(&known->slots[shape->last]);
+    slot = &known->slots[shape->last];
+    __builtin_prefetch(slot);
     key = read_by_shape(shape, kin, stats, numbers);
-    if (!key)
-        return NULL;
-    slot = slots_of(known, key);
-    if (slot->key != key)
-        slot = other_slot(known, slot);
-    if (slot->key != key)
-        return NULL;
-    if (shape->last != slot - known->slots)
+    if (slot->key != key || !key) {
+        slot = slots_of(known, key);
+        if (slot->key != key)
+            slot = other_slot(known, slot);
+        if (slot->key != key || !key)
+            return NULL;
         shape->last = (uint32_t)(slot - known->slots);
-    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
-        known->tags[i].strength = STRENGTH_MOST;
+    }
     if (shape->credit < CREDIT_MOST)
         shape->credit++;
     return &slot->result;
@@ -325,8 +328,9 @@ static void look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wi
         w.at + 1 - at > HEAD_MOST)
         return;
     hole->head_bytes = (uint8_t)(w.at + 1 - at);
+    hole->mask = (UINT64_MAX >> (64 - 8 * hole->head_bytes)) & ~LENGTH_MASK;
     memcpy(&hole->head, at, hole->head_bytes);
-    hole->head &= ~LENGTH_MASK;
+    hole->head &= hole->mask;
 }
 
 /* Whether a statistic becomes a hole. */
