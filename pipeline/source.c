@@ -162,3 +162,25 @@ void tm_kept_args_free(struct tm_kept_args *args)
     args->slots = args->bytes = NULL;
     args->own = NULL;
 }
+
+static tm_status fill_one_by_one(struct tm_cursor *cursor, struct tm_batch *batch)
+{
+    bool more = true;
+    tm_status st = TM_OK;
+
+    while (batch->count < TM_BATCH_RECORDS && st == TM_OK && more) {
+        st = cursor->source->type->next(cursor, &batch->raws[batch->count], &more);
+        if (st == TM_OK && more)
+            tm_batch_keep(batch);
+    }
+    return st;
+}
+
+void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
+{
+    const struct tm_source_type *const type = cursor->source->type;
+
+    batch->count = 0;
+    if ((type->next_batch ? type->next_batch(cursor, batch) : fill_one_by_one(cursor, batch)) != TM_OK)
+        batch->count = 0;
+}

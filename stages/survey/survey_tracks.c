@@ -36,8 +36,7 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_rec
 {
     const struct tm_source_type *type = s->source->type;
     struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
-    struct tm_raw_record raw;
-    bool more;
+    struct tm_batch batch = { .count = 1 };
 
     if (cursor)
         cursor->counts = counts;
@@ -45,12 +44,17 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_rec
         track->first_ps = INT64_MAX;
         track->last_ps = INT64_MIN;
     }
-    while (!tm_failed(s->run) && type->next(cursor, &raw, &more) == TM_OK && more) {
-        if (counts) {
-            tm_progress_event(&s->run->progress);
-            count_record(s, track, &raw);
+    while (batch.count && !tm_failed(s->run)) {
+        tm_next_batch(cursor, &batch);
+        for (size_t i = 0; i < batch.count && !tm_failed(s->run); i++) {
+            const struct tm_raw_record *const raw = &batch.raws[i];
+
+            if (counts) {
+                tm_progress_event(&s->run->progress);
+                count_record(s, track, raw);
+            }
+            take(s, track, raw);
         }
-        take(s, track, &raw);
     }
     if (counts)
         note_track(s->trace, track);

@@ -152,6 +152,28 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
     return *more ? TM_OK : cursor->source->trace->run->error.status;
 }
 
+static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
+{
+    struct replay_cursor *const c = (struct replay_cursor *)cursor;
+    struct replay_source *const s = source_of(c);
+
+    if (!c->inner) {
+        while (batch->count < TM_BATCH_RECORDS && tm_record_store_next(&c->place, &batch->raws[batch->count]))
+            tm_batch_keep(batch);
+        return s->source.trace->run->error.status;
+    }
+    if (!c->is_begun)
+        begin(c);
+    tm_next_batch(c->inner, batch);
+    if (s->keeper == c) {
+        for (size_t i = 0; i < batch->count; i++)
+            tm_record_store_add(s->store, &batch->raws[i]);
+        if (!batch->count)
+            s->keeper = NULL;
+    }
+    return s->source.trace->run->error.status;
+}
+
 static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     struct replay_cursor *const c = (struct replay_cursor *)cursor;
@@ -173,6 +195,7 @@ static const struct tm_source_type replay_source_type = {
     .name = "replay",
     .open = open_track,
     .next = next_record,
+    .next_batch = next_batch,
     .own = own_arguments,
     .close = close_track,
     .free = free_source,

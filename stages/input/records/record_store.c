@@ -54,13 +54,21 @@ struct tm_shape {
     uint64_t name_config, rest;
 };
 
+/* Class, kind and flags, as they lie in a record one behind the other. */
+enum { OF_CLASS = offsetof(struct tm_record, class), OF_CLASS_BYTES = sizeof(uint32_t) };
+
+static_assert(OF_CLASS + OF_CLASS_BYTES == sizeof(struct tm_record) && offsetof(struct tm_record, kind) == OF_CLASS + 1,
+              "what a shape copies at once; little-endian machines only");
+
 static inline struct tm_shape tm_shape_of(const struct tm_record *r, uint32_t traits)
 {
-    const uint64_t is_shape = 0x80;
+    const uint64_t is_shape = 0x8000; /* the highest bit of the kind */
+    uint32_t class;
 
+    memcpy(&class, (const uint8_t *)r + OF_CLASS, OF_CLASS_BYTES);
     return (struct tm_shape){
         .name_config = r->name | (uint64_t)r->config << 32,
-        .rest = traits | (uint64_t)r->flags << 32 | (uint64_t)r->class << 48 | (r->kind | is_shape) << 56,
+        .rest = traits | (class | is_shape) << 32,
     };
 }
 
@@ -156,6 +164,7 @@ static inline void tm_unpack_small(const union tm_packed *from, int64_t start_ps
 {
     const struct tm_packed_small *p = &from->small;
     const struct tm_shape *shape = &shapes[p->shape_and_form >> TM_PACKED_FORM_BITS];
+    const uint32_t class = (uint32_t)(shape->rest >> 32) & ~0x8000u;
 
     to->start_ps = (int64_t)((uint64_t)start_ps + p->step_ps);
     to->dur_ps = p->dur_ps;
@@ -164,9 +173,7 @@ static inline void tm_unpack_small(const union tm_packed *from, int64_t start_ps
     to->config = (uint32_t)(shape->name_config >> 32);
     to->common = 0;
     to->args_length = 0;
-    to->class = (uint8_t)(shape->rest >> 48);
-    to->kind = (uint8_t)(shape->rest >> 56 & 0x7f);
-    to->flags = (uint16_t)(shape->rest >> 32);
+    memcpy((uint8_t *)to + OF_CLASS, &class, OF_CLASS_BYTES);
     *traits = (uint32_t)shape->rest;
 }
 
@@ -434,7 +441,7 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
 }
 
 /* Add a record in one row, or in three.  returns its shape */
-static inline uint32_t add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
+TM_INLINE uint32_t add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
     if (r->track != store->track)
         turn_to(store, r->track);

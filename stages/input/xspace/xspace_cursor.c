@@ -598,21 +598,37 @@ static bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, str
     return true;
 }
 
-static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
+/* The next record.  false: there is none, or the run has failed */
+TM_INLINE bool read_record(struct xspace_cursor *c, struct tm_raw_record *raw)
 {
-    struct xspace_cursor *c = (struct xspace_cursor *)cursor;
-    bool kept = false;
+    bool kept = false, more = true;
 
-    *more = true;
-    while (*more && !kept) {
+    while (more && !kept) {
         struct tm_wire bytes;
 
         if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes))
             kept = take_event(c, &bytes, raw);
         else
-            *more = read_field(c, raw, &kept);
+            more = read_field(c, raw, &kept);
     }
+    return more;
+}
+
+static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
+{
+    struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
+
+    *more = read_record(c, raw);
     return *more ? TM_OK : c->x->source.trace->run->error.status;
+}
+
+static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
+{
+    struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
+
+    while (batch->count < TM_BATCH_RECORDS && read_record(c, &batch->raws[batch->count]))
+        tm_batch_keep(batch);
+    return c->x->source.trace->run->error.status;
 }
 
 /* The bytes of the event that was read last once more: the window has gone past them, but most lie in its buffer. */
@@ -779,6 +795,7 @@ const struct tm_source_type tm_xspace_source_type = {
     .name = "xspace",
     .open = open_cursor,
     .next = next_record,
+    .next_batch = next_batch,
     .own = own_arguments,
     .close = close_cursor,
     .free = free_source,
