@@ -533,10 +533,10 @@ static void check_number(uint64_t value)
         memcpy(block, bytes, readable);
         w = (struct tm_wire){ block, block + readable };
         if (length <= 8) {
-            assert_ptr_equal(tm_wire_number(block, &got), block + length);
+            assert_ptr_equal(tm_wire_number(block, &got, tm_wire_pack), block + length);
             assert_true(got == value);
         } else {
-            assert_null(tm_wire_number(block, &got));
+            assert_null(tm_wire_number(block, &got, tm_wire_pack));
         }
         got = ~value;
         assert_true(tm_wire_varint(&w, &got) && got == value);

@@ -3,6 +3,7 @@
  * and through the smallest, in which no event fits and every one is read by itself. */
 #include <stdlib.h>
 
+#include "stages/input/xspace/xspace_private.h"
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
 
@@ -21,8 +22,29 @@ struct reading {
     uint64_t tallies[TM_TALLY_COUNT];
 };
 
-static void read_line(struct xspace_run *x, uint64_t line, size_t buffer_bytes, struct reading *reading)
+/* The next record, by itself or of a batch. */
+static const struct tm_raw_record *next_of(struct tm_cursor *cursor, struct tm_batch *batch, size_t *at)
 {
+    bool more;
+
+    if (!batch) {
+        static struct tm_raw_record raw;
+
+        assert_int_equal(cursor->source->type->next(cursor, &raw, &more), TM_OK);
+        return more ? &raw : NULL;
+    }
+    if (*at == batch->count) {
+        tm_next_batch(cursor, batch);
+        *at = 0;
+    }
+    return batch->count ? &batch->raws[(*at)++] : NULL;
+}
+
+static void read_line(struct xspace_run *x, uint64_t line, size_t buffer_bytes, bool in_batches,
+                      struct reading *reading)
+{
+    struct tm_batch batch = { .count = 0 };
+    size_t at = 0;
     const struct tm_source_type *const type = x->host.source->type;
     struct tm_cursor *const cursor = type->open(x->host.source, line, buffer_bytes);
     const struct tm_tallies before = x->run.tallies;
@@ -33,18 +55,16 @@ static void read_line(struct xspace_run *x, uint64_t line, size_t buffer_bytes, 
     for (;;) {
         struct outcome *const to = &reading->rows[reading->count];
         const struct tm_config *config;
-        struct tm_raw_record raw;
-        bool more;
+        const struct tm_raw_record *const raw = next_of(cursor, in_batches ? &batch : NULL, &at);
 
-        assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
-        if (!more)
+        if (!raw)
             break;
         assert_true(reading->count < EVENTS);
-        to->record = raw.record;
+        to->record = raw->record;
         to->record.config = 0; /* the same facts may have several rows */
-        if (raw.record.args_length == sizeof(struct tm_number))
-            to->number = ((const struct tm_number *)raw.args)->value;
-        config = tm_rows_at(x->host.trace.configs, raw.record.config);
+        if (raw->record.args_length == sizeof(struct tm_number))
+            to->number = ((const struct tm_number *)raw->args)->value;
+        config = tm_rows_at(x->host.trace.configs, raw->record.config);
         assert_non_null(config);
         to->config_hash = config->hash;
         reading->count++;
@@ -69,9 +89,10 @@ static void check_lines(struct xspace_run *x, const char *what)
 
     assert_true(alone && known);
     for (uint64_t i = 0; i < tm_rows_count(x->host.trace.tracks); i++) {
-        read_line(x, i, SMALL_BUFFER, alone);
-        for (int again = 0; again < 3; again++) {
-            read_line(x, i, LARGE_BUFFER, known);
+        read_line(x, i, SMALL_BUFFER, false, alone);
+        for (int again = 0; again < 6; again++) { /* each finds what the others learned */
+            ((struct tm_xspace *)x->host.source)->is_plain = again % 2;
+            read_line(x, i, LARGE_BUFFER, again > 2, known);
             assert_same_reading(alone, known, what);
         }
     }
@@ -205,7 +226,7 @@ static void events_with_swapped_halves_are_told_apart(void **state)
             xb_str(line, i % 2 ? "hlo_module" : "hlo_op", i % 2 ? other : text);
         }
         assert_int_equal(xspace_scan_space(&x, space, NULL), TM_OK);
-        read_line(&x, 0, LARGE_BUFFER, known);
+        read_line(&x, 0, LARGE_BUFFER, false, known);
         assert_int_equal(known->count, 20);
         for (size_t i = 1; i < known->count; i++)
             assert_true(known->rows[i].config_hash != known->rows[i - 1].config_hash);

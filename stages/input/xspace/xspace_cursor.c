@@ -190,6 +190,7 @@ struct xspace_cursor {
     struct tm_xevent event;
     bool has_metadata;  /* of the event that was read */
     struct tm_xkin kin; /* the same */
+    tm_find_known *find_known;
     struct tm_fact_maker maker;
     struct tm_clock_place clock;
     union tm_args args;
@@ -280,6 +281,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
     };
     c->buffer_bytes = buffer_bytes;
     c->keeps_arguments = source->trace->keeps_arguments;
+    c->find_known = tm_xknown_finder(!c->x->is_plain);
     set_up(c, track);
     if (!tm_failed(run))
         return &c->base;
@@ -490,32 +492,6 @@ static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, c
         tm_xknown_learn(c->x->known, &c->kin, stats, &result);
 }
 
-/* The times of an event if it is written as usual: each field once, in order.
- * in:     bytes  TM_READER_SLACK more can be read behind them
- * out:    *stats  what follows the times */
-TM_INLINE bool read_times(const struct tm_wire *bytes, struct tm_xevent *event, struct tm_wire *stats)
-{
-    const uint8_t *at = bytes->at;
-    uint64_t id, offset, duration = 0;
-
-    if (at >= bytes->end || *at != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT))
-        return false;
-    at = tm_wire_number(at + 1, &id);
-    if (!at || at >= bytes->end || *at != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT))
-        return false;
-    at = tm_wire_number(at + 1, &offset);
-    if (at && at < bytes->end && *at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT))
-        at = tm_wire_number(at + 1, &duration);
-    if (!at || at > bytes->end)
-        return false;
-    event->metadata_id = (int64_t)id;
-    event->offset_ps = (int64_t)offset;
-    event->duration_ps = (int64_t)duration;
-    event->is_aggregated = false;
-    *stats = (struct tm_wire){ at, bytes->end };
-    return true;
-}
-
 /* --- reading --- */
 
 /* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
@@ -568,34 +544,47 @@ static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool 
     return true;
 }
 
-/* An event that lies in the buffer as a whole.  false: it is in a tally instead. */
-static bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw_record *raw)
+/* One that was not met before. */
+TM_NOT_INLINE bool take_new_event(struct xspace_cursor *c, const struct tm_wire *bytes, const struct tm_xhead *head,
+                                  struct tm_raw_record *raw)
 {
-    struct tm_wire stats;
-    const bool is_usual = read_times(bytes, &c->event, &stats);
-    const struct tm_xresult *known = NULL;
     bool damaged;
 
-    if (c->keeps_arguments) {
-        c->event_length = (uint64_t)(bytes->end - bytes->at);
-        c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
-        c->times_length = is_usual ? (uint64_t)(stats.at - bytes->at) : 0;
-    }
-    count_event(c);
-    c->kin.metadata_id = c->event.metadata_id;
-    if (is_usual)
-        known = tm_xknown_find(c->x->known, &c->kin, &stats, c->event.facts.ints);
-    if (known)
-        return make_known_record(c, known, raw);
     xevent_read(c->x, &c->plane, c->plane_number, *bytes, &c->event, &damaged);
     if (damaged)
         count(c, TM_TALLY_BAD_FIELD);
     count_some(c, TM_TALLY_UNKNOWN_FIELD, c->event.unknown_fields);
     if (!make_record(c, raw))
         return false;
-    if (is_usual && !damaged && !c->event.unknown_fields)
-        learn_record(c, &stats, raw);
+    if (head->is_usual && !damaged && !c->event.unknown_fields)
+        learn_record(c, &head->stats, raw);
     return true;
+}
+
+static void take_head(struct tm_xevent *event, const struct tm_xhead *head)
+{
+    event->metadata_id = head->metadata_id;
+    event->offset_ps = head->offset_ps;
+    event->duration_ps = head->duration_ps;
+    event->is_aggregated = false;
+}
+
+/* An event that lies in the buffer as a whole.  false: it is in a tally instead. */
+TM_INLINE bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw_record *raw)
+{
+    struct tm_xhead head;
+    const struct tm_xresult *const known = c->find_known(c->x->known, &c->kin, bytes, &head, c->event.facts.ints);
+
+    if (c->keeps_arguments) {
+        c->event_length = (uint64_t)(bytes->end - bytes->at);
+        c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
+        c->times_length = head.is_usual ? (uint64_t)(head.stats.at - bytes->at) : 0;
+    }
+    count_event(c);
+    if (!known)
+        return take_new_event(c, bytes, &head, raw);
+    take_head(&c->event, &head);
+    return make_known_record(c, known, raw);
 }
 
 /* The next record.  false: there is none, or the run has failed */
@@ -723,27 +712,30 @@ TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const 
  * out: *found  false: it is something else.  false: there is none */
 static bool next_times(struct xspace_cursor *c, struct tm_device_times *times, enum device_times *has, bool *found)
 {
-    struct tm_wire bytes, stats;
-    struct tm_head head;
+    struct tm_wire bytes;
+    struct tm_xhead head;
+    struct tm_head field;
     bool damaged;
 
     *found = true;
     *has = MAYBE_DEVICE_TIMES;
     if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
-        if (read_times(&bytes, &c->event, &stats))
-            *has = read_device_times(c->plane.small_stats, &stats, times);
+        if (tm_xhead_read(&bytes, &head, tm_wire_pack)) {
+            take_head(&c->event, &head);
+            *has = read_device_times(c->plane.small_stats, &head.stats, times);
+        }
         if (*has == MAYBE_DEVICE_TIMES)
             xevent_read(c->x, &c->plane, c->plane_number, bytes, &c->event, &damaged);
         return true;
     }
     *found = false;
-    if (!tm_reader_head(&c->window, &head, &damaged) || damaged)
+    if (!tm_reader_head(&c->window, &field, &damaged) || damaged)
         return open_next_part(c);
-    *found = head.type == TM_WIRE_LEN && head.number == LINE_EVENT;
+    *found = field.type == TM_WIRE_LEN && field.number == LINE_EVENT;
     if (*found)
-        read_event(c, head.value);
-    if (head.type == TM_WIRE_LEN)
-        tm_reader_skip(&c->window, head.value);
+        read_event(c, field.value);
+    if (field.type == TM_WIRE_LEN)
+        tm_reader_skip(&c->window, field.value);
     return true;
 }
 

@@ -76,6 +76,7 @@ struct tm_xspace {
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
     struct tm_xknown *known;               /* events that were met before */
+    bool is_plain;                         /* they are found without what some processors have: for tests */
     struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo; /* the programs that the file holds */
@@ -143,14 +144,62 @@ struct tm_xresult {
 struct tm_xknown *tm_xknown_new(struct tm_xspace *x) TM_MUST_USE;
 void tm_xknown_free(struct tm_xknown *known); /* tolerates NULL */
 
+/* The fields of an event in front of its statistics. */
+struct tm_xhead {
+    int64_t metadata_id, offset_ps, duration_ps;
+    struct tm_wire stats; /* what follows them */
+    bool is_usual;        /* they are written as usual: each once, in order; else nothing else is set */
+};
+
+/* XEvent {metadata_id 1, offset_ps 2, duration_ps 3, stats 4, num_occurrences 5} */
+enum {
+    TM_XEVENT_METADATA_ID = 1,
+    TM_XEVENT_OFFSET = 2,
+    TM_XEVENT_DURATION = 3,
+    TM_XEVENT_STATS = 4,
+    TM_XEVENT_OCCURRENCES = 5,
+    TM_XEVENT_LARGEST = 64 << 10, /* of a longer one only the beginning is read, whatever the buffer */
+};
+
+/* The head of an event if it is written as usual.
+ * in:     bytes  TM_READER_SLACK more can be read behind them
+ * out:    *head  but is_usual; true: it is */
+TM_INLINE bool tm_xhead_read(const struct tm_wire *bytes, struct tm_xhead *head, tm_wire_packing *pack)
+{
+    const uint8_t *at = bytes->at;
+    uint64_t id, offset, duration = 0;
+
+    if (at >= bytes->end || *at != TM_WIRE_KEY(TM_XEVENT_METADATA_ID, TM_WIRE_VARINT))
+        return false;
+    at = tm_wire_number(at + 1, &id, pack);
+    if (!at || at >= bytes->end || *at != TM_WIRE_KEY(TM_XEVENT_OFFSET, TM_WIRE_VARINT))
+        return false;
+    at = tm_wire_number(at + 1, &offset, pack);
+    if (at && at < bytes->end && *at == TM_WIRE_KEY(TM_XEVENT_DURATION, TM_WIRE_VARINT))
+        at = tm_wire_number(at + 1, &duration, pack);
+    if (!at || at > bytes->end)
+        return false;
+    head->metadata_id = (int64_t)id;
+    head->offset_ps = (int64_t)offset;
+    head->duration_ps = (int64_t)duration;
+    head->stats = (struct tm_wire){ at, bytes->end };
+    return true;
+}
+
 /* Find what was made of an event that was the same but for its numbers.
- * in:     stats  the fields of the event behind its times, with TM_READER_SLACK readable bytes behind them
+ * in:     bytes  of the event, with TM_READER_SLACK readable bytes behind them
+ *         kin    but for metadata_id, which is written
  * out:    numbers  by enum tm_stat: those that vary
  *         NULL     it is to be read, and then learned; else valid until the next call of either */
-const struct tm_xresult *tm_xknown_find(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
-                                        int64_t numbers[TM_STAT_COUNT]) TM_MUST_USE;
+typedef const struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin *kin,
+                                               const struct tm_wire *bytes, struct tm_xhead *head,
+                                               int64_t numbers[TM_STAT_COUNT]);
 
-/* Remember what was made of an event that tm_xknown_find did not find and that was read without damage.  Not of one
+/* The function that does it.  may_be_best: the one that this processor does it fastest with; all do the same */
+tm_find_known *tm_xknown_finder(bool may_be_best);
+tm_find_known tm_xknown_find_bmi2; /* xspace_known_bmi2.c; not every processor has what it needs */
+
+/* Remember what was made of an event that was not found and that was read without damage.  Not of one
  * whose other numbers matter, too (an allocation). */
 void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                      const struct tm_xresult *result);
@@ -236,15 +285,5 @@ void tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begi
  * in: name  of the metadata.  display  0 = none.  shows_display: records are named with it */
 void tm_xarguments_names(struct tm_xspace *x, tm_strid name, tm_strid display, bool shows_display,
                          struct tm_arguments_builder *b);
-
-/* XEvent {metadata_id 1, offset_ps 2, duration_ps 3, stats 4, num_occurrences 5} */
-enum {
-    TM_XEVENT_METADATA_ID = 1,
-    TM_XEVENT_OFFSET = 2,
-    TM_XEVENT_DURATION = 3,
-    TM_XEVENT_STATS = 4,
-    TM_XEVENT_OCCURRENCES = 5,
-    TM_XEVENT_LARGEST = 64 << 10, /* of a longer one only the beginning is read, whatever the buffer */
-};
 
 #endif

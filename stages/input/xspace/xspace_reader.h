@@ -67,10 +67,12 @@ static inline uint64_t tm_wire_pack(uint64_t bytes)
     return (bytes >> 32 << 28) + (uint32_t)bytes;
 }
 
+typedef uint64_t tm_wire_packing(uint64_t bytes); /* tm_wire_pack, or what does the same */
+
 /* A number of at most 8 bytes.
  * in:     8 bytes can be read from `at` on
  * out:    what lies behind it; NULL where it is longer */
-static inline const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value)
+TM_INLINE const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value, tm_wire_packing *pack)
 {
     const uint64_t word = tm_wire_fixed64(at);
     const uint64_t ends = ~word & UINT64_C(0x8080808080808080); /* of each byte that can be a number's last one */
@@ -81,14 +83,14 @@ static inline const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value)
     }
     if (!ends)
         return NULL;
-    *value = tm_wire_pack(word & (ends ^ (ends - 1)));
+    *value = pack(word & (ends ^ (ends - 1)));
     return at + (__builtin_ctzll(ends) >> 3) + 1;
 }
 
 /* The same as tm_wire_any_varint, which it leaves long numbers and those near the end to. */
 static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
 {
-    const uint8_t *const behind = w->end - w->at < 8 ? NULL : tm_wire_number(w->at, value);
+    const uint8_t *const behind = w->end - w->at < 8 ? NULL : tm_wire_number(w->at, value, tm_wire_pack);
 
     if (!behind)
         return tm_wire_any_varint(w, value);

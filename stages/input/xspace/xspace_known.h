@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_XSPACE_KNOWN_H
+#define TM_XSPACE_KNOWN_H
+
+#include "pipeline/store/hash.h"
+#include "stages/input/xspace/xspace_private.h"
+
+/* Shapes and results.  See xspace_private.h.
+ * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
+ * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
+ * A result is kept under the shape of its own event, where all numbers that are used are holes; equal bytes at equal
+ * places are read alike, so nothing else has to be looked at. */
+
+enum {
+    HOLES_MOST = 6,
+    HOLES_FREE = 4, /* of those, for numbers that do not matter */
+    STRENGTH_MOST = 3,
+    CREDIT = 16,
+    CREDIT_MOST = 32,
+    RARELY = 64, /* of so many misses of a shape that is of no use, one is learned */
+    HEAD_MOST = 8,
+    STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
+    LEAST_BITS = 6,
+    MOST_BITS = 14,
+    MARK_MASK = (1 << 30) - 1,
+};
+
+#define NOWHERE SIZE_MAX
+#define LENGTH_MASK UINT64_C(0xff00) /* of a hole's head: the second byte */
+
+struct tm_xhole {
+    uint64_t head;   /* the bytes before the number: key, length (here 0), key and value of the id, key */
+    uint64_t mask;   /* of what is compared with them: not the length, nor the number */
+    uint16_t before; /* bytes between the hole before and this one */
+    uint8_t head_bytes;
+    uint8_t stat; /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
+};
+
+struct tm_xshape {
+    uint64_t plane;
+    int64_t metadata_id;
+    uint64_t seed;  /* of the keys: hash of all of it */
+    uint32_t last;  /* the slot that was found last */
+    uint8_t credit; /* grows by an event that is found, shrinks by one that is not */
+    uint8_t misses; /* without credit */
+    uint8_t hole_count;
+    bool is_used : 1;                  /* plane and metadata_id are some */
+    bool is_known : 1;                 /* the holes are */
+    bool is_wary : 1;                  /* all numbers are holes that can be */
+    struct tm_xhole holes[HOLES_MOST]; /* of which most have one, in the first 64 bytes */
+};
+
+/* Whose shape it is, so that what is not there is seen at once. */
+struct tm_xtag {
+    uint32_t mark : 30;    /* of a hash; 0 = nobody's */
+    uint32_t strength : 2; /* 0 = another one may take its place */
+};
+
+struct tm_xslot {
+    uint64_t key; /* 0 = empty */
+    struct tm_xresult result;
+};
+
+/* All tables: what belongs to index i is at i or i ^ 1. */
+struct tm_xknown {
+    struct tm_xspace *x;
+    struct tm_xtag *tags; /* of the shapes, by the same index */
+    struct tm_xshape *shapes;
+    struct tm_xslot *slots;
+    uint32_t shape_bits, slot_bits; /* 1 << bits of each */
+    uint64_t seed;
+};
+
+/* --- hashing --- */
+
+/* in: 8 bytes can be read behind `at`; secret: nobody who writes a trace knows it */
+static inline uint64_t hash_bytes(uint64_t secret, uint64_t hash, const uint8_t *at, size_t length)
+{
+    hash ^= length;
+    if (length > 16) {
+        size_t left = (length - 1) / 16;
+
+        length -= left * 16;
+        do {
+            hash = tm_hash_fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + 8) ^ hash);
+            at += 16;
+        } while (--left);
+    }
+    if (length >= 8)
+        return tm_hash_fold(tm_wire_fixed64(at) ^ secret, tm_wire_fixed64(at + length - 8) ^ hash);
+    return tm_hash_fold((length ? tm_wire_fixed64(at) << (64 - 8 * length) : 0) ^ secret, hash);
+}
+
+/* --- finding --- */
+
+static inline uint64_t hash_of(const struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    return tm_hash_mix((uint64_t)kin->metadata_id ^ kin->plane << 40, known->seed);
+}
+
+static inline uint32_t mark_of(uint64_t hash)
+{
+    return (uint32_t)(hash >> 16 & MARK_MASK) | 1;
+}
+
+/* Where the metadata stands, or stood: index of its tag and its shape; NOWHERE. */
+static inline size_t find_tag(const struct tm_xknown *known, uint64_t hash)
+{
+    const size_t i = hash >> (64 - known->shape_bits);
+
+    if (known->tags[i].mark == mark_of(hash))
+        return i;
+    return known->tags[i ^ 1].mark == mark_of(hash) ? i ^ 1 : NOWHERE;
+}
+
+static inline bool is_of(const struct tm_xshape *shape, const struct tm_xkin *kin)
+{
+    return shape->metadata_id == kin->metadata_id && shape->plane == kin->plane && shape->is_used;
+}
+
+/* A number of all bytes from `at` to `end`.  in: TM_READER_SLACK bytes can be read behind them */
+TM_INLINE bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *number, tm_wire_packing *pack)
+{
+    struct tm_wire w = { at, end + TM_READER_SLACK };
+    const uint8_t *const behind = tm_wire_number(at, number, pack);
+
+    return behind ? behind == end : tm_wire_any_varint(&w, number) && w.at == end;
+}
+
+/* Whether a value that does not matter takes all bytes from `at` to `end`; at least one. */
+TM_INLINE bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end, tm_wire_packing *pack)
+{
+    uint64_t number;
+
+    switch (value_key & 7) {
+    case TM_WIRE_VARINT:
+        return read_whole(at, end, &number, pack);
+    case TM_WIRE_64:
+        return end - at == 8;
+    case TM_WIRE_LEN:
+        return *at < 0x80 && end - at - 1 == *at;
+    default:
+        return false;
+    }
+}
+
+/* Read the number in a hole, at its first byte.
+ * out:    what lies behind it; NULL where it is another statistic or damaged */
+TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *at, const uint8_t *end,
+                                   int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
+{
+    const uint8_t *const number = at + hole->head_bytes, *const behind = at + 2 + at[1];
+    uint64_t value;
+
+    if ((tm_wire_fixed64(at) & hole->mask) != hole->head || behind > end)
+        return NULL;
+    if (hole->stat == TM_STAT_UNKNOWN)
+        return at[1] < 0x80 && behind > number && is_whole(number[-1], number, behind, pack) ? behind : NULL;
+    if (!read_whole(number, behind, &value,
+                    pack)) /* also where the length takes more than a byte: no number is that long */
+        return NULL;
+    numbers[hole->stat] = (int64_t)value;
+    return behind;
+}
+
+/* The key of an event, and its numbers; 0 where it has another shape. */
+TM_INLINE uint64_t read_by_shape(const struct tm_xshape *shape, const struct tm_xkin *kin, const struct tm_wire *stats,
+                                 int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
+{
+    /* What is multiplied has secrets of its own on both sides: else bytes that swap their halves have one key. */
+    uint64_t hash = shape->seed * UINT64_C(0x9e3779b97f4a7c15) + kin->line;
+    const uint8_t *at = stats->at;
+
+    for (const struct tm_xhole *hole = shape->holes, *last = hole + shape->hole_count; hole < last; hole++) {
+        if (stats->end - at < hole->before)
+            return 0;
+        if (hole->before)
+            hash = hash_bytes(shape->seed, hash, at, hole->before);
+        at = read_hole(hole, at + hole->before, stats->end, numbers, pack);
+        if (!at)
+            return 0;
+    }
+    hash = hash_bytes(shape->seed, hash, at, (size_t)(stats->end - at));
+    return hash ? hash : 1;
+}
+
+static inline struct tm_xslot *slots_of(struct tm_xknown *known, uint64_t key)
+{
+    return &known->slots[key >> (64 - known->slot_bits)];
+}
+
+static inline struct tm_xslot *other_slot(struct tm_xknown *known, struct tm_xslot *slot)
+{
+    return &known->slots[(size_t)(slot - known->slots) ^ 1];
+}
+
+/* The shape of the metadata.  out: NULL: there is none */
+static inline struct tm_xshape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
+{
+    const uint64_t hash = hash_of(known, kin);
+    size_t i = hash >> (64 - known->shape_bits);
+
+    if (!is_of(&known->shapes[i], kin)) {
+        i = find_tag(known, hash);
+        if (i == NOWHERE || !is_of(&known->shapes[i], kin))
+            return NULL;
+    }
+    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
+        known->tags[i].strength = STRENGTH_MOST;
+    return &known->shapes[i];
+}
+
+/* A tm_find_known. */
+TM_INLINE const struct tm_xresult *find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
+                                              struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT],
+                                              tm_wire_packing *pack)
+{
+    struct tm_xshape *shape;
+    struct tm_xslot *slot;
+    uint64_t key;
+
+    head->is_usual = tm_xhead_read(bytes, head, pack);
+    if (!head->is_usual)
+        return NULL;
+    kin->metadata_id = head->metadata_id;
+    shape = find_shape(known, kin);
+    if (!shape || !shape->is_known)
+        return NULL;
+    slot = &known->slots[shape->last];
+    __builtin_prefetch(slot);
+    key = read_by_shape(shape, kin, &head->stats, numbers, pack);
+    if (slot->key != key || !key) {
+        slot = slots_of(known, key);
+        if (slot->key != key)
+            slot = other_slot(known, slot);
+        if (slot->key != key || !key)
+            return NULL;
+        shape->last = (uint32_t)(slot - known->slots);
+    }
+    if (shape->credit < CREDIT_MOST)
+        shape->credit++;
+    return &slot->result;
+}
+
+#endif
