@@ -28,7 +28,7 @@ hpdf*                  | reports/pdf/* pipeline/commands/version.c
 cjson/*                | pipeline/doc/doc_json.c pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
 jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
-xxhash.h               | pipeline/* stages/*
+xxh*.h                 | pipeline/* stages/*
 sqlite3.h              | reports/history/* pipeline/commands/version.c
 '
 

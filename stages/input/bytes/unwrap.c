@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* the widest vectors that the processor has; installed where the library was built so */
+#else
 #include <xxhash.h>
+#endif
 
 #include "pipeline/files.h"
 #include "pipeline/run.h"

@@ -96,12 +96,12 @@ static void look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wi
     if (!tm_wire_varint(&w, &length))
         return;
     tm_xstat_read(&w, &read);
-    hole->stat = (uint8_t)tm_xspace_stat(x, plane, read.id);
+    hole->stat = (uint32_t)tm_xspace_stat(x, plane, read.id);
     w = (struct tm_wire){ at + 3, field->end };
     if (at[1] >= 0x80 || !at[1] || at[2] != TM_XSTAT_ID << 3 || !tm_wire_varint(&w, &id) || w.end - w.at < 2 ||
         w.at + 1 - at > HEAD_MOST)
         return;
-    hole->head_bytes = (uint8_t)(w.at + 1 - at);
+    hole->head_bytes = (uint16_t)(w.at + 1 - at);
     hole->mask = (UINT64_MAX >> (64 - 8 * hole->head_bytes)) & ~LENGTH_MASK;
     memcpy(&hole->head, at, hole->head_bytes);
     hole->head &= hole->mask;

@@ -32,9 +32,11 @@ struct tm_xhole {
     uint64_t head;   /* the bytes before the number: key, length (here 0), key and value of the id, key */
     uint64_t mask;   /* of what is compared with them: not the length, nor the number */
     uint16_t before; /* bytes between the hole before and this one */
-    uint8_t head_bytes;
-    uint8_t stat; /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
+    uint16_t head_bytes;
+    uint32_t stat; /* enum tm_stat; TM_STAT_UNKNOWN: what it says does not matter */
 };
+
+static_assert(sizeof(struct tm_xhole) == 24, "no byte is without a meaning, since all are hashed");
 
 struct tm_xshape {
     uint64_t plane;

@@ -12,8 +12,6 @@
 #include "stages/resolve/classes.h"
 #include "xplane.pb-c.h"
 
-}
-
 /* A statistic is unpacked as a whole, at up to 50 times its size: a larger one is a serialized message. */
 enum { LARGEST_STAT = 64 << 10 };
 
