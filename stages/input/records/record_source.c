@@ -136,7 +136,7 @@ static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *ra
     if (st != TM_OK || s->keeper != c)
         return st;
     if (*more)
-        raw->shape = tm_record_store_add(s->store, raw);
+        tm_record_store_add(s->store, raw);
     else
         s->keeper = NULL;
     return s->source.trace->run->error.status;
@@ -166,8 +166,7 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
         begin(c);
     tm_next_batch(c->inner, batch);
     if (s->keeper == c) {
-        for (size_t i = 0; i < batch->count; i++)
-            tm_record_store_add(s->store, &batch->raws[i]);
+        tm_record_store_add_many(s->store, batch->raws, batch->count);
         if (!batch->count)
             s->keeper = NULL;
     }

@@ -440,8 +440,8 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
     store->block->count += rows;
 }
 
-/* Add a record in one row, or in three.  returns its shape */
-TM_INLINE uint32_t add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
+/* Add a record in one row, or in three. */
+TM_INLINE void add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
 {
     if (r->track != store->track)
         turn_to(store, r->track);
@@ -453,13 +453,12 @@ TM_INLINE uint32_t add_short(struct tm_record_store *store, const struct tm_reco
     const uint32_t rows = is_small ? 1 : TM_PACKED_WHOLE_ROWS;
 
     if (!make_room(store, rows))
-        return 0;
+        return;
     if (is_small)
         tm_pack_small(r, (uint32_t)step_ps, id_step, number, &store->block->rows[store->block->count]);
     else
         tm_pack_whole(r, traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
     count_record(store, r, rows);
-    return is_small ? number + 1u : 0;
 }
 
 void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
@@ -478,15 +477,28 @@ void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept
     count_record(store, &row->record, rows);
 }
 
-uint32_t tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
+/* Add a record with arguments, or of which none of the shorter forms is enough. */
+TM_NOT_INLINE void add_long(struct tm_record_store *store, const struct tm_raw_record *raw)
 {
     struct tm_kept_record row;
 
-    if (!raw->own.length && tm_packs_short(&raw->record))
-        return add_short(store, &raw->record, raw->traits);
     if (tm_keep_record(&store->args, store->run, raw, &row) == TM_OK)
         tm_record_store_add_row(store, &row);
-    return 0;
+}
+
+void tm_record_store_add_many(struct tm_record_store *store, const struct tm_raw_record *raws, size_t count)
+{
+    for (const struct tm_raw_record *raw = raws; raw < raws + count; raw++) {
+        if (!raw->own.length && tm_packs_short(&raw->record))
+            add_short(store, &raw->record, raw->traits);
+        else
+            add_long(store, raw);
+    }
+}
+
+void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
+{
+    tm_record_store_add_many(store, raw, 1);
 }
 
 /* Times that lie near the recorded ones, in place of an id: so most records stay short. */

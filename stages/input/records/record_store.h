@@ -21,9 +21,11 @@ union tm_packed;
 struct tm_record_store *tm_record_store_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 
-/* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be).
- * returns what raw.shape of the record will be when it is read */
-uint32_t tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw);
+/* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
+void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw);
+
+/* The same of many. */
+void tm_record_store_add_many(struct tm_record_store *store, const struct tm_raw_record *raws, size_t count);
 
 /* The same of an op that has a time of its own, which its place gives out beside the record. */
 void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
