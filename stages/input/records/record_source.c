@@ -125,7 +125,7 @@ static void begin(struct replay_cursor *c)
         s->keeper = c;
 }
 
-static tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *raw, bool *more)
+TM_NOT_INLINE tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *raw, bool *more)
 {
     struct replay_source *const s = source_of(c);
     tm_status st;

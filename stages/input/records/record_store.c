@@ -699,10 +699,12 @@ static void give_timed(struct tm_record_place *place, struct tm_raw_record *raw)
     raw->record.args_length = args->has_number ? sizeof(args->number) : 0;
 }
 
-TM_NOT_INLINE void give_packed_times(struct tm_record_place *place, struct tm_record *record)
+/* returns true */
+TM_NOT_INLINE bool give_packed_times(struct tm_record_place *place, struct tm_record *record)
 {
     unpack_times(record, &place->times);
     place->has_times = true;
+    return true;
 }
 
 /* out: false: it cannot be read */
@@ -712,29 +714,43 @@ TM_NOT_INLINE bool give_long(struct tm_record_place *place, const union tm_packe
     if (tm_unkeep_record(&place->store->args, &place->row, &place->args, raw) != TM_OK)
         return false;
     if (raw->record.flags & TM_FLAG_TIMED)
-        give_packed_times(place, &raw->record);
+        (void)give_packed_times(place, &raw->record);
     if (raw->record.args_length == sizeof(timed_row))
         give_timed(place, raw);
     return true;
 }
 
-bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw)
+/* The record of the rows that were stepped over. */
+static inline bool give_short(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw_record *raw)
+{
+    place->has_times = false;
+    place->row.own_length = 0;
+    raw->shape = tm_packed_form(rows) == TM_PACKED_SMALL ? (rows->small.shape_and_form >> TM_PACKED_FORM_BITS) + 1u : 0;
+    unpack(place, rows, &raw->record, &raw->traits);
+    raw->args = &place->args;
+    raw->own = (struct tm_arguments){ .length = 0 };
+    return !(raw->record.flags & TM_FLAG_TIMED) || give_packed_times(place, &raw->record);
+}
+
+/* The next record wherever it is, and in any form. */
+TM_NOT_INLINE bool next_any(struct tm_record_place *place, struct tm_raw_record *raw)
 {
     const union tm_packed *const rows = step(place);
 
     if (!rows)
         return false;
+    if (tm_packed_form(rows) != TM_PACKED_LONG)
+        return give_short(place, rows, raw);
     place->has_times = false;
-    if (tm_packed_form(rows) == TM_PACKED_LONG)
-        return give_long(place, rows, raw);
-    place->row.own_length = 0;
-    raw->shape = tm_packed_form(rows) == TM_PACKED_SMALL ? (rows->small.shape_and_form >> TM_PACKED_FORM_BITS) + 1u : 0;
-    unpack(place, rows, &raw->record, &raw->traits);
-    if (raw->record.flags & TM_FLAG_TIMED)
-        give_packed_times(place, &raw->record);
-    raw->args = &place->args;
-    raw->own = (struct tm_arguments){ .length = 0 };
-    return true;
+    return give_long(place, rows, raw);
+}
+
+bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw)
+{
+    /* Whatever is called is called last: no register has to be saved. */
+    if (place->at == place->count || tm_packed_form(&place->rows[place->at]) != TM_PACKED_SMALL)
+        return next_any(place, raw);
+    return give_short(place, &place->rows[place->at++], raw);
 }
 
 bool tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,
