@@ -23,7 +23,10 @@ enum {
     LEAST_BITS = 6,
     MOST_BITS = 14,
     MARK_MASK = (1 << 30) - 1,
+    RECENT = 512, /* a power of two */
 };
+
+static_assert(MOST_BITS <= 16, "the number of a shape fits");
 
 #define NOWHERE SIZE_MAX
 #define LENGTH_MASK UINT64_C(0xff00) /* of a hole's head: the second byte */
@@ -69,6 +72,7 @@ struct tm_xknown {
     struct tm_xtag *tags; /* of the shapes, by the same index */
     struct tm_xshape *shapes;
     struct tm_xslot *slots;
+    uint16_t recent[RECENT];        /* of the shapes that were found last, by the lowest bits of the metadata */
     uint32_t shape_bits, slot_bits; /* 1 << bits of each */
     uint64_t seed;
 };
@@ -129,14 +133,14 @@ TM_INLINE bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *numbe
     return behind ? behind == end : tm_wire_any_varint(&w, number) && w.at == end;
 }
 
-/* Whether a value that does not matter takes all bytes from `at` to `end`; at least one. */
-TM_INLINE bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end, tm_wire_packing *pack)
+/* Whether a value that does not matter takes all bytes from `at` to `end`; at least one.  Few shapes ask. */
+static __attribute__((noinline, unused)) bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end)
 {
     uint64_t number;
 
     switch (value_key & 7) {
     case TM_WIRE_VARINT:
-        return read_whole(at, end, &number, pack);
+        return read_whole(at, end, &number, tm_wire_pack);
     case TM_WIRE_64:
         return end - at == 8;
     case TM_WIRE_LEN:
@@ -157,9 +161,9 @@ TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *a
     if ((tm_wire_fixed64(at) & hole->mask) != hole->head || behind > end)
         return NULL;
     if (hole->stat == TM_STAT_UNKNOWN)
-        return at[1] < 0x80 && behind > number && is_whole(number[-1], number, behind, pack) ? behind : NULL;
-    if (!read_whole(number, behind, &value,
-                    pack)) /* also where the length takes more than a byte: no number is that long */
+        return at[1] < 0x80 && behind > number && is_whole(number[-1], number, behind) ? behind : NULL;
+    if (!read_whole(number, behind, &value, pack)) /* also where the length takes more than a byte: no number is that
+                                                      long */
         return NULL;
     numbers[hole->stat] = (int64_t)value;
     return behind;
@@ -199,13 +203,14 @@ static inline struct tm_xslot *other_slot(struct tm_xknown *known, struct tm_xsl
 /* The shape of the metadata.  out: NULL: there is none */
 static inline struct tm_xshape *find_shape(struct tm_xknown *known, const struct tm_xkin *kin)
 {
-    const uint64_t hash = hash_of(known, kin);
-    size_t i = hash >> (64 - known->shape_bits);
+    uint16_t *const recent = &known->recent[(size_t)kin->metadata_id & (RECENT - 1)];
+    size_t i = *recent;
 
     if (!is_of(&known->shapes[i], kin)) {
-        i = find_tag(known, hash);
+        i = find_tag(known, hash_of(known, kin));
         if (i == NOWHERE || !is_of(&known->shapes[i], kin))
             return NULL;
+        *recent = (uint16_t)i;
     }
     if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
         known->tags[i].strength = STRENGTH_MOST;
