@@ -183,14 +183,18 @@ static void length_groups_give_order(struct tm_length_groups *groups, struct tm_
     tm_give(&groups->run->budget, groups->account, order, groups->count * sizeof(*order));
 }
 
-/* Words are dealt out by the highest bits of their keys that differ.  First where they lie, until a part fits into the
- * scratch words, which mostly fit into a cache near the processor; then to the scratch words and back, by the highest bits
- * that differ in each part.  What is the same is seen at once, and few words are put in order one by one. */
+/* Words are dealt out by bits of their keys that differ.  Where they do not fit into the scratch words, which mostly lie in
+ * a cache near the processor, first in place by the highest ones.  Then each part by all that differ in it, from the
+ * lowest on, to the scratch words and back: each of these dealings keeps the order of the one before.  No step depends on
+ * what a word is: dealing parts by their highest bits in turn, and few words one by one, took as many instructions and
+ * 1.6 times as long, since where it goes cannot be foretold. */
 
 enum {
-    DIGIT_BITS = 8, /* at the most */
-    VALUES = 1 << DIGIT_BITS,
-    FEW_WORDS = 16,
+    DIGIT_BITS = 8,
+    WIDE_BITS = 11, /* of a digit where there are many words */
+    MANY_WORDS = 1 << 12,
+    VALUES = 1 << WIDE_BITS,
+    FEW_WORDS = 48,
 };
 
 /* The bits in which keys differ. */
@@ -210,62 +214,62 @@ struct digit {
     uint64_t mask;
 };
 
-/* The highest bits that differ; fewer where there are few words, since each value of a digit takes time, too.
- * in: difference  not 0 */
-static struct digit find_digit(uint64_t difference, size_t count)
-{
-    const unsigned highest = 63 - (unsigned)__builtin_clzll(difference);
-    const unsigned bits = count < VALUES ? DIGIT_BITS - 3 : DIGIT_BITS;
-    const unsigned shift = highest + 1 > bits ? highest + 1 - bits : 0;
-
-    return (struct digit){ shift < TM_LENGTH_COUNT_BITS ? TM_LENGTH_COUNT_BITS : shift, (UINT64_C(1) << bits) - 1 };
-}
-
 static inline size_t value_of(uint64_t word, struct digit digit)
 {
     return (size_t)(word >> digit.shift & digit.mask);
 }
 
-/* Put few words in order.  in: to  room for as many, or `from` itself */
-static void sort_few(const uint64_t *from, uint64_t *to, size_t count)
+static void sort_few(uint64_t *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t moved = from[i];
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t moved = words[i];
         size_t at = i;
 
-        for (; at > 0 && to[at - 1] > moved; at--)
-            to[at] = to[at - 1];
-        to[at] = moved;
+        for (; at > 0 && words[at - 1] > moved; at--)
+            words[at] = words[at - 1];
+        words[at] = moved;
     }
 }
 
 /* out: begins  of the part of each value of the digit */
-static void find_parts(const uint64_t *words, size_t count, struct digit digit, size_t *begins)
+static void find_parts(const uint64_t *words, size_t count, struct digit digit, uint32_t *begins)
 {
-    size_t before = 0;
+    uint32_t before = 0;
 
     memset(begins, 0, (digit.mask + 1) * sizeof(*begins));
 #pragma GCC unroll 4
     for (size_t i = 0; i < count; i++)
         begins[value_of(words[i], digit)]++;
     for (size_t i = 0; i <= digit.mask; i++) {
-        const size_t own = begins[i];
+        const uint32_t own = begins[i];
 
         begins[i] = before;
         before += own;
     }
 }
 
-/* Deal words out where they lie.  Each step puts one word where it belongs and takes what lay there in
+/* Deal the words out by one digit of their keys. */
+static void deal(const uint64_t *from, uint64_t *to, size_t count, struct digit digit)
+{
+    uint32_t places[VALUES];
+
+    find_parts(from, count, digit, places);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < count; i++)
+        to[places[value_of(from[i], digit)]++] = from[i];
+}
+
+/* The same where they lie.  Each step puts one word where it belongs and takes what lay there in
  * exchange, which is left for the next round, so that steps do not wait for each other.  A round
  * places at least half of what is left. out: ends  of the parts */
-static void deal_in_place(uint64_t *words, size_t count, struct digit digit, size_t *ends)
+static void deal_in_place(uint64_t *words, size_t count, struct digit digit, uint32_t *ends)
 {
-    size_t places[VALUES], left = count;
+    uint32_t places[1 << DIGIT_BITS];
+    size_t left = count;
 
     find_parts(words, count, digit, places);
     memcpy(ends, places + 1, digit.mask * sizeof(*ends));
-    ends[digit.mask] = count;
+    ends[digit.mask] = (uint32_t)count;
     while (left) {
         for (size_t part = 0; part <= digit.mask; part++) {
             const size_t begin = places[part], end = ends[part];
@@ -282,60 +286,51 @@ static void deal_in_place(uint64_t *words, size_t count, struct digit digit, siz
     }
 }
 
-/* Sort words with room for as many beside them: to where they lie, or to the room.  A call lies at most in as many
- * others as a key has digits. */
-static void sort_bucket(uint64_t *words, uint64_t *room, size_t count, bool to_room)
+/* Sort words of which as many fit into the scratch words. */
+static void sort_bucket(uint64_t *words, uint64_t *scratch, size_t count)
 {
-    uint64_t *const result = to_room ? room : words;
-    size_t ends[VALUES], begin = 0;
+    const unsigned bits = count < MANY_WORDS ? DIGIT_BITS : WIDE_BITS;
+    uint64_t *at = words, *other = scratch;
 
     if (count <= FEW_WORDS) {
-        sort_few(words, result, count);
+        sort_few(words, count);
         return;
     }
-    const uint64_t difference = find_difference(words, count);
+    for (uint64_t left = find_difference(words, count); left;) {
+        const struct digit digit = { (unsigned)__builtin_ctzll(left), (UINT64_C(1) << bits) - 1 };
+        uint64_t *const dealt = other;
 
-    if (!difference) {
-        if (to_room)
-            memcpy(room, words, count * sizeof(*words));
-        return;
+        left &= ~(digit.mask << digit.shift);
+        deal(at, other, count, digit);
+        other = at;
+        at = dealt;
     }
-    const struct digit digit = find_digit(difference, count);
-
-    find_parts(words, count, digit, ends);
-#pragma GCC unroll 4
-    for (size_t i = 0; i < count; i++)
-        room[ends[value_of(words[i], digit)]++] = words[i];
-    for (size_t i = 0; i <= digit.mask; i++) {
-        const size_t own = ends[i] - begin;
-
-        if (own == 1)
-            result[begin] = room[begin];
-        else if (own)
-            sort_bucket(room + begin, words + begin, own, !to_room);
-        begin = ends[i];
-    }
+    if (at != words)
+        memcpy(words, at, count * sizeof(*words));
 }
 
-/* Deal the words out, and sort the parts.  Parts that do not fit
- * into the scratch words are dealt out in the same way by lower bits. */
+/* Sort any number of words.  Those that do not fit into the scratch words are dealt out by the highest bits that differ,
+ * and the parts are sorted in the same way. */
 static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
 {
+    if (count <= FEW_WORDS || count <= scratch_count) {
+        sort_bucket(words, scratch, count);
+        return;
+    }
     const uint64_t difference = find_difference(words, count);
-    size_t ends[VALUES], begin = 0;
+    uint32_t ends[1 << DIGIT_BITS];
+    size_t begin = 0;
 
     if (!difference)
         return;
-    const struct digit digit = find_digit(difference, count);
+    const unsigned behind = 64 - (unsigned)__builtin_clzll(difference);
+    const struct digit digit = { behind > TM_LENGTH_COUNT_BITS + DIGIT_BITS ? behind - DIGIT_BITS
+                                                                            : TM_LENGTH_COUNT_BITS,
+                                 (1 << DIGIT_BITS) - 1 };
 
     deal_in_place(words, count, digit, ends);
     for (size_t i = 0; i <= digit.mask; i++) {
-        const size_t own = ends[i] - begin;
-
-        if (own > FEW_WORDS && own > scratch_count)
-            sort_parts(words + begin, own, scratch, scratch_count);
-        else if (own > 1)
-            sort_bucket(words + begin, scratch, own, false);
+        sort_parts(words + begin, ends[i] - begin, scratch, scratch_count);
         begin = ends[i];
     }
 }
