@@ -165,12 +165,14 @@ void tm_kept_args_free(struct tm_kept_args *args)
 
 static tm_status fill_one_by_one(struct tm_cursor *cursor, struct tm_batch *batch)
 {
-    bool more = true;
     tm_status st = TM_OK;
 
-    while (batch->count < TM_BATCH_RECORDS && st == TM_OK && more) {
+    while (batch->count < TM_BATCH_RECORDS && st == TM_OK && !batch->is_last) {
+        bool more = false;
+
         st = cursor->source->type->next(cursor, &batch->raws[batch->count], &more);
-        if (st == TM_OK && more)
+        batch->is_last = !more;
+        if (more)
             tm_batch_keep(batch);
     }
     return st;
@@ -181,6 +183,9 @@ void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     const struct tm_source_type *const type = cursor->source->type;
 
     batch->count = 0;
-    if ((type->next_batch ? type->next_batch(cursor, batch) : fill_one_by_one(cursor, batch)) != TM_OK)
+    batch->is_last = false;
+    if ((type->next_batch ? type->next_batch(cursor, batch) : fill_one_by_one(cursor, batch)) != TM_OK) {
         batch->count = 0;
+        batch->is_last = true;
+    }
 }

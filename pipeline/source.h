@@ -47,6 +47,7 @@ enum { TM_BATCH_RECORDS = 32 };
 
 struct tm_batch {
     size_t count;
+    bool is_last; /* none follows */
     struct tm_raw_record raws[TM_BATCH_RECORDS];
     union tm_args args[TM_BATCH_RECORDS];
 };
@@ -81,7 +82,7 @@ struct tm_source_type {
     struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
     /* The next record in the order of the file; *more false at the end. */
     tm_status (*next)(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more);
-    /* As many of the next records as a batch holds, and fewer only where that saves work; none = the end.  An event
+    /* As many of the next records as a batch holds; fewer, or none, only at the end: batch->is_last.  An event
      * takes 100 instructions less than one by one.  NULL: tm_next_batch asks for each. */
     tm_status (*next_batch)(struct tm_cursor *cursor, struct tm_batch *batch);
     /* Fill raw->own of the record that the cursor gave out last; only where trace->keeps_arguments.  The bytes are
@@ -97,7 +98,7 @@ struct tm_source {
 };
 
 /* The next records of any cursor; own arguments cannot be asked for.
- * out: batch  valid until it is filled again; count 0 = that was the end, or the run has failed */
+ * out: batch  valid until it is filled again; is_last, behind which nothing is asked for: also where the run has failed */
 void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 
 /* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer

@@ -36,7 +36,7 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_rec
 {
     const struct tm_source_type *type = s->source->type;
     struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
-    struct tm_batch batch = { .count = 1 };
+    struct tm_batch batch = { .count = 0 };
 
     if (cursor)
         cursor->counts = counts;
@@ -44,7 +44,7 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_rec
         track->first_ps = INT64_MAX;
         track->last_ps = INT64_MIN;
     }
-    while (batch.count && !tm_failed(s->run)) {
+    while (!batch.is_last && !tm_failed(s->run)) {
         tm_next_batch(cursor, &batch);
         for (size_t i = 0; i < batch.count && !tm_failed(s->run); i++) {
             const struct tm_raw_record *const raw = &batch.raws[i];

@@ -158,8 +158,11 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     struct replay_source *const s = source_of(c);
 
     if (!c->inner) {
-        while (batch->count < TM_BATCH_RECORDS && tm_record_store_next(&c->place, &batch->raws[batch->count]))
-            tm_batch_keep(batch);
+        while (batch->count < TM_BATCH_RECORDS && !batch->is_last) {
+            batch->is_last = !tm_record_store_next(&c->place, &batch->raws[batch->count]);
+            if (!batch->is_last)
+                tm_batch_keep(batch);
+        }
         return s->source.trace->run->error.status;
     }
     if (!c->is_begun)
@@ -167,7 +170,7 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     tm_next_batch(c->inner, batch);
     if (s->keeper == c) {
         tm_record_store_add_many(s->store, batch->raws, batch->count);
-        if (!batch->count)
+        if (batch->is_last && !tm_failed(s->source.trace->run))
             s->keeper = NULL;
     }
     return s->source.trace->run->error.status;

@@ -615,8 +615,11 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
 {
     struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
 
-    while (batch->count < TM_BATCH_RECORDS && read_record(c, &batch->raws[batch->count]))
-        tm_batch_keep(batch);
+    while (batch->count < TM_BATCH_RECORDS && !batch->is_last) {
+        batch->is_last = !read_record(c, &batch->raws[batch->count]);
+        if (!batch->is_last)
+            tm_batch_keep(batch);
+    }
     return c->x->source.trace->run->error.status;
 }
 
