@@ -304,7 +304,7 @@ static void find_in_history(struct tm_run_spread *spread, struct tm_run *run, co
     for (size_t i = 0; i < tm_figure_count; i++) {
         const double count = (double)g->figure[i].count;
 
-        if (g->figure[i].count >= DIFFERENCES_LEAST && !tm_figure_table[i].parts)
+        if (g->figure[i].count >= DIFFERENCES_LEAST && !tm_figure_is_of_parts(&tm_figure_table[i]))
             spread->figure[spread->count++] =
                 (struct tm_spread){ tm_figure_table[i].path,
                                     tm_student_quantile(0.995, count) * sqrt(g->figure[i].squares / count) };

@@ -3,6 +3,7 @@
 #define TM_COMPARE_H
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/doc/run_figures.h"
 #include "pipeline/run.h"
 #include "reports/statistics/statistics.h"
 
@@ -52,34 +53,6 @@ tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_com
                      const struct tm_compare_options *options);
 
 /* What comparing asks of one summary.  All of it tolerates sections that are null or not there. */
-
-/* The parts of a step, in the order in which they are told. */
-enum tm_part {
-    TM_PART_COMPUTE,
-    TM_PART_COLLECTIVES,
-    TM_PART_COPY_H2D,
-    TM_PART_COPY_D2H,
-    TM_PART_COPY_P2P,
-    TM_PART_COPY_D2D,
-    TM_PART_COPY_OTHER,
-    TM_PART_IDLE_DEVICE_WAIT,
-    TM_PART_IDLE_LAUNCH,
-    TM_PART_IDLE_COMPILE,
-    TM_PART_IDLE_INPUT,
-    TM_PART_IDLE_SYNC,
-    TM_PART_IDLE_GC,
-    TM_PART_IDLE_PROFILER,
-    TM_PART_IDLE_HOST,
-    TM_PART_IDLE_UNRECORDED,
-    TM_PARTS
-};
-
-struct tm_part_kind {
-    const char *id, *title;
-    const char *path; /* in steps.parts, and in each of steps.list */
-};
-
-extern const struct tm_part_kind tm_part_kind[TM_PARTS];
 
 /* Chosen steps times the devices that each of them ran on; 1 for a run without steps and devices.
  */

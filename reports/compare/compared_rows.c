@@ -9,30 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/doc/run_figures.h"
 #include "reports/compare/compare.h"
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
-
-/* The figures of a summary that a comparison sets beside each other. */
-
-/* Of what values of single steps the significance is worked out, where there are any. */
-enum figure_steps {
-    FIGURE_OF_RUN,       /* one value per run */
-    FIGURE_OF_STEP,      /* the length of a step, by its median */
-    FIGURE_OF_MEAN_STEP, /* by its mean */
-    FIGURE_OF_PARTS,     /* the sum of parts of a step */
-    FIGURE_OF_SHARE,     /* their share of it */
-};
-
-struct tm_compared_figure {
-    const char *path; /* in the summary: its id */
-    const char *title;
-    const char *kind;   /* time, pct, count, bytes, rate, number */
-    const char *better; /* less, more, neither */
-    bool is_per_step;   /* a sum: divided by steps and devices */
-    enum figure_steps steps;
-    uint32_t parts; /* bits by enum tm_part */
-};
 
 /* The tables of a comparison as they are written: by the largest change, what passes the number of
  * rows summed up. */
@@ -215,67 +195,30 @@ void tm_add_tables(struct comparison *c)
     c->transfers = table[ROWS_TRANSFERS];
 }
 
-#define BIT(part) (UINT32_C(1) << (part))
-#define COPIES                                                                                                         \
-    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) | BIT(TM_PART_COPY_D2D) |                   \
-     BIT(TM_PART_COPY_OTHER))
-#define BUSY (BIT(TM_PART_COMPUTE) | BIT(TM_PART_COLLECTIVES) | COPIES)
-#define ALL (BIT(TM_PARTS) - 1)
-#define HOST_CAUSES                                                                                                    \
-    (BIT(TM_PART_IDLE_LAUNCH) | BIT(TM_PART_IDLE_INPUT) | BIT(TM_PART_IDLE_SYNC) | BIT(TM_PART_IDLE_HOST) |            \
-     BIT(TM_PART_IDLE_COMPILE) | BIT(TM_PART_IDLE_GC))
-
-/* clang-format off */
-static const struct tm_compared_figure compared_figures[] = {
-    { "steps.median_ps", "Step, median", "time", "less", false, FIGURE_OF_STEP, 0 },
-    { "steps.mean_ps", "Step, mean", "time", "less", false, FIGURE_OF_MEAN_STEP, 0 },
-    { "steps.p95_ps", "Step, 95th percentile", "time", "less", false, FIGURE_OF_RUN, 0 },
-    { "steps.max_ps", "Longest step", "time", "less", false, FIGURE_OF_RUN, 0 },
-    { "steps.stddev_ps", "Deviation of steps", "time", "less", false, FIGURE_OF_RUN, 0 },
-    { "total.compute_ps", "Compute", "time", "less", true, FIGURE_OF_PARTS, BIT(TM_PART_COMPUTE) },
-    { "total.collective_ps", "Collectives", "time", "less", true, FIGURE_OF_RUN, 0 },
-    { "total.exposed_collective_ps", "Exposed collectives", "time", "less", true, FIGURE_OF_PARTS, BIT(TM_PART_COLLECTIVES) },
-    { "total.copy_ps", "Copies", "time", "less", true, FIGURE_OF_RUN, 0 },
-    { "total.exposed_copy_ps", "Exposed copies", "time", "less", true, FIGURE_OF_PARTS, COPIES },
-    { "total.idle_ps", "Idle", "time", "less", true, FIGURE_OF_PARTS, ALL & ~BUSY },
-    { "kpis[device_utilization].value", "Device utilization", "pct", "more", false, FIGURE_OF_SHARE, BUSY },
-    { "kpis[host_overhead].value", "Host overhead", "pct", "less", false, FIGURE_OF_SHARE, HOST_CAUSES },
-    { "kpis[exposed_collective].value", "Exposed collectives, share", "pct", "less", false, FIGURE_OF_SHARE, BIT(TM_PART_COLLECTIVES) },
-    { "kpis[transfer_share].value", "Exposed copies, share", "pct", "less", false, FIGURE_OF_SHARE, COPIES },
-    { "collectives.total.overlap_pct", "Overlap of collectives", "pct", "more", false, FIGURE_OF_RUN, 0 },
-    { "kpis[imbalance].value", "Imbalance of devices", "pct", "less", false, FIGURE_OF_RUN, 0 },
-    { "kernels.count", "Kernels", "count", "less", true, FIGURE_OF_RUN, 0 },
-    { "kernels.mean_ps", "Kernel, mean", "time", "neither", false, FIGURE_OF_RUN, 0 },
-    { "kernels.weighted_mean_ps", "Kernel, weighted mean", "time", "neither", false, FIGURE_OF_RUN, 0 },
-    { "kpis[small_kernel_share].value", "Time in small kernels", "pct", "less", false, FIGURE_OF_RUN, 0 },
-    { "kpis[occupancy].value", "Occupancy", "pct", "more", false, FIGURE_OF_RUN, 0 },
-    { "programs.per_step", "Programs", "count", "less", false, FIGURE_OF_RUN, 0 },
-    { "host.launches.per_step", "Launches", "count", "less", false, FIGURE_OF_RUN, 0 },
-    { "host.launch_delay.p50_ps", "Launch to begin, median", "time", "neither", false, FIGURE_OF_RUN, 0 },
-    { "host.sync.total_ps", "Host waits for results", "time", "neither", true, FIGURE_OF_RUN, 0 },
-    { "gaps.count", "Idle gaps", "count", "less", true, FIGURE_OF_RUN, 0 },
-    { "collectives.total.count", "Collectives, number", "count", "neither", true, FIGURE_OF_RUN, 0 },
-    { "collectives.total.bytes", "Collectives, data", "bytes", "less", true, FIGURE_OF_RUN, 0 },
-    { "fallback.callbacks.count", "Calls back to the host", "count", "less", true, FIGURE_OF_RUN, 0 },
-    { "fallback.round_trips.count", "Round trips to the host", "count", "less", true, FIGURE_OF_RUN, 0 },
-    { "roofline.flops", "Floating-point operations", "number", "neither", true, FIGURE_OF_RUN, 0 },
-    { "roofline.flop_rate", "FLOP rate", "number", "more", false, FIGURE_OF_RUN, 0 },
-    { "roofline.mfu_pct", "Model FLOP utilization", "pct", "more", false, FIGURE_OF_RUN, 0 },
-    { "roofline.bytes", "Memory traffic", "bytes", "neither", true, FIGURE_OF_RUN, 0 },
-    { "roofline.bandwidth", "Memory bandwidth", "rate", "more", false, FIGURE_OF_RUN, 0 },
-    { "kpis[memory_bandwidth].value", "Memory bandwidth, share of the peak", "pct", "more", false, FIGURE_OF_RUN, 0 },
-    { "compile.count", "Compilations in the session", "count", "less", false, FIGURE_OF_RUN, 0 },
-    { "compile.total_ps", "Compiling in the session", "time", "less", false, FIGURE_OF_RUN, 0 },
-    { "compile.inside_steps.count", "Compilations inside steps", "count", "less", false, FIGURE_OF_RUN, 0 },
-    { "compile.inside_steps.total_ps", "Compiling inside steps", "time", "less", false, FIGURE_OF_RUN, 0 },
-    { "kpis[peak_memory].value", "Peak memory, share of the capacity", "pct", "less", false, FIGURE_OF_RUN, 0 },
-    { "memory.allocators[0].peak_bytes", "Peak memory of the first allocator", "bytes", "less", false, FIGURE_OF_RUN, 0 },
-    { "total.devices", "Devices", "count", "neither", false, FIGURE_OF_RUN, 0 },
-    { "steps.chosen", "Analyzed steps", "count", "neither", false, FIGURE_OF_RUN, 0 },
+/* The figures of a run that are compared, in their order. */
+struct compared_figures {
+    const struct tm_run_figure *figure[TM_RUN_FIGURES_MOST];
+    size_t count;
 };
 
-/* clang-format on */
-static const size_t compared_figure_count = sizeof(compared_figures) / sizeof(compared_figures[0]);
+static int by_place(const void *a, const void *b)
+{
+    const struct tm_run_figure *const *x = a, *const *y = b;
+
+    return (*x)->place - (*y)->place;
+}
+
+static struct compared_figures find_compared(void)
+{
+    struct compared_figures found = { .count = 0 };
+    const struct tm_run_figure *figure;
+
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++)
+        if (figure->place)
+            found.figure[found.count++] = figure;
+    qsort(found.figure, found.count, sizeof(found.figure[0]), by_place);
+    return found;
+}
 
 /* Figure by figure: the value of each side and what has changed.  Of single runs those are tested
  * that have a value for each step, of groups all by their runs. */
@@ -287,7 +230,7 @@ struct figure_change {
 
 static double value_in(const struct tm_value *summary, const void *what)
 {
-    const struct tm_compared_figure *figure = what;
+    const struct tm_run_figure *figure = what;
     const struct tm_value *value = tm_path(summary, figure->path);
 
     if (!tm_has(value))
@@ -295,7 +238,7 @@ static double value_in(const struct tm_value *summary, const void *what)
     return tm_double(value) / (figure->is_per_step ? tm_device_steps(summary) : 1);
 }
 
-static double test_by_runs(const struct comparison *c, size_t side, const struct tm_compared_figure *figure)
+static double test_by_runs(const struct comparison *c, size_t side, const struct tm_run_figure *figure)
 {
     struct tm_summed sums[2];
 
@@ -319,7 +262,7 @@ static double test_by_runs(const struct comparison *c, size_t side, const struct
 
 /* The sum of some parts in each listed step, or its share. */
 static struct tm_sample steps_of(struct comparison *c, const struct side_facts *facts,
-                                 const struct tm_compared_figure *figure)
+                                 const struct tm_run_figure *figure)
 {
     const size_t steps = facts->period_of_step.count;
     double *value = tm_room_take(&c->room, steps, sizeof(*value));
@@ -327,22 +270,21 @@ static struct tm_sample steps_of(struct comparison *c, const struct side_facts *
     for (size_t i = 0; i < steps && value; i++) {
         for (int part = 0; part < TM_PARTS; part++)
             value[i] += figure->parts >> part & 1 ? facts->part_of_step[part].value[i] : 0;
-        if (figure->steps == FIGURE_OF_SHARE)
+        if (figure->steps == TM_FIGURE_OF_SHARE)
             value[i] = facts->period_of_step.value[i] > 0 ? value[i] / facts->period_of_step.value[i] : 0;
     }
     return (struct tm_sample){ value, value ? steps : 0 };
 }
 
 /* The test of the step time that a figure has by itself; NULL = it has none. */
-static const struct middle_test *middle_of(const struct comparison *c, size_t side,
-                                           const struct tm_compared_figure *figure)
+static const struct middle_test *middle_of(const struct comparison *c, size_t side, const struct tm_run_figure *figure)
 {
-    if (figure->steps == FIGURE_OF_STEP)
+    if (figure->steps == TM_FIGURE_OF_STEP)
         return &c->step_test[side].median;
-    return figure->steps == FIGURE_OF_MEAN_STEP ? &c->step_test[side].mean : NULL;
+    return figure->steps == TM_FIGURE_OF_MEAN_STEP ? &c->step_test[side].mean : NULL;
 }
 
-static double test_figure(struct comparison *c, size_t side, const struct tm_compared_figure *figure)
+static double test_figure(struct comparison *c, size_t side, const struct tm_run_figure *figure)
 {
     const struct middle_test *middle = middle_of(c, side, figure);
 
@@ -350,7 +292,7 @@ static double test_figure(struct comparison *c, size_t side, const struct tm_com
     case TEST_RUNS:
         return middle ? middle->p : test_by_runs(c, side, figure);
     case TEST_STEPS:
-        if (figure->steps == FIGURE_OF_PARTS || figure->steps == FIGURE_OF_SHARE)
+        if (figure->steps == TM_FIGURE_OF_PARTS || figure->steps == TM_FIGURE_OF_SHARE)
             return tm_series_rank_test(steps_of(c, &c->facts[0], figure), steps_of(c, &c->facts[side], figure));
         return middle ? middle->p : NAN;
     default:
@@ -359,42 +301,42 @@ static double test_figure(struct comparison *c, size_t side, const struct tm_com
 }
 
 /* What can be seen as a change: 1 % of a figure, a point of a share, 1 % of the step of a time. */
-static bool is_large(const struct comparison *c, const struct tm_compared_figure *figure, double base, double value)
+static bool is_large(const struct comparison *c, const struct tm_run_figure *figure, double base, double value)
 {
     const double change = fabs(value - base);
 
-    if (strcmp(figure->kind, "pct") == 0)
+    if (figure->kind == TM_DOC_PERCENT)
         return change >= 1;
-    if (figure->steps == FIGURE_OF_PARTS)
+    if (figure->steps == TM_FIGURE_OF_PARTS)
         return change * 100 >= PART_LEAST_PCT * tm_base_step_ps(c);
     return base == 0 ? change > 0 : 100 * change >= STEP_LEAST_PCT * fabs(base);
 }
 
-static const char *judgement(const struct comparison *c, const struct tm_compared_figure *figure, double base,
-                             double value, const struct figure_change *change)
+static const char *judgement(const struct comparison *c, const struct tm_run_figure *figure, double base, double value,
+                             const struct figure_change *change)
 {
     const bool is_tested = isfinite(change->p);
-    const bool is_fact = strcmp(figure->kind, "count") == 0 || strcmp(figure->kind, "bytes") == 0;
+    const bool is_fact = figure->kind == TM_DOC_COUNT || figure->kind == TM_DOC_BYTES;
 
     if (is_tested ? !change->is_significant : !is_large(c, figure, base, value))
         return "same";
-    if (strcmp(figure->better, "neither") == 0)
+    if (figure->better == TM_BETTER_NEITHER)
         return "other";
     if (!is_tested && !is_fact)
         return "unclear";
-    return (value > base) == (strcmp(figure->better, "more") == 0) ? "better" : "worse";
+    return (value > base) == (figure->better == TM_BETTER_HIGHER) ? "better" : "worse";
 }
 
 static void add_figure_change(const struct comparison *c, struct tm_value *changes, size_t side,
-                              const struct tm_compared_figure *figure, double base, double value,
+                              const struct tm_run_figure *figure, double base, double value,
                               const struct figure_change *change)
 {
     struct tm_value *to = tm_add_object(changes, NULL);
     const bool is_known = isfinite(base) && isfinite(value);
     char reason[STEP_WHY_BYTES];
-    const char *why = tm_basis_of(c, side) == TEST_NONE ? tm_no_test_reason(c, side, reason, sizeof(reason))
-                      : figure->steps == FIGURE_OF_RUN  ? "of a single run there is one value"
-                                                        : "too few independent steps";
+    const char *why = tm_basis_of(c, side) == TEST_NONE   ? tm_no_test_reason(c, side, reason, sizeof(reason))
+                      : figure->steps == TM_FIGURE_OF_RUN ? "of a single run there is one value"
+                                                          : "too few independent steps";
 
     if (!is_known)
         why = "a side does not have it";
@@ -408,15 +350,24 @@ static void add_figure_change(const struct comparison *c, struct tm_value *chang
     tm_add_string(to, "judgement", is_known ? judgement(c, figure, base, value, change) : "unclear");
 }
 
-static void add_figure(const struct comparison *c, struct tm_value *figures, const struct tm_compared_figure *figure,
+static void add_figure(const struct comparison *c, struct tm_value *figures, const struct tm_run_figure *figure,
                        const double *value, const struct figure_change *change)
 {
+    static const char *const kinds[TM_DOC_KIND_COUNT] = { [TM_DOC_TIME] = "time",
+                                                          [TM_DOC_PERCENT] = "pct",
+                                                          [TM_DOC_COUNT] = "count",
+                                                          [TM_DOC_BYTES] = "bytes",
+                                                          [TM_DOC_RATE] = "rate" };
+    static const char *const better[] = {
+        [TM_BETTER_LOWER] = "less", [TM_BETTER_HIGHER] = "more", [TM_BETTER_NEITHER] = "neither"
+    };
     struct tm_value *to = tm_add_object(figures, NULL), *list;
+    char headline[TM_FIGURE_TITLE_BYTES];
 
     tm_add_string(to, "id", figure->path);
-    tm_add_string(to, "title", figure->title);
-    tm_add_string(to, "kind", figure->kind);
-    tm_add_string(to, "better", figure->better);
+    tm_add_string(to, "title", figure->title ? figure->title : tm_figure_headline(headline, figure));
+    tm_add_string(to, "kind", kinds[figure->kind] ? kinds[figure->kind] : "number");
+    tm_add_string(to, "better", better[figure->better]);
     tm_add_bool(to, "per_step", figure->is_per_step);
     list = tm_add_array(to, "values");
     for (size_t i = 0; i < c->sides; i++)
@@ -428,75 +379,76 @@ static void add_figure(const struct comparison *c, struct tm_value *figures, con
 
 /* Which of a side's changes are no chance: the length of a step by its own level, the others
  * together. */
-static void decide(const struct comparison *c, size_t side, const double *value, struct figure_change *change,
-                   double *p, bool *holds, double *scratch)
+static void decide(const struct comparison *c, const struct compared_figures *compared, size_t side,
+                   const double *value, struct figure_change *change)
 {
-    const size_t sides = c->sides, count = compared_figure_count;
+    const size_t sides = c->sides, count = compared->count;
+    double p[TM_RUN_FIGURES_MOST], scratch[TM_RUN_FIGURES_MOST];
+    bool holds[TM_RUN_FIGURES_MOST];
 
     for (size_t i = 0; i < count; i++)
-        p[i] = middle_of(c, side, &compared_figures[i]) ? NAN : change[i * sides + side].p;
+        p[i] = middle_of(c, side, compared->figure[i]) ? NAN : change[i * sides + side].p;
     if (tm_basis_of(c, side) == TEST_STEPS)
         tm_family_tests(p, count, PART_LEVEL, holds, scratch);
     else
         tm_discoveries(p, count, FIGURE_RATE, holds, scratch);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct middle_test *middle = middle_of(c, side, compared->figure[i]);
+
         change[i * sides + side].is_significant =
-            middle_of(c, side, &compared_figures[i])
-                ? middle_of(c, side, &compared_figures[i])->is_changed
-                : holds[i] && is_large(c, &compared_figures[i], value[i * sides], value[i * sides + side]);
+            middle ? middle->is_changed
+                   : holds[i] && is_large(c, compared->figure[i], value[i * sides], value[i * sides + side]);
+    }
 }
 
 void tm_add_figures(struct comparison *c)
 {
-    const size_t sides = c->sides, count = compared_figure_count;
+    const struct compared_figures compared = find_compared();
+    const size_t sides = c->sides, count = compared.count;
     double *value = tm_room_take(&c->room, count * sides, sizeof(*value));
     struct figure_change *change = tm_room_take(&c->room, count * sides, sizeof(*change));
-    double *p = tm_room_take(&c->room, 2 * count, sizeof(*p));
-    bool *holds = tm_room_take(&c->room, count, sizeof(*holds));
     struct tm_value *figures = tm_add_array(c->root, "figures");
 
     if (tm_failed(c->run))
         return;
     for (size_t i = 0; i < count; i++) {
         for (size_t side = 0; side < sides; side++) {
-            value[i * sides + side] = tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+            value[i * sides + side] = tm_mean_over_runs(&c->side[side], value_in, compared.figure[i]);
             if (side)
-                change[i * sides + side].p = test_figure(c, side, &compared_figures[i]);
+                change[i * sides + side].p = test_figure(c, side, compared.figure[i]);
         }
     }
     for (size_t side = 1; side < sides; side++)
-        decide(c, side, value, change, p, holds, p + count);
+        decide(c, &compared, side, value, change);
     for (size_t i = 0; i < count; i++) {
         bool is_known = false;
 
         for (size_t side = 0; side < sides; side++)
             is_known = is_known || isfinite(value[i * sides + side]);
         if (is_known)
-            add_figure(c, figures, &compared_figures[i], &value[i * sides], &change[i * sides]);
+            add_figure(c, figures, compared.figure[i], &value[i * sides], &change[i * sides]);
     }
 }
 
+/* Of the step and the parts that it is made of. */
 void tm_add_geomean(struct comparison *c)
 {
-    static const char *const ids[] = { "steps.mean_ps", "total.compute_ps", "total.exposed_collective_ps",
-                                       "total.exposed_copy_ps", "total.idle_ps" };
-    enum { IDS = sizeof(ids) / sizeof(ids[0]) };
-    double value[TM_SIDES_MOST][IDS] = { { 0 } };
-    bool is_used[IDS];
+    const struct compared_figures compared = find_compared();
+    double value[TM_SIDES_MOST][TM_RUN_FIGURES_MOST];
+    bool is_used[TM_RUN_FIGURES_MOST];
     size_t used = 0;
     struct tm_value *to, *list;
 
-    for (size_t i = 0; i < compared_figure_count; i++) {
-        for (size_t id = 0; id < IDS; id++) {
-            for (size_t side = 0; side < c->sides && strcmp(ids[id], compared_figures[i].path) == 0; side++)
-                value[side][id] = tm_mean_over_runs(&c->side[side], value_in, &compared_figures[i]);
+    for (size_t i = 0; i < compared.count; i++) {
+        const struct tm_run_figure *figure = compared.figure[i];
+
+        is_used[i] = figure->steps == TM_FIGURE_OF_MEAN_STEP || tm_figure_is_of_parts(figure);
+        for (size_t side = 0; side < c->sides && is_used[i]; side++) {
+            value[side][i] = tm_mean_over_runs(&c->side[side], value_in, figure);
+            /* a ratio of times that are next to nothing tells nothing */
+            is_used[i] = value[side][i] > 0 && value[side][i] * 100 >= tm_base_step_ps(c);
         }
-    }
-    for (size_t id = 0; id < IDS; id++) { /* a ratio of times that are next to nothing tells nothing */
-        is_used[id] = true;
-        for (size_t side = 0; side < c->sides; side++)
-            is_used[id] = is_used[id] && value[side][id] > 0 && value[side][id] * 100 >= tm_base_step_ps(c);
-        used += is_used[id];
+        used += is_used[i];
     }
     if (used == 0) {
         tm_add_null(c->root, "geomean", "no time is there on all sides");
@@ -504,18 +456,18 @@ void tm_add_geomean(struct comparison *c)
     }
     to = tm_add_object(c->root, "geomean");
     list = tm_add_array(to, "figures");
-    for (size_t id = 0; id < IDS; id++) {
-        if (is_used[id])
-            tm_add_string(list, NULL, ids[id]);
+    for (size_t i = 0; i < compared.count; i++) {
+        if (is_used[i])
+            tm_add_string(list, NULL, compared.figure[i]->path);
     }
     list = tm_add_array(to, "ratios");
     for (size_t side = 0; side < c->sides; side++) {
-        double ratio[IDS];
+        double ratio[TM_RUN_FIGURES_MOST];
         struct tm_sample sample = { ratio, 0 };
 
-        for (size_t id = 0; id < IDS; id++) {
-            if (is_used[id])
-                ratio[sample.count++] = value[side][id] / value[0][id];
+        for (size_t i = 0; i < compared.count; i++) {
+            if (is_used[i])
+                ratio[sample.count++] = value[side][i] / value[0][i];
         }
         tm_add_double(list, NULL, tm_sample_geomean(sample));
     }

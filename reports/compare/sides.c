@@ -73,25 +73,6 @@ void tm_room_free(struct tm_compare_blocks *room)
 
 /* What comparing asks of one summary. */
 
-const struct tm_part_kind tm_part_kind[TM_PARTS] = {
-    [TM_PART_COMPUTE] = { "compute", "Compute", "compute_ps" },
-    [TM_PART_COLLECTIVES] = { "collectives", "Exposed collectives", "exposed_collective_ps" },
-    [TM_PART_COPY_H2D] = { "copy_h2d", "Exposed copies to the device", "exposed_copy_ps.h2d" },
-    [TM_PART_COPY_D2H] = { "copy_d2h", "Exposed copies to the host", "exposed_copy_ps.d2h" },
-    [TM_PART_COPY_P2P] = { "copy_p2p", "Exposed copies between devices", "exposed_copy_ps.p2p" },
-    [TM_PART_COPY_D2D] = { "copy_d2d", "Exposed copies inside the device", "exposed_copy_ps.d2d" },
-    [TM_PART_COPY_OTHER] = { "copy_other", "Other exposed copies", "exposed_copy_ps.other" },
-    [TM_PART_IDLE_DEVICE_WAIT] = { "idle_device_wait", "Idle: waits on the device", "idle_ps.device_wait" },
-    [TM_PART_IDLE_LAUNCH] = { "idle_launch", "Idle: launches", "idle_ps.launch" },
-    [TM_PART_IDLE_COMPILE] = { "idle_compile", "Idle: compiling", "idle_ps.compile" },
-    [TM_PART_IDLE_INPUT] = { "idle_input", "Idle: input", "idle_ps.input" },
-    [TM_PART_IDLE_SYNC] = { "idle_sync", "Idle: host waits for results", "idle_ps.sync" },
-    [TM_PART_IDLE_GC] = { "idle_gc", "Idle: garbage collection", "idle_ps.gc" },
-    [TM_PART_IDLE_PROFILER] = { "idle_profiler", "Idle: the profiler", "idle_ps.profiler" },
-    [TM_PART_IDLE_HOST] = { "idle_host", "Idle: other host code", "idle_ps.host" },
-    [TM_PART_IDLE_UNRECORDED] = { "idle_unrecorded", "Idle: not recorded", "idle_ps.unrecorded" },
-};
-
 bool tm_has_steps(const struct tm_value *summary)
 {
     return tm_int(tm_path(summary, "steps.chosen")) > 0 && !tm_query_is_session(summary);

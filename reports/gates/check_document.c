@@ -37,10 +37,11 @@ void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struc
     const struct tm_gate *const gate = r->gate;
     struct tm_value *const row = tm_add_object(rows, NULL);
     const bool is_known = r->figure.state == TM_FIGURE_KNOWN;
+    char headline[TM_FIGURE_TITLE_BYTES];
 
     tm_add_string(row, "figure", r->is_total ? gate->figure : r->path);
     tm_add_known(row, "place", is_known && strcmp(r->figure.place, r->path) != 0 ? r->figure.place : NULL, NULL);
-    tm_add_known(row, "title", gate->title ? gate->title : tm_figure_title(j->input->summary, r->path), NULL);
+    tm_add_known(row, "title", gate->title ? gate->title : tm_figure_title(j->input->summary, r->path, headline), NULL);
     tm_add_string(row, "unit", r->figure.unit);
     tm_add_string(row, "rule", tm_rule_name[gate->rule]);
     tm_add_double(row, "limit", r->limit);
@@ -260,24 +261,24 @@ static void measure_noise(struct init *init, struct tm_run *run)
 
 static void add_step_time(struct init *init)
 {
+    const struct tm_run_figure *of = &tm_figure_table[0];
     struct tm_figure figure;
     char value[TM_FORMAT_BYTES], limit[LIMIT_BYTES], note[NOTE_BYTES];
 
-    if (!find(init, &figure, "steps.median_ps") || !(figure.value > 0) ||
+    if (!find(init, &figure, of->path) || !(figure.value > 0) ||
         strcmp(tm_text(tm_path(init->summary, "steps.source")), "session") == 0)
         return;
     (void)tm_format_time(value, tm_whole(figure.value));
     (void)snprintf(note, sizeof(note), "It was %s here. It differs on another device: leave this gate out there.",
                    value);
-    struct tm_value *gate = add_gate(init, "steps.median_ps", note);
+    struct tm_value *gate = add_gate(init, of->path, note);
 
     tm_add_string(gate, "max",
                   limit_text(limit, figure.value * (1 + fmax(TIME_ROOM_PCT, init->noise_pct) / 100), "ps", true));
-    for (int i = 0; i < 2 && find(init, &figure, i ? "steps.mean_ps" : "steps.median_ps"); i++) {
-        gate = add_gate(init, i ? "steps.mean_ps" : "steps.median_ps",
-                        i ? "The throughput: a few long steps change it and not the median. Skipped without a baseline."
-                          : "Against a baseline, and only where the steps of both show that it is no "
-                            "noise. Skipped without one.");
+    for (size_t i = 0; (of = tm_run_figure(i)); i++) {
+        if (of->gate != TM_GATE_NO_INCREASE || !find(init, &figure, of->path))
+            continue;
+        gate = add_gate(init, of->path, of->gate_note);
         tm_add_double(gate, "max_increase_pct", round_out(fmax(CHANGE_LEAST_PCT, init->noise_pct), true));
         tm_add_double(gate, "min_effect_pct", 1);
         tm_add_bool(gate, "required", false);
@@ -287,20 +288,15 @@ static void add_step_time(struct init *init)
 /* Key figures that tell a change of the program more than one of its size. */
 static void add_kpi(struct init *init, const struct tm_value *kpi)
 {
-    static const char *const left_out[] = { "step_time",           "kernel_duration", "compile_time",
-                                            "unexpected_compiles", "peak_memory",     "top_op_share" };
     const char *id = tm_text(tm_get(kpi, "id")), *unit = tm_text(tm_get(kpi, "unit"));
     const double value = tm_double(tm_get(kpi, "value"));
+    const struct tm_run_figure *figure = tm_run_figure_of_kpi(id);
     const bool is_share = strcmp(unit, "%") == 0;
     const bool is_upper = tm_double(tm_get(kpi, "good")) <= tm_double(tm_get(kpi, "bad"));
     const double room = is_share ? SHARE_ROOM_POINTS : fabs(value) * OTHER_ROOM_PCT / 100;
     char path[96], shown[TM_FORMAT_BYTES], note[NOTE_BYTES], limit[LIMIT_BYTES];
 
-    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
-        if (strcmp(id, left_out[i]) == 0)
-            return;
-    }
-    if (!*id || !tm_has(tm_get(kpi, "value")) || !tm_has(tm_get(kpi, "good")))
+    if (!figure || figure->gate != TM_GATE_BAND || !tm_has(tm_get(kpi, "value")) || !tm_has(tm_get(kpi, "good")))
         return;
     (void)snprintf(path, sizeof(path), "kpis[%.40s].value", id);
     (void)snprintf(note, sizeof(note), "%.100s: it was %s.", tm_text(tm_get(kpi, "title")),
@@ -311,44 +307,37 @@ static void add_kpi(struct init *init, const struct tm_value *kpi)
         tm_add_string(add_gate(init, path, note), is_upper ? "max" : "min", limit_text(limit, bound, unit, is_upper));
 }
 
-static void add_memory(struct init *init)
+/* Not more than it is: of a size with some room. */
+static void add_at_most(struct init *init, const struct tm_run_figure *of)
 {
-    static const char path[] = "memory.allocators[*].peak_bytes";
+    const bool is_size = of->kind == TM_DOC_BYTES;
     struct tm_figure figure;
     char value[TM_FORMAT_BYTES], note[NOTE_BYTES], limit[LIMIT_BYTES];
 
-    if (!find(init, &figure, path) || !(figure.value > 0))
+    if (!find(init, &figure, of->path) || (is_size && !(figure.value > 0)))
         return;
-    (void)snprintf(note, sizeof(note), "The most that one allocator held: it was %s.",
-                   tm_format_bytes(value, figure.value));
-    struct tm_value *const gate = add_gate(init, path, note);
+    if (is_size)
+        (void)snprintf(note, sizeof(note), "%s: it was %s.", of->gate_note, tm_format_bytes(value, figure.value));
+    struct tm_value *const gate = add_gate(init, of->path, is_size ? note : of->gate_note);
 
-    tm_add_string(gate, "title", "Peak memory of an allocator");
-    tm_add_string(gate, "max", limit_text(limit, figure.value * (1 + MEMORY_ROOM_PCT / 100), "bytes", true));
-}
-
-static void add_compiles(struct init *init)
-{
-    static const char path[] = "compile.inside_steps.count";
-    struct tm_figure figure;
-
-    if (!find(init, &figure, path))
-        return;
-    struct tm_value *const gate = add_gate(init, path, "With steady shapes nothing compiles while steps run.");
-
-    tm_add_string(gate, "title", "Compiles inside the steps");
-    tm_add_double(gate, "max", figure.value);
+    tm_add_string(gate, "title", of->gate_title);
+    if (is_size)
+        tm_add_string(gate, "max", limit_text(limit, figure.value * (1 + MEMORY_ROOM_PCT / 100), "bytes", true));
+    else
+        tm_add_double(gate, "max", figure.value);
 }
 
 static void add_gates(struct init *init)
 {
     const struct tm_value *kpis = tm_get(init->summary, "kpis");
+    const struct tm_run_figure *figure;
 
     add_step_time(init);
     for (size_t i = 0; i < tm_length(kpis); i++)
         add_kpi(init, tm_at(kpis, i));
-    add_memory(init);
-    add_compiles(init);
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++)
+        if (figure->gate == TM_GATE_AT_MOST)
+            add_at_most(init, figure);
 }
 
 static tm_status print(struct tm_run *run, const struct tm_doc *doc, FILE *to)

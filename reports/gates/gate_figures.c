@@ -12,6 +12,7 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/doc/doc_fields.h"
 #include "pipeline/store/sorter.h"
+#include "pipeline/doc/run_figures.h"
 #include "pipeline/strings.h"
 
 struct walk {
@@ -193,20 +194,6 @@ void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const
 
 /* --- names --- */
 
-static const struct {
-    const char *name, *path, *title;
-} short_names[] = {
-    { "step_time", "steps.median_ps", "Step time" },
-    { "mean_step_time", "steps.mean_ps", "Mean step time" },
-    { "utilization", "kpis[device_utilization].value", NULL },
-};
-
-/* The short names that are no ids, by number; NULL past the last. */
-static const char *figure_short_name(size_t number)
-{
-    return number < sizeof(short_names) / sizeof(short_names[0]) ? short_names[number].name : NULL;
-}
-
 static const struct tm_value *kpi_of(const struct tm_value *from, const char *id, size_t length)
 {
     char path[64];
@@ -222,27 +209,26 @@ static const struct tm_value *kpi_of(const struct tm_value *from, const char *id
 const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH])
 {
     const enum tm_type type = tm_type_of(tm_get(from, name));
+    const struct tm_run_figure *figure;
 
     if (strpbrk(name, ".[]*") || type == TM_INT || type == TM_DOUBLE)
         return name;
-    for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
-        if (strcmp(name, short_names[i].name) == 0)
-            return short_names[i].path;
-    }
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++)
+        if (figure->short_name && strcmp(name, figure->short_name) == 0)
+            return figure->path;
     if (!kpi_of(from, name, strlen(name)))
         return name;
     (void)snprintf(to, TM_FIGURE_PATH, "kpis[%.40s].value", name);
     return to;
 }
 
-const char *tm_figure_title(const struct tm_value *from, const char *path)
+const char *tm_figure_title(const struct tm_value *from, const char *path, char to[TM_FIGURE_TITLE_BYTES])
 {
     const char *id = strncmp(path, "kpis[", 5) == 0 ? path + 5 : "", *end = strchr(id, ']');
+    const struct tm_run_figure *const figure = tm_run_figure_at(path);
 
-    for (size_t i = 0; i < sizeof(short_names) / sizeof(short_names[0]); i++) {
-        if (short_names[i].title && strcmp(path, short_names[i].path) == 0)
-            return short_names[i].title;
-    }
+    if (figure && figure->short_name && strcmp(path, figure->path) == 0 && !*id)
+        return tm_figure_headline(to, figure);
     if (!end || strcmp(end, "].value") != 0)
         return NULL;
     const char *title = tm_text(tm_get(kpi_of(from, id, (size_t)(end - id)), "title"));
@@ -443,9 +429,11 @@ static void offer_at_break(struct candidates *c)
 static void offer_short_names(struct candidates *c)
 {
     const struct tm_value *kpis = tm_get(c->from, "kpis");
+    const struct tm_run_figure *figure;
 
-    for (size_t i = 0; figure_short_name(i); i++)
-        offer(c, figure_short_name(i), near_distance(c, figure_short_name(i)));
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++)
+        if (figure->short_name)
+            offer(c, figure->short_name, near_distance(c, figure->short_name));
     for (size_t i = 0; i < tm_length(kpis) && i < IDS_MOST; i++) {
         const char *id = tm_text(tm_get(tm_at(kpis, i), "id"));
 

@@ -173,7 +173,7 @@ const char *tm_figure_path(const struct tm_value *from, const char *name, char t
 /* in: path  less than TM_FIGURE_PATH bytes */
 void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path, enum tm_figure_pick pick);
 /* What people call it; NULL = nothing else than its path. */
-const char *tm_figure_title(const struct tm_value *from, const char *path);
+const char *tm_figure_title(const struct tm_value *from, const char *path, char to[TM_FIGURE_TITLE_BYTES]);
 
 /* "NAME, NAME or NAME": up to three figures that a wrong path was meant to be; "" where none is
  * near. */

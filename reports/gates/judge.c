@@ -349,15 +349,18 @@ static void take_baseline(struct tm_judging *j, struct tm_gate_result *r)
         r->change_pct = 100 * (r->figure.value - r->baseline) / fabs(r->baseline);
 }
 
-static bool is_step_time(const char *path)
-{
-    return strcmp(path, "steps.median_ps") == 0 || strcmp(path, "steps.mean_ps") == 0 ||
-           strcmp(path, "kpis[step_time].value") == 0;
-}
-
 static bool is_mean(const char *path)
 {
-    return strcmp(path, "steps.mean_ps") == 0;
+    const struct tm_run_figure *figure = tm_run_figure_at(path);
+
+    return figure && figure->steps == TM_FIGURE_OF_MEAN_STEP;
+}
+
+static bool is_step_time(const char *path)
+{
+    const struct tm_run_figure *figure = tm_run_figure_at(path);
+
+    return figure && (figure->steps == TM_FIGURE_OF_STEP || figure->steps == TM_FIGURE_OF_MEAN_STEP);
 }
 
 static const struct tm_value *compared(const struct tm_judging *j, bool of_mean)

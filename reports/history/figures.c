@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns of the history, and how each is found in the summary of a run (schemas/SUMMARY.md).  A figure that the summary
- * does not have is null, never 0. */
+/* How the figures of a run (pipeline/doc/run_figures.c) are found in its summary.  A figure that the summary does not have
+ * is null, never 0. */
 #include "reports/history/history.h"
 
 #include <assert.h>
@@ -10,75 +10,6 @@
 
 #include "reports/compare/compare.h"
 #include "reports/findings/query.h"
-
-#define BIT(part) (UINT32_C(1) << (part))
-#define COPIES                                                                                                         \
-    (BIT(TM_PART_COPY_H2D) | BIT(TM_PART_COPY_D2H) | BIT(TM_PART_COPY_P2P) | BIT(TM_PART_COPY_D2D) |                   \
-     BIT(TM_PART_COPY_OTHER))
-#define IDLE ((BIT(TM_PARTS) - 1) & ~(BIT(TM_PART_COMPUTE) | BIT(TM_PART_COLLECTIVES) | COPIES))
-#define PS_PER_MS 1e9
-#define PS_PER_S 1e12
-#define LOWER TM_BETTER_LOWER
-#define HIGHER TM_BETTER_HIGHER
-#define NEITHER TM_BETTER_NEITHER
-#define PARTS "steps.parts"
-
-/* clang-format off */
-const struct tm_history_figure tm_figure_table[] = {
-    { "step_time_ps", "step time", "steps.median_ps", "ps", LOWER, 2, true, true, 0, 0 },
-    { "step_p95_ps", "95th percentile of the step time", "steps.p95_ps", "ps", LOWER, 5, false, true, 0, 0 },
-    { "device_utilization_pct", "device utilization", "kpis[device_utilization].value", "%", HIGHER, 1, true, false, 0, 0 },
-    { "mfu_pct", "model FLOP utilization", "roofline.mfu_pct", "%", HIGHER, 1, true, false, 0, 0 },
-    /* of a step on a device */
-    { "compute_ps", "compute time of a step", PARTS, "ps", LOWER, 2, true, true, BIT(TM_PART_COMPUTE), 0 },
-    { "exposed_collective_ps", "exposed collectives of a step", PARTS, "ps", LOWER, 5, true, true, BIT(TM_PART_COLLECTIVES), 0 },
-    { "exposed_copy_ps", "exposed copies of a step", PARTS, "ps", LOWER, 5, false, true, COPIES, 0 },
-    { "idle_ps", "idle time of a step", PARTS, "ps", LOWER, 5, true, true, IDLE, 0 },
-    { "idle_launch_ps", "idle for launches", PARTS, "ps", LOWER, 10, false, true, BIT(TM_PART_IDLE_LAUNCH), 0 },
-    { "idle_input_ps", "idle for input", PARTS, "ps", LOWER, 10, false, true, BIT(TM_PART_IDLE_INPUT), 0 },
-    { "idle_sync_ps", "idle while the host waits for results", PARTS, "ps", LOWER, 10, false, true, BIT(TM_PART_IDLE_SYNC), 0 },
-    { "idle_compile_ps", "idle for compiling", PARTS, "ps", LOWER, 10, false, true, BIT(TM_PART_IDLE_COMPILE), 0 },
-    { "idle_host_ps", "idle for other host code", PARTS, "ps", LOWER, 10, false, true, BIT(TM_PART_IDLE_HOST), 0 },
-    { "idle_device_wait_ps", "waits on the device", PARTS, "ps", LOWER, 10, false, true, BIT(TM_PART_IDLE_DEVICE_WAIT), 0 },
-    /* the other key figures */
-    { "host_overhead_pct", "host overhead", "kpis[host_overhead].value", "%", LOWER, 1, false, false, 0, 0 },
-    { "exposed_collective_pct", "exposed collectives, share", "kpis[exposed_collective].value", "%", LOWER, 1, false, false, 0, 0 },
-    { "transfer_share_pct", "exposed copies, share", "kpis[transfer_share].value", "%", LOWER, 1, false, false, 0, 0 },
-    { "imbalance_pct", "imbalance of devices", "kpis[imbalance].value", "%", LOWER, 1, false, false, 0, 0 },
-    { "memory_bandwidth_pct", "memory bandwidth, share of the peak", "kpis[memory_bandwidth].value", "%", HIGHER, 1, false, false, 0, 0 },
-    { "occupancy_pct", "occupancy", "kpis[occupancy].value", "%", HIGHER, 1, false, false, 0, 0 },
-    { "kernel_duration_ps", "kernel duration", "kpis[kernel_duration].value", "ps", HIGHER, 5, false, false, 0, PS_PER_MS },
-    { "small_kernel_share_pct", "time in small kernels", "kpis[small_kernel_share].value", "%", LOWER, 2, false, false, 0, 0 },
-    { "top_op_share_pct", "share of the longest operation", "kpis[top_op_share].value", "%", LOWER, 2, false, false, 0, 0 },
-    { "compile_time_ps", "compile time of the session", "kpis[compile_time].value", "ps", LOWER, 10, true, false, 0, PS_PER_S },
-    { "unexpected_compiles", "compiles inside steps", "kpis[unexpected_compiles].value", "", LOWER, 1, false, false, 0, 0 },
-    { "peak_memory_pct", "peak memory, share of the capacity", "kpis[peak_memory].value", "%", LOWER, 1, false, false, 0, 0 },
-    /* counts and sizes */
-    { "peak_memory_bytes", "peak memory", "memory.allocators[*].peak_bytes", "bytes", LOWER, 1, true, false, 0, 0 },
-    { "collective_overlap_pct", "overlap of collectives", "collectives.total.overlap_pct", "%", HIGHER, 2, false, false, 0, 0 },
-    { "kernels_per_step", "kernels of a step", "fusion.per_step", "", LOWER, 1, false, true, 0, 0 },
-    { "launches_per_step", "launches of a step", "host.launches.per_step", "", LOWER, 1, false, true, 0, 0 },
-    { "steps", "analyzed steps", "steps.chosen", "", NEITHER, 1, false, true, 0, 0 },
-    { "events_read", "events read", "coverage.events_read", "", NEITHER, 5, false, false, 0, 0 },
-    { "mean_step_time_ps", "mean step time", "steps.mean_ps", "ps", LOWER, 2, false, true, 0, 0 },
-};
-/* clang-format on */
-const size_t tm_figure_count = sizeof(tm_figure_table) / sizeof(tm_figure_table[0]);
-static_assert(sizeof(tm_figure_table) / sizeof(tm_figure_table[0]) <= TM_FIGURES_MOST, "a row has room for them");
-
-const struct tm_history_figure *tm_figure_by_id(const char *id, size_t *index)
-{
-    for (size_t i = 0; i < tm_figure_count; i++) {
-        if (strcmp(tm_figure_table[i].id, id) == 0) {
-            if (index)
-                *index = i;
-            return &tm_figure_table[i];
-        }
-    }
-    return NULL;
-}
-
-/* --- from a summary --- */
 
 static double number(const struct tm_value *v)
 {
@@ -108,16 +39,16 @@ static double at_path(const struct tm_value *summary, const char *path)
     return most;
 }
 
-static double value_of(const struct tm_value *summary, const struct tm_history_figure *figure)
+static double value_of(const struct tm_value *summary, const struct tm_run_figure *figure)
 {
     double part[TM_PARTS], total, sum = 0;
 
     if (figure->is_of_steps && !tm_has_steps(summary))
         return NAN;
-    if (!figure->parts) {
+    if (!tm_figure_is_of_parts(figure)) {
         const double value = at_path(summary, figure->path) * (figure->scale > 0 ? figure->scale : 1);
 
-        return strcmp(figure->unit, "ps") == 0 ? round(value) : value;
+        return figure->kind == TM_DOC_TIME ? round(value) : value;
     }
     if (!tm_step_parts(summary, part, &total))
         return NAN;

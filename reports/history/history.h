@@ -5,34 +5,12 @@
 #include <sqlite3.h>
 
 #include "pipeline/doc/doc.h"
+#include "pipeline/doc/run_figures.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"
-
-/* The figures of a run that the history keeps: one column each.  A new one goes to the end, and raises
- * TM_HISTORY_VERSION (history.h). */
-enum tm_figure_better { TM_BETTER_LOWER, TM_BETTER_HIGHER, TM_BETTER_NEITHER };
-
-struct tm_history_figure {
-    const char *id;    /* of the column: "step_time_ps", "device_utilization_pct" */
-    const char *title; /* "step time" */
-    const char *path;  /* in the summary; where "[*]" stands in it, the largest one counts */
-    const char *unit;  /* as tm_kind_unit: "ps", "bytes", "%", "FLOP/s", "" = a count */
-    enum tm_figure_better better;
-    double least_change; /* below it a change is not told, in percent of what it was; of a share in points */
-    bool has_trend;      /* it gets a chart and is searched for changes */
-    bool is_of_steps;    /* null where no steps were marked: the session is no step */
-    uint32_t parts;      /* bits by enum tm_part (compare/compare.h): the sum of these parts of the time of a step on a
-                            device, in place of what stands at the path; 0 = none */
-    double scale;        /* of what stands at the path, in this unit; 0 = 1 */
-};
-
-enum { TM_FIGURES_MOST = 64 };
-extern const struct tm_history_figure tm_figure_table[];
-extern const size_t tm_figure_count;                                            /* at most TM_FIGURES_MOST */
-const struct tm_history_figure *tm_figure_by_id(const char *id, size_t *index); /* NULL = there is none */
 
 /* Fill "figures" {id: number | null}, "facts" {"run", "hosts", "devices", "platform", "model", "partial"} and "verdict"
  * {"text", "severity", "finding" (title of the first one) | null} of a result from the summary of its run. */
@@ -280,7 +258,7 @@ struct night_judgement {
 /* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs' nights tell */
 void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
 /* Is it a figure by which a job is judged? */
-bool tm_nightly_counts(const struct tm_history_figure *figure);
+bool tm_nightly_counts(const struct tm_run_figure *figure);
 
 /* --- all jobs --- */
 
@@ -335,8 +313,8 @@ uint64_t tm_nightly_gates_failed(const struct night *night);
 void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why);
 
 /* A figure with its unit, as people read it.  out: TM_FORMAT_BYTES, returned */
-char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure);
+char *tm_nightly_value(char *out, double value, const struct tm_run_figure *figure);
 /* "+12.4 %"; of a share "+2.1 points"; "" of NaN.  out: TM_FORMAT_BYTES, returned */
-char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure);
+char *tm_nightly_change(char *out, double change, const struct tm_run_figure *figure);
 
 #endif

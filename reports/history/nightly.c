@@ -40,15 +40,15 @@ static void add_figures(struct night *night)
     struct tm_value *list = tm_add_array(night->root, "figures");
 
     for (size_t i = 0; i < tm_figure_count; i++) {
-        const struct tm_history_figure *figure = &tm_figure_table[i];
+        const struct tm_run_figure *figure = &tm_figure_table[i];
         struct tm_value *to;
 
         if (!tm_nightly_counts(figure))
             continue;
         to = tm_add_object(list, NULL);
         tm_add_string(to, "id", figure->id);
-        tm_add_string(to, "title", figure->title);
-        tm_add_string(to, "unit", figure->unit);
+        tm_add_string(to, "title", figure->name);
+        tm_add_string(to, "unit", tm_doc_unit(figure->kind));
         tm_add_string(to, "better", better[figure->better]);
         tm_add_double(to, "least_change", figure->least_change);
     }
@@ -444,8 +444,8 @@ static void add_change(struct tm_value *list, const struct night *night, const s
     tm_add_string(to, "id", judged->newest->id);
     night_add_link(to, "report", night, night->history->texts.report);
     tm_add_string(to, "figure", tm_figure_table[figure].id);
-    tm_add_string(to, "title", tm_figure_table[figure].title);
-    tm_add_string(to, "unit", tm_figure_table[figure].unit);
+    tm_add_string(to, "title", tm_figure_table[figure].name);
+    tm_add_string(to, "unit", tm_doc_unit(tm_figure_table[figure].kind));
     tm_nightly_add_number(to, "value", change->value, "");
     tm_nightly_add_number(to, "before", change->before, "");
     tm_nightly_add_number(to, "change", change->change, "it was 0");

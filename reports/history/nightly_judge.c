@@ -21,7 +21,7 @@ const char *const tm_nightly_state_words[] = {
     [NIGHT_YOUNG] = "not_judged", [NIGHT_SAME] = "same",     [NIGHT_GONE] = "gone",
 };
 
-bool tm_nightly_counts(const struct tm_history_figure *figure)
+bool tm_nightly_counts(const struct tm_run_figure *figure)
 {
     return figure->has_trend && figure->better != TM_BETTER_NEITHER;
 }
@@ -49,14 +49,25 @@ void tm_nightly_add_number(struct tm_value *to, const char *key, double value, c
         tm_add_figure(to, key, value, why);
 }
 
-char *tm_nightly_value(char *out, double value, const struct tm_history_figure *figure)
+static bool is_share(const struct tm_run_figure *figure)
 {
-    return tm_format_unit(out, value, *figure->unit ? figure->unit : "count");
+    return figure->kind == TM_DOC_PERCENT;
 }
 
-char *tm_nightly_change(char *out, double change, const struct tm_history_figure *figure)
+/* As it is written behind a value: a count has a word there. */
+static const char *unit_of(const struct tm_run_figure *figure)
 {
-    return tm_format_change(out, change, strcmp(figure->unit, "%") == 0);
+    return figure->kind == TM_DOC_COUNT ? "count" : tm_doc_unit(figure->kind);
+}
+
+char *tm_nightly_value(char *out, double value, const struct tm_run_figure *figure)
+{
+    return tm_format_unit(out, value, unit_of(figure));
+}
+
+char *tm_nightly_change(char *out, double change, const struct tm_run_figure *figure)
+{
+    return tm_format_change(out, change, is_share(figure));
 }
 
 /* The figure of the good runs before a place, newest first. */
@@ -101,13 +112,8 @@ static double spread_of_steps(const double *value, size_t count)
     return tm_sample_select_median(step, count - 1) / sqrt(2);
 }
 
-static bool is_share(const struct tm_history_figure *figure)
-{
-    return strcmp(figure->unit, "%") == 0;
-}
-
 /* Below it a change is not told. */
-static struct tm_least_change nightly_least_change(const struct tm_history_figure *figure)
+static struct tm_least_change nightly_least_change(const struct tm_run_figure *figure)
 {
     struct tm_least_change least = { .share = 0 };
 
@@ -119,13 +125,13 @@ static struct tm_least_change nightly_least_change(const struct tm_history_figur
 }
 
 /* In percent, or in points of a share; NaN = 0 before. */
-static double nightly_change_of(const struct tm_history_figure *figure, double before, double after)
+static double nightly_change_of(const struct tm_run_figure *figure, double before, double after)
 {
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
 
-static void judge_figure(struct night_figure *to, const struct tm_history_figure *figure, const double *value,
-                         size_t count, double step_before)
+static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const double *value, size_t count,
+                         double step_before)
 {
     const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
     const struct tm_least_change least = nightly_least_change(figure);
@@ -137,13 +143,13 @@ static void judge_figure(struct night_figure *to, const struct tm_history_figure
     to->before = median_of(value, recent);
     to->band = fmax(fmax(least.share * fabs(to->before), least.amount),
                     deviations * fmax(spread_of(value, recent, to->before), spread_of_steps(value, count)));
-    if (figure->parts && !isnan(step_before))
+    if (tm_figure_is_of_parts(figure) && !isnan(step_before))
         to->band = fmax(to->band, part_least * fabs(step_before));
     change = to->value - to->before;
     to->change = nightly_change_of(figure, to->before, to->value);
-    to->weight = figure->parts && step_before > 0 ? fabs(change) / step_before
-                 : !isnan(to->change)             ? fabs(to->change) / 100
-                                                  : 1; /* of nothing */
+    to->weight = tm_figure_is_of_parts(figure) && step_before > 0 ? fabs(change) / step_before
+                 : !isnan(to->change)                             ? fabs(to->change) / 100
+                                                                  : 1; /* of nothing */
     to->state = !(fabs(change) > to->band) || figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
                 : (change > 0) == (figure->better == TM_BETTER_LOWER)             ? NIGHT_WORSE
                                                                                   : NIGHT_BETTER;
@@ -332,7 +338,7 @@ static void take_training(struct axis *to, struct night_history *history, const 
 static size_t nightly_find_changes(const struct night *night, size_t figure, const uint16_t *index, size_t count,
                                    struct tm_change_point points[TM_CHANGE_POINTS_MOST])
 {
-    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    const struct tm_run_figure *kind = &tm_figure_table[figure];
     uint16_t place[NIGHT_POINTS] = { 0 };
     size_t values = 0, found;
 
@@ -353,7 +359,7 @@ static size_t nightly_find_changes(const struct night *night, size_t figure, con
 
 /* --- writing --- */
 
-static const char *change_word(const struct tm_history_figure *figure, const struct tm_change_point *change)
+static const char *change_word(const struct tm_run_figure *figure, const struct tm_change_point *change)
 {
     return figure->better == TM_BETTER_NEITHER                                       ? "other"
            : (change->after > change->before) == (figure->better == TM_BETTER_LOWER) ? "worse"
@@ -363,7 +369,7 @@ static const char *change_word(const struct tm_history_figure *figure, const str
 static void add_change(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis,
                        const struct tm_change_point *change)
 {
-    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    const struct tm_run_figure *kind = &tm_figure_table[figure];
     const struct night_point *point = tm_nightly_point_at(night->history, axis->place[change->at]);
 
     tm_add_string(to, "state", change_word(kind, change));
@@ -386,12 +392,12 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
 
 static void add_place(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis)
 {
-    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    const struct tm_run_figure *kind = &tm_figure_table[figure];
 
     tm_add_text(to, "job", night->history->job, strlen(night->history->job));
     tm_add_string(to, "figure", kind->id);
-    tm_add_string(to, "title", kind->title);
-    tm_add_string(to, "unit", kind->unit);
+    tm_add_string(to, "title", kind->name);
+    tm_add_string(to, "unit", tm_doc_unit(kind->kind));
     tm_add_string(to, "axis", axis->name);
     tm_add_known(to, "training", axis->training ? axis->training : "", "it is by time");
 }
@@ -401,7 +407,7 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
                          const struct tm_change_point *points, size_t count)
 {
     struct tm_value *list = tm_member(night->root, "change_points");
-    const struct tm_history_figure *kind = &tm_figure_table[figure];
+    const struct tm_run_figure *kind = &tm_figure_table[figure];
     char text[TM_FORMAT_BYTES];
 
     for (size_t i = count; i > 0; i--) {
@@ -740,12 +746,12 @@ void tm_nightly_add_ahead_finding(struct night *night)
 /* --- worse --- */
 
 static void emit_figure(struct tm_value *to, const char *key, const char *prefix, const struct night_figure *judged,
-                        const struct tm_history_figure *figure)
+                        const struct tm_run_figure *figure)
 {
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
 
     tm_nightly_change(change, judged->change, figure);
-    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->title,
+    tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->name,
                    tm_nightly_value(before, judged->before, figure), tm_nightly_value(value, judged->value, figure),
                    *change ? " (" : "", change, *change ? ")" : "");
 }
@@ -821,7 +827,7 @@ static void add_compare(struct tm_value *fix, const struct night_point *before, 
 void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged)
 {
     const struct night_figure *worst = &judged->figure[judged->worst];
-    const struct tm_history_figure *figure = &tm_figure_table[judged->worst];
+    const struct tm_run_figure *figure = &tm_figure_table[judged->worst];
     const struct night_point *before;
     char name[4 * NAME_CHARS + 1], prefix[sizeof(name) + 2], text[TM_FORMAT_BYTES], band[TM_FORMAT_BYTES];
     struct tm_value *to, *evidence;
@@ -830,11 +836,13 @@ void tm_nightly_add_worse_finding(struct night *night, const struct night_judgem
         return;
     night->worse_told++;
     before = last_good(night->history, judged->newest);
-    to = begin(night, "night_worse",
-               (judged->worst == 0 || figure->parts) && judged->figure[0].change >= bad_pct ? "critical" : "warning");
+    to =
+        begin(night, "night_worse",
+              (judged->worst == 0 || tm_figure_is_of_parts(figure)) && judged->figure[0].change >= bad_pct ? "critical"
+                                                                                                           : "warning");
     (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
     emit_figure(to, "title", prefix, worst, figure);
-    evidence = add_value(to, worst->value, *figure->unit ? figure->unit : "count", NAN);
+    evidence = add_value(to, worst->value, unit_of(figure), NAN);
     tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
                    tm_nightly_value(text, worst->before, figure), tm_nightly_value(band, worst->band, figure));
     emit_others(evidence, judged);

@@ -208,16 +208,16 @@ static const struct base_unit base_units[] = {
     { "%", "_pct", "ratio", 100 },
 };
 
-static const struct base_unit *base_of(const struct tm_history_figure *figure)
+static const struct base_unit *base_of(const struct tm_run_figure *figure)
 {
     for (size_t i = 0; i < sizeof(base_units) / sizeof(base_units[0]); i++) {
-        if (strcmp(figure->unit, base_units[i].unit) == 0)
+        if (strcmp(tm_doc_unit(figure->kind), base_units[i].unit) == 0)
             return &base_units[i];
     }
     return NULL;
 }
 
-static void name_of(char name[NAME_BYTES], const struct tm_history_figure *figure, const struct base_unit *base)
+static void name_of(char name[NAME_BYTES], const struct tm_run_figure *figure, const struct base_unit *base)
 {
     const size_t length = strlen(figure->id), ending = base ? strlen(base->ending) : 0;
     const bool ends = ending && length > ending && strcmp(figure->id + length - ending, base->ending) == 0;
@@ -231,12 +231,12 @@ static void put_figure(const struct writing *w, size_t index)
     static const char *const better[] = {
         [TM_BETTER_LOWER] = "; lower is better", [TM_BETTER_HIGHER] = "; higher is better", [TM_BETTER_NEITHER] = ""
     };
-    const struct tm_history_figure *const figure = &tm_figure_table[index];
+    const struct tm_run_figure *const figure = &tm_figure_table[index];
     const struct base_unit *const base = base_of(figure);
     char name[NAME_BYTES], help[NAME_BYTES + 64];
 
     name_of(name, figure, base);
-    (void)snprintf(help, sizeof(help), "%s of the newest run of the job%s", figure->title, better[figure->better]);
+    (void)snprintf(help, sizeof(help), "%s of the newest run of the job%s", figure->name, better[figure->better]);
     put_family(w->to, name, base ? base->base : NULL, help);
     for (const struct newest *job = w->jobs; job; job = job->next) {
         if (!job->has_figures || !isfinite(job->figure[index]))

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "pipeline/doc/doc_fields.h"
-#include "reports/history/history.h"
+#include "pipeline/doc/run_figures.h"
+#include "reports/findings/thresholds.h"
 
 static void fields_are_found_by_path(void **state)
 {
@@ -106,19 +107,52 @@ static void tables_are_whole(void **state)
         check_fields(schemas[i]->fields);
 }
 
-/* What the history keeps is in summaries, in the same unit. */
-static void figures_of_the_history_are_fields(void **state)
+/* Figures of a run are in its summary, in the same unit, and those that are divided by steps are sums over them. */
+static void figures_of_a_run_are_fields(void **state)
 {
+    const struct tm_run_figure *figure;
+
     (void)state;
-    for (size_t i = 0; i < tm_figure_count; i++) {
-        const struct tm_history_figure *figure = &tm_figure_table[i];
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++) {
         const struct tm_doc_field *field = tm_doc_field_at(tm_summary_schema.fields, figure->path);
 
         if (!field)
             fail_msg("%s is no field", figure->path);
-        if (strncmp(figure->path, "kpis[", 5) != 0 && tm_doc_kind_of(field) != TM_DOC_OBJECT)
-            assert_string_equal(tm_doc_unit(tm_doc_kind_of(field)), figure->unit);
+        if (strncmp(figure->path, "kpis[", 5) != 0)
+            assert_string_equal(tm_doc_unit(tm_doc_kind_of(field)), tm_doc_unit(figure->kind));
+        assert_true(!figure->is_per_step || tm_doc_is_sum(tm_summary_schema.fields, figure->path));
     }
+}
+
+/* Each key figure is one of them, and both know which way is better. */
+static void key_figures_are_figures_of_a_run(void **state)
+{
+    static struct tm_thresholds thresholds;
+    struct tm_error error = { .status = TM_OK };
+
+    (void)state;
+    assert_int_equal(tm_thresholds_init(&thresholds, &error), TM_OK);
+    for (int i = 0; i < TM_KPI_COUNT; i++) {
+        const struct tm_run_figure *figure = tm_run_figure_of_kpi(tm_kpi_id[i]);
+
+        assert_non_null(figure);
+        assert_int_equal(figure->better == TM_BETTER_HIGHER, thresholds.kpi[i].higher_is_better);
+        assert_int_equal(figure->kind == TM_DOC_PERCENT, strcmp(thresholds.kpi[i].unit, "%") == 0);
+    }
+}
+
+/* A comparison shows figures in the order of different numbers. */
+static void places_differ(void **state)
+{
+    const struct tm_run_figure *figure, *other;
+
+    (void)state;
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++)
+        for (size_t k = 0; k < i && (other = tm_run_figure(k)); k++) {
+            assert_string_not_equal(figure->path, other->path);
+            if (figure->place)
+                assert_int_not_equal(figure->place, other->place);
+        }
 }
 
 int main(void)
@@ -127,7 +161,9 @@ int main(void)
         cmocka_unit_test(fields_are_found_by_path),
         cmocka_unit_test(units_follow_from_kinds),
         cmocka_unit_test(tables_are_whole),
-        cmocka_unit_test(figures_of_the_history_are_fields),
+        cmocka_unit_test(figures_of_a_run_are_fields),
+        cmocka_unit_test(key_figures_are_figures_of_a_run),
+        cmocka_unit_test(places_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include "stages/output/perfetto/perfetto_writer.h"
 
 #include "pipeline/store/hash.h"
-#include "pipeline/store/probe.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/strings.h"
 #include "stages/output/file/out_file.h"
 
