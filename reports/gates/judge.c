@@ -463,10 +463,10 @@ static bool has_changed(const struct tm_judging *j, bool of_mean)
 
 static void take_spread(const struct tm_judging *j, struct tm_gate_result *r)
 {
-    const char *path = !is_step_time(r->path) ? r->path : is_mean(r->path) ? "steps.mean_ps" : "steps.median_ps";
+    const struct tm_run_figure *figure = tm_run_figure_at(r->path);
 
     if (j->comparison)
-        r->spread_pct = tm_spread_pct(j->comparison->spread, j->comparison->spreads, path);
+        r->spread_pct = tm_spread_pct(j->comparison->spread, j->comparison->spreads, figure ? figure->path : r->path);
     r->noise.noise_pct = fmax(r->noise.noise_pct, r->spread_pct); /* of a NaN the other one */
 }
 

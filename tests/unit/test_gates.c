@@ -544,7 +544,7 @@ static void a_comparison_has_the_last_word(void **state)
                       open[] = "{'verdict': 'inconclusive', " MIDDLE("mean", "false",
                                                                      "20") ", " MIDDLE("median", "false", "20") "}";
     const struct tm_spread none = { "none", 50 }, median = { "steps.median_ps", 25 },
-                           compiles = { "compile.inside_steps.count", 40 };
+                           compiles = { "compile.inside_steps.count", 40 }, mfu = { "roofline.mfu_pct", 40 };
     struct rig rig;
 
     (void)state;
@@ -565,6 +565,12 @@ static void a_comparison_has_the_last_word(void **state)
     assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &compiles, "passed",
                     "differ by up to 40.0");
     assert_compared(&rig, "compile.inside_steps.count.total>+5%", regression, &none, "failed", "");
+    rig_free(&rig);
+    rig_init(&rig, "{'kpis': [{'id': 'model_flop_utilization', 'value': 30, 'unit': '%'}]}");
+    rig_add(&rig, "{'input': {'files': [{'xxh3': '00000000000000b1'}]}, 'kpis': [{'id': 'model_flop_utilization', "
+                  "'value': 40, 'unit': '%'}]}");
+    assert_compared(&rig, "model_flop_utilization<-5%", regression, &none, "failed", "");
+    assert_compared(&rig, "model_flop_utilization<-5%", regression, &mfu, "passed", "differ by up to 40.0");
     rig_free(&rig);
 }
 
