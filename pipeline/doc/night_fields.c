@@ -54,7 +54,7 @@ static const struct tm_doc_field finding[] = {
 
 static const struct tm_doc_field changed[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "id", TM_DOC_WORD, .help = "Of its run." },
+    { "id", TM_DOC_NAME, .help = "Of its run." },
     { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .help = "A path below the folder of the document.",
       .pattern = PATH_BELOW },
     { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
@@ -97,7 +97,7 @@ static const struct tm_doc_field job[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "state", TM_DOC_TERM, .title = "State", .words = "failed|worse|absent|partial|better|new|not_judged|same" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run." },
-    { "id", TM_DOC_WORD, .title = "Id" },
+    { "id", TM_DOC_NAME, .title = "Id" },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
@@ -135,7 +135,7 @@ static const struct tm_doc_field trends_changes[] = {
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
-    { "id", TM_DOC_WORD, .title = "Id" },
+    { "id", TM_DOC_NAME, .title = "Id" },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
     { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before" },
     { .key = NULL },
@@ -187,7 +187,7 @@ static const struct tm_doc_field change_points[] = {
 static const struct tm_doc_field failures[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
-    { "id", TM_DOC_WORD, .title = "Id" },
+    { "id", TM_DOC_NAME, .title = "Id" },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^" NIGHT "$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
@@ -199,7 +199,7 @@ static const struct tm_doc_field failures[] = {
 static const struct tm_doc_field runs[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
-    { "id", TM_DOC_WORD, .title = "Id" },
+    { "id", TM_DOC_NAME, .title = "Id" },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^" NIGHT "$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
@@ -269,7 +269,7 @@ static const struct tm_doc_field kpis[] = {
 
 static const struct tm_doc_field gate[] = {
     { "job", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Job" },
-    { "id", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Id" },
+    { "id", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Id" },
     { "status", TM_DOC_WORD, .title = "Result", .words = "failed|unknown" },
     { "figure", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Path in the summary" },
     { "title", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Figure" },
