@@ -81,18 +81,6 @@ static const struct tm_doc_field judged_figure[] = {
     { .key = NULL },
 };
 
-static const struct tm_doc_field jobs_figures[] = {
-    { "step_time_ps", TM_DOC_OBJECT, .title = "Step time", .fields = judged_figure },
-    { "device_utilization_pct", TM_DOC_OBJECT, .title = "Device utilization", .fields = judged_figure },
-    { "mfu_pct", TM_DOC_OBJECT, .title = "Mfu", .fields = judged_figure },
-    { "compute_ps", TM_DOC_OBJECT, .title = "Compute", .fields = judged_figure },
-    { "exposed_collective_ps", TM_DOC_OBJECT, .title = "Exposed collectives", .fields = judged_figure },
-    { "idle_ps", TM_DOC_OBJECT, .title = "Idle", .fields = judged_figure },
-    { "compile_time_ps", TM_DOC_OBJECT, .title = "Compile time", .fields = judged_figure },
-    { "peak_memory_bytes", TM_DOC_OBJECT, .title = "Peak memory bytes", .fields = judged_figure },
-    { .key = NULL },
-};
-
 static const struct tm_doc_field job[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "state", TM_DOC_TERM, .title = "State", .words = "failed|worse|absent|partial|better|new|not_judged|same" },
@@ -114,7 +102,8 @@ static const struct tm_doc_field job[] = {
     { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding", .help = "The first one." },
     { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "In the history." },
-    { "figures", TM_DOC_OBJECT, .help = "By which it is judged.", .fields = jobs_figures },
+    { "figures", TM_DOC_OBJECT | TM_DOC_MAP, .help = "By which it is judged, by the ids in figures of the document.",
+      .fields = judged_figure, .pattern = "^[a-z0-9_]+$" },
     { .key = NULL },
 };
 
