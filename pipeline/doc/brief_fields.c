@@ -230,7 +230,7 @@ static const struct tm_doc_field commands[] = {
 
 static const struct tm_doc_field brief_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.brief" },
-    { "schema_version", TM_DOC_COUNT, .help = "Version of the schema", .least = 1, .most = 1 },
+    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
     { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tool },
     { "kind", TM_DOC_WORD, .help = "What it is of.", .words = "run|comparison|batch" },
     { "run", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Run" },

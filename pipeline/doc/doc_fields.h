@@ -78,7 +78,7 @@ struct tm_doc_field {
     const char *help;  /* what else is to be known, a sentence; NULL = nothing */
     const char *words; /* "a|b|c"; NULL = any */
     const struct tm_doc_field *fields;
-    double least, most;  /* of a number, or elements of a list; 0 = any */
+    double least, most;  /* of a number, the length of a text, or elements of a list; 0 = any */
     const char *pattern; /* of a text, or of the names in a map: a regular expression */
     const char *rule;    /* more members for the schema of the object, in JSON */
 };
@@ -99,6 +99,7 @@ struct tm_doc_schema {
 
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
     tm_night_schema, tm_brief_schema;
+const struct tm_doc_schema *tm_history_schema(void); /* of a row: made with the figures that the history keeps */
 
 static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)
 {

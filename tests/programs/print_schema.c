@@ -180,13 +180,15 @@ static void print_value(const struct tm_doc_field *field, bool may_be_null, int 
         (void)printf("\"const\": %g", field->least);
     } else if (!kinds[kind].name || has_limits || has_pattern ||
                (field->shape & (TM_DOC_FRACTION | TM_DOC_FILLED | TM_DOC_NOT_NEGATIVE))) {
+        const char *const of = tm_doc_is_text(kind) ? "Length" : "imum";
+
         print_type(kind, may_be_null, field->shape & TM_DOC_FRACTION);
         if (has_limits && field->least != 0)
-            (void)printf(", \"minimum\": %g", field->least);
+            (void)printf(", \"min%s\": %g", of, field->least);
         else
             (void)printf("%s", field->shape & TM_DOC_NOT_NEGATIVE ? ", \"minimum\": 0" : kinds[kind].limits);
         if (has_limits && field->most != 0)
-            (void)printf(", \"maximum\": %g", field->most);
+            (void)printf(", \"max%s\": %g", of, field->most);
         if (field->shape & TM_DOC_FILLED)
             (void)printf(", \"minLength\": 1");
         if (has_pattern) {
@@ -476,9 +478,9 @@ static void print_page(const struct tm_doc_schema *schema)
 
 int main(int argc, char **argv)
 {
-    static const struct tm_doc_schema *const schemas[] = { &tm_summary_schema, &tm_comparison_schema,
-                                                           &tm_scaling_schema, &tm_check_schema,
-                                                           &tm_night_schema,   &tm_brief_schema };
+    const struct tm_doc_schema *const schemas[] = { &tm_summary_schema, &tm_comparison_schema, &tm_scaling_schema,
+                                                    &tm_check_schema,   &tm_night_schema,      &tm_brief_schema,
+                                                    tm_history_schema() };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)
