@@ -84,11 +84,11 @@ static const struct tm_doc_field findings[] = {
     { "id", TM_DOC_WORD | TM_DOC_FILLED, .title = "Id" },
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "good|info|warning|critical" },
     { "title", TM_DOC_PROSE, .title = "Title" },
-    { "at_stake_ps", TM_DOC_INTEGER | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Potential savings." },
-    { "share_pct", TM_DOC_NUMBER | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of the window." },
-    { "change_ps", TM_DOC_INTEGER | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of a cause in a comparison: by how much the mean "
+    { "at_stake_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Potential savings." },
+    { "share_pct", TM_DOC_CHANGE_PCT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of the window." },
+    { "change_ps", TM_DOC_CHANGE | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of a cause in a comparison: by how much the mean "
       "step changed." },
-    { "explains_pct", TM_DOC_NUMBER | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of the change." },
+    { "explains_pct", TM_DOC_CHANGE_PCT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of the change." },
     { "stake", TM_DOC_PROSE, .help = "The same in words." },
     { "evidence", TM_DOC_PROSE, .title = "Evidence" },
     { "advice", TM_DOC_PROSE, .title = "Advice" },
@@ -113,10 +113,10 @@ static const struct tm_doc_field checks[] = {
 static const struct tm_doc_field test[] = {
     { "verdict", TM_DOC_WORD, .title = "Verdict", .words = "regression|improvement|no_change|inconclusive" },
     { "basis", TM_DOC_WORD, .title = "Basis", .words = "steps|runs|none" },
-    { "change_ps", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Change" },
-    { "change_pct", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change, percent" },
-    { "low_pct", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Lower end of the 95 % interval." },
-    { "high_pct", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Upper end." },
+    { "change_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "Change" },
+    { "change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Change, percent" },
+    { "low_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Lower end of the 95 % interval." },
+    { "high_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Upper end." },
     { "p", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "p" },
     { "reason", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Why it is inconclusive." },
     { .key = NULL },
@@ -147,7 +147,7 @@ static const struct tm_doc_field changes[] = {
     { "title", TM_DOC_WORD, .title = "Part" },
     { "base_ps", TM_DOC_TIME, .title = "Base", .help = "Per step and device." },
     { "new_ps", TM_DOC_TIME, .title = "New" },
-    { "change_ps", TM_DOC_INTEGER, .title = "Change" },
+    { "change_ps", TM_DOC_CHANGE, .title = "Change" },
     { "significant", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Significant" },
     { .key = NULL },
 };
@@ -159,7 +159,7 @@ static const struct tm_doc_field figures[] = {
     { "kind", TM_DOC_WORD, .title = "Kind", .words = "time|pct|count|bytes|rate|number", .help = "Times are picoseconds." },
     { "base", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Base" },
     { "new", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "New" },
-    { "change_pct", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
+    { "change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Change" },
     { "judgement", TM_DOC_WORD, .title = "Assessment", .words = "better|worse" },
     { .key = NULL },
 };
