@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "pipeline/doc/run_figures.h"
+
 struct sample {
     cJSON *schema;
     const char *platform;
@@ -75,6 +77,8 @@ static void add_members(struct sample *sample, struct tm_value *to, const cJSON 
     }
     if (cJSON_IsObject(others))
         add(sample, to, "one-more", others, depth + 1);
+    for (size_t i = 0; member(schema, "propertyNames") && i < tm_figure_count; i++) /* it may be a map by figures */
+        add(sample, to, tm_figure_table[i].id, others, depth + 1);
 }
 
 static void add_elements(struct sample *sample, struct tm_value *to, const cJSON *schema, int depth)
