@@ -27,27 +27,27 @@ static const struct tm_doc_field baseline[] = {
 
 static const struct tm_doc_field gates[] = {
     { "figure", TM_DOC_NAME, .title = "Path in the summary", .help = "Path in the summary." },
-    { "place", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Found at", .help = "Where \"[*]\" or a number stands in the "
-      "path, the one that was taken." },
+    { "place", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Found at", .help = "Which element was taken where the path "
+      "leaves it open." },
     { "title", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Figure" },
     { "unit", TM_DOC_WORD, .help = "ps, ns, us, ms, s, %, bytes, bytes/s, FLOP/s, count, or empty." },
-    { "rule", TM_DOC_TERM, .title = "Rule", .words = "max|min|equals|max_increase|max_decrease|max_increase_pct|"
-      "max_decrease_pct" },
+    { "rule", TM_DOC_TERM, .title = "Rule", .help = "What the gate file asks for.",
+      .words = "max|min|equals|max_increase|max_decrease|max_increase_pct|" "max_decrease_pct" },
     { "limit", TM_DOC_NUMBER,
       .help = "In the figure's unit, of _pct in %; \"1.2x\" of max is 20 of max_increase_pct." },
-    { "limit_text", TM_DOC_WORD, .title = "Limit", .help = "As the user wrote it." },
+    { "limit_text", TM_DOC_WORD, .title = "Limit", .help = "The limit as it is written there." },
     { "fails_at_limit", TM_DOC_BOOL, .help = "\">=\" and \"<=\"." },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
     { "value_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Value" },
-    { "baseline", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Of several the median." },
+    { "baseline", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "The figure of the run that is compared with; of several "
+      "their median." },
     { "baseline_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Baseline" },
     { "per_step", TM_DOC_BOOL,
       .help = "A sum over the window, compared per analyzed step: so are value and baseline." },
     { "change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Change", .help = "Null without a baseline, and where "
       "it is 0." },
     { "p", TM_DOC_P | TM_DOC_OR_NULL, .title = "p", .help = "Of relative rules, two-sided; null: not tested." },
-    { "noise_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Noise", .help = "A smaller change is within noise; "
-      "null: not known." },
+    { "noise_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Noise", .help = "A smaller change is within noise." },
     { "required", TM_DOC_BOOL, .title = "Required" },
     { "status", TM_DOC_WORD, .title = "Status", .words = "passed|failed|unknown|skipped" },
     { "why", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Why", .help = "Always there of unknown and skipped." },
@@ -58,8 +58,9 @@ static const struct tm_doc_field gates[] = {
 static const struct tm_doc_field counts[] = {
     { "passed", TM_DOC_COUNT, .title = "Passed" },
     { "failed", TM_DOC_COUNT, .title = "Failed" },
-    { "unknown", TM_DOC_COUNT, .title = "Not known" },
-    { "skipped", TM_DOC_COUNT, .title = "Skipped" },
+    { "unknown", TM_DOC_COUNT, .title = "Not known", .help = "Gates whose figure the run does not have, or which need "
+      "a baseline with more steps." },
+    { "skipped", TM_DOC_COUNT, .title = "Skipped", .help = "Gates that do not apply." },
     { .key = NULL },
 };
 

@@ -32,27 +32,31 @@ static const struct tm_doc_field compared_steps[] = {
     { "chosen", TM_DOC_COUNT, .title = "Steps" },
     { "samples", TM_DOC_COUNT, .title = "Samples" },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
-    { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median step" },
+    { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median step", .help = "Median of the analyzed steps." },
     { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "95th percentile" },
     { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Stddev" },
-    { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation" },
+    { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation", .help = "Their standard deviation as a share of "
+      "their mean." },
     { .key = NULL },
 };
 
 const struct tm_doc_field tm_doc_compared_run[] = {
     { "path", TM_DOC_PATH, .title = "Path" },
-    { "kind", TM_DOC_WORD, .title = "Read from", .words = "profile|summary" },
+    { "kind", TM_DOC_WORD, .title = "Read from", .help = "The profile itself, or a summary.json that was made of it.",
+      .words = "profile|summary" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Run" },
-    { "fingerprint", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Fingerprint", .help = "16 hexadecimal digits, of those of "
-      "its files.", .pattern = "^[0-9a-f]{16}$" },
-    { "partial", TM_DOC_BOOL, .title = "Damaged" },
+    { "fingerprint", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Fingerprint", .help = "Of the contents of all files: two "
+      "runs with the same one are the same.", .pattern = "^[0-9a-f]{16}$" },
+    { "partial", TM_DOC_BOOL, .title = "Damaged", .help = "The input is cut short or damaged; the figures are of what "
+      "could be read." },
     { "platform", TM_DOC_WORD, .title = "Platform", .words = "gpu|tpu|cpu|none" },
     { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
     { "devices", TM_DOC_COUNT, .title = "Devices" },
     { "hosts", TM_DOC_COUNT, .title = "Hosts" },
     { "framework", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Framework" },
     { "versions", TM_DOC_OBJECT, .help = "Of the first host.", .fields = compared_versions },
-    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "Of an external benchmark." },
+    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "The time that a result of the "
+      "benchmark (--results) has for the run." },
     { "steps", TM_DOC_OBJECT, .help = "As its summary has them.", .fields = compared_steps },
     { .key = NULL },
 };
@@ -65,18 +69,19 @@ static const struct tm_doc_field sides[] = {
     { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
     { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
     { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
-    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured by the benchmark" },
-    { "samples", TM_DOC_COUNT, .title = "Samples", .help = "One for each step number." },
-    { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean", .help = "Mean over the runs, as the median, the 95th "
-      "percentile, the shortest and the longest." },
+    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured by the benchmark",
+      .help = "The time that a result of the benchmark (--results) has for the run." },
+    { "samples", TM_DOC_COUNT, .title = "Samples", .help = "Steps with a length, of all runs of the side." },
+    { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean", .help = "Of the step times of the analyzed steps; of "
+      "several runs the mean of what each has." },
     { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median" },
     { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "95th percentile" },
     { "min_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Shortest" },
     { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Longest" },
-    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation", .help = "Of all steps." },
-    { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation", .help = "Of all steps." },
-    { "between_runs_cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Between runs",
-      .help = "Of the runs' medians; null of one run." },
+    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation", .help = "Of all steps of the side." },
+    { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation", .help = "Its share of their mean." },
+    { "between_runs_cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Between runs", .help = "How far the medians of "
+      "the runs spread, as a share of their mean." },
     { "samples_ps", TM_DOC_TIME | TM_DOC_LIST, .help = "In order, run after run.", .most = 4096 },
     { .key = NULL },
 };
@@ -151,12 +156,14 @@ static const struct tm_doc_field waterfalls_parts[] = {
     { "id", TM_DOC_WORD, .title = "Id", .words = "compute|collectives|copy_h2d|copy_d2h|copy_p2p|copy_d2d|copy_other|"
       "idle_device_wait|idle_launch|idle_compile|idle_input|idle_sync|idle_gc|idle_profiler|idle_host|idle_unrecorded" },
     { "title", TM_DOC_WORD, .title = "Part" },
-    { "base_ps", TM_DOC_CHANGE, .title = "Before" },
+    { "base_ps", TM_DOC_CHANGE, .title = "Before", .help = "Mean time of that part in a step of one device." },
     { "new_ps", TM_DOC_CHANGE, .title = "After" },
     { "change_ps", TM_DOC_CHANGE, .title = "Change" },
-    { "share_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Of the step", .help = "Of the base's step." },
+    { "share_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Of the step", .help = "The change as a share of the "
+      "whole step of the base." },
     { "p", TM_DOC_P | TM_DOC_OR_NULL, .title = "p" },
-    { "significant", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Told from noise" },
+    { "significant", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Told from noise", .help = "Whether a change of that size "
+      "is more than chance explains; empty: not tested." },
     { .key = NULL },
 };
 
@@ -176,8 +183,9 @@ static const struct tm_doc_field figures_changes[] = {
     { "pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Null of a 0." },
     { "p", TM_DOC_P | TM_DOC_OR_NULL, .title = "p" },
     { "significant", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Significant" },
-    { "judgement", TM_DOC_WORD, .help = "unclear: changed, but of one value per run; other: changed, neither better "
-      "nor worse.", .words = "better|worse|same|unclear|other" },
+    { "judgement", TM_DOC_WORD, .help = "Whether the change is for the better; same: not to be told from noise; "
+      "unclear: changed, but of one value per run; other: changed, neither better nor worse.",
+      .words = "better|worse|same|unclear|other" },
     { .key = NULL },
 };
 
@@ -217,11 +225,13 @@ static const struct tm_doc_field row_changes[] = {
     { "pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "In percent" },
     { "p", TM_DOC_P | TM_DOC_OR_NULL, .title = "p" },
     { "significant", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Significant" },
-    { "status", TM_DOC_TERM, .title = "Became", .words = "added|removed|slower|faster|same|unclear" },
-    { "from_count_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "By their number",
-      .help = "What the number of executions accounts for." },
-    { "from_length_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "By their length",
-      .help = "What their length does; both add up to change_ps." },
+    { "status", TM_DOC_TERM, .title = "Became", .help = "New and gone rows are on one side alone; slower and faster "
+      "ones changed by more than noise explains, as far as it is known; what cannot be told from noise says so.",
+      .words = "added|removed|slower|faster|same|unclear" },
+    { "from_count_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "By their number", .help = "What more or fewer "
+      "executions change, each as long as before." },
+    { "from_length_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "By their length", .help = "What longer or shorter "
+      "executions change; both add up to the change." },
     { .key = NULL },
 };
 
@@ -270,7 +280,7 @@ static const struct tm_doc_field devices_rows_changes[] = {
 static const struct tm_doc_field devices_rows[] = {
     { "name", TM_DOC_NAME, .title = "Device", .help = "Without the host where there is one." },
     { "values", TM_DOC_TIME | TM_DOC_LIST, .help = "Busy time per step." },
-    { "compute", TM_DOC_TIME | TM_DOC_LIST, .help = "Time of computing per step." },
+    { "compute", TM_DOC_TIME | TM_DOC_LIST, .help = "Time of a step in which the device computes." },
     { "changes", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Changes", .fields = devices_rows_changes },
     { .key = NULL },
 };

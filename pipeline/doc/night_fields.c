@@ -60,11 +60,14 @@ static const struct tm_doc_field changed[] = {
     { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
     { "title", TM_DOC_WORD, .title = "Figure" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
-    { "value", TM_DOC_NUMBER, .title = "Value" },
-    { "before", TM_DOC_NUMBER, .help = "Median of the good runs before." },
+    { "value", TM_DOC_NUMBER, .title = "Value", .help = "The figure of the newest run of the night." },
+    { "before", TM_DOC_NUMBER, .help = "The median of the seven good runs of the job before it." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Percent; of a share points." },
-    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "A smaller change is within it." },
-    { "runs", TM_DOC_COUNT, .title = "Runs before", .help = "That it is held against.", .least = 3, .most = 7 },
+    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "A smaller change is not told: it is within what the figure "
+      "asks for, three times the spread of the runs before, or three times the spread of their steps from one to the "
+      "next." },
+    { "runs", TM_DOC_COUNT, .title = "Runs before", .help = "Good runs that the newest one is held against: three to "
+      "seven.", .least = 3, .most = 7 },
     { "value_text", TM_DOC_WORD, .title = "Now" },
     { "before_text", TM_DOC_WORD, .title = "Before" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
@@ -74,16 +77,19 @@ static const struct tm_doc_field changed[] = {
 
 static const struct tm_doc_field judged_figure[] = {
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
-    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before" },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before", .help = "The median of the seven good runs "
+      "before." },
     { "band", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Usual" },
-    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change", .help = "The change against it." },
     { "state", TM_DOC_WORD, .title = "State", .words = "worse|better|same|not_judged" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field job[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "state", TM_DOC_TERM, .title = "State", .words = "failed|worse|absent|partial|better|new|not_judged|same" },
+    { "state", TM_DOC_TERM, .title = "State", .help = "How the newest run of the night stands beside the runs before "
+      "it; missing: the job ran on four or more of the seven nights before, and not in this one.",
+      .words = "failed|worse|absent|partial|better|new|not_judged|same" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run." },
     { "id", TM_DOC_NAME, .title = "Id" },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
@@ -155,18 +161,20 @@ static const struct tm_doc_field change_points[] = {
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "axis", TM_DOC_TERM, .title = "Over", .words = "time|step" },
     { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Training" },
-    { "state", TM_DOC_TERM, .title = "Direction", .words = "worse|better|other" },
-    { "before", TM_DOC_NUMBER, .help = "Median of the old level." },
-    { "after", TM_DOC_NUMBER, .help = "Median of the new level." },
+    { "state", TM_DOC_TERM, .title = "Direction", .help = "Whether the new level is worse or better.",
+      .words = "worse|better|other" },
+    { "before", TM_DOC_NUMBER, .help = "Median of the runs before the change, back to the change before it." },
+    { "after", TM_DOC_NUMBER, .help = "Median of the runs behind it, up to the next change." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
     { "p", TM_DOC_P, .title = "p" },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Training step" },
-    { "id", TM_DOC_NAME, .title = "First run", .help = "Of the first run of the new level, as night, time, step and "
-      "revision." },
-    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
-    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before" },
+    { "id", TM_DOC_NAME, .title = "First run", .help = "Of the first run of the new level." },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision", .help = "Of the source, in the first run of the "
+      "new level." },
+    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before", .help = "In the last run of the old "
+      "level." },
     { "before_text", TM_DOC_WORD, .title = "Level before" },
     { "after_text", TM_DOC_WORD, .title = "Level after" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },

@@ -41,9 +41,10 @@ static const struct tm_doc_field points_parts[] = {
 
 static const struct tm_doc_field points_shares[] = {
     { "compute_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Compute" },
-    { "exposed_collective_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Communication" },
+    { "exposed_collective_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Communication",
+      .help = "Share of a step in which a collective runs and nothing computes." },
     { "exposed_copy_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Exposed copy" },
-    { "idle_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Idle" },
+    { "idle_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Idle", .help = "Share in which nothing runs." },
     { .key = NULL },
 };
 
@@ -87,24 +88,29 @@ static const struct tm_doc_field points[] = {
     { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },
     { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
     { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
-    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "By a benchmark." },
+    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "The time that a result of the "
+      "benchmark has." },
     { "samples", TM_DOC_COUNT, .title = "Steps", .help = "Steps with a length." },
-    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step", .help = "The median; of several runs the mean of their "
-      "medians." },
+    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step", .help = "The median of the analyzed steps; of several "
+      "runs the mean of their medians." },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
-    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation",
-      .help = "Of the steps; of several runs of their medians." },
+    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation", .help = "Of the steps of a point with "
+      "one run; of several runs between their medians." },
     { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation" },
-    { "low_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Step from", .help = "95 % interval." },
-    { "high_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step to", .help = "95 % interval." },
+    { "low_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Step from" },
+    { "high_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step to" },
     { "speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up",
-      .help = "Against the first point; of weak "
-      "scaling it counts the work." },
-    { "speedup_low", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "From", .help = "95 % interval." },
-    { "speedup_high", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "To", .help = "95 % interval." },
-    { "measured_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up measured" },
+      .help = "The step of the first point over that of this one; of weak scaling times the multiple of the devices, "
+      "since each step does so many times the work." },
+    { "speedup_low", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "From",
+      .help = "95 % interval: of points with one run by resampling their steps, of points with several by the spread "
+      "between these." },
+    { "speedup_high", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "To" },
+    { "measured_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up measured",
+      .help = "The speed-up by it." },
     { "ideal_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Ideal speedup" },
-    { "efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency" },
+    { "efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency", .help = "The speed-up as a share of "
+      "the ideal one, which is the multiple of the devices." },
     { "efficiency_low_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency low" },
     { "efficiency_high_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency high" },
     { "weak_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .help = "The step of the first point over this one: the "
@@ -112,20 +118,25 @@ static const struct tm_doc_field points[] = {
     { "fitted_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "By the law that is fitted." },
     { "fitted_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Fitted speedup" },
     { "fitted_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Fitted efficiency" },
-    { "parts", TM_DOC_OBJECT, .help = "Per step and device: adds up.", .fields = points_parts },
+    { "parts", TM_DOC_OBJECT, .help = "Mean of a step of one device: every moment of it is of one part, so the parts "
+      "add up.", .fields = points_parts },
     { "shares", TM_DOC_OBJECT, .help = "Of the step.", .fields = points_shares },
-    { "growth", TM_DOC_OBJECT, .help = "The shares minus those of the first point.", .fields = points_growth },
-    { "lost", TM_DOC_OBJECT, .help = "What the efficiency is lost to: adds up to 100 - efficiency_pct; below 0: a "
-      "gain.", .fields = points_lost },
+    { "growth", TM_DOC_OBJECT, .help = "Shares of the step minus those at the first point.", .fields = points_growth },
+    { "lost", TM_DOC_OBJECT, .help = "What each part takes of the step beyond its share at the first point, made as "
+      "short as the step ideally is: adds up to the efficiency that is lost; below 0: a gain.", .fields = points_lost },
     { "details", TM_DOC_OBJECT, .help = "The parts as summary.json has them.", .fields = points_details },
-    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Collectives", .help = "Per step and device." },
-    { "overlap_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Overlap" },
-    { "collective_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes", .help = "Per step and device." },
-    { "imbalance_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Imbalance" },
-    { "spread_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Spread of a step",
-      .help = "As balance.steps.spread_median_pct." },
-    { "work_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total compute time", .help = "Computing per step, all devices "
-      "together." },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Collectives", .help = "Time of a step of one device in "
+      "which a collective runs; exposed: in which nothing computes beside it." },
+    { "overlap_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Overlap", .help = "Share of the collectives' time that "
+      "has computing beside it." },
+    { "collective_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes", .help = "What a device's collectives of a "
+      "step move." },
+    { "imbalance_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Imbalance", .help = "How much longer than the mean "
+      "the device computes that computes longest." },
+    { "spread_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Spread of a step", .help = "Between the longest and the "
+      "shortest step of the devices, in the median step." },
+    { "work_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total compute time", .help = "The sum over the devices. It "
+      "stays where the same work is shared; it grows with the devices where the work does, or where they repeat it." },
     { .key = NULL },
 };
 
@@ -139,12 +150,15 @@ static const struct tm_doc_field fit_next[] = {
 
 static const struct tm_doc_field law[] = {
     { "model", TM_DOC_WORD, .title = "Model", .words = "amdahl|gustafson" },
-    { "serial_pct", TM_DOC_SHARE, .title = "Serial share" },
-    { "low_pct", TM_DOC_SHARE, .title = "From", .help = "95 % interval." },
-    { "high_pct", TM_DOC_SHARE, .title = "To", .help = "95 % interval." },
-    { "residual_pct", TM_DOC_PERCENT, .title = "Off the measured steps", .help = "Root mean square." },
+    { "serial_pct", TM_DOC_SHARE, .title = "Serial share", .help = "The share of a step on one device that more "
+      "devices do not make shorter, by least squares." },
+    { "low_pct", TM_DOC_SHARE, .title = "From", .help = "95 % interval of the serial share, by what the law leaves "
+      "unexplained." },
+    { "high_pct", TM_DOC_SHARE, .title = "To" },
+    { "residual_pct", TM_DOC_PERCENT, .title = "Off the measured steps", .help = "How far the fitted steps are off, as "
+      "a root mean square of shares." },
     { "speedup_limit", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up at most",
-      .help = "Against the first point; null: none." },
+      .help = "Against the first point, with any number of devices." },
     { "next", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Twice and four times the largest.", .fields = fit_next, .most = 2 },
     { .key = NULL },
 };

@@ -38,8 +38,8 @@ static const struct tm_doc_field input_files[] = {
     { "kind", TM_DOC_WORD | TM_DOC_FILLED, .title = "Kind", .help = "xspace, chrome_json, pprof; missing: of "
       "a batch, a file of the run that could not be read." },
     { "bytes", TM_DOC_BYTES, .title = "Size" },
-    { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "16 hexadecimal digits; null where it is "
-      "missing.", .pattern = "^[0-9a-f]{16}$" },
+    { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "A fingerprint of the file's bytes: two files "
+      "with the same one are the same.", .pattern = "^[0-9a-f]{16}$" },
     { "host", TM_DOC_HOST | TM_DOC_OR_NULL, .title = "Host", .help = "Null of a device memory profile, and where it is "
       "missing." },
     { "events", TM_DOC_COUNT, .title = "Events" },
@@ -77,7 +77,8 @@ static const struct tm_doc_field environment_hosts[] = {
     { "framework", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Framework", .help = "jax or pytorch." },
     { "backward", TM_DOC_BOOL | TM_DOC_OR_NULL, .help = "Gradients are computed." },
     { "rank", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Rank", .help = "Number of this process in the job." },
-    { "world_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Ranks in the job" },
+    { "world_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Ranks in the job", .help = "How many processes there "
+      "are." },
     { "jax", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "JAX" },
     { "jaxlib", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "jaxlib" },
     { "platform_version", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Platform version" },
@@ -101,11 +102,12 @@ static const struct tm_doc_field environment_devices[] = {
     { "vendor", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Vendor" },
     { "kind", TM_DOC_WORD, .title = "Kind", .words = "gpu|tpu|cpu" },
     { "count", TM_DOC_COUNT, .title = "Number", .help = "Devices of this model." },
-    { "used", TM_DOC_COUNT, .title = "Used", .help = "Of them, those with activity." },
+    { "used", TM_DOC_COUNT, .title = "Used", .help = "Devices with activity." },
     { "core_count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Cores" },
     { "memory_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Memory" },
     { "memory_bandwidth_bytes", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory bandwidth" },
-    { "peak_tflops", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Peak TFLOP/s" },
+    { "peak_tflops", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Peak TFLOP/s", .help = "As the profile records it of "
+      "the device." },
     { .key = NULL },
 };
 
@@ -142,7 +144,8 @@ static const struct tm_doc_field coverage_marks[] = {
 
 static const struct tm_doc_field coverage[] = {
     { "events_read", TM_DOC_COUNT, .title = "Events read" },
-    { "events_used", TM_DOC_COUNT, .title = "Events in figures" },
+    { "events_used", TM_DOC_COUNT, .title = "Events in figures", .help = "The others are of kinds that figures do not "
+      "use, or were left out: see the table of losses." },
     { "classes", TM_DOC_COUNT | TM_DOC_MAP, .help = "Events of each class of docs/classes.md.",
       .words = "unresolved|kernel|collective|copy|memset|graph|tpu_op|tpu_async|cpu_op|derived|device_other|"
       "step_marker|alloc|free|sync|launch|compile|input|gc|profiler|python|runtime|annotation|framework_op|module|"
@@ -150,7 +153,7 @@ static const struct tm_doc_field coverage[] = {
     { "kernel_launches", TM_DOC_COUNT, .help = "Calls of the host that launch kernels or graphs." },
     { "unknown_devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices of other kinds",
       .fields = coverage_unknown_devices },
-    { "tallies", TM_DOC_OBJECT | TM_DOC_MAP, .help = "What was left out or repaired, by its name: "
+    { "tallies", TM_DOC_OBJECT | TM_DOC_MAP, .help = "What was left out or repaired while reading, by its name: "
       "\"negative-duration\".", .fields = tallies, .pattern = "^[a-z0-9]+(-[a-z0-9]+)*$" },
     { "warnings", TM_DOC_PROSE | TM_DOC_LIST, .help = "Of the profilers." },
     { "marks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What the losses touch.", .fields = coverage_marks },

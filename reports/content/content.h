@@ -462,7 +462,8 @@ bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out);
 struct tm_term {
     const char *section; /* id of the section (content.h); of several "ops|kernels", where they are of one document */
     const char *labels;  /* as the section has them, "Self time|Their time"; the first one is the term */
-    const char *text;
+    const struct tm_doc_schema *schema; /* NULL: `text` is the definition */
+    const char *text;                   /* paths of fields, "steps.warmup|steps.incomplete": it is their help */
 };
 
 extern const struct tm_term tm_terms[];
@@ -473,5 +474,9 @@ enum { TM_TERMS_MOST = 256 };
  * a comparison, is looked up without it, too: "run 7, how often" is "How often". */
 int tm_term_find(const char *section, const char *label);
 bool tm_term_is_of(const struct tm_term *term, const char *section);
+/* What it is, in sentences.  out: returned, or another text */
+enum { TM_TERM_BYTES = 512 };
+
+const char *tm_term_text(int number, char out[TM_TERM_BYTES]);
 
 #endif

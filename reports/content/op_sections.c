@@ -321,7 +321,8 @@ static struct tm_cell figure(enum tm_cell_kind kind, const struct tm_value *of, 
     return key ? tm_cell_of_value(kind, tm_get(of, key)) : tm_cell_of_text(kind, "");
 }
 
-static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct tm_value *fusion)
+static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct tm_value *fusion,
+                      char meaning[TM_TERM_BYTES])
 {
     const struct tm_value *of = tm_path(fusion, loss->key), *whole = tm_path(fusion, "kernels.total_ps");
     const int term = tm_term_find("fusion", loss->title);
@@ -332,7 +333,7 @@ static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct
     row[3] = figure(TM_CELL_TIME, of, loss->time);
     row[4] = tm_cell_of_share(loss->is_no_kernel ? NULL : tm_get(of, loss->time), whole);
     row[5] = figure(TM_CELL_TIME, of, loss->saved);
-    row[6] = tm_cell_of_text(TM_CELL_PROSE, term < 0 ? "" : tm_terms[term].text);
+    row[6] = tm_cell_of_text(TM_CELL_PROSE, term < 0 ? "" : tm_term_text(term, meaning));
 }
 
 /* The titles of what was looked for and is not there, in one sentence. */
@@ -364,11 +365,12 @@ static void emit_losses(const struct tm_content *content, const struct tm_value 
         { "Meaning", "meaning", TM_CELL_PROSE | TM_WIDE },
     };
     struct tm_cell cell[LOSSES][LOSS_COLUMNS];
+    char meaning[LOSSES][TM_TERM_BYTES];
     size_t n = 0;
 
     for (size_t i = 0; i < LOSSES; i++)
         if (tm_int(tm_get(tm_path(fusion, losses[i].key), "count")) > 0)
-            fill_loss(cell[n++], &losses[i], fusion);
+            fill_loss(cell[n++], &losses[i], fusion, meaning[i]);
     tm_emit_table(content, &(struct tm_table){ .id = "fusion-kinds",
                                                .caption = "Kernels that could be fewer or faster",
                                                TM_COLUMNS(columns),

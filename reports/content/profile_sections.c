@@ -666,7 +666,7 @@ static void emit_terms(const struct tm_content *content)
     };
     struct use use = { .content = content, .section = "" };
     static struct tm_cell cell[TM_TERMS_MOST][3]; /* too much for a small stack, as the labels are */
-    static char labels[TM_TERMS_MOST][LABEL_BYTES];
+    static char labels[TM_TERMS_MOST][LABEL_BYTES], texts[TM_TERMS_MOST][TM_TERM_BYTES];
     int place[TM_TERMS_MOST];
     size_t n = 0;
 
@@ -677,7 +677,7 @@ static void emit_terms(const struct tm_content *content)
         place[n] = (int)i;
         cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(content, &tm_terms[i]));
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
-        cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_terms[i].text);
+        cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_term_text((int)i, texts[i]));
     }
     tm_emit_table(content, &(struct tm_table){ .id = "terms",
                                                .caption = "Figures and columns of the sections",

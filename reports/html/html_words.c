@@ -328,6 +328,7 @@ void tm_page_id(struct tm_page *page, const char *word, int number)
 void tm_page_label(struct tm_page *page, const char *label)
 {
     const int term = page->section ? tm_term_find(page->section->id, label) : -1;
+    char text[TM_TERM_BYTES];
 
     if (term < 0) {
         tm_htmlw_text(&page->w, label);
@@ -335,7 +336,7 @@ void tm_page_label(struct tm_page *page, const char *label)
     }
     tm_page_open_link(page, "term", term);
     tm_htmlw_attr(&page->w, "class", "term");
-    tm_htmlw_attr(&page->w, "title", tm_terms[term].text);
+    tm_htmlw_attr(&page->w, "title", tm_term_text(term, text));
     tm_htmlw_text(&page->w, label);
     tm_htmlw_close(&page->w);
 }

@@ -195,10 +195,13 @@ static void definitions_are_sentences(void **state)
 {
     (void)state;
     for (size_t i = 0; i < tm_term_count; i++) {
-        const size_t length = strlen(tm_terms[i].text);
+        char out[TM_TERM_BYTES];
+        const char *text = tm_term_text((int)i, out);
+        const size_t length = strlen(text);
 
-        assert_true(length > 10 && length < 400);
-        if (tm_terms[i].text[length - 1] != '.')
+        if (length <= 10 || length >= 400)
+            fail_msg("%s: %zu bytes", tm_terms[i].labels, length);
+        if (text[length - 1] != '.')
             fail_msg("'%s' of %s: no full stop", tm_terms[i].labels, tm_terms[i].section);
     }
 }
