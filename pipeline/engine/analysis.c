@@ -10,6 +10,7 @@
 
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
+#include "pipeline/doc/doc_fields.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/options.h"
 #include "pipeline/partial.h"
@@ -287,14 +288,6 @@ const size_t tm_registry_count = sizeof(tm_registry) / sizeof(tm_registry[0]);
 enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 
 #define PROFILES_SECTION "device-profiles" /* of a partial */
-
-/* The sections of the summary, in its order. */
-static const char *const sections[] = {
-    "report",   "settings", "input",       "environment", "coverage", "window",     "steps",    "devices",
-    "unused",   "total",    "gaps",        "kernels",     "fusion",   "occupancy",  "programs", "transfers",
-    "ops",      "scopes",   "collectives", "host",        "compile",  "memory",     "roofline", "balance",
-    "fallback", "kpis",     "verdict",     "findings",    "checks",   "thresholds",
-};
 
 /* A stage that gets events; take is NULL behind the last one. */
 struct taker {
@@ -593,9 +586,10 @@ static void begin_summary(struct analysis *a)
     tool = tm_add_object(a->root, "tool");
     tm_add_string(tool, "name", "tracemill");
     tm_add_string(tool, "version", TM_VERSION);
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        tm_add_null(a->root, sections[i],
-                    a->inputs->host_count ? "not worked out by this version" : "no trace was given");
+    for (const struct tm_doc_field *section = tm_summary_schema.fields; section->key; section++)
+        if (!tm_get(a->root, section->key))
+            tm_add_null(a->root, section->key,
+                        a->inputs->host_count ? "not worked out by this version" : "no trace was given");
     add_report(a);
     add_settings(a);
     input = tm_add_object(a->root, "input");
