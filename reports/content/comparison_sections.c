@@ -77,7 +77,9 @@ static const char *no_gates(const struct tm_value *check)
     return tm_if_none(check, "gates", "the gate file has no gates");
 }
 
-static const struct tm_section gates_section = { "gates", "Gates", "gates", emit_gates, no_gates };
+static const struct tm_section gates_section = {
+    .id = "gates", .title = "Gates", .key = "gates", .say = emit_gates, .nothing = no_gates
+};
 
 static const struct tm_section *const check_sections[] = {
     &gates_section,
@@ -157,8 +159,9 @@ static void emit_causes(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-static const struct tm_section causes_section = { "findings", "What accounts for the change", "findings", emit_causes,
-                                                  NULL };
+static const struct tm_section causes_section = {
+    .id = "findings", .title = "What accounts for the change", .key = "findings", .say = emit_causes
+};
 
 /* The step times of the sides, and whether they differ. */
 
@@ -272,7 +275,9 @@ static void emit_change(const struct tm_content *content)
     }
 }
 
-static const struct tm_section change_section = { "change", "Step times", "tests", emit_change, NULL };
+static const struct tm_section change_section = {
+    .id = "change", .title = "Step times", .key = "tests", .say = emit_change
+};
 
 /* The devices of the sides beside each other. */
 
@@ -297,7 +302,9 @@ static void emit_devices(const struct tm_content *content)
     tm_emit_facts(content, "compared-balance", balance.column, balance.columns, "devices");
 }
 
-static const struct tm_section compared_devices_section = { "devices", "Devices", "devices", emit_devices, NULL };
+static const struct tm_section compared_devices_section = {
+    .id = "devices", .title = "Devices", .key = "devices", .say = emit_devices
+};
 
 /* The figures of the sides beside each other. */
 
@@ -361,7 +368,9 @@ static void emit_figures(const struct tm_content *content)
                                                .paper_rows = FIGURES_MOST });
 }
 
-static const struct tm_section compared_figures_section = { "figures", "Figures", "figures", emit_figures, NULL };
+static const struct tm_section compared_figures_section = {
+    .id = "figures", .title = "Figures", .key = "figures", .say = emit_figures
+};
 
 /* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
 
@@ -442,17 +451,18 @@ static void emit_rows(const struct tm_content *content, const struct rows *rows)
 }
 
 /* One section for each table. */
-#define ROWS_SECTION(variable, id, title, name, group, kind)                                                           \
+#define ROWS_SECTION(variable, table, heading, name, group, kind)                                                      \
     static void say_##variable(const struct tm_content *content)                                                       \
     {                                                                                                                  \
-        emit_rows(content, &(const struct rows){ id, name, group, kind });                                             \
+        emit_rows(content, &(const struct rows){ table, name, group, kind });                                          \
     }                                                                                                                  \
     static const char *none_of_##variable(const struct tm_value *comparison)                                           \
     {                                                                                                                  \
-        return tm_if_none(comparison, id ".rows", "no side has any");                                                  \
+        return tm_if_none(comparison, table ".rows", "no side has any");                                               \
     }                                                                                                                  \
-    static const struct tm_section compared_##variable##_section = { id, title, id, say_##variable,                    \
-                                                                     none_of_##variable };
+    static const struct tm_section compared_##variable##_section = {                                                   \
+        .id = (table), .title = (heading), .key = (table), .say = say_##variable, .nothing = none_of_##variable        \
+    };
 
 ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_CELL_NAME)
 
@@ -530,7 +540,9 @@ static void emit_runs(const struct tm_content *content)
         emit_side(content, tm_at(sides, i), i);
 }
 
-static const struct tm_section compared_runs_section = { "runs", "What was compared", "sides", emit_runs, NULL };
+static const struct tm_section compared_runs_section = {
+    .id = "runs", .title = "What was compared", .key = "sides", .say = emit_runs
+};
 
 /* How the time of a step goes from the old to the new: parts that add up. */
 
@@ -589,8 +601,9 @@ static void emit_waterfalls(const struct tm_content *content)
         emit_waterfall(content, tm_at(waterfalls, i), i + 1);
 }
 
-static const struct tm_section waterfall_section = { "waterfall", "From old to new", "waterfalls", emit_waterfalls,
-                                                     NULL };
+static const struct tm_section waterfall_section = {
+    .id = "waterfall", .title = "From old to new", .key = "waterfalls", .say = emit_waterfalls
+};
 
 /* The comparison of runs. */
 

@@ -33,12 +33,6 @@ const struct tm_section *tm_section_of(const struct tm_value *summary, const cha
     return NULL;
 }
 
-/* Some sections of a report are not for all platforms. */
-static bool is_for_run(const char *key, const struct tm_value *summary)
-{
-    return tm_document_of(summary) != &tm_report_document || tm_section_is_for_run(key, summary);
-}
-
 static const char *why_nothing(const struct tm_section *section, const struct tm_value *summary)
 {
     return section->nothing ? section->nothing(summary) : "";
@@ -46,7 +40,8 @@ static const char *why_nothing(const struct tm_section *section, const struct tm
 
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary)
 {
-    const bool has_data = !section->key || (is_for_run(section->key, summary) && tm_has(tm_get(summary, section->key)));
+    const bool has_data =
+        !section->key || (tm_is_for(section->platforms, summary) && tm_has(tm_get(summary, section->key)));
 
     return has_data && !*why_nothing(section, summary);
 }
@@ -55,7 +50,7 @@ const char *tm_section_why_not(const struct tm_section *section, const struct tm
 {
     const char *why;
 
-    if (!section->key || !is_for_run(section->key, summary))
+    if (!section->key || !tm_is_for(section->platforms, summary))
         return "";
     if (tm_has(tm_get(summary, section->key)))
         return why_nothing(section, summary);

@@ -321,6 +321,7 @@ struct tm_section {
     void (*say)(const struct tm_content *content);
     /* Why it has nothing to tell of this run, a clause; "" = it has.  NULL = it always has. */
     const char *(*nothing)(const struct tm_value *summary);
+    const char *platforms; /* that have it, "gpu,tpu"; NULL = all */
 };
 
 /* How a medium takes what is said.  The functions cannot fail: a medium remembers its failure and its writer looks

@@ -171,7 +171,12 @@ static const char *no_transfers(const struct tm_value *summary)
     return tm_has(rows) || !*tm_why(rows) ? "no copy on a device was recorded" : tm_why(rows);
 }
 
-const struct tm_section tm_transfers_section = { "transfers", "Transfers", "transfers", emit_transfers, no_transfers };
+const struct tm_section tm_transfers_section = { .id = "transfers",
+                                                 .title = "Transfers",
+                                                 .key = "transfers",
+                                                 .say = emit_transfers,
+                                                 .nothing = no_transfers,
+                                                 .platforms = "gpu,tpu" };
 
 /* Collectives: which, how long, how much of them is exposed, and who comes late to them. */
 
@@ -357,8 +362,11 @@ static const char *no_collectives(const struct tm_value *summary)
     return tm_if_none(summary, "collectives.rows", "no collective ran in the analyzed steps");
 }
 
-const struct tm_section tm_collectives_section = { "collectives", "Collectives", "collectives", emit_collectives,
-                                                   no_collectives };
+const struct tm_section tm_collectives_section = { .id = "collectives",
+                                                   .title = "Collectives",
+                                                   .key = "collectives",
+                                                   .say = emit_collectives,
+                                                   .nothing = no_collectives };
 
 enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
 
@@ -512,7 +520,9 @@ static const char *no_devices(const struct tm_value *summary)
     return is_any ? "" : "the profile holds no activity of a device";
 }
 
-const struct tm_section tm_devices_section = { "devices", "Devices", "devices", emit_device_times, no_devices };
+const struct tm_section tm_devices_section = {
+    .id = "devices", .title = "Devices", .key = "devices", .say = emit_device_times, .nothing = no_devices
+};
 
 /* Balance: whether the devices of the run have the same to do. */
 
@@ -599,7 +609,9 @@ static const char *no_balance(const struct tm_value *summary)
     return tm_has(imbalance) ? "" : *tm_why(imbalance) ? tm_why(imbalance) : "not recorded";
 }
 
-const struct tm_section tm_balance_section = { "balance", "Balance", "balance", emit_balance, no_balance };
+const struct tm_section tm_balance_section = {
+    .id = "balance", .title = "Balance", .key = "balance", .say = emit_balance, .nothing = no_balance
+};
 
 /* Memory: what the allocators handed out, what held it at the peak, what was kept, and device memory profiles. */
 
@@ -837,4 +849,4 @@ static void emit_memory(const struct tm_content *content)
         tm_emit(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
 }
 
-const struct tm_section tm_memory_section = { "memory", "Memory", "memory", emit_memory, NULL };
+const struct tm_section tm_memory_section = { .id = "memory", .title = "Memory", .key = "memory", .say = emit_memory };

@@ -20,7 +20,9 @@ static void emit_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-static const struct tm_section nightly_findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
+static const struct tm_section nightly_findings_section = {
+    .id = "findings", .title = "Findings", .key = "findings", .say = emit_findings
+};
 
 /* Gates that the night's runs did not pass. */
 
@@ -48,7 +50,9 @@ static void emit_gates(const struct tm_content *content)
                                                .paper_rows = 100 });
 }
 
-static const struct tm_section nightly_gates_section = { "gates", "Gates", "gates", emit_gates, NULL };
+static const struct tm_section nightly_gates_section = {
+    .id = "gates", .title = "Gates", .key = "gates", .say = emit_gates
+};
 
 /* Figures over nights and over the steps of a training run, and where their level changes. */
 
@@ -121,7 +125,9 @@ static const char *no_trends(const struct tm_value *night)
                : tm_if_none(night, "trends", "no job has two runs with figures");
 }
 
-static const struct tm_section nightly_trends_section = { "trends", "Trends", "trends", emit_trends, no_trends };
+static const struct tm_section nightly_trends_section = {
+    .id = "trends", .title = "Trends", .key = "trends", .say = emit_trends, .nothing = no_trends
+};
 
 static const struct tm_column change_columns[] = {
     { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
@@ -159,8 +165,9 @@ static const char *no_changes(const struct tm_value *night)
                : "";
 }
 
-static const struct tm_section nightly_changes_section = { "changes", "What changed", "worse", emit_change_rows,
-                                                           no_changes };
+static const struct tm_section nightly_changes_section = {
+    .id = "changes", .title = "What changed", .key = "worse", .say = emit_change_rows, .nothing = no_changes
+};
 
 /* Runs of the night without a whole report, and why. */
 
@@ -184,8 +191,9 @@ static const char *no_failures(const struct tm_value *night)
     return tm_if_none(night, "failures", "all runs are done");
 }
 
-static const struct tm_section nightly_failures_section = { "failures", "Failures", "failures", emit_failures,
-                                                            no_failures };
+static const struct tm_section nightly_failures_section = {
+    .id = "failures", .title = "Failures", .key = "failures", .say = emit_failures, .nothing = no_failures
+};
 
 /* All jobs with their newest run. */
 
@@ -233,7 +241,9 @@ static const char *no_jobs(const struct tm_value *night)
     return tm_if_none(night, "jobs", "the history is empty");
 }
 
-static const struct tm_section nightly_jobs_section = { "jobs", "Jobs", "jobs", emit_jobs, no_jobs };
+static const struct tm_section nightly_jobs_section = {
+    .id = "jobs", .title = "Jobs", .key = "jobs", .say = emit_jobs, .nothing = no_jobs
+};
 
 /* All runs that are judged, and those that are dated ahead. */
 
@@ -300,7 +310,9 @@ static const char *no_runs(const struct tm_value *night)
     return tm_if_none(night, "runs", "the history is empty");
 }
 
-static const struct tm_section nightly_runs_section = { "runs", "Runs of the night", "runs", emit_runs, no_runs };
+static const struct tm_section nightly_runs_section = {
+    .id = "runs", .title = "Runs of the night", .key = "runs", .say = emit_runs, .nothing = no_runs
+};
 
 /* The last night of a batch, and what came with it. */
 

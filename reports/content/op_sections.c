@@ -135,7 +135,9 @@ static const char *no_scopes(const struct tm_value *summary)
     return tm_has(rows) || !*tm_why(rows) ? "no operation tells a scope" : tm_why(rows);
 }
 
-const struct tm_section tm_scopes_section = { "scopes", "Scopes", "scopes", emit_scopes, no_scopes };
+const struct tm_section tm_scopes_section = {
+    .id = "scopes", .title = "Scopes", .key = "scopes", .say = emit_scopes, .nothing = no_scopes
+};
 
 /* Occupancy: how full the kernels keep the devices, and what limits them. */
 
@@ -274,7 +276,9 @@ static void emit_occupancy(const struct tm_content *content)
     emit_histogram(content, occupancy);
 }
 
-const struct tm_section tm_occupancy_section = { "occupancy", "Occupancy", "occupancy", emit_occupancy, NULL };
+const struct tm_section tm_occupancy_section = {
+    .id = "occupancy", .title = "Occupancy", .key = "occupancy", .say = emit_occupancy, .platforms = "gpu"
+};
 
 /* Fusion: kernels so small or so many that one could do the work of several. */
 
@@ -459,7 +463,9 @@ static const char *no_fusion(const struct tm_value *summary)
     return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_fusion_section = { "fusion", "Fusion", "fusion", emit_fusion, no_fusion };
+const struct tm_section tm_fusion_section = {
+    .id = "fusion", .title = "Fusion", .key = "fusion", .say = emit_fusion, .nothing = no_fusion, .platforms = "gpu"
+};
 
 /* Operations: which ones device time goes to, and where in the program they come from. */
 
@@ -616,7 +622,9 @@ static const char *no_ops(const struct tm_value *summary)
     return tm_if_none(summary, "ops.rows", "no operation lies in the analyzed steps");
 }
 
-const struct tm_section tm_ops_section = { "ops", "Operations", "ops", emit_ops, no_ops };
+const struct tm_section tm_ops_section = {
+    .id = "ops", .title = "Operations", .key = "ops", .say = emit_ops, .nothing = no_ops
+};
 
 enum { KERNELS_ON_PAPER = 20, NAMES_MOST = 100, VARIANTS_MOST = 512 };
 
@@ -743,7 +751,12 @@ static const char *no_kernels(const struct tm_value *summary)
     return tm_if_none(summary, "kernels.rows", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_kernels_section = { "kernels", "Kernels", "kernels", emit_kernel_rows, no_kernels };
+const struct tm_section tm_kernels_section = { .id = "kernels",
+                                               .title = "Kernels",
+                                               .key = "kernels",
+                                               .say = emit_kernel_rows,
+                                               .nothing = no_kernels,
+                                               .platforms = "gpu" };
 
 /* Roofline: how near the run comes to what its devices can compute and move. */
 
@@ -896,7 +909,9 @@ static void emit_roofline(const struct tm_content *content)
     emit_types(content, roofline);
 }
 
-const struct tm_section tm_roofline_section = { "roofline", "Roofline", "roofline", emit_roofline, NULL };
+const struct tm_section tm_roofline_section = {
+    .id = "roofline", .title = "Roofline", .key = "roofline", .say = emit_roofline
+};
 
 /* Programs: how many run in a step, and the pauses between two of them. */
 
@@ -932,4 +947,6 @@ static const char *no_programs(const struct tm_value *summary)
     return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
-const struct tm_section tm_programs_section = { "programs", "Programs", "programs", emit_programs, no_programs };
+const struct tm_section tm_programs_section = {
+    .id = "programs", .title = "Programs", .key = "programs", .say = emit_programs, .nothing = no_programs
+};

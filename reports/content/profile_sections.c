@@ -294,8 +294,9 @@ static void emit_provenance(const struct tm_content *content)
     emit_command(content, changes > 0);
 }
 
-const struct tm_section tm_provenance_section = { "provenance", "How this report was made", NULL, emit_provenance,
-                                                  NULL };
+const struct tm_section tm_provenance_section = { .id = "provenance",
+                                                  .title = "How this report was made",
+                                                  .say = emit_provenance };
 
 /* Data quality: what was read, what is in no figure, and which figures that touches. */
 
@@ -525,7 +526,9 @@ static void emit_coverage(const struct tm_content *content)
     emit_classes(content, tm_get(coverage, "classes"));
 }
 
-const struct tm_section tm_coverage_section = { "coverage", "Data quality", "coverage", emit_coverage, NULL };
+const struct tm_section tm_coverage_section = {
+    .id = "coverage", .title = "Data quality", .key = "coverage", .say = emit_coverage
+};
 
 /* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
 
@@ -695,7 +698,9 @@ static void emit_definitions(const struct tm_content *content)
     emit_terms(content);
 }
 
-const struct tm_section tm_definitions_section = { "definitions", "Definitions", NULL, emit_definitions, NULL };
+const struct tm_section tm_definitions_section = { .id = "definitions",
+                                                   .title = "Definitions",
+                                                   .say = emit_definitions };
 
 /* The identities that the figures satisfy, with their numbers. */
 
@@ -742,7 +747,9 @@ static const char *no_checks(const struct tm_value *summary)
     return tm_if_none(summary, "checks", "no trace was read");
 }
 
-const struct tm_section tm_checks_section = { "checks", "Checks", "checks", emit_checks, no_checks };
+const struct tm_section tm_checks_section = {
+    .id = "checks", .title = "Checks", .key = "checks", .say = emit_checks, .nothing = no_checks
+};
 
 /* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
  * reason. */
@@ -819,14 +826,22 @@ static const char *not_missing(const struct tm_value *summary)
     return "every section has something to show";
 }
 
-const struct tm_section tm_missing_section = { "missing", "Not in this report", NULL, emit_missing, not_missing };
+const struct tm_section tm_missing_section = {
+    .id = "missing", .title = "Not in this report", .say = emit_missing, .nothing = not_missing
+};
 
-const struct tm_section tm_missing_compared_section = { "missing", "Not in this comparison", NULL, emit_missing,
-                                                        not_missing };
+const struct tm_section tm_missing_compared_section = {
+    .id = "missing", .title = "Not in this comparison", .say = emit_missing, .nothing = not_missing
+};
 
-const struct tm_section tm_missing_scaled_section = { "missing", "Not in this study", NULL, emit_missing, not_missing };
+const struct tm_section tm_missing_scaled_section = {
+    .id = "missing", .title = "Not in this study", .say = emit_missing, .nothing = not_missing
+};
 
-const struct tm_section tm_missing_night_section = { "missing", "Not of this night", NULL, emit_missing, not_missing };
+const struct tm_section tm_missing_night_section = {
+    .id = "missing", .title = "Not of this night", .say = emit_missing, .nothing = not_missing
+};
 
-const struct tm_section tm_missing_checked_section = { "missing", "Not in this check", NULL, emit_missing,
-                                                       not_missing };
+const struct tm_section tm_missing_checked_section = {
+    .id = "missing", .title = "Not in this check", .say = emit_missing, .nothing = not_missing
+};

@@ -24,7 +24,9 @@ static void emit_findings(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-static const struct tm_section findings_section = { "findings", "Findings", "findings", emit_findings, NULL };
+static const struct tm_section findings_section = {
+    .id = "findings", .title = "Findings", .key = "findings", .say = emit_findings
+};
 
 /* --- environment --- */
 
@@ -169,8 +171,11 @@ static const char *no_environment(const struct tm_value *summary)
     return is_any ? "" : "the profile says nothing about its hosts and devices";
 }
 
-static const struct tm_section environment_section = { "environment", "Environment", "environment", emit_environment,
-                                                       no_environment };
+static const struct tm_section environment_section = { .id = "environment",
+                                                       .title = "Environment",
+                                                       .key = "environment",
+                                                       .say = emit_environment,
+                                                       .nothing = no_environment };
 
 /* --- the document --- */
 

@@ -38,7 +38,7 @@ static void emit_fit(const struct tm_content *content)
             "a guess.");
 }
 
-static const struct tm_section fit_section = { "fit", "Serial share", "fit", emit_fit, NULL };
+static const struct tm_section fit_section = { .id = "fit", .title = "Serial share", .key = "fit", .say = emit_fit };
 
 /* What keeps a program from scaling: the findings of a scaling study. */
 
@@ -56,8 +56,9 @@ static void emit_limits(const struct tm_content *content)
         content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
-static const struct tm_section limits_section = { "findings", "What limits the scaling", "findings", emit_limits,
-                                                  NULL };
+static const struct tm_section limits_section = {
+    .id = "findings", .title = "What limits the scaling", .key = "findings", .say = emit_limits
+};
 
 /* What a scaling study was made of. */
 
@@ -90,7 +91,9 @@ static void emit_runs(const struct tm_content *content)
     }
 }
 
-static const struct tm_section scaled_runs_section = { "runs", "What was studied", "points", emit_runs, NULL };
+static const struct tm_section scaled_runs_section = {
+    .id = "runs", .title = "What was studied", .key = "points", .say = emit_runs
+};
 
 /* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
 
@@ -177,7 +180,9 @@ static void emit_speedup(const struct tm_content *content)
     emit_step_times(content);
 }
 
-static const struct tm_section speedup_section = { "speedup", "Speed-up", "points", emit_speedup, NULL };
+static const struct tm_section speedup_section = {
+    .id = "speedup", .title = "Speed-up", .key = "points", .say = emit_speedup
+};
 
 /* What a step is made of by devices, and to what the efficiency is lost. */
 
@@ -243,8 +248,9 @@ static const char *no_steps(const struct tm_value *scaling)
     return "the parts of the steps are not known";
 }
 
-static const struct tm_section scaled_step_section = { "step", "What a step is made of", "points", emit_step,
-                                                       no_steps };
+static const struct tm_section scaled_step_section = {
+    .id = "step", .title = "What a step is made of", .key = "points", .say = emit_step, .nothing = no_steps
+};
 
 /* What the devices exchange by their number, and how evenly they work. */
 
@@ -279,8 +285,9 @@ static const char *no_exchange(const struct tm_value *scaling)
     return "the devices exchange nothing, and none is slower than the others";
 }
 
-static const struct tm_section exchange_section = { "exchange", "Collectives and balance", "points", emit_exchange,
-                                                    no_exchange };
+static const struct tm_section exchange_section = {
+    .id = "exchange", .title = "Collectives and balance", .key = "points", .say = emit_exchange, .nothing = no_exchange
+};
 
 static const struct tm_section *const sections[] = {
     &limits_section, &speedup_section,     &scaled_step_section,       &exchange_section,

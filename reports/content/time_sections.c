@@ -82,7 +82,9 @@ static const char *no_compilations(const struct tm_value *summary)
     return tm_if_none(summary, "compile.count", "nothing was compiled while the profile was taken");
 }
 
-const struct tm_section tm_compile_section = { "compile", "Compilation", "compile", emit_compile, no_compilations };
+const struct tm_section tm_compile_section = {
+    .id = "compile", .title = "Compilation", .key = "compile", .say = emit_compile, .nothing = no_compilations
+};
 
 enum { FACTS_MOST = 16, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
 
@@ -229,7 +231,7 @@ static void emit_steps(const struct tm_content *content)
                                                .list = "steps.skipped" });
 }
 
-const struct tm_section tm_steps_section = { "steps", "Steps", "steps", emit_steps, NULL };
+const struct tm_section tm_steps_section = { .id = "steps", .title = "Steps", .key = "steps", .say = emit_steps };
 
 /* Idle gaps: what they are attributed to, how long they are, the longest ones. */
 
@@ -383,7 +385,9 @@ static const char *no_gaps(const struct tm_value *summary)
     return tm_if_none(summary, "gaps.count", "there is no gap between the activities of a device");
 }
 
-const struct tm_section tm_gaps_section = { "gaps", "Idle gaps", "gaps", emit_gaps, no_gaps };
+const struct tm_section tm_gaps_section = {
+    .id = "gaps", .title = "Idle gaps", .key = "gaps", .say = emit_gaps, .nothing = no_gaps
+};
 
 /* Host: what it costs the devices, what it waits for, what its functions and threads do. */
 
@@ -524,7 +528,7 @@ static void emit_host(const struct tm_content *content)
     emit_threads(content, host);
 }
 
-const struct tm_section tm_host_section = { "host", "Host", "host", emit_host, NULL };
+const struct tm_section tm_host_section = { .id = "host", .title = "Host", .key = "host", .say = emit_host };
 
 /* CPU fallback: what ran on the host that a device could have run, and data that went there and back. */
 
@@ -629,4 +633,6 @@ static const char *no_fallback(const struct tm_value *summary)
     return "nothing of it was found, as far as the profile tells";
 }
 
-const struct tm_section tm_fallback_section = { "fallback", "CPU fallback", "fallback", emit_fallback, no_fallback };
+const struct tm_section tm_fallback_section = {
+    .id = "fallback", .title = "CPU fallback", .key = "fallback", .say = emit_fallback, .nothing = no_fallback
+};

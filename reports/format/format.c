@@ -295,24 +295,6 @@ void tm_pick_in_order(size_t *pick, size_t count)
     qsort(pick, count, sizeof(pick[0]), by_place);
 }
 
-/* Sections that are not for all. */
-static const struct {
-    const char *key, *platforms;
-} sections[] = {
-    { "kernels", "gpu" },
-    { "fusion", "gpu" },
-    { "occupancy", "gpu" },
-    { "transfers", "gpu,tpu" },
-};
-
-bool tm_section_is_for_run(const char *key, const struct tm_value *summary)
-{
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        if (strcmp(sections[i].key, key) == 0)
-            return tm_is_for(sections[i].platforms, summary);
-    return true;
-}
-
 enum { LEAST_SAVED = 8 }; /* characters; shorter beginnings stay */
 
 static bool is_separator(char c)

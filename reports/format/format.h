@@ -81,9 +81,6 @@ static inline bool tm_is_for(const char *platforms, const struct tm_value *summa
     return !platforms || !*platform || strcmp(platform, "none") == 0 || strstr(platforms, platform) != NULL;
 }
 
-/* The same of a section of the summary, by its key. */
-bool tm_section_is_for_run(const char *key, const struct tm_value *summary);
-
 /* The same of a key figure, which says so itself. */
 static inline bool tm_kpi_is_for_run(const struct tm_value *kpi)
 {
