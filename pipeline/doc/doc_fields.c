@@ -6,9 +6,9 @@
 const char *tm_doc_unit(enum tm_doc_kind kind)
 {
     static const char *const units[TM_DOC_KIND_COUNT] = {
-        [TM_DOC_TIME] = "ps",     [TM_DOC_MOMENT] = "ps",    [TM_DOC_DATE] = "ns",          [TM_DOC_US] = "us",
-        [TM_DOC_BYTES] = "bytes", [TM_DOC_RATE] = "bytes/s", [TM_DOC_FLOP_RATE] = "FLOP/s", [TM_DOC_SHARE] = "%",
-        [TM_DOC_PERCENT] = "%",   [TM_DOC_CHANGE] = "ps",    [TM_DOC_CHANGE_PCT] = "%",
+        [TM_DOC_TIME] = "ps", [TM_DOC_MOMENT] = "ps",   [TM_DOC_DATE] = "ns",      [TM_DOC_NS] = "ns",
+        [TM_DOC_US] = "us",   [TM_DOC_BYTES] = "bytes", [TM_DOC_RATE] = "bytes/s", [TM_DOC_FLOP_RATE] = "FLOP/s",
+        [TM_DOC_SHARE] = "%", [TM_DOC_PERCENT] = "%",   [TM_DOC_CHANGE] = "ps",    [TM_DOC_CHANGE_PCT] = "%",
     };
 
     return units[kind] ? units[kind] : "";

@@ -39,6 +39,7 @@ enum tm_doc_kind {
     TM_DOC_TIME,    /* a length of time in picoseconds, not negative */
     TM_DOC_MOMENT,  /* a point in time, in picoseconds after the host's origin; an event may lie before it */
     TM_DOC_DATE,    /* nanoseconds since 1970 */
+    TM_DOC_NS,      /* nanoseconds, not negative: of the clock of a trace that was written */
     TM_DOC_US,      /* microseconds, as Chrome traces count */
     TM_DOC_COUNT,   /* whole, not negative */
     TM_DOC_INTEGER, /* whole: a number that names something, or of the unit that stands beside it */
@@ -98,7 +99,7 @@ struct tm_doc_schema {
 };
 
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
-    tm_night_schema, tm_brief_schema;
+    tm_night_schema, tm_brief_schema, tm_split_schema;
 const struct tm_doc_schema *tm_history_schema(void); /* of a row: made with the figures that the history keeps */
 
 static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)

@@ -33,6 +33,7 @@ static const struct {
     [TM_DOC_MOMENT] = { "time", "integer", "", "Picoseconds after the host's origin; an event may lie before it.",
                         "time" },
     [TM_DOC_DATE] = { "date", "integer", "", "Nanoseconds since 1970.", "date" },
+    [TM_DOC_NS] = { "nanoseconds", "integer", ", \"minimum\": 0", NULL, "nanoseconds" },
     [TM_DOC_US] = { "microseconds", "integer", "", NULL, "microseconds" },
     [TM_DOC_COUNT] = { "count", "integer", ", \"minimum\": 0", NULL, "count" },
     [TM_DOC_INTEGER] = { "whole", "integer", "", NULL, "whole number" },
@@ -478,9 +479,9 @@ static void print_page(const struct tm_doc_schema *schema)
 
 int main(int argc, char **argv)
 {
-    const struct tm_doc_schema *const schemas[] = { &tm_summary_schema, &tm_comparison_schema, &tm_scaling_schema,
-                                                    &tm_check_schema,   &tm_night_schema,      &tm_brief_schema,
-                                                    tm_history_schema() };
+    const struct tm_doc_schema *const schemas[] = { &tm_summary_schema,  &tm_comparison_schema, &tm_scaling_schema,
+                                                    &tm_check_schema,    &tm_night_schema,      &tm_brief_schema,
+                                                    tm_history_schema(), &tm_split_schema };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)
