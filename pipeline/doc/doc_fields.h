@@ -99,7 +99,7 @@ struct tm_doc_schema {
 };
 
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
-    tm_night_schema, tm_brief_schema, tm_split_schema;
+    tm_night_schema, tm_brief_schema, tm_split_schema, tm_result_schema;
 const struct tm_doc_schema *tm_history_schema(void); /* of a row: made with the figures that the history keeps */
 
 static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)

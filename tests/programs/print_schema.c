@@ -223,7 +223,7 @@ static void print_field(const struct tm_doc_field *field, int depth)
         print_value(field, of_nulls, depth);
         (void)printf("}");
     } else if ((field->shape & TM_DOC_MAP) && !field->words) {
-        (void)printf("\"type\": \"object\", ");
+        (void)printf(may_be_null ? "\"type\": [\"object\", \"null\"], " : "\"type\": \"object\", ");
         if (field->pattern) {
             (void)printf("\"propertyNames\": {\"pattern\": ");
             print_text(field->pattern);
@@ -481,7 +481,7 @@ int main(int argc, char **argv)
 {
     const struct tm_doc_schema *const schemas[] = { &tm_summary_schema,  &tm_comparison_schema, &tm_scaling_schema,
                                                     &tm_check_schema,    &tm_night_schema,      &tm_brief_schema,
-                                                    tm_history_schema(), &tm_split_schema };
+                                                    tm_history_schema(), &tm_split_schema,      &tm_result_schema };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)

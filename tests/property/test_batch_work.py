@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import batches  # noqa: E402
 import make_profile  # noqa: E402
+import schemas  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import SANITIZED, Scratch, run  # noqa: E402
 
@@ -56,6 +57,9 @@ def plain(tap, batch):
            "what is done is not done again", batch.worked, told)
     tap.ok(sorted(set(statuses)) == ["done", "partial", "refused"] and statuses.count("refused") == 1,
            "a damaged trace is a partial report, an empty one a row", statuses)
+    validator = schemas.validator_of(tap, "result")
+    wrong = {name: schemas.problems(validator, result) for name, result in batches.results(batch.plain).items()}
+    tap.ok(wrong and not any(wrong.values()), "results keep to their schema", wrong)
     empty = batches.result_of(batch.plain, "empty-job")
     tap.ok(empty and "empty" in empty["message"] and not empty["message"].startswith("tracemill") and empty["exit_status"] == 3
            and empty["figures"] is None and not empty["files"], "a row has its reason", empty)

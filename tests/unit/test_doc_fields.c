@@ -101,7 +101,7 @@ static void tables_are_whole(void **state)
 {
     const struct tm_doc_schema *const schemas[] = { &tm_summary_schema,  &tm_comparison_schema, &tm_scaling_schema,
                                                     &tm_check_schema,    &tm_night_schema,      &tm_brief_schema,
-                                                    tm_history_schema(), &tm_split_schema };
+                                                    tm_history_schema(), &tm_split_schema,      &tm_result_schema };
 
     (void)state;
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++)

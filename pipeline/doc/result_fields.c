@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The record of a run of a batch, or of one host of it: result.json.  Members are in the order of the document. */
+#include "pipeline/doc/shared_fields.h"
+
+/* clang-format off */
+
+#define HASH "^[0-9a-f]{16}$"
+
+static const struct tm_doc_field files[] = {
+    { "name", TM_DOC_PATH, .title = "Name" },
+    { "bytes", TM_DOC_COUNT, .title = "Bytes" },
+    { "xxh3", TM_DOC_WORD, .help = "Of its content.", .pattern = HASH },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field facts[] = {
+    { "run", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Run" },
+    { "hosts", TM_DOC_COUNT, .title = "Hosts" },
+    { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
+    { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform", .words = "gpu|tpu|cpu|none" },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device", .help = "Where all are of one model." },
+    { "partial", TM_DOC_BOOL, .help = "The input is damaged or cut short." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field verdict[] = {
+    { "text", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
+    { "severity", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Severity", .words = "info|warning|critical" },
+    { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field result_fields[] = {
+    { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.result" },
+    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
+    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tm_doc_tool },
+    { "definitions", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "Version of what the figures are: schema_version of the "
+      "summary. Missing: 1.", .least = 1 },
+    { "id", TM_DOC_NAME, .help = "Of the run.", .pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$" },
+    { "host", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Id of the file of a host; null: of the run." },
+    { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed" },
+    { "exit_status", TM_DOC_COUNT, .help = "Of the worker; 128 + n: ended by signal n." },
+    { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Why" },
+    { "hint", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "What to do" },
+    { "fingerprint", TM_DOC_WORD, .help = "Of the inputs.", .pattern = HASH },
+    { "options", TM_DOC_WORD, .help = "A hash of the options that change what is made.", .pattern = HASH },
+    { "pruned", TM_DOC_BOOL, .help = "Its files are gone, but for a summary that gates compare with." },
+    { "files", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Beside it, as they were made.", .fields = files },
+    { "figures", TM_DOC_NUMBER | TM_DOC_MAP | TM_DOC_OR_NULL | TM_DOC_OF_NULLS, .help = "By the columns of the "
+      "history: HISTORY.md. Null, as the next two, of a failure, and of one host of several.",
+      .pattern = "^[a-z0-9_]+$" },
+    { "facts", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What it ran on.", .fields = facts },
+    { "verdict", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What its report says first.", .fields = verdict },
+    { .key = NULL },
+};
+
+const struct tm_doc_schema tm_result_schema = {
+    .name = "result",
+    .title = "tracemill result",
+    .page_path = "schemas/RESULT.md",
+    .definitions = "docs/metrics.md",
+    .page =
+        "# result.json, field by field\n"
+        "\n"
+        "What `tracemill batch run` writes beside a report of a run, last of all, and beside the partial of one of\n"
+        "its hosts. `result.schema.json` is the formal description; BATCH.md has the other files of a batch, and when\n"
+        "a result stands.\n"
+        "\n"
+        "This page and the schema are made from the tables in `pipeline/doc/result_fields.c` (`make schemas`):\n"
+        "edit those.\n",
+    .fields = result_fields,
+};
+
+/* clang-format on */
