@@ -199,16 +199,22 @@ const struct tm_run_figure *tm_run_figure_of_kpi(const char *id)
     return NULL;
 }
 
+/* "kpis[ID].value" */
+static bool is_value_of(const char *path, const char *kpi)
+{
+    const size_t length = strlen(kpi), head = sizeof("kpis[") - 1;
+
+    return strncmp(path, "kpis[", head) == 0 && strncmp(path + head, kpi, length) == 0 &&
+           strcmp(path + head + length, "].value") == 0;
+}
+
 const struct tm_run_figure *tm_run_figure_at(const char *path)
 {
     const struct tm_run_figure *figure;
-    char kpi[TM_FIGURE_TITLE_BYTES];
 
-    for (size_t i = 0; (figure = tm_run_figure(i)); i++) {
-        (void)snprintf(kpi, sizeof(kpi), KPI("%s"), figure->kpi ? figure->kpi : "");
-        if (strcmp(figure->path, path) == 0 || strcmp(kpi, path) == 0)
+    for (size_t i = 0; (figure = tm_run_figure(i)); i++)
+        if (strcmp(figure->path, path) == 0 || (figure->kpi && is_value_of(path, figure->kpi)))
             return figure;
-    }
     return NULL;
 }
 
