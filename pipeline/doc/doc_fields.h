@@ -17,7 +17,8 @@
  *
  * To add a figure: 1. a member of a row and its line in the row's table, the fold and the tm_add_* of the report, in a
  * file of stages/figures; 2. its line here, in the table of its object (summary_*fields.c), and `make schemas`; 3. its
- * column in reports/content, where a report shows it. */
+ * column in reports/content, where a report shows it, and its row in reports/content/terms.c, if its help is to be shown
+ * there. */
 enum tm_doc_kind {
     TM_DOC_NONE,
     TM_DOC_OBJECT, /* of the fields `fields` */
@@ -76,7 +77,8 @@ struct tm_doc_field {
     const char *key;
     unsigned shape;    /* enum tm_doc_kind, with flags */
     const char *title; /* of its column, and on the page; NULL = none, then there is a help */
-    const char *help;  /* what else is to be known, a sentence; NULL = nothing */
+    const char
+        *help; /* what it is, in sentences, for schemas, pages and definitions in reports; NULL = the title tells */
     const char *words; /* "a|b|c"; NULL = any */
     const struct tm_doc_field *fields;
     double least, most;  /* of a number, the length of a text, or elements of a list; 0 = any */
