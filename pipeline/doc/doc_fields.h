@@ -77,8 +77,7 @@ struct tm_doc_field {
     const char *key;
     unsigned shape;    /* enum tm_doc_kind, with flags */
     const char *title; /* of its column, and on the page; NULL = none, then there is a help */
-    const char
-        *help; /* what it is, in sentences, for schemas, pages and definitions in reports; NULL = the title tells */
+    const char *help;  /* what it is, in sentences: schemas, pages and reports tell it; NULL = the title does */
     const char *words; /* "a|b|c"; NULL = any */
     const struct tm_doc_field *fields;
     double least, most;  /* of a number, the length of a text, or elements of a list; 0 = any */
