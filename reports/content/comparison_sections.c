@@ -13,34 +13,8 @@
 
 enum { GATES_MOST = 4096 };
 
-static void emit_counts(const struct tm_content *content)
-{
-    static const struct tm_column counts[] = {
-        { "Failed", "failed", TM_CELL_COUNT },
-        { "Not known", "unknown", TM_CELL_COUNT },
-        { "Skipped", "skipped", TM_CELL_COUNT },
-        { "Passed", "passed", TM_CELL_COUNT },
-    };
-
-    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), "counts");
-}
-
 static void emit_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
 {
-    static const struct tm_column columns[] = {
-        { "Figure", "title", TM_CELL_WORD },
-        { "Path in the summary", "figure", TM_CELL_NAME },
-        { "Found at", "place", TM_CELL_NAME | TM_WIDE },
-        { "Value", "value_text", TM_CELL_WORD },
-        { "Rule", "rule", TM_CELL_TERM },
-        { "Limit", "limit_text", TM_CELL_WORD },
-        { "Baseline", "baseline_text", TM_CELL_WORD },
-        { "Change", "change_pct", TM_CELL_PCT | TM_CHANGE },
-        { "Noise", "noise_pct", TM_CELL_PCT | TM_WIDE },
-        { "p", "p", TM_CELL_NUMBER | TM_WIDE },
-        { "Why", "why", TM_CELL_PROSE },
-        { "Note", "note", TM_CELL_PROSE },
-    };
     const struct tm_value *gates = tm_of(content, "gates");
     static size_t pick[GATES_MOST]; /* too much for a small stack */
     size_t picks = 0;
@@ -49,21 +23,27 @@ static void emit_of_status(const struct tm_content *content, const char *status,
         if (strcmp(tm_text(tm_get(tm_at(gates, i), "status")), status) == 0)
             pick[picks++] = i;
     if (picks > 0)
-        tm_emit_table(content, &(struct tm_table){ .id = id,
-                                                   .caption = caption,
-                                                   TM_COLUMNS(columns),
-                                                   .rows = gates,
-                                                   .pick = pick,
-                                                   .picks = picks,
-                                                   .is_only_picked = true,
-                                                   .paper_rows = 100 });
+        tm_emit_table(
+            content,
+            &(struct tm_table){
+                .id = id,
+                .caption = caption,
+                .shows = "title, figure, place wide, value_text, rule, limit_text, baseline_text, change_pct change, "
+                         "noise_pct wide, p wide, why, note",
+                .list = "gates",
+                .pick = pick,
+                .picks = picks,
+                .is_only_picked = true,
+                .paper_rows = 100 });
 }
 
 static void emit_gates(const struct tm_content *content)
 {
     const struct tm_value *notes = tm_of(content, "notes");
 
-    emit_counts(content);
+    tm_emit_facts(content, "gate-counts", "counts",
+                  "failed count = Failed, unknown count = Not known, skipped count = Skipped, "
+                  "passed count = Passed");
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
     emit_of_status(content, "failed", "gates-failed", "Failed");
@@ -146,17 +126,12 @@ static bool has_changed(const struct tm_content *content)
 
 static void emit_causes(const struct tm_content *content)
 {
-    const struct tm_value *findings = tm_of(content, "findings");
-
-    if (tm_length(findings) == 0)
-        tm_emit(content, TM_TONE_PLAIN,
-                has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
-                                     : "Nothing changed that can be told from noise.");
-    else
-        tm_emit(content, TM_TONE_QUIET, "The largest%s first, by the time per step and device that they account for.",
-                tm_length(tm_of(content, "sides")) > 2 ? " of each side" : "");
-    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
-        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+    tm_emit_findings(content,
+                     has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
+                                          : "Nothing changed that can be told from noise.",
+                     tm_length(tm_of(content, "sides")) > 2
+                         ? "The largest of each side first, by the time per step and device that they account for."
+                         : "The largest first, by the time per step and device that they account for.");
 }
 
 static const struct tm_section causes_section = {
@@ -244,19 +219,6 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
 
 static void emit_change(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { .key = "label" },
-        { .key = "samples" },
-        { .key = "mean_ps" },
-        { .key = "median_ps" },
-        { .key = "p95_ps" },
-        { .key = "min_ps", .shape = TM_WIDE },
-        { .key = "max_ps", .shape = TM_WIDE },
-        { .key = "stddev_ps", .shape = TM_WIDE },
-        { .key = "cv_pct" },
-        { .key = "between_runs_cv_pct", .shape = TM_GIVEN },
-        { .key = "measured_ps", .shape = TM_GIVEN },
-    };
     const struct tm_value *tests = tm_of(content, "tests");
 
     for (size_t i = 0; i < tm_length(tests); i++)
@@ -264,12 +226,17 @@ static void emit_change(const struct tm_content *content)
     tm_emit_charts(content, TM_CHART_SIDES);
     tm_emit_table(content,
                   &(struct tm_table){
-                      .id = "sides", .caption = "Step times", TM_COLUMNS(columns), .list = "sides", .paper_rows = 16 });
+                      .id = "sides",
+                      .caption = "Step times",
+                      .shows = "label, samples, mean_ps, median_ps, p95_ps, min_ps wide, max_ps wide, stddev_ps wide, "
+                               "cv_pct, between_runs_cv_pct given, measured_ps given",
+                      .list = "sides",
+                      .paper_rows = 16 });
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
         struct tm_side_columns ratios = { .columns = 0 };
 
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
-        tm_emit_facts(content, "geomean", ratios.column, ratios.columns, "geomean");
+        tm_emit_columns(content, "geomean", ratios.column, ratios.columns, "geomean");
         tm_emit(content, TM_TONE_QUIET,
                 "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
     }
@@ -299,7 +266,7 @@ static void emit_devices(const struct tm_content *content)
                                                .columns = columns.columns,
                                                .rows = tm_get(devices, "rows") });
     tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_CELL_PCT);
-    tm_emit_facts(content, "compared-balance", balance.column, balance.columns, "devices");
+    tm_emit_columns(content, "compared-balance", balance.column, balance.columns, "devices");
 }
 
 static const struct tm_section compared_devices_section = {
@@ -480,14 +447,15 @@ ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_CELL_NAME
 
 /* What was compared: the runs of each side, and what to know of them. */
 
-static void emit_side(const struct tm_content *content, const struct tm_value *side, size_t number)
+static void emit_side(const struct tm_content *content, size_t number)
 {
-    char id[32], caption[TM_SIDE_TITLE_BYTES + 16], label[TM_SIDE_TITLE_BYTES];
+    char id[32], list[32], caption[TM_SIDE_TITLE_BYTES + 16], label[TM_SIDE_TITLE_BYTES];
 
     (void)snprintf(id, sizeof(id), "runs-%zu", number);
+    (void)snprintf(list, sizeof(list), "sides[%zu].runs", number);
     (void)snprintf(caption, sizeof(caption), "%s: %s", number ? "New" : "Base",
                    tm_side_label(content->summary, number, label));
-    tm_emit_runs(content, id, caption, tm_get(side, "runs"));
+    tm_emit_runs(content, id, caption, list);
 }
 
 /* "Same program: yes (jit_train_step). Same device model: no (A100 against H100)." */
@@ -531,13 +499,13 @@ static void emit_comparability(const struct tm_content *content)
 
 static void emit_runs(const struct tm_content *content)
 {
-    const struct tm_value *sides = tm_of(content, "sides"), *notes = tm_of(content, "notes");
+    const struct tm_value *notes = tm_of(content, "notes");
 
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     emit_comparability(content);
-    for (size_t i = 0; i < tm_length(sides); i++)
-        emit_side(content, tm_at(sides, i), i);
+    for (size_t i = 0; i < tm_side_count(content->summary); i++)
+        emit_side(content, i);
 }
 
 static const struct tm_section compared_runs_section = {
@@ -546,46 +514,23 @@ static const struct tm_section compared_runs_section = {
 
 /* How the time of a step goes from the old to the new: parts that add up. */
 
-enum { PARTS_MOST = 32 };
-
-/* Parts of which one side has anything, in their order.  out: pick  PARTS_MOST; returns their number */
-static size_t pick_parts(size_t *pick, const struct tm_value *parts)
-{
-    size_t picks = 0;
-
-    for (size_t i = 0; i < tm_length(parts) && picks < PARTS_MOST; i++)
-        if (tm_int(tm_get(tm_at(parts, i), "base_ps")) != 0 || tm_int(tm_get(tm_at(parts, i), "new_ps")) != 0)
-            pick[picks++] = i;
-    return picks;
-}
-
 static void emit_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
 {
-    static const struct tm_column columns[] = {
-        { "Part", "title", TM_CELL_WORD },
-        { "Before", "base_ps", TM_CELL_TIME },
-        { "After", "new_ps", TM_CELL_TIME },
-        { "Change", "change_ps", TM_CELL_TIME | TM_CHANGE },
-        { "Of the step", "share_pct", TM_CELL_PCT | TM_CHANGE },
-        { "p", "p", TM_CELL_NUMBER | TM_WIDE },
-        { "Told from noise", "significant", TM_CELL_WORD },
-    };
     char id[32], caption[TM_SIDE_TITLE_BYTES + 64], label[TM_SIDE_TITLE_BYTES];
-    size_t pick[PARTS_MOST];
-    const size_t picks = pick_parts(pick, tm_get(waterfall, "parts"));
 
     (void)snprintf(id, sizeof(id), "waterfall-%zu", side);
     (void)snprintf(caption, sizeof(caption), "Parts of a step: %s", tm_side_label(content->summary, side, label));
-    tm_emit_table(content, &(struct tm_table){ .id = id,
-                                               .caption = caption,
-                                               TM_COLUMNS(columns),
-                                               .rows = tm_get(waterfall, "parts"),
-                                               .pick = pick,
-                                               .picks = picks,
-                                               .is_only_picked = true,
-                                               .total = waterfall,
-                                               .total_title = "the whole step",
-                                               .paper_rows = 24 });
+    tm_emit_table(
+        content,
+        &(struct tm_table){ .id = id,
+                            .caption = caption,
+                            .shows = "title, base_ps, new_ps, change_ps change, share_pct change, p wide, significant",
+                            .list = "waterfalls[*].parts",
+                            .rows = tm_get(waterfall, "parts"),
+                            .where = "base_ps|new_ps",
+                            .total = waterfall,
+                            .total_title = "the whole step",
+                            .paper_rows = 24 });
 }
 
 static void emit_waterfalls(const struct tm_content *content)

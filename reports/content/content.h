@@ -123,13 +123,14 @@ enum {
     TM_SUMS = 1 << 9,    /* rows that are not listed are summed up in one */
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
     TM_GIVEN = 1 << 12,  /* of what only some users give: left out without a word where no row has it */
+    TM_KNOWN = 1 << 13,  /* likewise, in data too */
     TM_RARE = 1 << 10,   /* of what many runs do not have: left out where it is 0, or "no", in all rows */
 };
 
 struct tm_column {
-    const char *title; /* NULL = that of its field */
-    const char *key;   /* path in a row; "" = the row's own name, where the rows are members of an object */
-    unsigned shape;    /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
+    const char *title;
+    const char *key; /* path in a row; "" = the row's own name, where the rows are members of an object */
+    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
 };
 
 static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)
@@ -140,6 +141,10 @@ static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)
 struct tm_table {
     const char *id;      /* [a-z0-9-], unique in a report: its anchor, the name of its CSV file */
     const char *caption; /* what the rows are, short; any bytes */
+    /* Its columns: "begin_ps, names[0] = First kernel, track wide".  Of each its path in a row ("@": the row's own name,
+     * where the rows are members of an object); words, where it is not shown as its field has it: its kind, without
+     * TM_CELL_, and what of TM_WIDE ... it is; and its title, where that is not its field's.  Media get `column`. */
+    const char *shows;
     const struct tm_column *column;
     size_t columns;
 
@@ -153,15 +158,22 @@ struct tm_table {
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
 
-    const struct tm_value *rest;  /* {"rows", and what adds up} of rows that the summary does not list; NULL */
-    const struct tm_value *total; /* a last row with what lies there under the columns' keys; NULL */
-    const char *total_title;      /* of that row, where there is one: "all kernels" */
-    size_t paper_rows;            /* at most on paper; 0 = TM_PAPER_ROWS */
-    size_t screen_rows;           /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
-    const char *depth;            /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
-    const char *anchor;           /* rows can be linked to, as "anchor-N"; NULL = not */
-    const int *anchors;           /* N of each row; NULL = its place */
-    bool repeats_chart;           /* a chart before it has the same figures */
+    const char *rest_at, *total_at; /* the paths of these two; NULL = they are given, or there are none */
+    const struct tm_value *rest;    /* {"rows", and what adds up} of rows that the summary does not list; NULL */
+    const struct tm_value *total;   /* a last row with what lies there under the columns' keys; NULL */
+    const char *total_title;        /* of that row, where there is one: "all kernels" */
+    size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
+    bool obeys_rows;                /* --rows: the summary has all of them, since other figures tell of them */
+    size_t screen_rows;             /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
+    const char *depth;              /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
+    const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
+    const int *anchors;             /* N of each row; NULL = its place */
+    bool repeats_chart;             /* a chart before it has the same figures */
+
+    /* Of a section's own. */
+    const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0; NULL = all */
+    const char *by;    /* those with most of it, the largest first, TM_PICK_MOST at most; NULL = as they stand */
+    const char *note;  /* a remark below it, where it has rows; NULL = none */
 };
 
 #define TM_COLUMNS(list) .column = (list), .columns = sizeof(list) / sizeof((list)[0])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: what each one's time went to, what ran on it, what it waited for. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reports/content/emit.h"
@@ -10,124 +9,54 @@
 
 /* Transfers: copies of the devices by direction, which of them come again, between whom, how large. */
 
-static void emit_directions(const struct tm_content *content, const struct tm_value *transfers)
-{
-    static const struct tm_column columns[] = {
-        { .key = "direction" },
-        { .key = "count" },
-        { .key = "bytes" },
-        { .key = "total_ps" },
-        { .key = "exposed_ps" },
-        { .key = "mean_bandwidth" },
-        { .key = "max_bandwidth" },
-        { .key = "unknown_bytes_count", .shape = TM_WIDE | TM_RARE },
-        { .key = "outside.count", .shape = TM_WIDE | TM_RARE },
-        { .key = "outside.bytes", .shape = TM_WIDE | TM_RARE },
-        { .key = "outside.total_ps", .shape = TM_WIDE | TM_RARE },
-        { .key = "outside.exposed_ps", .shape = TM_RARE },
-    };
-    const struct tm_value *rows = tm_get(transfers, "by_direction");
+static const struct tm_table by_direction = {
+    .id = "transfer-directions",
+    .caption = "Copies by direction",
+    .shows = "direction, count, bytes, total_ps, exposed_ps, mean_bandwidth, max_bandwidth, "
+             "unknown_bytes_count wide rare, outside.count wide rare, outside.bytes wide rare, "
+             "outside.total_ps wide rare, outside.exposed_ps rare",
+    .list = "transfers.by_direction",
+};
 
-    if (tm_emit_missing(content, rows, "Copies by direction"))
-        return;
-    tm_emit_table(content, &(struct tm_table){ .id = "transfer-directions",
-                                               .caption = "Copies by direction",
-                                               TM_COLUMNS(columns),
-                                               .list = "transfers.by_direction" });
-}
+static const struct tm_table repeated = {
+    .id = "transfers-repeated",
+    .caption = "Copies of one size in every step",
+    .shows = "direction, bytes, per_step, count sums, total_ps sums",
+    .list = "transfers.repeated",
+    .paper_rows = 8,
+};
 
-static void emit_costly(const struct tm_content *content, const struct tm_value *transfers)
-{
-    static const struct tm_column facts[] = {
-        { .key = "pageable.count", .shape = TM_RARE },
-        { .key = "pageable.total_ps", .shape = TM_RARE },
-        { .key = "pageable.share_pct", .shape = TM_RARE },
-        { .key = "ping_pong.count", .shape = TM_RARE },
-    };
+static const struct tm_table pairs = {
+    .id = "transfer-pairs",
+    .caption = "Copies by source and target",
+    .shows = "from, to, count sums, bytes sums, total_ps sums",
+    .list = "transfers.by_pair",
+};
 
-    if (tm_int(tm_path(transfers, "pageable.count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0)
-        tm_emit_facts(content, "transfer-facts", TM_FACTS(facts), "transfers");
-}
+static const struct tm_table largest = {
+    .id = "transfers-largest",
+    .caption = "Largest copies",
+    .shows = "device, direction, bytes, begin_ps, dur_ps",
+    .list = "transfers.largest",
+    .paper_rows = 5,
+};
 
-static void emit_repeated(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "direction" },
-        { .key = "bytes" },
-        { .key = "per_step" },
-        { .key = "count", .shape = TM_SUMS },
-        { .key = "total_ps", .shape = TM_SUMS },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "transfers-repeated",
-                                               .caption = "Copies of one size in every step",
-                                               TM_COLUMNS(columns),
-                                               .list = "transfers.repeated",
-                                               .paper_rows = 8 });
-}
-
-static void emit_pairs(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "from" },
-        { .key = "to" },
-        { .key = "count", .shape = TM_SUMS },
-        { .key = "bytes", .shape = TM_SUMS },
-        { .key = "total_ps", .shape = TM_SUMS },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "transfer-pairs",
-                                               .caption = "Copies by source and target",
-                                               TM_COLUMNS(columns),
-                                               .list = "transfers.by_pair" });
-}
-
-static void emit_largest(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "device" }, { .key = "direction" }, { .key = "bytes" }, { .key = "begin_ps" }, { .key = "dur_ps" },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "transfers-largest",
-                                               .caption = "Largest copies",
-                                               TM_COLUMNS(columns),
-                                               .list = "transfers.largest",
-                                               .paper_rows = 5 });
-}
-
-static void emit_sizes(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "from_bytes" },
-        { .key = "to_bytes" },
-        { .key = "count", .shape = TM_SUMS },
-        { .key = "bytes", .shape = TM_SUMS },
-        { .key = "total_ps", .shape = TM_SUMS },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "transfer-sizes",
-                                               .caption = "Copies by size",
-                                               TM_COLUMNS(columns),
-                                               .list = "transfers.sizes",
-                                               .paper_rows = 24 });
-}
+static const struct tm_table sizes = {
+    .id = "transfer-sizes",
+    .caption = "Copies by size",
+    .shows = "from_bytes, to_bytes, count sums, bytes sums, total_ps sums",
+    .list = "transfers.sizes",
+    .paper_rows = 24,
+};
 
 /* TPU runs: what the host told of its transfers. */
-static void emit_tpu_host(const struct tm_content *content, const struct tm_value *transfers)
-{
-    static const struct tm_column columns[] = {
-        { .key = "direction" },
-        { .key = "count" },
-        { .key = "bytes" },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "transfers-of-host",
-                                               .caption = "Transfers that the host recorded",
-                                               TM_COLUMNS(columns),
-                                               .list = "transfers.tpu_host" });
-    if (tm_length(tm_get(transfers, "tpu_host")) > 0)
-        tm_emit(content, TM_TONE_QUIET, "The profile does not tell how long the device needed for them.");
-}
+static const struct tm_table of_host = {
+    .id = "transfers-of-host",
+    .caption = "Transfers that the host recorded",
+    .shows = "direction, count, bytes",
+    .list = "transfers.tpu_host",
+    .note = "The profile does not tell how long the device needed for them.",
+};
 
 /* One copy is told by its direction alone. */
 static bool are_several(const struct tm_value *directions)
@@ -149,16 +78,19 @@ static void emit_transfers(const struct tm_content *content)
     const struct tm_value *transfers = tm_of(content, "transfers");
 
     tm_emit_charts(content, TM_CHART_TRANSFERS);
-    emit_directions(content, transfers);
-    emit_costly(content, transfers);
-    emit_repeated(content);
+    if (!tm_emit_missing(content, tm_get(transfers, "by_direction"), "Copies by direction"))
+        tm_emit_table(content, &by_direction);
+    if (tm_int(tm_path(transfers, "pageable.count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0)
+        tm_emit_facts(content, "transfer-facts", "transfers",
+                      "pageable.count rare, pageable.total_ps rare, pageable.share_pct rare, ping_pong.count rare");
+    tm_emit_table(content, &repeated);
     if (content->medium->room.is_data || are_several(tm_get(transfers, "by_direction"))) {
-        emit_pairs(content);
-        emit_largest(content);
+        tm_emit_table(content, &pairs);
+        tm_emit_table(content, &largest);
     }
     if (content->medium->room.is_data || tm_length(tm_get(transfers, "sizes")) > 1)
-        emit_sizes(content);
-    emit_tpu_host(content, transfers);
+        tm_emit_table(content, &sizes);
+    tm_emit_table(content, &of_host);
 }
 
 static const char *no_transfers(const struct tm_value *summary)
@@ -184,76 +116,39 @@ static void emit_totals(const struct tm_content *content, const struct tm_value 
 {
     const int64_t outside_ps = tm_int(tm_path(collectives, "outside.exposed_ps"));
     char time[TM_FORMAT_BYTES];
-    static const struct tm_column facts[] = {
-        { .key = "total.count" },
-        { .key = "total.total_ps" },
-        { .key = "total.exposed_ps" },
-        { .key = "total.exposed_wait_ps" },
-        { .key = "total.exposed_move_ps" },
-        { .key = "total.exposed_unmatched_ps", .shape = TM_RARE },
-        { .key = "total.overlap_pct" },
-        { .key = "total.bytes" },
-        { .key = "total.unknown_bytes_count", .shape = TM_WIDE | TM_RARE },
-    };
 
-    tm_emit_facts(content, "collective-facts", TM_FACTS(facts), "collectives");
+    tm_emit_facts(content, "collective-facts", "collectives",
+                  "total.count, total.total_ps, total.exposed_ps, total.exposed_wait_ps, "
+                  "total.exposed_move_ps, total.exposed_unmatched_ps rare, total.overlap_pct, total.bytes, "
+                  "total.unknown_bytes_count wide rare");
     if (outside_ps > 0)
         tm_emit(content, TM_TONE_QUIET,
                 "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
                 tm_format_time(time, outside_ps));
 }
 
-static void emit_kinds(const struct tm_content *content, const struct tm_value *collectives)
-{
-    static const struct tm_column columns[] = {
-        { .key = "kind" },
-        { .key = "message_bytes" },
-        { .key = "data_type" },
-        { .key = "group_size" },
-        { .key = "reach", .shape = TM_WIDE },
-        { .key = "count", .shape = TM_SUMS },
-        { .key = "bytes", .shape = TM_WIDE },
-        { .key = "total_ps", .shape = TM_SUMS },
-        { .key = "mean_ps" },
-        { .key = "exposed_ps", .shape = TM_SUMS },
-        { .key = "exposed_wait_ps", .shape = TM_SUMS },
-        { .key = "exposed_move_ps", .shape = TM_SUMS },
-        { .key = "exposed_unmatched_ps", .shape = TM_SUMS | TM_WIDE },
-        { .key = "overlap_pct" },
-        { .key = "algorithm_bandwidth", .shape = TM_WIDE },
-        { .key = "bus_bandwidth" },
-        { .key = "bandwidth_over", .shape = TM_WIDE },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "collectives",
-                                               .caption = "Collectives by kind, size and group",
-                                               TM_COLUMNS(columns),
-                                               .list = "collectives.rows",
-                                               .rest = tm_get(collectives, "rest"),
-                                               .total = tm_get(collectives, "total"),
-                                               .total_title = "all collectives" });
-}
+static const struct tm_table kinds = {
+    .id = "collectives",
+    .caption = "Collectives by kind, size and group",
+    .shows = "kind, message_bytes, data_type, group_size, reach wide, count sums, bytes wide, "
+             "total_ps sums, mean_ps, exposed_ps sums, exposed_wait_ps sums, exposed_move_ps sums, "
+             "exposed_unmatched_ps sums wide, overlap_pct, algorithm_bandwidth wide, bus_bandwidth, "
+             "bandwidth_over wide",
+    .list = "collectives.rows",
+    .rest_at = "collectives.rest",
+    .total_at = "collectives.total",
+    .total_title = "all collectives",
+};
 
 /* What each device does in them: a device that comes late waits least. */
-static void emit_collectives_of_devices(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "id" },
-        { .key = "collective_ps" },
-        { .title = "Exposed", .key = "exposed_collective_ps" },
-        { .key = "exposed_wait_ps" },
-        { .key = "exposed_move_ps" },
-        { .key = "exposed_unmatched_ps", .shape = TM_RARE },
-    };
-    const struct tm_value *devices = tm_of(content, "devices");
-
-    if (tm_length(devices) > 1 && tm_has(tm_path(content->summary, "collectives.total.exposed_wait_ps")))
-        tm_emit_table(content, &(struct tm_table){ .id = "collective-devices",
-                                                   .caption = "Collectives of each device",
-                                                   TM_COLUMNS(columns),
-                                                   .list = "devices",
-                                                   .paper_rows = 32 });
-}
+static const struct tm_table collectives_of_devices = {
+    .id = "collective-devices",
+    .caption = "Collectives of each device",
+    .shows = "id, collective_ps, exposed_collective_ps = Exposed, exposed_wait_ps, exposed_move_ps, "
+             "exposed_unmatched_ps rare",
+    .list = "devices",
+    .paper_rows = 32,
+};
 
 /* --- late arrivals --- */
 
@@ -275,65 +170,25 @@ static void emit_clock(const struct tm_content *content, const struct tm_value *
                 tm_is(aligned) ? "agree" : "do not agree, and only devices of one host are compared");
 }
 
-static void emit_members(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "device" },
-        { .key = "count" },
-        { .key = "last_count" },
-        { .key = "late_ps" },
-        { .key = "late_max_ps" },
-        { .key = "wait_ps" },
-        { .key = "caused_ps" },
-        { .key = "caused_pct" },
-        { .key = "alone_ps", .shape = TM_WIDE },
-        { .key = "collective_ps", .shape = TM_WIDE },
-    };
+static const struct tm_table members = {
+    .id = "collective-members",
+    .caption = "Who comes late, and who waits",
+    .shows = "device, count, last_count, late_ps, late_max_ps, wait_ps, caused_ps, caused_pct, "
+             "alone_ps wide, collective_ps wide",
+    .list = "collectives.skew.members",
+    .paper_rows = 32,
+};
 
-    tm_emit_table(content, &(struct tm_table){ .id = "collective-members",
-                                               .caption = "Who comes late, and who waits",
-                                               TM_COLUMNS(columns),
-                                               .list = "collectives.skew.members",
-                                               .paper_rows = 32 });
-}
-
-static void emit_worst(const struct tm_content *content, const struct tm_value *skew)
-{
-    static const struct tm_column columns[] = {
-        { .key = "name" },
-        { .key = "kind", .shape = TM_WIDE },
-        { .key = "group", .shape = TM_WIDE },
-        { .key = "step" },
-        { .key = "ordinal", .shape = TM_WIDE },
-        { .key = "skew_ps" },
-        { .key = "last" },
-        { .key = "begin_ps" },
-        { .key = "first" },
-        { .key = "first_begin_ps", .shape = TM_WIDE },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "collectives-latest",
-                                               .caption = "Latest arrivals",
-                                               TM_COLUMNS(columns),
-                                               .list = "collectives.skew.worst",
-                                               .paper_rows = 8 });
-    if (tm_length(tm_get(skew, "worst")) > 0 && tm_has_hosts(content))
-        tm_emit(content, TM_TONE_QUIET, "Times are those of the device's own host.");
-}
+static const struct tm_table worst = {
+    .id = "collectives-latest",
+    .caption = "Latest arrivals",
+    .shows = "name, kind wide, group wide, step, ordinal wide, skew_ps, last, begin_ps, first, first_begin_ps wide",
+    .list = "collectives.skew.worst",
+    .paper_rows = 8,
+};
 
 static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
 {
-    static const struct tm_column facts[] = {
-        { .key = "straggler" },
-        { .key = "p50_ps" },
-        { .key = "p95_ps" },
-        { .key = "max_ps" },
-        { .key = "wait_ps" },
-        { .key = "matched" },
-        { .key = "unmatched", .shape = TM_RARE },
-        { .key = "incomplete", .shape = TM_RARE },
-    };
-
     tm_emit_subheading(content, "Late arrivals");
     if (tm_emit_missing(content, skew, "Who comes late"))
         return;
@@ -341,9 +196,12 @@ static void emit_skew(const struct tm_content *content, const struct tm_value *s
     if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
         return;
     tm_emit_charts(content, TM_CHART_SKEW);
-    tm_emit_facts(content, "collective-skew", TM_FACTS(facts), "collectives.skew");
-    emit_members(content);
-    emit_worst(content, skew);
+    tm_emit_facts(content, "collective-skew", "collectives.skew",
+                  "straggler, p50_ps, p95_ps, max_ps, wait_ps, matched, unmatched rare, incomplete rare");
+    tm_emit_table(content, &members);
+    tm_emit_table(content, &worst);
+    if (tm_length(tm_get(skew, "worst")) > 0 && tm_has_hosts(content))
+        tm_emit(content, TM_TONE_QUIET, "Times are those of the device's own host.");
 }
 
 static void emit_collectives(const struct tm_content *content)
@@ -352,8 +210,9 @@ static void emit_collectives(const struct tm_content *content)
 
     tm_emit_charts(content, TM_CHART_COLLECTIVES);
     emit_totals(content, collectives);
-    emit_kinds(content, collectives);
-    emit_collectives_of_devices(content);
+    tm_emit_table(content, &kinds);
+    if (tm_length(tm_of(content, "devices")) > 1 && tm_has(tm_path(collectives, "total.exposed_wait_ps")))
+        tm_emit_table(content, &collectives_of_devices);
     emit_skew(content, tm_get(collectives, "skew"));
 }
 
@@ -368,19 +227,7 @@ const struct tm_section tm_collectives_section = { .id = "collectives",
                                                    .say = emit_collectives,
                                                    .nothing = no_collectives };
 
-enum { DEVICES_ON_PAPER = 40, UNUSED_ON_PAPER = 8 };
-
-/* The sum over devices, where there are several. */
-static const struct tm_value *total_of(const struct tm_content *content, const struct tm_value *devices)
-{
-    return tm_length(devices) > 1 ? tm_of(content, "total") : NULL;
-}
-
-/* --rows: devices[] of the summary has all of them, since other figures tell of them. */
-static size_t rows_asked(const struct tm_content *content)
-{
-    return (size_t)strtoull(tm_text(tm_get(tm_of(content, "settings"), "rows")), NULL, 10);
-}
+enum { COLUMNS_BYTES = 512 };
 
 /* Devices of which whole graphs are one event. */
 static size_t graph_devices(const struct tm_value *devices)
@@ -394,30 +241,20 @@ static size_t graph_devices(const struct tm_value *devices)
 
 static void emit_time(const struct tm_content *content, const struct tm_value *devices)
 {
-    static const struct tm_column columns[] = {
-        { .key = "id" },
-        { .key = "utilization_pct" },
-        { .key = "span_ps", .shape = TM_WIDE },
-        { .key = "busy_ps" },
-        { .key = "compute_ps" },
-        { .key = "exposed_collective_ps", .shape = TM_RARE },
-        { .key = "exposed_copy_ps", .shape = TM_RARE },
-        { .key = "idle_ps" },
-        { .key = "lead_ps", .shape = TM_WIDE | TM_RARE },
-        { .key = "trail_ps", .shape = TM_WIDE | TM_RARE },
-        { .key = "reliability", .shape = TM_WIDE },
-    };
-    const size_t all = sizeof(columns) / sizeof(columns[0]);
+    char columns[COLUMNS_BYTES];
 
+    (void)snprintf(columns, sizeof(columns),
+                   "id, utilization_pct, span_ps wide, busy_ps, compute_ps, exposed_collective_ps rare, "
+                   "exposed_copy_ps rare, idle_ps, lead_ps wide rare, trail_ps wide rare%s",
+                   graph_devices(devices) > 0 ? ", reliability wide" : "");
     tm_emit_table(content, &(struct tm_table){ .id = "devices",
                                                .caption = "Device time in the analyzed steps",
-                                               .column = columns,
-                                               .columns = graph_devices(devices) > 0 ? all : all - 1,
+                                               .shows = columns,
                                                .list = "devices",
-                                               .total = total_of(content, devices),
+                                               .total_at = tm_length(devices) > 1 ? "total" : NULL,
                                                .total_title = "all devices",
-                                               .screen_rows = rows_asked(content),
-                                               .paper_rows = DEVICES_ON_PAPER });
+                                               .obeys_rows = true,
+                                               .paper_rows = 40 });
 }
 
 /* Where whole graphs are one event, their pauses are not seen: the idle time is too low. */
@@ -434,71 +271,50 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
 
 static void emit_activities(const struct tm_content *content)
 {
-    const struct tm_column columns[] = {
-        { .key = "id" },
-        { .key = "activities" },
-        { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels.count", TM_CELL_COUNT },
-        { .title = "Graphs", .key = "graphs.count", .shape = TM_WIDE | TM_RARE },
-        { .title = "Collectives", .key = "collectives.count", .shape = TM_RARE },
-        { .title = "Copies", .key = "copies.count", .shape = TM_RARE },
-        { .key = "copies.bytes", .shape = TM_RARE },
-        { .title = "Memsets", .key = "memsets.count", .shape = TM_WIDE | TM_RARE },
-        { .key = "gaps.count" },
-        { .key = "gaps.count_min" },
-        { .title = "Longest gap", .key = "gaps.longest[0].dur_ps" },
-    };
+    char columns[COLUMNS_BYTES];
 
+    (void)snprintf(columns, sizeof(columns),
+                   "id, activities, kernels.count = %s, graphs.count wide rare = Graphs, "
+                   "collectives.count rare = Collectives, copies.count rare = Copies, copies.bytes rare, "
+                   "memsets.count wide rare = Memsets, gaps.count, gaps.count_min, "
+                   "gaps.longest[0].dur_ps = Longest gap",
+                   tm_is_for("gpu", content->summary) ? "Kernels" : "Operations");
     tm_emit_table(content, &(struct tm_table){ .id = "device-activities",
                                                .caption = "What ran on the devices",
-                                               TM_COLUMNS(columns),
+                                               .shows = columns,
                                                .list = "devices",
-                                               .screen_rows = rows_asked(content),
-                                               .paper_rows = DEVICES_ON_PAPER });
+                                               .obeys_rows = true,
+                                               .paper_rows = 40 });
 }
 
 /* TPUs record what they waited for and what was in flight; other devices do not. */
-static void emit_waits(const struct tm_content *content, const struct tm_value *devices)
-{
-    static const struct tm_column columns[] = {
-        { .key = "id" },
-        { .key = "wait_ps" },
-        { .key = "wait_copy_ps", .shape = TM_RARE },
-        { .key = "wait_collective_ps", .shape = TM_RARE },
-        { .key = "wait_host_ps", .shape = TM_RARE },
-        { .key = "in_flight_ps" },
-        { .key = "hidden_ps" },
-    };
-    bool is_any = false;
+static const struct tm_table device_waits = {
+    .id = "device-waits",
+    .caption = "Waits inside the busy time",
+    .shows = "id, wait_ps, wait_copy_ps rare, wait_collective_ps rare, wait_host_ps rare, in_flight_ps, hidden_ps",
+    .list = "devices",
+    .obeys_rows = true,
+    .paper_rows = 40,
+    .note = "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
+            "Hidden: what of them ran while the device computed.",
+};
 
-    for (size_t i = 0; i < tm_length(devices) && !is_any; i++)
-        is_any = tm_has(tm_get(tm_at(devices, i), "wait_ps"));
-    if (!is_any)
-        return;
-    tm_emit_table(content, &(struct tm_table){ .id = "device-waits",
-                                               .caption = "Waits inside the busy time",
-                                               TM_COLUMNS(columns),
-                                               .list = "devices",
-                                               .screen_rows = rows_asked(content),
-                                               .paper_rows = DEVICES_ON_PAPER });
-    tm_emit(content, TM_TONE_QUIET,
-            "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
-            "Hidden: what of them ran while the device computed.");
+static bool has_waits(const struct tm_value *devices)
+{
+    for (size_t i = 0; i < tm_length(devices); i++)
+        if (tm_has(tm_get(tm_at(devices, i), "wait_ps")))
+            return true;
+    return false;
 }
 
-static void emit_unused(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "name" },
-        { .key = "host" },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "devices-unused",
-                                               .caption = "Devices that did nothing",
-                                               TM_COLUMNS(columns),
-                                               .list = "unused",
-                                               .screen_rows = rows_asked(content),
-                                               .paper_rows = UNUSED_ON_PAPER });
-}
+static const struct tm_table unused = {
+    .id = "devices-unused",
+    .caption = "Devices that did nothing",
+    .shows = "name, host",
+    .list = "unused",
+    .obeys_rows = true,
+    .paper_rows = 8,
+};
 
 static void emit_device_times(const struct tm_content *content)
 {
@@ -509,8 +325,9 @@ static void emit_device_times(const struct tm_content *content)
     emit_time(content, devices);
     warn_of_graphs(content, devices);
     emit_activities(content);
-    emit_waits(content, devices);
-    emit_unused(content);
+    if (has_waits(devices))
+        tm_emit_table(content, &device_waits);
+    tm_emit_table(content, &unused);
 }
 
 static const char *no_devices(const struct tm_value *summary)
@@ -526,79 +343,48 @@ const struct tm_section tm_devices_section = {
 
 /* Balance: whether the devices of the run have the same to do. */
 
-static void emit_balance_facts(const struct tm_content *content)
+static void emit_balance_of_devices(const struct tm_content *content)
 {
-    static const struct tm_column facts[] = {
-        { .key = "imbalance_pct" },        { .key = "slowest" },          { .key = "steps.spread_median_pct" },
-        { .key = "steps.spread_max_pct" }, { .key = "steps.worst_step" }, { .key = "same_work.spread_pct" },
-        { .key = "same_work.slowest" },
-    };
+    char columns[COLUMNS_BYTES];
 
-    tm_emit_facts(content, "balance-facts", TM_FACTS(facts), "balance");
-}
-
-static void emit_balance_of_devices(const struct tm_content *content, const struct tm_value *balance)
-{
-    const struct tm_column columns[] = {
-        { .key = "device" },
-        { .key = "busy_ps" },
-        { .key = "compute_ps" },
-        { .key = "exposed_collective_ps", .shape = TM_RARE },
-        { tm_is_for("gpu", content->summary) ? "Kernels" : "Operations", "kernels", TM_CELL_COUNT },
-    };
-    static const struct tm_column same[] = {
-        { .key = "device" },
-        { .key = "total_ps" },
-    };
-
+    (void)snprintf(columns, sizeof(columns), "device, busy_ps, compute_ps, exposed_collective_ps rare, kernels = %s",
+                   tm_is_for("gpu", content->summary) ? "Kernels" : "Operations");
     tm_emit_table(content, &(struct tm_table){ .id = "balance-devices",
                                                .caption = "What each device does",
-                                               TM_COLUMNS(columns),
+                                               .shows = columns,
                                                .list = "balance.busy",
                                                .paper_rows = 32,
                                                .repeats_chart = true });
-    tm_emit_table(content, &(struct tm_table){ .id = "balance-same-work",
-                                               .caption = "Time of each device for the same work",
-                                               TM_COLUMNS(same),
-                                               .list = "balance.same_work.devices",
-                                               .paper_rows = 32 });
-    if (tm_length(tm_path(balance, "same_work.devices")) > 0)
-        tm_emit(content, TM_TONE_QUIET, "The same work: operations that all devices run equally often.");
 }
 
-static void emit_ops(const struct tm_content *content, const struct tm_value *balance)
-{
-    static const struct tm_column columns[] = {
-        { .key = "name" },
-        { .key = "module", .shape = TM_WIDE },
-        { .key = "kind" },
-        { .key = "devices", .shape = TM_WIDE },
-        { .key = "count", .shape = TM_WIDE },
-        { .key = "min_ps" },
-        { .key = "mean_ps" },
-        { .key = "max_ps" },
-        { .key = "spread_pct" },
-        { .key = "slowest" },
-        { .key = "excess_ps", .shape = TM_SUMS },
-    };
+static const struct tm_table same_work = {
+    .id = "balance-same-work",
+    .caption = "Time of each device for the same work",
+    .shows = "device, total_ps",
+    .list = "balance.same_work.devices",
+    .paper_rows = 32,
+    .note = "The same work: operations that all devices run equally often.",
+};
 
-    tm_emit_table(content, &(struct tm_table){ .id = "balance-ops",
-                                               .caption = "Operations that differ most between devices",
-                                               TM_COLUMNS(columns),
-                                               .list = "balance.ops",
-                                               .paper_rows = 12 });
-    if (tm_length(tm_get(balance, "ops")) > 0)
-        tm_emit(content, TM_TONE_QUIET, "Times are sums per device.");
-}
+static const struct tm_table different_ops = {
+    .id = "balance-ops",
+    .caption = "Operations that differ most between devices",
+    .shows = "name, module wide, kind, devices wide, count wide, min_ps, mean_ps, max_ps, spread_pct, "
+             "slowest, excess_ps sums",
+    .list = "balance.ops",
+    .paper_rows = 12,
+    .note = "Times are sums per device.",
+};
 
 static void emit_balance(const struct tm_content *content)
 {
-    const struct tm_value *balance = tm_of(content, "balance");
-
     tm_emit_charts(content, TM_CHART_BALANCE);
-    emit_balance_facts(content);
-    emit_balance_of_devices(content, balance);
-    emit_ops(content, balance);
+    tm_emit_facts(content, "balance-facts", "balance",
+                  "imbalance_pct, slowest, steps.spread_median_pct, steps.spread_max_pct, steps.worst_step, "
+                  "same_work.spread_pct, same_work.slowest");
+    emit_balance_of_devices(content);
+    tm_emit_table(content, &same_work);
+    tm_emit_table(content, &different_ops);
 }
 
 /* One device has nothing to be compared with. */
@@ -615,7 +401,7 @@ const struct tm_section tm_balance_section = {
 
 /* Memory: what the allocators handed out, what held it at the peak, what was kept, and device memory profiles. */
 
-enum { PROFILES_MOST = 8, PAPER_PROFILES = 4, KEPT_MOST = 64, ID_BYTES = 40 };
+enum { PROFILES_MOST = 8, PAPER_PROFILES = 4, ID_BYTES = 40 };
 
 enum {
     HOLDER_COLUMNS = 6,
@@ -627,62 +413,26 @@ enum {
 
 /* --- allocators --- */
 
-static void emit_allocators(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "name" },
-        { .key = "host" },
-        { .key = "peak_bytes" },
-        { .key = "peak_pct" },
-        { .key = "capacity_bytes" },
-        { .key = "peak_at_ps" },
-        { .key = "lifetime_peak_bytes" },
-        { .key = "fragmentation_pct" },
-        { .key = "allocations" },
-        { .key = "deallocations", .shape = TM_WIDE },
-        { .key = "allocated_bytes", .shape = TM_WIDE },
-        { .key = "small_allocations", .shape = TM_WIDE },
-        { .key = "allocations_per_s", .shape = TM_WIDE },
-        { .key = "allocated_bytes_per_s", .shape = TM_WIDE },
-    };
+static const struct tm_table allocator_table = {
+    .id = "memory-allocators",
+    .caption = "Allocators",
+    .shows = "name, host, peak_bytes, peak_pct, capacity_bytes, peak_at_ps, lifetime_peak_bytes, "
+             "fragmentation_pct, allocations, deallocations wide, allocated_bytes wide, "
+             "small_allocations wide, allocations_per_s wide, allocated_bytes_per_s wide",
+    .list = "memory.allocators",
+    .paper_rows = 24,
+};
 
-    tm_emit_table(content, &(struct tm_table){ .id = "memory-allocators",
-                                               .caption = "Allocators",
-                                               TM_COLUMNS(columns),
-                                               .list = "memory.allocators",
-                                               .paper_rows = 24 });
-}
-
-static void emit_kept(const struct tm_content *content, const struct tm_value *allocators)
-{
-    static const struct tm_column columns[] = {
-        { .key = "name" },
-        { .key = "host" },
-        { .key = "kept.count" },
-        { .title = "1st quarter", .key = "kept.quarters_bytes[0]" },
-        { .title = "2nd quarter", .key = "kept.quarters_bytes[1]" },
-        { .title = "3rd quarter", .key = "kept.quarters_bytes[2]" },
-        { .title = "4th quarter", .key = "kept.quarters_bytes[3]" },
-        { .key = "kept.largest_bytes" },
-        { .key = "kept.op" },
-        { .key = "kept.shape", .shape = TM_WIDE },
-    };
-    size_t pick[KEPT_MOST], n = 0;
-
-    for (size_t i = 0; i < tm_length(allocators) && n < KEPT_MOST; i++)
-        if (tm_int(tm_path(tm_at(allocators, i), "kept.count")) > 0)
-            pick[n++] = i;
-    tm_emit_table(content, &(struct tm_table){ .id = "memory-kept",
-                                               .caption = "Buffers taken in the profile and not given back in it",
-                                               TM_COLUMNS(columns),
-                                               .list = "memory.allocators",
-                                               .pick = pick,
-                                               .picks = n,
-                                               .is_only_picked = true });
-    if (n > 0)
-        tm_emit(content, TM_TONE_QUIET,
-                "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.");
-}
+static const struct tm_table kept = {
+    .id = "memory-kept",
+    .caption = "Buffers taken in the profile and not given back in it",
+    .shows = "name, host, kept.count, kept.quarters_bytes[0] = 1st quarter, "
+             "kept.quarters_bytes[1] = 2nd quarter, kept.quarters_bytes[2] = 3rd quarter, "
+             "kept.quarters_bytes[3] = 4th quarter, kept.largest_bytes, kept.op, kept.shape wide",
+    .list = "memory.allocators",
+    .where = "kept.count",
+    .note = "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.",
+};
 
 struct holders {
     struct tm_cell cell[HOLDERS_MOST][HOLDER_COLUMNS];
@@ -711,11 +461,6 @@ static void add_holders(struct holders *holders, const struct tm_value *allocato
 /* The largest few of each allocator; sizes alone are nothing for paper. */
 static void emit_holders(const struct tm_content *content, const struct tm_value *allocators)
 {
-    static const struct tm_column columns[HOLDER_COLUMNS] = {
-        { "Allocator", "name", TM_CELL_NAME }, { "Host", "host", TM_CELL_HOST },
-        { "Op", "op", TM_CELL_NAME },          { "Shape", "shape", TM_CELL_NAME },
-        { "Bytes", "bytes", TM_CELL_BYTES },   { "Address", "address", TM_CELL_WORD | TM_WIDE },
-    };
     const size_t n = tm_length(allocators);
     const size_t share = content->medium->room.is_paper && n > 0 ? PAPER_HOLDERS / n : HOLDERS_EACH;
     static struct holders holders; /* too much for a small stack */
@@ -726,12 +471,14 @@ static void emit_holders(const struct tm_content *content, const struct tm_value
         add_holders(&holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
     if (content->medium->room.is_paper && !holders.are_named)
         return;
-    tm_emit_table(content, &(struct tm_table){ .id = "memory-holders",
-                                               .caption = "Largest buffers at the peak of each allocator",
-                                               TM_COLUMNS(columns),
-                                               .cells = holders.cell[0],
-                                               .cell_rows = holders.count,
-                                               .paper_rows = PAPER_HOLDERS });
+    tm_emit_table(content, &(struct tm_table){
+                               .id = "memory-holders",
+                               .caption = "Largest buffers at the peak of each allocator",
+                               .shows = "name name = Allocator, host host = Host, op name = Op, shape name = Shape, "
+                                        "bytes bytes = Bytes, address word wide = Address",
+                               .cells = holders.cell[0],
+                               .cell_rows = holders.count,
+                               .paper_rows = PAPER_HOLDERS });
 }
 
 static void emit_of_allocators(const struct tm_content *content)
@@ -742,99 +489,51 @@ static void emit_of_allocators(const struct tm_content *content)
         return;
     if (tm_length(allocators) == 0)
         tm_emit(content, TM_TONE_PLAIN, "No allocator recorded anything.");
-    emit_allocators(content);
+    tm_emit_table(content, &allocator_table);
     tm_emit_charts(content, TM_CHART_MEMORY);
     emit_holders(content, allocators);
-    emit_kept(content, allocators);
+    tm_emit_table(content, &kept);
 }
 
-/* --- device memory profiles --- */
-
-static void emit_shares(const struct tm_content *content, const struct tm_value *profile, size_t number)
+/* What holds memory, by one thing that is known of it.  in: by  "kinds", of the profile */
+static void emit_held(const struct tm_content *content, size_t number, const char *by, struct tm_table table)
 {
-    static const struct tm_column kinds[] = {
-        { "Kind", "kind", TM_CELL_TERM },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-    };
-    static const struct tm_column devices[] = {
-        { "Device", "device", TM_CELL_DEVICE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-    };
-    char id[ID_BYTES];
+    char id[ID_BYTES], list[2 * ID_BYTES], rest[2 * ID_BYTES];
 
-    (void)snprintf(id, sizeof(id), "memory-kinds-%zu", number);
-    tm_emit_table(content, &(struct tm_table){ .id = id,
-                                               .caption = "Held memory by kind",
-                                               TM_COLUMNS(kinds),
-                                               .list = "memory.device_profiles[*].kinds",
-                                               .rows = tm_get(profile, "kinds"),
-                                               .rest = tm_path(profile, "rest.kinds"),
-                                               .paper_rows = 8 });
-    (void)snprintf(id, sizeof(id), "memory-devices-%zu", number);
-    tm_emit_table(content, &(struct tm_table){ .id = id,
-                                               .caption = "Held memory by device",
-                                               TM_COLUMNS(devices),
-                                               .list = "memory.device_profiles[*].devices",
-                                               .rows = tm_get(profile, "devices"),
-                                               .rest = tm_path(profile, "rest.devices"),
-                                               .paper_rows = 8 });
+    (void)snprintf(id, sizeof(id), "memory-%s-%zu", by, number);
+    (void)snprintf(list, sizeof(list), "memory.device_profiles[%zu].%s", number - 1, by);
+    (void)snprintf(rest, sizeof(rest), "memory.device_profiles[%zu].rest.%s", number - 1, by);
+    table.id = id;
+    table.list = list;
+    table.rest_at = rest;
+    tm_emit_table(content, &table);
 }
 
-static void emit_code(const struct tm_content *content, const struct tm_value *profile, size_t number)
+static void emit_profile(const struct tm_content *content, size_t number)
 {
-    static const struct tm_column sites[] = {
-        { "Held by", "function", TM_CELL_NAME },
-        { "Source", "source", TM_CELL_NAME },
-        { "Kind", "kind", TM_CELL_TERM },
-        { "Called there", "stack[0]", TM_CELL_NAME | TM_WIDE },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-    };
-    static const struct tm_column functions[] = {
-        { "Function", "function", TM_CELL_NAME },      { "File", "source", TM_CELL_NAME },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS }, { "Bytes", "bytes", TM_CELL_BYTES | TM_SUMS },
-        { "Share", "share_pct", TM_CELL_PCT },
-    };
-    char id[ID_BYTES];
-
-    (void)snprintf(id, sizeof(id), "memory-sites-%zu", number);
-    tm_emit_table(content, &(struct tm_table){ .id = id,
-                                               .caption = "Held memory by place in the code",
-                                               TM_COLUMNS(sites),
-                                               .list = "memory.device_profiles[*].sites",
-                                               .rows = tm_get(profile, "sites"),
-                                               .rest = tm_path(profile, "rest.sites"),
-                                               .paper_rows = 12 });
-    (void)snprintf(id, sizeof(id), "memory-functions-%zu", number);
-    tm_emit_table(content, &(struct tm_table){ .id = id,
-                                               .caption = "Held memory by function",
-                                               TM_COLUMNS(functions),
-                                               .list = "memory.device_profiles[*].functions",
-                                               .rows = tm_get(profile, "functions"),
-                                               .rest = tm_path(profile, "rest.functions"),
-                                               .paper_rows = 8 });
-}
-
-static void emit_profile(const struct tm_content *content, const struct tm_value *profile, size_t number)
-{
-    static const struct tm_column facts[] = {
-        { .key = "file" },
-        { .key = "total_bytes" },
-        { .key = "total_count" },
-    };
+    static const struct tm_table kinds_held = { .caption = "Held memory by kind",
+                                                .shows = "kind, count sums, bytes sums, share_pct",
+                                                .paper_rows = 8 };
+    static const struct tm_table devices = { .caption = "Held memory by device",
+                                             .shows = "device, count sums, bytes sums, share_pct",
+                                             .paper_rows = 8 };
+    static const struct tm_table sites = { .caption = "Held memory by place in the code",
+                                           .shows = "function = Held by, source, kind, stack[0] wide = Called there, "
+                                                    "count sums, bytes sums, share_pct",
+                                           .paper_rows = 12 };
+    static const struct tm_table functions = { .caption = "Held memory by function",
+                                               .shows = "function, source = File, count sums, bytes sums, share_pct",
+                                               .paper_rows = 8 };
     char id[ID_BYTES], at[2 * ID_BYTES];
 
     tm_emit_subheading(content, "Device memory profile");
     (void)snprintf(id, sizeof(id), "memory-profile-%zu", number);
     (void)snprintf(at, sizeof(at), "memory.device_profiles[%zu]", number - 1);
-    tm_emit_facts(content, id, TM_FACTS(facts), at);
-    emit_shares(content, profile, number);
-    emit_code(content, profile, number);
+    tm_emit_facts(content, id, at, "file, total_bytes, total_count");
+    emit_held(content, number, "kinds", kinds_held);
+    emit_held(content, number, "devices", devices);
+    emit_held(content, number, "sites", sites);
+    emit_held(content, number, "functions", functions);
 }
 
 static void emit_memory(const struct tm_content *content)
@@ -844,7 +543,7 @@ static void emit_memory(const struct tm_content *content)
 
     emit_of_allocators(content);
     for (size_t i = 0; i < n && i < most; i++)
-        emit_profile(content, tm_at(profiles, i), i + 1);
+        emit_profile(content, i + 1);
     if (n > most)
         tm_emit(content, TM_TONE_QUIET, "%zu more device memory profiles are in summary.json.", n - most);
 }

@@ -5,12 +5,13 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/error.h"
 #include "reports/content/content.h"
 
-enum { PARAGRAPH_BYTES = 2048, PATH_BYTES = 256 };
+enum { PARAGRAPH_BYTES = 2048, PATH_BYTES = 256, COLUMNS_BYTES = 1024 };
 
 const struct tm_value *tm_of(const struct tm_content *content, const char *path)
 {
@@ -79,48 +80,185 @@ static enum tm_cell_kind kind_of(const struct tm_doc_field *field)
     return (enum tm_cell_kind)kinds[tm_doc_kind_of(field)];
 }
 
-/* Columns with the titles and kinds of their fields, where they have none of their own.
- * in: at  path of what the columns are of */
-static void complete(const struct tm_content *content, const char *at, const struct tm_column *columns, size_t count,
-                     struct tm_column *to)
+/* Columns taken apart. */
+struct columns {
+    struct tm_column column[TM_TABLE_COLUMNS_MOST];
+    size_t count;
+    char text[COLUMNS_BYTES]; /* keys and titles */
+};
+
+/* A word behind the path of a column.  out: what it adds to the column's shape */
+static unsigned shape_of(const char *word)
+{
+    static const struct {
+        const char *word;
+        unsigned shape;
+    } words[] = {
+        { "wide", TM_WIDE },
+        { "sums", TM_SUMS },
+        { "change", TM_CHANGE },
+        { "given", TM_GIVEN },
+        { "known", TM_KNOWN },
+        { "rare", TM_RARE },
+        { "word", TM_CELL_WORD },
+        { "name", TM_CELL_NAME },
+        { "device", TM_CELL_DEVICE },
+        { "host", TM_CELL_HOST },
+        { "cause", TM_CELL_CAUSE },
+        { "source", TM_CELL_SOURCE },
+        { "direction", TM_CELL_DIRECTION },
+        { "term", TM_CELL_TERM },
+        { "prose", TM_CELL_PROSE },
+        { "link", TM_CELL_LINK },
+        { "time", TM_CELL_TIME },
+        { "moment", TM_CELL_MOMENT },
+        { "count", TM_CELL_COUNT },
+        { "bytes", TM_CELL_BYTES },
+        { "pct", TM_CELL_PCT },
+        { "number", TM_CELL_NUMBER },
+    };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].shape;
+    assert(false);
+    return 0;
+}
+
+/* "launch.dur_ps wide = Launch call".  owns: the column borrows the text, which is cut into its words */
+static struct tm_column column_of(char *text)
+{
+    struct tm_column column = { .title = NULL };
+    char *title = strstr(text, "= "), *rest = NULL;
+
+    if (title) {
+        *title = 0;
+        column.title = title + 2;
+    }
+    column.key = strtok_r(text, " ", &rest);
+    for (const char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;)
+        column.shape |= shape_of(word);
+    if (strcmp(column.key, "@") == 0)
+        column.key = "";
+    return column;
+}
+
+/* What a column does not say is as its field has it.  in: at  path of what the columns are of */
+static void complete(struct tm_column *column, const struct tm_content *content, const char *at)
 {
     const struct tm_doc_schema *const schema = tm_document_of(content->summary)->fields;
+    const struct tm_doc_field *field;
+    char path[PATH_BYTES];
 
-    for (size_t i = 0; i < count; i++) {
-        const struct tm_doc_field *field = NULL;
-        char path[PATH_BYTES];
+    if (column->title && tm_column_kind(column) != TM_CELL_OF_FIELD)
+        return;
+    (void)snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", column->key);
+    field = schema ? tm_doc_field_at(schema->fields, path) : NULL;
+    assert(field);
+    if (tm_column_kind(column) == TM_CELL_OF_FIELD)
+        column->shape |= kind_of(field);
+    if (!column->title)
+        column->title = field->title;
+    assert(column->title && tm_column_kind(column) != TM_CELL_OF_FIELD);
+}
 
-        to[i] = columns[i];
-        if (to[i].title && tm_column_kind(&to[i]) != TM_CELL_OF_FIELD)
-            continue;
-        (void)snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", to[i].key);
-        field = schema ? tm_doc_field_at(schema->fields, path) : NULL;
-        assert(field);
-        if (tm_column_kind(&to[i]) == TM_CELL_OF_FIELD)
-            to[i].shape |= kind_of(field);
-        if (!to[i].title)
-            to[i].title = field->title;
-        assert(to[i].title && tm_column_kind(&to[i]) != TM_CELL_OF_FIELD);
+static void take_apart(struct columns *to, const char *columns, const struct tm_content *content, const char *at)
+{
+    char *rest = NULL;
+
+    assert(strlen(columns) < sizeof(to->text));
+    (void)snprintf(to->text, sizeof(to->text), "%s", columns);
+    to->count = 0;
+    for (char *text = strtok_r(to->text, ",", &rest); text; text = strtok_r(NULL, ",", &rest)) {
+        assert(to->count < TM_TABLE_COLUMNS_MOST);
+        to->column[to->count] = column_of(text);
+        complete(&to->column[to->count++], content, at);
     }
+}
+
+/* Has a row a number but 0 at one of the paths "count|total_ps"? */
+static bool has_any(const struct tm_value *row, const char *paths)
+{
+    char text[PATH_BYTES], *rest = NULL;
+
+    (void)snprintf(text, sizeof(text), "%s", paths);
+    for (char *path = strtok_r(text, "|", &rest); path; path = strtok_r(NULL, "|", &rest))
+        if (tm_double(tm_path(row, path)) != 0)
+            return true;
+    return false;
+}
+
+/* out: pick  TM_PICK_MOST; returned: how many rows the table shows of those of the summary */
+static size_t pick_rows(size_t *pick, const struct tm_table *table)
+{
+    const struct tm_value *rows = table->rows;
+    size_t picks = 0;
+
+    if (table->by)
+        return tm_pick_largest(rows, table->by, NULL, TM_PICK_MOST, pick);
+    for (size_t i = 0; i < tm_length(rows) && picks < TM_PICK_MOST; i++)
+        if (has_any(tm_type_of(rows) == TM_OBJECT ? tm_value_at(rows, i) : tm_at(rows, i), table->where))
+            pick[picks++] = i;
+    return picks;
+}
+
+static bool is_known(const struct tm_table *table, size_t column)
+{
+    for (size_t row = 0; row < tm_table_rows(table); row++) {
+        const struct tm_cell cell = tm_table_cell(table, row, column);
+
+        if (!tm_cell_is_empty(&cell))
+            return true;
+    }
+    return false;
+}
+
+/* Take the columns out that no row knows. */
+static void leave_known(struct tm_table *table, struct tm_column *columns)
+{
+    size_t known = 0;
+
+    for (size_t i = 0; i < table->columns; i++)
+        if (!(columns[i].shape & TM_KNOWN) || is_known(table, i))
+            columns[known++] = columns[i];
+    table->columns = known;
 }
 
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table)
 {
     const bool is_told = table->repeats_chart && content->medium->has_charts;
-    struct tm_column columns[TM_TABLE_COLUMNS_MOST];
     struct tm_table said = *table;
-    char row[PATH_BYTES];
+    struct columns columns;
+    size_t pick[TM_PICK_MOST];
+    char row[PATH_BYTES] = "";
 
     if (table->list) {
         (void)snprintf(row, sizeof(row), "%s[*]", table->list);
-        complete(content, row, table->column, table->columns, columns);
-        said.column = columns;
-        said.rows = table->rows ? table->rows : tm_path(content->summary, table->list);
+        said.rows = table->rows ? table->rows : tm_of(content, table->list);
     }
-    if (tm_table_rows(&said) == 1 && tm_int(tm_get(table->rest, "rows")) == 0)
+    if (table->rest_at)
+        said.rest = tm_of(content, table->rest_at);
+    if (table->total_at)
+        said.total = tm_of(content, table->total_at);
+    if (table->where || table->by) {
+        said.picks = pick_rows(pick, &said);
+        said.pick = pick;
+        said.is_only_picked = table->where != NULL;
+    }
+    if (table->obeys_rows)
+        said.screen_rows = (size_t)strtoull(tm_text(tm_of(content, "settings.rows")), NULL, 10);
+    if (table->shows) {
+        take_apart(&columns, table->shows, content, row);
+        said.column = columns.column;
+        said.columns = columns.count;
+        leave_known(&said, columns.column);
+    }
+    if (tm_table_rows(&said) == 1 && tm_int(tm_get(said.rest, "rows")) == 0)
         said.total = NULL; /* it would say the row again */
     if (content->medium->table && !is_told && tm_table_rows(&said) > 0)
         content->medium->table(content->to, &said);
+    if (table->note && tm_table_rows(&said) > 0)
+        tm_emit(content, TM_TONE_QUIET, "%s", table->note);
 }
 
 /* Is it told: there, with room, and not a 0 of something rare? */
@@ -128,6 +266,8 @@ static bool is_fact(const struct tm_content *content, const struct tm_column *co
 {
     const bool is_data = content->medium->room.is_data;
 
+    if ((column->shape & TM_KNOWN) && tm_cell_is_empty(fact))
+        return false;
     if (!fact->value || is_data)
         return fact->value != NULL;
     if ((column->shape & TM_WIDE) && content->medium->room.is_paper)
@@ -135,34 +275,52 @@ static bool is_fact(const struct tm_content *content, const struct tm_column *co
     return !(column->shape & TM_RARE) || !tm_cell_is_zero(fact);
 }
 
-void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
-                   const char *at)
+void tm_emit_columns(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
+                     const char *at)
 {
-    const struct tm_value *const row = *at ? tm_path(content->summary, at) : content->summary;
-    struct tm_column whole[TM_TABLE_COLUMNS_MOST], column[TM_TABLE_COLUMNS_MOST];
+    const struct tm_value *const row = *at ? tm_of(content, at) : content->summary;
+    struct tm_column column[TM_TABLE_COLUMNS_MOST];
     struct tm_cell cell[TM_TABLE_COLUMNS_MOST];
     const char *null[TM_TABLE_COLUMNS_MOST][2];
     size_t n = 0, nulls = 0;
 
-    assert(count <= TM_TABLE_COLUMNS_MOST);
-    complete(content, at, columns, count, whole);
     for (size_t i = 0; i < count; i++) {
-        const struct tm_cell fact = tm_cell_of_value(tm_column_kind(&whole[i]), tm_path(row, whole[i].key));
+        const struct tm_cell fact = tm_cell_of_value(tm_column_kind(&columns[i]), tm_path(row, columns[i].key));
 
-        if (!is_fact(content, &whole[i], &fact))
+        if (!is_fact(content, &columns[i], &fact))
             continue;
         if (!tm_has(fact.value) && !content->medium->room.is_data) {
-            null[nulls][0] = whole[i].key;
-            null[nulls++][1] = whole[i].title;
+            null[nulls][0] = columns[i].key;
+            null[nulls++][1] = columns[i].title;
             continue;
         }
-        column[n] = whole[i];
+        column[n] = columns[i];
         cell[n++] = fact;
     }
     if (n > 0 && content->medium->facts)
         content->medium->facts(
             content->to, &(struct tm_table){ .id = id, .column = column, .columns = n, .cells = cell, .cell_rows = 1 });
     tm_emit_nulls(content, row, null, nulls);
+}
+
+void tm_emit_facts(const struct tm_content *content, const char *id, const char *at, const char *columns)
+{
+    struct columns taken;
+
+    take_apart(&taken, columns, content, at);
+    tm_emit_columns(content, id, taken.column, taken.count, at);
+}
+
+void tm_emit_findings(const struct tm_content *content, const char *none, const char *order)
+{
+    const struct tm_value *findings = tm_of(content, "findings");
+
+    if (tm_length(findings) == 0)
+        tm_emit(content, TM_TONE_PLAIN, "%s", none);
+    else if (*order)
+        tm_emit(content, TM_TONE_QUIET, "%s", order);
+    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
+        content->medium->finding(content->to, tm_at(findings, i), i + 1);
 }
 
 bool tm_emit_missing(const struct tm_content *content, const struct tm_value *value, const char *title)
@@ -228,32 +386,30 @@ bool tm_has_hosts(const struct tm_content *content)
     return tm_length(tm_of(content, "input.hosts")) > 1;
 }
 
-/* in: at  path of the run in a row */
-#define RUN_COLUMNS(at)                                                                                                \
-    { "Run", at "run", TM_CELL_NAME }, { "Platform", at "platform", TM_CELL_WORD },                                    \
-        { "Device", at "device_model", TM_CELL_NAME }, { "Devices", at "devices", TM_CELL_COUNT },                     \
-        { "Hosts", at "hosts", TM_CELL_COUNT | TM_WIDE }, { "Steps", at "steps.chosen", TM_CELL_COUNT },               \
-        { "Median step", at "steps.median_ps", TM_CELL_TIME }, { "Variation", at "steps.cv_pct", TM_CELL_PCT },        \
-        { "Measured", at "measured_ps", TM_CELL_TIME | TM_GIVEN },                                                     \
-        { "Damaged", at "partial", TM_CELL_WORD | TM_RARE }, { "Framework", at "framework", TM_CELL_WORD | TM_WIDE },  \
-        { "Read from", at "kind", TM_CELL_WORD | TM_WIDE },                                                            \
-        { "Fingerprint", at "fingerprint", TM_CELL_NAME | TM_WIDE }, { "Path", at "path", TM_CELL_NAME },
-
-void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs)
+void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const char *list)
 {
-    static const struct tm_column columns[] = { RUN_COLUMNS("") };
-
-    tm_emit_table(content, &(struct tm_table){
-                               .id = id, .caption = caption, TM_COLUMNS(columns), .rows = runs, .paper_rows = 16 });
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = id,
+                                      .caption = caption,
+                                      .shows = "run, platform, device_model, devices, hosts wide, steps.chosen, "
+                                               "steps.median_ps, steps.cv_pct, measured_ps given, partial rare, "
+                                               "framework wide, kind wide, fingerprint wide, path",
+                                      .list = list,
+                                      .paper_rows = 16 });
 }
 
-void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption,
-                         const struct tm_value *sides)
+void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption, const char *list)
 {
-    static const struct tm_column columns[] = { { "Label", "label", TM_CELL_NAME }, RUN_COLUMNS("runs[0].") };
-
     tm_emit_table(content, &(struct tm_table){
-                               .id = id, .caption = caption, TM_COLUMNS(columns), .rows = sides, .paper_rows = 64 });
+                               .id = id,
+                               .caption = caption,
+                               .shows = "label name = Label, runs[0].run, runs[0].platform, runs[0].device_model, "
+                                        "runs[0].devices, runs[0].hosts wide, runs[0].steps.chosen, "
+                                        "runs[0].steps.median_ps, runs[0].steps.cv_pct, runs[0].measured_ps given, "
+                                        "runs[0].partial rare, runs[0].framework wide, runs[0].kind wide, "
+                                        "runs[0].fingerprint wide, runs[0].path",
+                               .list = list,
+                               .paper_rows = 64 });
 }
 
 enum { LABEL_CHARS = 24 };

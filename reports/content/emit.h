@@ -14,16 +14,20 @@ void tm_emit_subheading(const struct tm_content *content, const char *text);
 void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
 void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind);
 
-/* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts.  Columns without
- * a title or a kind of their own take them from their fields. */
+/* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table);
 
-/* Facts: the columns of one object of the summary; a path that does not exist is left out, nulls are told after them with
- * their reasons.  in: id  as of a table;  at  path of the object; "" = the document itself */
-void tm_emit_facts(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
-                   const char *at);
+/* Facts: members of one object of the summary; a path that does not exist is left out, nulls are told after them with
+ * their reasons.
+ * in:     id       as of a table
+ *         at       path of the object; "" = the document itself
+ *         columns  as of a table: tm_table.shows */
+void tm_emit_facts(const struct tm_content *content, const char *id, const char *at, const char *columns);
+void tm_emit_columns(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
+                     const char *at);
 
-#define TM_FACTS(list) (list), sizeof(list) / sizeof((list)[0])
+/* The findings of the document, behind a remark on their order.  in: none  what is said where there are none */
+void tm_emit_findings(const struct tm_content *content, const char *none, const char *order);
 
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
 bool tm_emit_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
@@ -49,13 +53,11 @@ extern const struct tm_section tm_missing_compared_section, tm_missing_scaled_se
     tm_missing_night_section;
 
 /* The table of the runs that a side of a comparison, or a point of a scaling study, is made of.
- * in: runs  schemas/COMPARISON.md */
-void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const struct tm_value *runs);
+ * in: list  "sides[0].runs" */
+void tm_emit_runs(const struct tm_content *content, const char *id, const char *caption, const char *list);
 
-/* The same of sides, or points, with one run each: a row for each of them.  in: sides  with a
- * member `runs` */
-void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption,
-                         const struct tm_value *sides);
+/* The same of sides, or points, with one run each: a row for each of them.  in: list  "points" */
+void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption, const char *list);
 
 /* Columns of a table that has one for each side of a comparison (schemas/COMPARISON.md), or one for each but the base. */
 enum { TM_SIDE_TITLE_BYTES = 128, TM_SIDE_KEY_BYTES = 64 };

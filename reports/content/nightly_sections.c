@@ -9,15 +9,8 @@
 
 static void emit_findings(const struct tm_content *content)
 {
-    const struct tm_value *findings = tm_of(content, "findings");
-
-    if (tm_length(findings) == 0)
-        tm_emit(content, TM_TONE_PLAIN, "Nothing failed, nothing is missing, and no job got worse.");
-    else
-        tm_emit(content, TM_TONE_QUIET,
-                "What failed first, then jobs that got worse, by how much: the step time before other figures.");
-    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
-        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+    tm_emit_findings(content, "Nothing failed, nothing is missing, and no job got worse.",
+                     "What failed first, then jobs that got worse, by how much: the step time before other figures.");
 }
 
 static const struct tm_section nightly_findings_section = {
@@ -28,26 +21,16 @@ static const struct tm_section nightly_findings_section = {
 
 static void emit_gates(const struct tm_content *content)
 {
-    static const struct tm_column counts[] = {
-        { "Runs that failed", "failed", TM_CELL_COUNT },
-        { "Not known", "unknown", TM_CELL_COUNT },
-        { "Passed", "passed", TM_CELL_COUNT },
-        { "Not judged", "not_judged", TM_CELL_COUNT | TM_RARE },
-        { "Without a report", "no_report", TM_CELL_COUNT | TM_RARE },
-    };
-    static const struct tm_column columns[] = {
-        { .key = "job" },           { .key = "status" },
-        { .key = "title" },         { .key = "figure", .shape = TM_WIDE },
-        { .key = "value_text" },    { .key = "limit_text" },
-        { .key = "baseline_text" }, { .key = "reason", .shape = TM_GIVEN },
-    };
-
-    tm_emit_facts(content, "gate-counts", TM_FACTS(counts), "gates.counts");
-    tm_emit_table(content, &(struct tm_table){ .id = "gates",
-                                               .caption = "Gates that did not pass",
-                                               TM_COLUMNS(columns),
-                                               .list = "gates.list",
-                                               .paper_rows = 100 });
+    tm_emit_facts(content, "gate-counts", "gates.counts",
+                  "failed = Runs that failed, unknown = Not known, passed = Passed, "
+                  "not_judged rare = Not judged, no_report rare = Without a report");
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "gates",
+                      .caption = "Gates that did not pass",
+                      .shows = "job, status, title, figure wide, value_text, limit_text, baseline_text, reason given",
+                      .list = "gates.list",
+                      .paper_rows = 100 });
 }
 
 static const struct tm_section nightly_gates_section = {
@@ -56,29 +39,14 @@ static const struct tm_section nightly_gates_section = {
 
 /* Figures over nights and over the steps of a training run, and where their level changes. */
 
-static void emit_changes(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "job" },
-        { .key = "title" },
-        { .key = "night" },
-        { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
-        { .key = "before_text" },
-        { .key = "after_text" },
-        { .key = "change_text" },
-        { .key = "state" },
-        { .key = "revision", .shape = TM_GIVEN },
-        { .key = "revision_before", .shape = TM_GIVEN | TM_WIDE },
-        { .key = "axis", .shape = TM_WIDE },
-        { .key = "id", .shape = TM_WIDE },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "change-points",
-                                               .caption = "Where the level of a figure changed",
-                                               TM_COLUMNS(columns),
-                                               .list = "change_points",
-                                               .paper_rows = 30 });
-}
+static const struct tm_table changes = {
+    .id = "change-points",
+    .caption = "Where the level of a figure changed",
+    .shows = "job, title, night, step count given, before_text, after_text, change_text, state, "
+             "revision given, revision_before given wide, axis wide, id wide",
+    .list = "change_points",
+    .paper_rows = 30,
+};
 
 static void emit_older(const struct tm_content *content)
 {
@@ -113,7 +81,7 @@ static void emit_trends(const struct tm_content *content)
             tm_length(tm_of(content, "change_points")) > 0
                 ? "Changes of the level are told from 20 good runs on."
                 : "No level changed, of figures with 20 good runs and more.");
-    emit_changes(content);
+    tm_emit_table(content, &changes);
     if (points > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
 }
@@ -129,21 +97,17 @@ static const struct tm_section nightly_trends_section = {
     .id = "trends", .title = "Trends", .key = "trends", .say = emit_trends, .nothing = no_trends
 };
 
-static const struct tm_column change_columns[] = {
-    { "Job", "job", TM_CELL_NAME },         { "Report", "report", TM_CELL_LINK },
-    { "Figure", "title", TM_CELL_WORD },    { "Before", "before_text", TM_CELL_WORD },
-    { "Now", "value_text", TM_CELL_WORD },  { "Change", "change_text", TM_CELL_WORD },
-    { "Usual", "band_text", TM_CELL_WORD }, { "Runs before", "runs", TM_CELL_COUNT | TM_WIDE },
-};
-
 static void emit_changed(const struct tm_content *content, const char *key, const char *caption)
 {
-    const struct tm_value *rows = tm_of(content, key);
     const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
 
     tm_emit_table(content,
-                  &(struct tm_table){
-                      .id = key, .caption = caption, TM_COLUMNS(change_columns), .rows = rows, .paper_rows = 40 });
+                  &(struct tm_table){ .id = key,
+                                      .caption = caption,
+                                      .shows = "job, report link, title, before_text, value_text, change_text, "
+                                               "band_text, runs wide",
+                                      .list = key,
+                                      .paper_rows = 40 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
 }
@@ -171,19 +135,17 @@ static const struct tm_section nightly_changes_section = {
 
 /* Runs of the night without a whole report, and why. */
 
+static const struct tm_table failures = {
+    .id = "failures",
+    .caption = "Runs that failed, or are of damaged input",
+    .shows = "job, report link, run, status, night wide, when_ns wide, message",
+    .list = "failures",
+    .paper_rows = 100,
+};
+
 static void emit_failures(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { .key = "job" },     { "Report", "report", TM_CELL_LINK }, { .key = "run" },
-        { .key = "status" },  { .key = "night", .shape = TM_WIDE }, { .key = "when_ns", .shape = TM_WIDE },
-        { .key = "message" },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "failures",
-                                               .caption = "Runs that failed, or are of damaged input",
-                                               TM_COLUMNS(columns),
-                                               .list = "failures",
-                                               .paper_rows = 100 });
+    tm_emit_table(content, &failures);
 }
 
 static const char *no_failures(const struct tm_value *night)
@@ -197,43 +159,37 @@ static const struct tm_section nightly_failures_section = {
 
 /* All jobs with their newest run. */
 
+/* "3 more jobs are not listed." */
+static void emit_left_out(const struct tm_content *content, const char *key, const char *what)
+{
+    const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
+
+    if (left_out > 0)
+        tm_emit(content, TM_TONE_QUIET, "%lld more %s%s %s not listed.", left_out, what, tm_format_plural(left_out),
+                left_out == 1 ? "is" : "are");
+}
+
 static void emit_jobs(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { .key = "job" },
-        { "Report", "report", TM_CELL_LINK },
-        { .key = "state" },
-        { "Step time", "figures.step_time_ps.value", TM_CELL_TIME },
-        { "Change", "figures.step_time_ps.change", TM_CELL_PCT | TM_CHANGE },
-        { "Step time before", "figures.step_time_ps.before", TM_CELL_TIME | TM_WIDE },
-        { "Usual", "figures.step_time_ps.band", TM_CELL_TIME | TM_WIDE },
-        { "Utilization", "figures.device_utilization_pct.value", TM_CELL_PCT },
-        { "MFU", "figures.mfu_pct.value", TM_CELL_PCT | TM_WIDE },
-        { "Peak memory", "figures.peak_memory_bytes.value", TM_CELL_BYTES },
-        { .key = "severity" },
-        { .key = "finding", .shape = TM_WIDE },
-        { "Exposed collectives", "figures.exposed_collective_ps.value", TM_CELL_TIME | TM_WIDE },
-        { "Idle", "figures.idle_ps.value", TM_CELL_TIME | TM_WIDE },
-        { "Compile time", "figures.compile_time_ps.value", TM_CELL_TIME | TM_WIDE },
-        { .key = "gates", .shape = TM_GIVEN },
-        { .key = "devices" },
-        { .key = "hosts", .shape = TM_WIDE },
-        { .key = "model", .shape = TM_WIDE },
-        { .key = "night" },
-        { .key = "revision", .shape = TM_GIVEN | TM_WIDE },
-        { .key = "label", .shape = TM_GIVEN | TM_WIDE },
-        { .key = "runs" },
-    };
-    const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.jobs"));
-
-    tm_emit_table(content, &(struct tm_table){ .id = "jobs",
-                                               .caption = "Jobs, with the newest run of each",
-                                               TM_COLUMNS(columns),
-                                               .list = "jobs",
-                                               .paper_rows = 60 });
-    if (left_out > 0)
-        tm_emit(content, TM_TONE_QUIET, "%lld more job%s %s not listed.", left_out, tm_format_plural(left_out),
-                left_out == 1 ? "is" : "are");
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "jobs",
+                      .caption = "Jobs, with the newest run of each",
+                      .shows =
+                          "job, report link, state, figures.step_time_ps.value time = Step time, "
+                          "figures.step_time_ps.change pct change, "
+                          "figures.step_time_ps.before time wide = Step time before, "
+                          "figures.step_time_ps.band time wide, "
+                          "figures.device_utilization_pct.value pct = Utilization, "
+                          "figures.mfu_pct.value pct wide = MFU, "
+                          "figures.peak_memory_bytes.value bytes = Peak memory, severity, finding wide, "
+                          "figures.exposed_collective_ps.value time wide = Exposed collectives, "
+                          "figures.idle_ps.value time wide = Idle, "
+                          "figures.compile_time_ps.value time wide = Compile time, gates given, devices, hosts wide, "
+                          "model wide, night, revision given wide, label given wide, runs",
+                      .list = "jobs",
+                      .paper_rows = 60 });
+    emit_left_out(content, "jobs", "job");
 }
 
 static const char *no_jobs(const struct tm_value *night)
@@ -249,10 +205,6 @@ static const struct tm_section nightly_jobs_section = {
 
 static void emit_ahead(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { .key = "run" },    { "Report", "report", TM_CELL_LINK }, { .key = "job" }, { .key = "night" },
-        { .key = "status" }, { .key = "id", .shape = TM_WIDE },
-    };
     const long long ahead = (long long)tm_int(tm_path(content->summary, "counts.dated_ahead"));
 
     if (ahead == 0)
@@ -262,44 +214,26 @@ static void emit_ahead(const struct tm_content *content)
             ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
     tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
                                                .caption = "Runs that are dated ahead",
-                                               TM_COLUMNS(columns),
+                                               .shows = "run, report link, job, night, status, id wide",
                                                .list = "dated_ahead",
                                                .paper_rows = 20 });
 }
 
 static void emit_runs(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { .key = "run" },
-        { "Report", "report", TM_CELL_LINK },
-        { .key = "job" },
-        { .key = "night" },
-        { .key = "when_ns" },
-        { .key = "status" },
-        { .key = "step_time_ps" },
-        { .key = "training", .shape = TM_GIVEN | TM_WIDE },
-        { "Training step", "step", TM_CELL_COUNT | TM_GIVEN },
-        { .key = "devices" },
-        { .key = "hosts", .shape = TM_WIDE },
-        { .key = "model", .shape = TM_WIDE },
-        { .key = "platform", .shape = TM_WIDE },
-        { .key = "revision", .shape = TM_GIVEN | TM_WIDE },
-        { .key = "label", .shape = TM_GIVEN | TM_WIDE },
-        { .key = "gates", .shape = TM_GIVEN },
-        { .key = "verdict", .shape = TM_WIDE },
-    };
-    const long long left_out = (long long)tm_int(tm_path(content->summary, "left_out.runs"));
-
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
         tm_emit(content, TM_TONE_QUIET,
                 "Runs of other nights that were added or changed since are judged with those of the last one.");
-    tm_emit_table(
-        content,
-        &(struct tm_table){
-            .id = "runs", .caption = "Runs of the night", TM_COLUMNS(columns), .list = "runs", .paper_rows = 40 });
-    if (left_out > 0)
-        tm_emit(content, TM_TONE_QUIET, "%lld more run%s %s not listed.", left_out, tm_format_plural(left_out),
-                left_out == 1 ? "is" : "are");
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "runs",
+                      .caption = "Runs of the night",
+                      .shows = "run, report link, job, night, when_ns, status, step_time_ps, training given wide, "
+                               "step count given, devices, hosts wide, model wide, platform wide, revision given wide, "
+                               "label given wide, gates given, verdict wide",
+                      .list = "runs",
+                      .paper_rows = 40 });
+    emit_left_out(content, "runs", "run");
     emit_ahead(content);
 }
 

@@ -103,11 +103,13 @@ static void emit_choices(const struct tm_content *content)
         cell[n][2] = tm_cell_of_text(TM_CELL_WORD, option->fallback);
         cell[n++][3] = tm_cell_of_text(TM_CELL_PROSE, option->help);
     }
-    tm_emit_table(content, &(struct tm_table){ .id = "choices",
-                                               .caption = "Choices that the figures depend on",
-                                               TM_COLUMNS(columns),
-                                               .cells = cell[0],
-                                               .cell_rows = n });
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = "choices",
+                                      .caption = "Choices that the figures depend on",
+                                      .shows = "option word = Option, here word = Here, default word = Default, "
+                                               "meaning prose = What it decides",
+                                      .cells = cell[0],
+                                      .cell_rows = n });
 }
 
 /* --- thresholds --- */
@@ -179,11 +181,6 @@ static const struct tm_value *threshold_of(const struct tm_content *content, con
 /* out: how many differ from those that are built in */
 static size_t emit_thresholds(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { "Threshold", "title", TM_CELL_WORD },
-        { "Here", "here", TM_CELL_WORD },
-        { "Built in", "built_in", TM_CELL_WORD },
-    };
     struct changes changes = { .count = 0 };
     static struct tm_thresholds built_in; /* too much for a small stack */
     struct tm_error error = { 0 };
@@ -194,12 +191,13 @@ static size_t emit_thresholds(const struct tm_content *content)
         compare_bands(&changes, threshold_of(content, "kpis", tm_kpi_id[i]), &built_in.kpi[i]);
     for (int i = 0; i < TM_LIMIT_COUNT; i++)
         compare_limit(&changes, threshold_of(content, "limits", tm_limit_id[i]), &built_in.limit[i]);
-    tm_emit_table(content, &(struct tm_table){ .id = "thresholds-changed",
-                                               .caption = "Thresholds that are not those of the program",
-                                               TM_COLUMNS(columns),
-                                               .cells = changes.cell[0],
-                                               .cell_rows = changes.count,
-                                               .paper_rows = CHANGES_MOST });
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = "thresholds-changed",
+                                      .caption = "Thresholds that are not those of the program",
+                                      .shows = "title word = Threshold, here word = Here, built_in word = Built in",
+                                      .cells = changes.cell[0],
+                                      .cell_rows = changes.count,
+                                      .paper_rows = CHANGES_MOST });
     return changes.count;
 }
 
@@ -342,46 +340,32 @@ static void emit_marks(const struct tm_content *content, const struct tm_value *
         cell[n][1] = tm_cell_of_value(TM_CELL_PROSE, tm_get(tm_at(marks, n), "text"));
         cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, touched[n]);
     }
-    tm_emit_table(content, &(struct tm_table){ .id = "marks",
-                                               .caption = "What the losses of the input touch",
-                                               TM_COLUMNS(columns),
-                                               .cells = cell[0],
-                                               .cell_rows = n,
-                                               .anchor = "mark",
-                                               .paper_rows = TM_MARKS_SHOWN });
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = "marks",
+                                      .caption = "What the losses of the input touch",
+                                      .shows = "mark word = Mark, text prose = What happened, sections prose = Touches",
+                                      .cells = cell[0],
+                                      .cell_rows = n,
+                                      .anchor = "mark",
+                                      .paper_rows = TM_MARKS_SHOWN });
     if (n > 0)
         tm_emit(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");
 }
 
 /* --- what was read --- */
 
-static void emit_files(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "path" },
-        { .key = "kind" },
-        { .key = "host" },
-        { .key = "bytes", .shape = TM_SUMS },
-        { .key = "events", .shape = TM_SUMS },
-        { .key = "partial", .shape = TM_RARE },
-        { .key = "xxh3" },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "files",
-                                               .caption = "Files of the input",
-                                               TM_COLUMNS(columns),
-                                               .list = "input.files",
-                                               .paper_rows = 32 });
-}
+static const struct tm_table input_files = {
+    .id = "files",
+    .caption = "Files of the input",
+    .shows = "path, kind, host, bytes sums, events sums, partial rare, xxh3",
+    .list = "input.files",
+    .paper_rows = 32,
+};
 
 /* What files tell under a key: "problems", "notes". */
 static void emit_of_files(const struct tm_content *content, const struct tm_value *files, const char *key,
                           const char *id, const char *caption)
 {
-    static const struct tm_column columns[] = {
-        { "File", "path", TM_CELL_NAME },
-        { "What", "text", TM_CELL_PROSE },
-    };
     struct tm_cell cell[TEXTS_MOST][2];
     size_t n = 0, more = 0;
 
@@ -394,17 +378,18 @@ static void emit_of_files(const struct tm_content *content, const struct tm_valu
         }
         more += tm_length(texts);
     }
-    tm_emit_table(
-        content,
-        &(struct tm_table){
-            .id = id, .caption = caption, TM_COLUMNS(columns), .cells = cell[0], .cell_rows = n, .paper_rows = 24 });
+    tm_emit_table(content, &(struct tm_table){ .id = id,
+                                               .caption = caption,
+                                               .shows = "path name = File, text prose = What",
+                                               .cells = cell[0],
+                                               .cell_rows = n,
+                                               .paper_rows = 24 });
     if (more > n)
         tm_emit(content, TM_TONE_QUIET, "%zu more in summary.json.", more - n);
 }
 
 static void emit_warnings(const struct tm_content *content, const struct tm_value *warnings)
 {
-    static const struct tm_column columns[] = { { "Warning", "text", TM_CELL_PROSE } };
     struct tm_cell cell[TEXTS_MOST];
     size_t n = 0;
 
@@ -412,7 +397,7 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
         cell[n] = tm_cell_of_value(TM_CELL_PROSE, tm_at(warnings, n));
     tm_emit_table(content, &(struct tm_table){ .id = "warnings",
                                                .caption = "Warnings of the profiler",
-                                               TM_COLUMNS(columns),
+                                               .shows = "text prose = Warning",
                                                .cells = cell,
                                                .cell_rows = n,
                                                .paper_rows = 20 });
@@ -422,20 +407,13 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
 
 static void emit_tallies(const struct tm_content *content, const struct tm_value *tallies)
 {
-    static const struct tm_column columns[] = {
-        { .key = "help" },
-        { .key = "level" },
-        { .key = "count" },
-        { "Name", "", TM_CELL_WORD },
-    };
-
     if (tm_length(tallies) == 0) {
         tm_emit(content, TM_TONE_GOOD, "Nothing was left out and nothing was repaired.");
         return;
     }
     tm_emit_table(content, &(struct tm_table){ .id = "tallies",
                                                .caption = "What is in no figure, or was repaired",
-                                               TM_COLUMNS(columns),
+                                               .shows = "help, level, count, @ word = Name",
                                                .list = "coverage.tallies",
                                                .paper_rows = 40 });
     tm_emit(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
@@ -485,10 +463,6 @@ static const char *words_of_class(const char *class)
 
 static void emit_classes(const struct tm_content *content, const struct tm_value *classes)
 {
-    static const struct tm_column columns[] = {
-        { "Kind of event", "class", TM_CELL_WORD },
-        { "Events", "count", TM_CELL_COUNT },
-    };
     struct tm_cell cell[CLASSES_MOST][2];
     size_t n = 0;
 
@@ -500,7 +474,7 @@ static void emit_classes(const struct tm_content *content, const struct tm_value
     }
     tm_emit_table(content, &(struct tm_table){ .id = "event-classes",
                                                .caption = "Events by kind",
-                                               TM_COLUMNS(columns),
+                                               .shows = "class word = Kind of event, count count = Events",
                                                .cells = cell[0],
                                                .cell_rows = n,
                                                .paper_rows = CLASSES_MOST });
@@ -508,21 +482,17 @@ static void emit_classes(const struct tm_content *content, const struct tm_value
 
 static void emit_coverage(const struct tm_content *content)
 {
-    static const struct tm_column facts[] = {
-        { .key = "events_read" },
-        { .key = "events_used" },
-    };
     const struct tm_value *coverage = tm_of(content, "coverage"), *files = tm_of(content, "input.files");
 
     if (tm_is(tm_of(content, "input.partial")))
         tm_emit(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
-    tm_emit_facts(content, "coverage-facts", TM_FACTS(facts), "coverage");
+    tm_emit_facts(content, "coverage-facts", "coverage", "events_read, events_used");
     emit_marks(content, tm_get(coverage, "marks"));
     emit_tallies(content, tm_get(coverage, "tallies"));
     emit_warnings(content, tm_get(coverage, "warnings"));
     emit_of_files(content, files, "problems", "file-problems", "Problems of the input");
     emit_of_files(content, files, "notes", "file-notes", "What the input lacks");
-    emit_files(content);
+    tm_emit_table(content, &input_files);
     emit_classes(content, tm_get(coverage, "classes"));
 }
 
@@ -556,13 +526,15 @@ static void emit_figures(const struct tm_content *content)
         cell[n][2] = tm_cell_of_text(TM_CELL_WORD, kpi[n].bad);
         cell[n][3] = tm_cell_of_text(TM_CELL_PROSE, kpi[n].definition);
     }
-    tm_emit_table(content, &(struct tm_table){ .id = "definitions",
-                                               .caption = "Key figures",
-                                               TM_COLUMNS(columns),
-                                               .cells = cell[0],
-                                               .cell_rows = n,
-                                               .anchor = "definition",
-                                               .paper_rows = KPIS_MOST });
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "definitions",
+                      .caption = "Key figures",
+                      .shows = "title word = Figure, good word = Good, bad word = Bad, definition prose = What it is",
+                      .cells = cell[0],
+                      .cell_rows = n,
+                      .anchor = "definition",
+                      .paper_rows = KPIS_MOST });
     if (has_limits)
         tm_emit(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
 }
@@ -662,11 +634,6 @@ static const char *title_of(const struct tm_content *content, const struct tm_te
 
 static void emit_terms(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { "Section", "section", TM_CELL_WORD },
-        { "Figure or column", "labels", TM_CELL_PROSE },
-        { "What it is", "text", TM_CELL_PROSE },
-    };
     struct use use = { .content = content, .section = "" };
     static struct tm_cell cell[TM_TERMS_MOST][3]; /* too much for a small stack, as the labels are */
     static char labels[TM_TERMS_MOST][LABEL_BYTES], texts[TM_TERMS_MOST][TM_TERM_BYTES];
@@ -682,14 +649,16 @@ static void emit_terms(const struct tm_content *content)
         cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
         cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_term_text((int)i, texts[i]));
     }
-    tm_emit_table(content, &(struct tm_table){ .id = "terms",
-                                               .caption = "Figures and columns of the sections",
-                                               TM_COLUMNS(columns),
-                                               .cells = cell[0],
-                                               .cell_rows = n,
-                                               .anchor = "term",
-                                               .anchors = place,
-                                               .paper_rows = TM_TERMS_MOST });
+    tm_emit_table(
+        content,
+        &(struct tm_table){ .id = "terms",
+                            .caption = "Figures and columns of the sections",
+                            .shows = "section word = Section, labels prose = Figure or column, text prose = What it is",
+                            .cells = cell[0],
+                            .cell_rows = n,
+                            .anchor = "term",
+                            .anchors = place,
+                            .paper_rows = TM_TERMS_MOST });
 }
 
 static void emit_definitions(const struct tm_content *content)
@@ -734,12 +703,16 @@ static void emit_checks(const struct tm_content *content)
         cell[rows][1] = tm_cell_of_text(TM_CELL_WORD, result_of(check));
         cell[rows][5] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_get(check, "where")));
     }
-    tm_emit_table(content, &(struct tm_table){ .id = "checks",
-                                               .caption = "Identities verified on this input",
-                                               TM_COLUMNS(columns),
-                                               .cells = cell[0],
-                                               .cell_rows = rows,
-                                               .paper_rows = ROWS_MOST });
+    tm_emit_table(content,
+                  &(struct tm_table){
+                      .id = "checks",
+                      .caption = "Identities verified on this input",
+                      .shows =
+                          "title prose = Check, holds word = Result, expected count = Expected, found count = Found, "
+                          "unit word = Unit, where name rare = Where",
+                      .cells = cell[0],
+                      .cell_rows = rows,
+                      .paper_rows = ROWS_MOST });
 }
 
 static const char *no_checks(const struct tm_value *summary)
@@ -789,10 +762,6 @@ static void add_section(struct reasons *reasons, const char *title, const char *
 
 static void emit_missing(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { "Section", "section", TM_CELL_PROSE },
-        { "Why", "why", TM_CELL_PROSE },
-    };
     const struct tm_document *document = tm_document_of(content->summary);
     struct reasons reasons = { .count = 0 };
 
@@ -810,7 +779,7 @@ static void emit_missing(const struct tm_content *content)
     }
     tm_emit_table(content, &(struct tm_table){ .id = "missing",
                                                .caption = "Sections with nothing to show",
-                                               TM_COLUMNS(columns),
+                                               .shows = "section prose = Section, why prose = Why",
                                                .cells = reasons.cell[0],
                                                .cell_rows = reasons.count,
                                                .paper_rows = REASONS_MOST });

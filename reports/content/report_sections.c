@@ -12,16 +12,12 @@
 
 static void emit_findings(const struct tm_content *content)
 {
-    const struct tm_value *findings = tm_of(content, "findings");
+    const bool has_stake = tm_int(tm_of(content, "findings[0].at_stake_ps")) > 0;
 
-    if (tm_length(findings) == 0)
-        tm_emit(content, TM_TONE_PLAIN, "Nothing was found that costs more than the limits allow.");
-    else if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
-        tm_emit(content, TM_TONE_QUIET,
-                "Sorted by potential savings: the most that fixing this one issue could save. Findings without an "
-                "estimate come last.");
-    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
-        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+    tm_emit_findings(content, "Nothing was found that costs more than the limits allow.",
+                     has_stake ? "Sorted by potential savings: the most that fixing this one issue could save. "
+                                 "Findings without an estimate come last."
+                               : "");
 }
 
 static const struct tm_section findings_section = {
@@ -30,63 +26,23 @@ static const struct tm_section findings_section = {
 
 /* --- environment --- */
 
-enum { COLUMNS_MOST = 16 };
-
-/* What no row knows is no news here: there are many versions, and no program has all of them. */
-static bool is_known(const struct tm_value *rows, const char *key)
-{
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, tm_get(tm_at(rows, i), key));
-        const enum tm_type type = tm_type_of(cell.value);
-
-        if (!tm_cell_is_empty(&cell) && type != TM_ARRAY && type != TM_OBJECT)
-            return true;
-    }
-    return false;
-}
-
-/* out: known  the columns that some row has; returned: how many */
-static size_t choose(struct tm_column known[COLUMNS_MOST], const struct tm_column *columns, size_t count,
-                     const struct tm_value *rows)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < count && n < COLUMNS_MOST; i++)
-        if (is_known(rows, columns[i].key))
-            known[n++] = columns[i];
-    return n;
-}
-
+/* What no host knows is no news here: there are many versions, and no program has all of them. */
 static void emit_hosts(const struct tm_content *content, const struct tm_value *hosts)
 {
-    static const struct tm_column columns[] = {
-        { "Host", "host", TM_CELL_NAME },
-        { .key = "framework" },
-        { "Rank", "rank", TM_CELL_WORD },
-        { "Ranks in the job", "world_size", TM_CELL_WORD },
-        { .key = "jax" },
-        { .key = "jaxlib" },
-        { .key = "platform_version" },
-        { .key = "cuda" },
-        { .key = "cuda_runtime" },
-        { .key = "driver" },
-        { .key = "rocm" },
-        { .key = "libtpu" },
-        { .key = "process_id", .shape = TM_WIDE },
-        { .key = "profile_options", .shape = TM_WIDE },
+    static const struct tm_table table = {
+        .id = "environment-hosts",
+        .caption = "Hosts and versions",
+        .shows = "host name known, framework known, rank word known, world_size word known, jax known, jaxlib known, "
+                 "platform_version known, cuda known, cuda_runtime known, driver known, rocm known, libtpu known, "
+                 "process_id wide known, profile_options wide known",
+        .list = "environment.hosts",
+        .paper_rows = 32,
     };
-    struct tm_column known[COLUMNS_MOST];
-    const size_t n = choose(known, TM_FACTS(columns), hosts);
 
     if (tm_length(hosts) == 1)
-        tm_emit_facts(content, "environment-host", known, n, "environment.hosts[0]");
-    else if (n > 0)
-        tm_emit_table(content, &(struct tm_table){ .id = "environment-hosts",
-                                                   .caption = "Hosts and versions",
-                                                   .column = known,
-                                                   .columns = n,
-                                                   .list = "environment.hosts",
-                                                   .paper_rows = 32 });
+        tm_emit_facts(content, "environment-host", "environment.hosts[0]", table.shows);
+    else
+        tm_emit_table(content, &table);
 }
 
 static void emit_dates(const struct tm_content *content, const struct tm_value *hosts)
@@ -131,36 +87,22 @@ static void emit_clocks(const struct tm_content *content, const struct tm_value 
                 tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
 }
 
-static void emit_devices(const struct tm_content *content, const struct tm_value *devices)
-{
-    static const struct tm_column columns[] = {
-        { .key = "model" },        { .key = "vendor" },
-        { .key = "kind" },         { .key = "count" },
-        { .key = "used" },         { .key = "core_count" },
-        { .key = "memory_bytes" }, { .key = "memory_bandwidth_bytes" },
-        { .key = "peak_tflops" },
-    };
-
-    struct tm_column known[COLUMNS_MOST];
-    const size_t n = choose(known, TM_FACTS(columns), devices);
-
-    if (n > 0)
-        tm_emit_table(content, &(struct tm_table){ .id = "environment-devices",
-                                                   .caption = "Devices",
-                                                   .column = known,
-                                                   .columns = n,
-                                                   .list = "environment.devices" });
-}
+static const struct tm_table devices_had = {
+    .id = "environment-devices",
+    .caption = "Devices",
+    .shows = "model known, vendor known, kind known, count known, used known, core_count known, memory_bytes known, "
+             "memory_bandwidth_bytes known, peak_tflops known",
+    .list = "environment.devices",
+};
 
 static void emit_environment(const struct tm_content *content)
 {
-    const struct tm_value *environment = tm_of(content, "environment"), *hosts = tm_get(environment, "hosts"),
-                          *devices = tm_get(environment, "devices");
+    const struct tm_value *hosts = tm_of(content, "environment.hosts");
 
     emit_hosts(content, hosts);
     emit_dates(content, hosts);
     emit_clocks(content, hosts);
-    emit_devices(content, devices);
+    tm_emit_table(content, &devices_had);
 }
 
 static const char *no_environment(const struct tm_value *summary)

@@ -10,16 +10,6 @@
 
 static void emit_fit(const struct tm_content *content)
 {
-    static const struct tm_column facts[] = {
-        { .key = "serial_pct" },   { .key = "low_pct" },       { .key = "high_pct" },
-        { .key = "residual_pct" }, { .key = "speedup_limit" },
-    };
-    static const struct tm_column next[] = {
-        { .key = "devices" },
-        { .key = "step_ps" },
-        { .key = "speedup" },
-        { .key = "efficiency_pct" },
-    };
     const struct tm_value *fit = tm_of(content, "fit");
     const bool is_weak = strcmp(tm_text(tm_get(fit, "model")), "gustafson") == 0;
 
@@ -28,10 +18,11 @@ static void emit_fit(const struct tm_content *content)
                       "share s."
                     : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
                       "serial share s.");
-    tm_emit_facts(content, "fit-facts", TM_FACTS(facts), "fit");
-    tm_emit_table(
-        content, &(struct tm_table){
-                     .id = "fit-next", .caption = "Predicted for more devices", TM_COLUMNS(next), .list = "fit.next" });
+    tm_emit_facts(content, "fit-facts", "fit", "serial_pct, low_pct, high_pct, residual_pct, speedup_limit");
+    tm_emit_table(content, &(struct tm_table){ .id = "fit-next",
+                                               .caption = "Predicted for more devices",
+                                               .shows = "devices, step_ps, speedup, efficiency_pct",
+                                               .list = "fit.next" });
     tm_emit(content, TM_TONE_QUIET,
             "A law with one share: it knows no limits of memory, of links or of the batch. Further "
             "than twice the largest run it is "
@@ -44,16 +35,9 @@ static const struct tm_section fit_section = { .id = "fit", .title = "Serial sha
 
 static void emit_limits(const struct tm_content *content)
 {
-    const struct tm_value *findings = tm_of(content, "findings");
-
-    if (tm_length(findings) == 0)
-        tm_emit(content, TM_TONE_PLAIN, "Nothing was found that costs more of the efficiency than the limits allow.");
-    else
-        tm_emit(content, TM_TONE_QUIET,
-                "By the efficiency that they cost on the largest number of devices; what has no "
-                "such cost comes last.");
-    for (size_t i = 0; content->medium->finding && i < tm_length(findings); i++)
-        content->medium->finding(content->to, tm_at(findings, i), i + 1);
+    tm_emit_findings(content, "Nothing was found that costs more of the efficiency than the limits allow.",
+                     "By the efficiency that they cost on the largest number of devices; what has no such cost comes "
+                     "last.");
 }
 
 static const struct tm_section limits_section = {
@@ -79,15 +63,16 @@ static void emit_runs(const struct tm_content *content)
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_get(tm_at(notes, i), "text")));
     if (!has_groups(points))
-        tm_emit_single_runs(content, "runs", "Runs", points);
+        tm_emit_single_runs(content, "runs", "Runs", "points");
     for (size_t i = 0; has_groups(points) && i < tm_length(points); i++) {
         const char *label = tm_text(tm_get(tm_at(points, i), "label"));
-        char id[32], shown[512], caption[LABEL_BYTES];
+        char id[32], list[40], shown[512], caption[LABEL_BYTES];
 
         (void)tm_format_visible(shown, sizeof(shown), label, strlen(label));
         (void)tm_format_middle(caption, sizeof(caption), shown, LABEL_CHARS);
         (void)snprintf(id, sizeof(id), "runs-%zu", i);
-        tm_emit_runs(content, id, *caption ? caption : "Runs", tm_get(tm_at(points, i), "runs"));
+        (void)snprintf(list, sizeof(list), "points[%zu].runs", i);
+        tm_emit_runs(content, id, *caption ? caption : "Runs", list);
     }
 }
 
@@ -129,55 +114,31 @@ static void emit_mode(const struct tm_content *content)
                 tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
-static void emit_quoted(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "devices" },
-        { .key = "step_ps" },
-        { .key = "speedup" },
-        { .key = "speedup_low" },
-        { .key = "speedup_high" },
-        { .key = "efficiency_pct" },
-        { .key = "shares.exposed_collective_pct" },
-        { .key = "shares.idle_pct" },
-        { .key = "imbalance_pct" },
-    };
+static const struct tm_table quoted = {
+    .id = "points",
+    .caption = "Scaling",
+    .shows = "devices, step_ps, speedup, speedup_low, speedup_high, efficiency_pct, "
+             "shares.exposed_collective_pct, shares.idle_pct, imbalance_pct",
+    .list = "points",
+    .paper_rows = 64,
+};
 
-    tm_emit_table(content,
-                  &(struct tm_table){
-                      .id = "points", .caption = "Scaling", TM_COLUMNS(columns), .list = "points", .paper_rows = 64 });
-}
-
-static void emit_step_times(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "devices" },
-        { .key = "label", .shape = TM_WIDE },
-        { .key = "hosts", .shape = TM_WIDE },
-        { .key = "samples" },
-        { .key = "step_ps" },
-        { .key = "low_ps" },
-        { .key = "high_ps" },
-        { .key = "mean_ps", .shape = TM_WIDE },
-        { .key = "stddev_ps", .shape = TM_WIDE },
-        { .key = "cv_pct" },
-        { .key = "measured_ps", .shape = TM_GIVEN },
-        { .key = "measured_speedup", .shape = TM_GIVEN },
-    };
-
-    tm_emit_table(
-        content,
-        &(struct tm_table){
-            .id = "step-times", .caption = "Step times", TM_COLUMNS(columns), .list = "points", .paper_rows = 64 });
-}
+static const struct tm_table step_times = {
+    .id = "step-times",
+    .caption = "Step times",
+    .shows = "devices, label wide, hosts wide, samples, step_ps, low_ps, high_ps, mean_ps wide, "
+             "stddev_ps wide, cv_pct, measured_ps given, measured_speedup given",
+    .list = "points",
+    .paper_rows = 64,
+};
 
 static void emit_speedup(const struct tm_content *content)
 {
     emit_mode(content);
     tm_emit_charts(content, TM_CHART_SPEEDUP);
-    emit_quoted(content);
+    tm_emit_table(content, &quoted);
     tm_emit_charts(content, TM_CHART_EFFICIENCY);
-    emit_step_times(content);
+    tm_emit_table(content, &step_times);
 }
 
 static const struct tm_section speedup_section = {
@@ -186,56 +147,33 @@ static const struct tm_section speedup_section = {
 
 /* What a step is made of by devices, and to what the efficiency is lost. */
 
-static void emit_parts(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "devices" },
-        { .key = "parts.compute_ps" },
-        { .key = "parts.exposed_collective_ps" },
-        { .key = "parts.exposed_copy_ps" },
-        { .key = "parts.idle_ps" },
-        { .key = "parts.total_ps" },
-        { .key = "work_ps" },
-    };
+static const struct tm_table parts = {
+    .id = "scaled-parts",
+    .caption = "Per step and device",
+    .shows = "devices, parts.compute_ps, parts.exposed_collective_ps, parts.exposed_copy_ps, "
+             "parts.idle_ps, parts.total_ps, work_ps",
+    .list = "points",
+    .paper_rows = 64,
+};
 
-    tm_emit_table(content, &(struct tm_table){ .id = "scaled-parts",
-                                               .caption = "Per step and device",
-                                               TM_COLUMNS(columns),
-                                               .list = "points",
-                                               .paper_rows = 64 });
-}
-
-static void emit_lost(const struct tm_content *content)
-{
-    static const struct tm_column columns[] = {
-        { .key = "devices" },
-        { .key = "efficiency_pct" },
-        { .key = "lost.communication_pct", .shape = TM_CHANGE },
-        { .key = "lost.idle_pct", .shape = TM_CHANGE },
-        { .key = "lost.compute_pct", .shape = TM_CHANGE },
-        { .key = "lost.copies_pct", .shape = TM_CHANGE },
-        { .key = "growth.exposed_collective_pct", .shape = TM_CHANGE | TM_WIDE },
-        { .key = "growth.idle_pct", .shape = TM_CHANGE | TM_WIDE },
-        { .key = "growth.compute_pct", .shape = TM_CHANGE | TM_WIDE },
-        { .key = "growth.exposed_copy_pct", .shape = TM_CHANGE | TM_WIDE },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "lost",
-                                               .caption = "Where the efficiency is lost",
-                                               TM_COLUMNS(columns),
-                                               .list = "points",
-                                               .paper_rows = 64 });
-    tm_emit(content, TM_TONE_QUIET,
-            "Efficiency and losses of a point add up to 100 %%. A loss below 0 is a gain: that part "
-            "takes less than it would if "
-            "it scaled.");
-}
+static const struct tm_table lost = {
+    .id = "lost",
+    .caption = "Where the efficiency is lost",
+    .shows = "devices, efficiency_pct, lost.communication_pct change, lost.idle_pct change, "
+             "lost.compute_pct change, lost.copies_pct change, "
+             "growth.exposed_collective_pct change wide, growth.idle_pct change wide, "
+             "growth.compute_pct change wide, growth.exposed_copy_pct change wide",
+    .list = "points",
+    .paper_rows = 64,
+    .note = "Efficiency and losses of a point add up to 100 %. A loss below 0 is a gain: that part takes less than it "
+            "would if it scaled.",
+};
 
 static void emit_step(const struct tm_content *content)
 {
     tm_emit_charts(content, TM_CHART_SCALED_STEP);
-    emit_parts(content);
-    emit_lost(content);
+    tm_emit_table(content, &parts);
+    tm_emit_table(content, &lost);
 }
 
 static const char *no_steps(const struct tm_value *scaling)
@@ -256,21 +194,13 @@ static const struct tm_section scaled_step_section = {
 
 static void emit_exchange(const struct tm_content *content)
 {
-    static const struct tm_column columns[] = {
-        { .key = "devices" },
-        { .key = "collective_ps" },
-        { .title = "Exposed", .key = "parts.exposed_collective_ps" },
-        { .key = "overlap_pct" },
-        { .key = "collective_bytes" },
-        { .key = "imbalance_pct" },
-        { .key = "spread_pct" },
-    };
-
-    tm_emit_table(content, &(struct tm_table){ .id = "exchange",
-                                               .caption = "Per step and device",
-                                               TM_COLUMNS(columns),
-                                               .list = "points",
-                                               .paper_rows = 64 });
+    tm_emit_table(content, &(struct tm_table){
+                               .id = "exchange",
+                               .caption = "Per step and device",
+                               .shows = "devices, collective_ps, parts.exposed_collective_ps = Exposed, overlap_pct, "
+                                        "collective_bytes, imbalance_pct, spread_pct",
+                               .list = "points",
+                               .paper_rows = 64 });
 }
 
 static const char *no_exchange(const struct tm_value *scaling)

@@ -22,7 +22,7 @@ static const struct tm_column columns[] = {
     { "Why", "reason", TM_CELL_PROSE },
     { "Limit", "limit", TM_CELL_TERM },
 };
-enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY, LIMIT };
+enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY, LIMIT, COLUMNS };
 
 static const char summary[] =
     "{'input':{'hosts':['vm']},'rows':["
@@ -454,12 +454,12 @@ static void facts_are_what_there_is(void **state)
     const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
 
     (void)state;
-    tm_emit_facts(&content, "f", TM_FACTS(columns), "rows[1]");
+    tm_emit_columns(&content, "f", columns, COLUMNS, "rows[1]");
     assert_int_equal(heard.columns, 7); /* nulls are told apart */
     medium.room = paper;
-    tm_emit_facts(&content, "f", TM_FACTS(columns), "rows[1]");
+    tm_emit_columns(&content, "f", columns, COLUMNS, "rows[1]");
     assert_int_equal(heard.columns, 7);
-    tm_emit_facts(&content, "f", TM_FACTS(columns), "nothing");
+    tm_emit_columns(&content, "f", columns, COLUMNS, "nothing");
     assert_int_equal(heard.facts, 2);
 }
 

@@ -118,39 +118,31 @@ static void a_missing_value_is_said_with_its_reason(void **state)
 
 static void facts_are_what_is_there(void **state)
 {
-    static const struct tm_column columns[] = {
-        { "Count", "x.count", TM_CELL_COUNT }, { "Wide", "x.count", TM_CELL_COUNT | TM_WIDE },
-        { "Null", "x.none", TM_CELL_TIME },    { "Absent", "x.absent", TM_CELL_TIME },
-        { "Below null", "y.z", TM_CELL_TIME },
-    };
+    static const char columns[] = "x.count count = Count, x.count count wide = Wide, x.none time = Null, "
+                                  "x.absent time = Absent, y.z time = Below null";
     struct bench b;
 
     (void)state;
     begin(&b, "{'x':{'count':12345,'none':null,'why':{'none':'no clock'}},'y':null}");
-    tm_emit_facts(&b.content, "f", TM_FACTS(columns), "");
+    tm_emit_facts(&b.content, "f", "", columns);
     b.medium.room.is_paper = true;
-    tm_emit_facts(&b.content, "g", TM_FACTS(columns), "");
-    tm_emit_facts(&b.content, "h", TM_FACTS(columns), "nothing");
+    tm_emit_facts(&b.content, "g", "", columns);
+    tm_emit_facts(&b.content, "h", "nothing", columns);
     end(&b, "facts f: Count=12,345; Wide=12,345;\nquiet: Not recorded: Null (no clock).\n"
             "facts g: Count=12,345;\nquiet: Not recorded: Null (no clock).\n");
 }
 
 static void facts_of_what_a_run_does_not_have_are_left_out(void **state)
 {
-    static const struct tm_column columns[] = {
-        { "Count", "count", TM_CELL_COUNT | TM_RARE },
-        { "Zero", "zero", TM_CELL_TIME | TM_RARE },
-        { "Shown", "zero", TM_CELL_TIME },
-        { "No", "no", TM_CELL_WORD | TM_RARE },
-        { "Null", "none", TM_CELL_TIME },
-    };
+    static const char columns[] = "count count rare = Count, zero time rare = Zero, zero time = Shown, "
+                                  "no word rare = No, none time = Null, none word known = Known";
     struct bench b;
 
     (void)state;
     begin(&b, "{'count':3,'zero':0,'no':false,'none':null,'why':{'none':'no clock'}}");
-    tm_emit_facts(&b.content, "f", TM_FACTS(columns), "");
+    tm_emit_facts(&b.content, "f", "", columns);
     b.medium.room.is_data = true;
-    tm_emit_facts(&b.content, "g", TM_FACTS(columns), "");
+    tm_emit_facts(&b.content, "g", "", columns);
     end(&b, "facts f: Count=3; Shown=0 s;\nquiet: Not recorded: Null (no clock).\n"
             "facts g: Count=3; Zero=0 s; Shown=0 s; No=no; Null=no clock;\n");
 }
@@ -170,18 +162,6 @@ static void take_row(void *to, const struct tm_table *table)
 
 static void titles_and_kinds_are_those_of_the_fields(void **state)
 {
-    static const struct tm_column facts[] = {
-        { .key = "total_ps" },
-        { .title = "Number", .key = "count" },
-        { "As a number", "count_min", TM_CELL_NUMBER },
-        { .key = "pauses.total_ps", .shape = TM_RARE },
-    };
-    static const struct tm_column causes[] = {
-        { "Cause", "", TM_CELL_CAUSE },
-        { .key = "total_ps" },
-        { .key = "share_pct" },
-    };
-    static const struct tm_column longest[] = { { .key = "device" }, { .title = "Call", .key = "launch.dur_ps" } };
     struct bench b;
 
     (void)state;
@@ -189,9 +169,13 @@ static void titles_and_kinds_are_those_of_the_fields(void **state)
               " 'by_cause':{'gc':{'total_ps':4000,'share_pct':80}},"
               " 'longest':[{'device':'vm/gpu:0','launch':{'dur_ps':7000}}]}}");
     b.medium.table = take_row;
-    tm_emit_facts(&b.content, "f", TM_FACTS(facts), "gaps");
-    tm_emit_table(&b.content, &(struct tm_table){ .id = "t", TM_COLUMNS(causes), .list = "gaps.by_cause" });
-    tm_emit_table(&b.content, &(struct tm_table){ .id = "l", TM_COLUMNS(longest), .list = "gaps.longest" });
+    tm_emit_facts(&b.content, "f", "gaps",
+                  "total_ps, count = Number, count_min number = As a number, pauses.total_ps rare");
+    tm_emit_table(
+        &b.content,
+        &(struct tm_table){ .id = "t", .shows = "@ cause = Cause, total_ps, share_pct", .list = "gaps.by_cause" });
+    tm_emit_table(&b.content,
+                  &(struct tm_table){ .id = "l", .shows = "device, launch.dur_ps = Call", .list = "gaps.longest" });
     end(&b, "facts f: Idle time in gaps=5.00 ns; Number=12; As a number=3;\n"
             "table t: Cause=garbage collection; Time=4.00 ns; Share=80.0 %;\n"
             "table l: Device=vm/gpu:0; Call=7.00 ns;\n");
@@ -199,8 +183,7 @@ static void titles_and_kinds_are_those_of_the_fields(void **state)
 
 static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
 {
-    static const struct tm_column columns[] = { { "N", "n", TM_CELL_COUNT } };
-    struct tm_table table = { .id = "t", .caption = "T", TM_COLUMNS(columns) };
+    struct tm_table table = { .id = "t", .caption = "T", .shows = "n count = N" };
     struct bench b;
 
     (void)state;
@@ -217,6 +200,23 @@ static void tables_without_rows_and_those_of_a_chart_are_left_out(void **state)
     end(&b, "table t: 2 rows\ntable twin: 2 rows\n");
 }
 
+static void the_rows_of_a_table_are_those_it_wants(void **state)
+{
+    const struct tm_table table = { .id = "t", .shows = "n count = N, a word known = A", .list = "rows" };
+    struct tm_table where = table, by = table;
+    struct bench b;
+
+    (void)state;
+    begin(&b, "{'rows':[{'n':1,'m':0},{'n':2,'m':0},{'n':0,'m':3},{'n':0,'m':0}],'total':{'n':9},'rest':{'rows':0}}");
+    where.where = "n|m";
+    where.note = "Some.";
+    by.by = "n";
+    tm_emit_table(&b.content, &where);
+    b.medium.table = take_row;
+    tm_emit_table(&b.content, &by);
+    end(&b, "table t: 3 rows\nquiet: Some.\ntable t: N=2;\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +226,7 @@ int main(void)
         cmocka_unit_test(facts_are_what_is_there),
         cmocka_unit_test(facts_of_what_a_run_does_not_have_are_left_out),
         cmocka_unit_test(titles_and_kinds_are_those_of_the_fields),
+        cmocka_unit_test(the_rows_of_a_table_are_those_it_wants),
         cmocka_unit_test(tables_without_rows_and_those_of_a_chart_are_left_out),
     };
 
