@@ -228,6 +228,19 @@ void tm_chart_column(struct tm_chart *chart, const char *title, bool is_number)
     table->columns++;
 }
 
+void tm_chart_columns(struct tm_chart *chart, const char *titles)
+{
+    while (*titles) {
+        const bool is_number = *titles == '#';
+        const size_t length = strcspn(titles += is_number, ",");
+        char title[sizeof(chart->table.title[0])];
+
+        (void)snprintf(title, sizeof(title), "%.*s", (int)length, titles);
+        tm_chart_column(chart, title, is_number);
+        titles += length + strspn(titles + length, ", ");
+    }
+}
+
 void tm_chart_cell(struct tm_chart *chart, const char *text)
 {
     struct tm_chart_table *table = &chart->table;

@@ -168,6 +168,8 @@ void tm_chart_point(struct tm_chart *chart, double x, double y);
 
 /* The table beside the drawing: columns first, then cells row by row. */
 void tm_chart_column(struct tm_chart *chart, const char *title, bool is_number);
+/* Several of them: "cause, #gaps, #time", with '#' before those of numbers. */
+void tm_chart_columns(struct tm_chart *chart, const char *titles);
 void tm_chart_cell(struct tm_chart *chart, const char *text);
 
 /* Reading, for the back ends. */

@@ -80,7 +80,7 @@ static void fill_bar(struct tm_bar *bar, const struct tm_value *summary, const s
         (void)snprintf(bar->note, sizeof(bar->note), "%s used", tm_format_pct(pct, tm_double(use)));
 }
 
-void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *found[TM_CHART_DEVICES_MOST];
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
@@ -88,12 +88,10 @@ void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, siz
     const int count = tm_chart_least_used(summary, device_has_parts, found, &total);
     char number[TM_FORMAT_BYTES];
 
-    (void)index;
     for (int i = 0; i < count; i++)
         fill_bar(&bars[i], summary, found[i]);
-    (void)snprintf(chart->title, sizeof(chart->title), "What each device did");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "The window of the analyzed steps on each device; the parts add up to it. Beside it: utilization.");
+    tm_chart_add_caption(
+        chart, "The window of the analyzed steps on each device; the parts add up to it. Beside it: utilization.");
     if (total > (size_t)count)
         tm_chart_add_caption(chart, " The %d least used of %s devices are drawn.", count,
                              tm_format_count(number, (int64_t)total));
@@ -177,16 +175,14 @@ size_t tm_count_collectives(const struct tm_value *summary)
     return fill_collectives(bars, summary) > 0;
 }
 
-void tm_draw_collectives(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_collectives(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[KINDS_MOST];
     const int count = fill_collectives(bars, summary);
 
-    (void)index;
-    (void)snprintf(chart->title, sizeof(chart->title), "What of the collectives is exposed");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Time in collectives by kind, all devices together. Exposed: the device computes nothing beside "
-                   "it. Only that part makes a step longer.");
+    tm_chart_add_caption(
+        chart, "Time in collectives by kind, all devices together. Exposed: the device computes nothing beside "
+               "it. Only that part makes a step longer.");
     if (tm_parts_rows(chart, bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
     tm_parts_table(chart, "kind", bars, count);
@@ -225,16 +221,14 @@ size_t tm_count_transfers(const struct tm_value *summary)
     return fill_transfers(bars, summary) > 0;
 }
 
-void tm_draw_transfers(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_transfers(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[KINDS_MOST];
     const int count = fill_transfers(bars, summary);
 
-    (void)index;
-    (void)snprintf(chart->title, sizeof(chart->title), "What of the copies is exposed");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Time in copies by direction, all devices together. Exposed: the device neither computes nor "
-                   "communicates beside it. Beside it: mean bandwidth.");
+    tm_chart_add_caption(chart,
+                         "Time in copies by direction, all devices together. Exposed: the device neither computes nor "
+                         "communicates beside it. Beside it: mean bandwidth.");
     if (tm_parts_rows(chart, bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
     tm_parts_table(chart, "direction", bars, count);
@@ -318,25 +312,18 @@ static void fill_skew_bar(struct tm_chart *chart, struct tm_bar *bar, const stru
     tm_chart_cell(chart, tm_format_time(caused, tm_int(tm_get(row, "caused_ps"))));
 }
 
-void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
     struct ranking r;
 
-    (void)index;
     rank(&r, members_of(summary), "late_ps");
-    tm_chart_column(chart, "device", false);
-    tm_chart_column(chart, "late in all", true);
-    tm_chart_column(chart, "came last", true);
-    tm_chart_column(chart, "collectives", true);
-    tm_chart_column(chart, "others waited for it", true);
     for (int i = 0; i < r.count; i++)
         fill_skew_bar(chart, &bars[i], summary, r.row[i]);
     tm_plain_rows(chart, bars, r.count, 0, NULL);
-    (void)snprintf(chart->title, sizeof(chart->title), "Who comes late to collectives");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "How much later than the first device each one comes, summed over all collectives of several "
-                   "devices. The others wait for the last one.");
+    tm_chart_add_caption(chart,
+                         "How much later than the first device each one comes, summed over all collectives of several "
+                         "devices. The others wait for the last one.");
     emit_left_out(chart, &r);
 }
 
@@ -380,25 +367,20 @@ static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const s
     tm_chart_cell(chart, off);
 }
 
-void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
     char name[TM_FORMAT_BYTES + 8], time[TM_FORMAT_BYTES];
     struct ranking r;
 
-    (void)index;
     rank(&r, tm_path(summary, "balance.busy"), "compute_ps");
-    tm_chart_column(chart, "device", false);
-    tm_chart_column(chart, "compute", true);
-    tm_chart_column(chart, "beside the mean", true);
     for (int i = 0; i < r.count; i++)
         fill_balance_bar(chart, &bars[i], summary, r.row[i], r.mean_ps);
     (void)snprintf(name, sizeof(name), "mean %s", tm_format_time(time, tm_whole(r.mean_ps)));
     tm_plain_rows(chart, bars, r.count, r.mean_ps, name);
-    (void)snprintf(chart->title, sizeof(chart->title), "How long each device computes");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Compute time of each device in the analyzed steps, the longest first, and how far it is from the "
-                   "mean of all. The slowest device sets the pace of the others.");
+    tm_chart_add_caption(
+        chart, "Compute time of each device in the analyzed steps, the longest first, and how far it is from the "
+               "mean of all. The slowest device sets the pace of the others.");
     emit_left_out(chart, &r);
 }
 
@@ -551,11 +533,10 @@ void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size
     draw_peak(chart, &plot, &x, allocator);
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(allocator, "name")));
     (void)snprintf(chart->title, sizeof(chart->title), "Memory in use: %s", name);
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Bytes in use over the time of the profile, %zu points that keep the highest values.%s%s%s",
-                   last + 1, capacity > 0 && !capacity_fits ? " The capacity of " : "",
-                   capacity > 0 && !capacity_fits ? capacity_text : "",
-                   capacity > 0 && !capacity_fits ? " lies above the drawing." : "");
+    tm_chart_add_caption(
+        chart, "Bytes in use over the time of the profile, %zu points that keep the highest values.%s%s%s", last + 1,
+        capacity > 0 && !capacity_fits ? " The capacity of " : "", capacity > 0 && !capacity_fits ? capacity_text : "",
+        capacity > 0 && !capacity_fits ? " lies above the drawing." : "");
     fill_memory_table(chart, timeline);
 }
 
@@ -709,26 +690,21 @@ static void draw_dots(struct tm_chart *chart, struct scatter *s)
     }
 }
 
-void tm_draw_occupancy(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_occupancy(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct scatter s = { .left = left_room,
                          .right = chart->width - tm_chart_text_width("good from 100 %", TM_TEXT_SMALL) - 8,
                          .top = top_room,
                          .bottom = top_room + plot_height };
 
-    (void)index;
     choose_rows(&s, tm_path(summary, "kernels.rows"));
-    tm_chart_column(chart, "kernel", false);
-    tm_chart_column(chart, "occupancy", true);
-    tm_chart_column(chart, "mean time", true);
-    tm_chart_column(chart, "total time", true);
     draw_scales(chart, &s);
     draw_limits(chart, &s, summary);
     draw_dots(chart, &s);
     chart->height = s.bottom + below;
-    (void)snprintf(chart->title, sizeof(chart->title), "Occupancy of the kernels");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "%d kernel%s with a recorded occupancy, larger dots for more time in all. Large dots that lie low "
-                   "are worth a look. The dashed lines are the limits of the key figure.",
-                   s.spots.dots, tm_format_plural(s.spots.dots));
+    tm_chart_add_caption(
+        chart,
+        "%d kernel%s with a recorded occupancy, larger dots for more time in all. Large dots that lie low "
+        "are worth a look. The dashed lines are the limits of the key figure.",
+        s.spots.dots, tm_format_plural(s.spots.dots));
 }

@@ -7,49 +7,18 @@
 
 /* The makers behind tm_charts_draw, one family per file.  Each count tells how many drawings there
  * are; each maker takes a cleared chart and may be called only where its count is above 0. */
-size_t tm_count_steps(const struct tm_value *summary);
-size_t tm_count_step_times(const struct tm_value *summary);
-size_t tm_count_devices(const struct tm_value *summary);
-size_t tm_count_causes(const struct tm_value *summary);
-size_t tm_count_gaps(const struct tm_value *summary);
-size_t tm_count_scopes(const struct tm_value *summary);
-size_t tm_count_roofline(const struct tm_value *summary);
-size_t tm_count_memory(const struct tm_value *summary);
-size_t tm_count_utilization(const struct tm_value *summary);
-size_t tm_count_occupancy(const struct tm_value *summary);
-size_t tm_count_collectives(const struct tm_value *summary);
-size_t tm_count_skew(const struct tm_value *summary);
-size_t tm_count_balance(const struct tm_value *summary);
-size_t tm_count_transfers(const struct tm_value *summary);
-size_t tm_count_sides(const struct tm_value *comparison);
-size_t tm_count_waterfalls(const struct tm_value *comparison);
-size_t tm_count_speedup(const struct tm_value *scaling);
-size_t tm_count_efficiency(const struct tm_value *scaling);
-size_t tm_count_scaled_step(const struct tm_value *scaling);
-size_t tm_count_night(const struct tm_value *night);
-size_t tm_count_trends(const struct tm_value *night);
+typedef size_t tm_chart_count(const struct tm_value *summary);
+typedef void tm_chart_draw(struct tm_chart *chart, const struct tm_value *summary);
+typedef void tm_chart_draw_at(struct tm_chart *chart, const struct tm_value *summary, size_t index);
 
-void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_causes(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_utilization(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_occupancy(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_collectives(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_transfers(struct tm_chart *chart, const struct tm_value *summary, size_t index);
-void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, size_t index);
-void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison, size_t index);
-void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
-void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
-void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling, size_t index);
-void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t index);
-void tm_draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t index);
+extern tm_chart_count tm_count_steps, tm_count_step_times, tm_count_devices, tm_count_causes, tm_count_gaps,
+    tm_count_scopes, tm_count_roofline, tm_count_memory, tm_count_utilization, tm_count_occupancy, tm_count_collectives,
+    tm_count_skew, tm_count_balance, tm_count_transfers, tm_count_sides, tm_count_waterfalls, tm_count_speedup,
+    tm_count_efficiency, tm_count_scaled_step, tm_count_night, tm_count_trends;
+extern tm_chart_draw tm_draw_steps, tm_draw_step_times, tm_draw_devices, tm_draw_causes, tm_draw_gaps, tm_draw_scopes,
+    tm_draw_roofline, tm_draw_utilization, tm_draw_occupancy, tm_draw_collectives, tm_draw_skew, tm_draw_balance,
+    tm_draw_transfers, tm_draw_sides, tm_draw_speedup, tm_draw_efficiency, tm_draw_scaled_step, tm_draw_night;
+extern tm_chart_draw_at tm_draw_memory, tm_draw_waterfall, tm_draw_trend;
 
 /* Cut a name of the trace so that it fits beside a bar. */
 enum { TM_CHART_NAME_CHARS = 32, TM_CHART_NAME_BYTES = 4 * TM_CHART_NAME_CHARS + 1 };

@@ -350,9 +350,8 @@ static void write_caption(struct tm_chart *chart, const struct trend *t)
     char training[TM_CHART_NAME_BYTES];
 
     tm_chart_cut_name(training, sizeof(training), tm_text(tm_get(t->of, "training")));
-    (void)snprintf(chart->caption, sizeof(chart->caption), "%zu runs%s%s, from %s to %s", t->count,
-                   t->is_steps ? " of the training run " : "", t->is_steps ? training : "", place_text(t, from, 0),
-                   place_text(t, to, t->count - 1));
+    tm_chart_add_caption(chart, "%zu runs%s%s, from %s to %s", t->count, t->is_steps ? " of the training run " : "",
+                         t->is_steps ? training : "", place_text(t, from, 0), place_text(t, to, t->count - 1));
     if (tm_int(tm_get(t->of, "left_out")) > 0 || t->first > 0)
         tm_chart_add_caption(chart, ", the last ones of %lld",
                              (long long)tm_int(tm_get(t->of, "left_out")) + (long long)(t->first + t->count));
@@ -576,7 +575,7 @@ static void fill_job_table(struct tm_chart *chart, const struct jobs *jobs)
     }
 }
 
-void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t index)
+void tm_draw_night(struct tm_chart *chart, const struct tm_value *night)
 {
     static const struct tm_legend_entry legend[] = { { TM_ROLE_BAD, "slower" },
                                                      { TM_ROLE_GOOD, "faster" },
@@ -586,7 +585,6 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t 
     struct jobs jobs;
     double name_room, top, bottom;
 
-    (void)index;
     find_jobs(&jobs, night);
     choose_scale(&axis, &jobs);
     name_room = room_for_names(chart, &jobs);
@@ -599,7 +597,6 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night, size_t 
         draw_job(chart, &axis, &jobs.job[i], top + (i + 0.5) * pitch, name_room);
     chart->height = bottom + 16;
     fill_job_table(chart, &jobs);
-    (void)snprintf(chart->title, sizeof(chart->title), "Step time against the seven good runs before");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "%d of %zu jobs with a step time to compare, those that changed first.", jobs.count, jobs.all);
+    tm_chart_add_caption(chart, "%d of %zu jobs with a step time to compare, those that changed first.", jobs.count,
+                         jobs.all);
 }

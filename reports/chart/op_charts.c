@@ -161,22 +161,16 @@ static void draw_legend(struct tm_chart *chart, const struct tm_value *scopes, d
     (void)tm_legend_draw(chart, shown, count, y);
 }
 
-void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *scopes = tm_get(summary, "scopes"), *rows = tm_get(scopes, "rows");
     struct icicle p = { .chart = chart, .per_ps = chart->width / whole_of(scopes) };
     const double unscoped = tm_double(tm_path(scopes, "unscoped.self_ps"));
     char pct[TM_FORMAT_BYTES];
 
-    (void)index;
-    (void)snprintf(chart->title, sizeof(chart->title), "Where device time comes from");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Device time by framework scope, all devices together; below each scope what is in it.");
+    tm_chart_add_caption(chart,
+                         "Device time by framework scope, all devices together; below each scope what is in it.");
     p.has_passes = tm_double(tm_path(scopes, "passes.forward")) + tm_double(tm_path(scopes, "passes.backward")) > 0;
-    tm_chart_column(chart, "scope", false);
-    tm_chart_column(chart, "pass", false);
-    tm_chart_column(chart, "time", true);
-    tm_chart_column(chart, "share", true);
     for (size_t i = 0; i < tm_length(rows); i++)
         draw_row(&p, tm_at(rows, i));
     chart->height = (double)p.levels * (box_height + box_gap) + (p.has_passes ? legend_room : 2);
@@ -410,7 +404,7 @@ static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks
     }
 }
 
-void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *device = device_of(summary), *rows = tm_path(summary, "ops.rows");
     struct roof r = { .flops = tm_double(tm_get(device, "peak_flops")),
@@ -421,21 +415,14 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary, si
                       .bottom = top_room + plot_height };
     struct marks marks = { .spots = { .left = left_room, .right = chart->width - right_room } };
 
-    (void)index;
     choose_decades(&r, device, rows);
     chart->height = r.bottom + bottom_room;
-    tm_chart_column(chart, "operation", false);
-    tm_chart_column(chart, "FLOP per byte", true);
-    tm_chart_column(chart, "rate", true);
-    tm_chart_column(chart, "of its roof", true);
-    tm_chart_column(chart, "self time", true);
     draw_scales(chart, &r);
     draw_roof(chart, &r, &marks.spots, tm_text(tm_get(device, "peak_precision")));
     draw_dots(chart, &r, &marks, device, rows);
-    (void)snprintf(chart->title, sizeof(chart->title), "Operations under the roof");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "%d operation%s whose cost is known, larger dots for more time; the roof is "
-                   "what a device can do: left of its "
-                   "corner the memory limits it, right of it computing.",
-                   marks.spots.dots, tm_format_plural(marks.spots.dots));
+    tm_chart_add_caption(chart,
+                         "%d operation%s whose cost is known, larger dots for more time; the roof is "
+                         "what a device can do: left of its "
+                         "corner the memory limits it, right of it computing.",
+                         marks.spots.dots, tm_format_plural(marks.spots.dots));
 }

@@ -104,7 +104,7 @@ static void draw_side(struct tm_chart *chart, const struct rows *rows, const str
     }
 }
 
-void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, size_t index)
+void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison)
 {
     const struct tm_value *sides = tm_get(comparison, "sides");
     const size_t count = tm_length(sides) < SIDES_MOST ? tm_length(sides) : SIDES_MOST;
@@ -112,7 +112,6 @@ void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, si
     char name[TM_CHART_NAME_BYTES], time[TM_FORMAT_BYTES], count_text[TM_FORMAT_BYTES];
     double low, high, names = 0;
 
-    (void)index;
     find_range(sides, &low, &high);
     tm_axis_choose(&rows.axis, TM_AXIS_TIME, low, high, 5, false);
     for (size_t i = 0; i < count; i++) {
@@ -120,9 +119,6 @@ void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, si
         names = fmax(names, tm_chart_text_width(name, TM_TEXT_NORMAL));
     }
     begin_rows(chart, &rows, count, names, tm_chart_text_width("median 000 ms", TM_TEXT_SMALL));
-    tm_chart_column(chart, "side", false);
-    tm_chart_column(chart, "steps", true);
-    tm_chart_column(chart, "median", true);
     for (size_t i = 0; i < count; i++) {
         const struct tm_value *side = tm_at(sides, i), *median = tm_get(side, "median_ps");
         char note[TM_FORMAT_BYTES + 8] = "";
@@ -136,9 +132,8 @@ void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison, si
         tm_chart_cell(chart, tm_format_count(count_text, tm_int(tm_get(side, "samples"))));
         tm_chart_cell(chart, tm_has(median) ? tm_format_time(time, tm_int(median)) : "");
     }
-    (void)snprintf(chart->title, sizeof(chart->title), "Step times of each side");
-    (void)snprintf(chart->caption, sizeof(chart->caption), "A stroke for each step, the median across.%s",
-                   rows.axis.from > 0 ? " The scale does not begin at 0." : "");
+    tm_chart_add_caption(chart, "A stroke for each step, the median across.%s",
+                         rows.axis.from > 0 ? " The scale does not begin at 0." : "");
 }
 
 /* --- from old to new --- */
@@ -294,18 +289,15 @@ void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison
                      tm_chart_text_width(signed_time(text, tm_int(tm_get(way.part[i], "change_ps"))), TM_TEXT_SMALL));
     }
     begin_rows(chart, &rows, way.parts + 2, names, notes);
-    tm_chart_column(chart, "part", false);
-    tm_chart_column(chart, "change", true);
-    tm_chart_column(chart, "then", true);
     draw_end(chart, &rows, 0, base, way.base_ps);
     sum = (double)way.base_ps;
     for (size_t i = 0; i < way.parts; i++)
         sum = draw_part(chart, &rows, i + 1, way.part[i], sum);
     draw_end(chart, &rows, way.parts + 1, new, way.new_ps);
     (void)snprintf(chart->title, sizeof(chart->title), "From %.60s to %.60s", base, new);
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Mean time of a step and device, and what each part of it adds or saves. Gray: within noise.%s",
-                   rows.axis.from > 0 ? " The scale does not begin at 0." : "");
+    tm_chart_add_caption(
+        chart, "Mean time of a step and device, and what each part of it adds or saves. Gray: within noise.%s",
+        rows.axis.from > 0 ? " The scale does not begin at 0." : "");
 }
 
 /* The charts of a scaling study (schemas/SCALING.md): speed-up and efficiency over the number of
@@ -535,8 +527,7 @@ static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, 
     chart->height += tm_legend_draw(chart, legend, has_fit ? 3 : 2, chart->height);
     fill_table(chart, scaling, figure);
     (void)snprintf(chart->title, sizeof(chart->title), "%s by devices", figure->title);
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Against the first point. Equal distances are equal multiples of devices.");
+    tm_chart_add_caption(chart, "Against the first point. Equal distances are equal multiples of devices.");
 }
 
 size_t tm_count_speedup(const struct tm_value *scaling)
@@ -549,17 +540,15 @@ size_t tm_count_efficiency(const struct tm_value *scaling)
     return can_draw(scaling, &efficiency);
 }
 
-void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
+void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling)
 {
-    (void)index;
     draw_figure(chart, scaling, &speedup);
     if (strcmp(tm_text(tm_get(scaling, "mode")), "weak") == 0)
         tm_chart_add_caption(chart, " Work per time: each step does as many times the work as there are devices.");
 }
 
-void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
+void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling)
 {
-    (void)index;
     draw_figure(chart, scaling, &efficiency);
     tm_chart_add_caption(chart, " Efficiency is the speed-up as a share of the ideal one.");
 }
@@ -574,13 +563,12 @@ size_t tm_count_scaled_step(const struct tm_value *scaling)
     return 0;
 }
 
-void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling, size_t index)
+void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling)
 {
     struct tm_bar bars[POINTS_MOST] = { 0 };
     const int count = count_of(scaling) < TM_CHART_BARS_MOST ? (int)count_of(scaling) : TM_CHART_BARS_MOST;
     bool is_cut;
 
-    (void)index;
     for (int i = 0; i < count; i++) {
         const struct tm_value *point = tm_at(points_of(scaling), (size_t)i);
         char time[TM_FORMAT_BYTES];
@@ -593,7 +581,5 @@ void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling,
     }
     is_cut = count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "devices", bars, count);
     tm_parts_table(chart, "devices", bars, count);
-    (void)snprintf(chart->title, sizeof(chart->title), "Parts of a step by devices");
-    (void)snprintf(chart->caption, sizeof(chart->caption), "Mean of the analyzed steps and the devices.%s",
-                   is_cut ? TM_CHART_CUT_BARS : "");
+    tm_chart_add_caption(chart, "Mean of the analyzed steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
 }

@@ -139,7 +139,7 @@ size_t tm_count_steps(const struct tm_value *summary)
     return count_steps(summary, true) > 0;
 }
 
-void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *steps = tm_get(summary, "steps");
     const size_t total = count_steps(summary, true);
@@ -148,20 +148,19 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary, size_
     char number[TM_FORMAT_BYTES];
     const int count = each > 0 ? fill_step_bars(bars, summary, each) : 0;
 
-    (void)index;
-
     (void)snprintf(chart->title, sizeof(chart->title), "%s",
                    is_session(summary) ? "Where the time goes" : "Where the time of each step goes");
     if (each > 1) /* The list has a row for each group of devices that run the step together. */
-        (void)snprintf(chart->caption, sizeof(chart->caption),
-                       (int64_t)total <= tm_int(tm_get(steps, "chosen"))
-                           ? "Each bar is the slowest of %zu steps in a row, of %s listed steps."
-                           : "Each bar is the longest of %zu in a row, of %s: one for each step and device group.",
-                       each, tm_format_count(number, (int64_t)total));
+        tm_chart_add_caption(
+            chart,
+            (int64_t)total <= tm_int(tm_get(steps, "chosen"))
+                ? "Each bar is the slowest of %zu steps in a row, of %s listed steps."
+                : "Each bar is the longest of %zu in a row, of %s: one for each step and device group.",
+            each, tm_format_count(number, (int64_t)total));
     else
-        (void)snprintf(chart->caption, sizeof(chart->caption),
-                       is_session(summary) ? "No steps are marked: the whole session, whose parts add up to its length."
-                                           : "One bar per step; its parts add up to its length.");
+        tm_chart_add_caption(chart, is_session(summary)
+                                        ? "No steps are marked: the whole session, whose parts add up to its length."
+                                        : "One bar per step; its parts add up to its length.");
     if (tm_length(tm_get(summary, "devices")) > 1)
         tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown, and named.");
     add_left_out(chart, steps, total);
@@ -265,7 +264,7 @@ size_t tm_count_step_times(const struct tm_value *summary)
     return count_steps(summary, false) >= STEPS_LEAST;
 }
 
-void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *steps = tm_get(summary, "steps");
     const size_t all = count_steps(summary, false), total = all < POINTS_MOST ? all : POINTS_MOST;
@@ -273,7 +272,6 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
     double low, high, lowest_label = 0;
     struct tm_plot plot;
 
-    (void)index;
     (void)snprintf(p95, sizeof(p95), "p95 %s", tm_format_time(time, tm_int(tm_get(steps, "p95_ps"))));
     (void)snprintf(median, sizeof(median), "median %s", tm_format_time(time, tm_int(tm_get(steps, "median_ps"))));
     find_range(steps, &low, &high);
@@ -284,20 +282,17 @@ void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary, 
                                            .below = "step",
                                            .right_room = 8 + fmax(tm_chart_text_width(p95, TM_TEXT_SMALL),
                                                                   tm_chart_text_width(median, TM_TEXT_SMALL)) });
-    tm_chart_column(chart, "step", false);
-    tm_chart_column(chart, "length", true);
     if (tm_has(tm_get(steps, "p95_ps")))
         tm_plot_level(chart, &plot, p95, tm_double(tm_get(steps, "p95_ps")), &lowest_label);
     if (tm_has(tm_get(steps, "median_ps")))
         tm_plot_level(chart, &plot, median, tm_double(tm_get(steps, "median_ps")), &lowest_label);
     draw_step_points(chart, &plot, summary, total);
-    (void)snprintf(chart->title, sizeof(chart->title), "Step times");
-    (void)snprintf(chart->caption, sizeof(chart->caption), "%s by step number, with median and 95th percentile.%s%s",
-                   strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0
-                       ? "Duration of the step on the host"
-                       : "Step time, from the latest end of the step before on any device to that of this one,",
-                   plot.y.from > 0 ? " The scale does not begin at 0." : "",
-                   all > DOTS_MOST ? " The table holds the first 200." : "");
+    tm_chart_add_caption(chart, "%s by step number, with median and 95th percentile.%s%s",
+                         strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0
+                             ? "Duration of the step on the host"
+                             : "Step time, from the latest end of the step before on any device to that of this one,",
+                         plot.y.from > 0 ? " The scale does not begin at 0." : "",
+                         all > DOTS_MOST ? " The table holds the first 200." : "");
     if (tm_double(tm_get(steps, "max_ps")) > plot.y.to)
         tm_chart_add_caption(chart, " Steps longer than the scale stand at its top, with their length.");
     add_left_out(chart, steps, all);
@@ -351,21 +346,14 @@ size_t tm_count_causes(const struct tm_value *summary)
     return most_of(tm_path(summary, "gaps.by_cause"), "total_ps") > 0;
 }
 
-void tm_draw_causes(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_causes(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *causes = tm_path(summary, "gaps.by_cause");
     const double most = most_of(causes, "total_ps"), left = 140, right = 110;
     double y = 0;
 
-    (void)index;
-    (void)snprintf(chart->title, sizeof(chart->title), "Why devices were idle");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Idle time of all devices by cause, with the share of all idle time; every gap "
-                   "counts, however short.");
-    tm_chart_column(chart, "cause", false);
-    tm_chart_column(chart, "gaps", true);
-    tm_chart_column(chart, "time", true);
-    tm_chart_column(chart, "share of idle", true);
+    tm_chart_add_caption(chart, "Idle time of all devices by cause, with the share of all idle time; every gap "
+                                "counts, however short.");
     for (size_t i = 0; i < tm_length(causes); i++) {
         const struct tm_value *row = tm_value_at(causes, i);
         const double ps = tm_double(tm_get(row, "total_ps"));
@@ -476,7 +464,7 @@ size_t tm_count_gaps(const struct tm_value *summary)
     return most_in(tm_path(summary, "gaps.histogram"), "total_ps") > 0;
 }
 
-void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "gaps.histogram");
     int place[BUCKETS_MOST] = { 0 };
@@ -485,14 +473,9 @@ void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary, size_t
     struct tm_plot plot;
     double pitch;
 
-    (void)index;
-    (void)snprintf(chart->title, sizeof(chart->title), "Idle time by length of the gap");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "Height: idle time in gaps of that length; each bar holds gaps from one length to twice that "
-                   "length. Above each bar: how many gaps.");
-    tm_chart_column(chart, "length of gap", false);
-    tm_chart_column(chart, "gaps", true);
-    tm_chart_column(chart, "time", true);
+    tm_chart_add_caption(chart,
+                         "Height: idle time in gaps of that length; each bar holds gaps from one length to twice that "
+                         "length. Above each bar: how many gaps.");
     tm_plot_begin(
         chart, &plot,
         &(struct tm_plot_frame){ .kind = TM_AXIS_TIME, .high = most_in(rows, "total_ps") * 1.06, .right_room = 12 });
@@ -845,9 +828,9 @@ static void write_caption(struct tm_chart *chart, const struct strips *s)
     char width[TM_FORMAT_BYTES], number[TM_FORMAT_BYTES];
 
     (void)snprintf(chart->title, sizeof(chart->title), "How busy each device is over time");
-    (void)snprintf(chart->caption, sizeof(chart->caption),
-                   "The share of each stretch of %s in which the device is busy, over everything that was recorded.",
-                   tm_axis_text(&axis, bin_ps, width));
+    tm_chart_add_caption(
+        chart, "The share of each stretch of %s in which the device is busy, over everything that was recorded.",
+        tm_axis_text(&axis, bin_ps, width));
     if (!s->is_shared)
         tm_chart_add_caption(chart, " The clocks of the hosts do not agree, or were not checked: each host begins on "
                                     "the left.");
@@ -856,18 +839,13 @@ static void write_caption(struct tm_chart *chart, const struct strips *s)
                              tm_format_count(number, (int64_t)s->total));
 }
 
-void tm_draw_utilization(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+void tm_draw_utilization(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct strips s;
 
-    (void)index;
     choose_strips(&s, summary);
     choose_scale(&s, chart);
     draw_strips(chart, &s);
-    tm_chart_column(chart, "device", false);
-    tm_chart_column(chart, "busy", true);
-    tm_chart_column(chart, "least busy stretch", true);
-    tm_chart_column(chart, "longest time under 50 %", true);
     for (int i = 0; i < s.count; i++)
         add_table_row(chart, &s, &s.strip[i]);
     write_caption(chart, &s);
