@@ -11,30 +11,16 @@
 /* The gates of a check: those that failed first, then those that could not be judged, then the
  * rest. */
 
-enum { GATES_MOST = 4096 };
-
-static void emit_of_status(const struct tm_content *content, const char *status, const char *id, const char *caption)
+static void emit_of_status(const struct tm_content *content, const char *where, const char *id, const char *caption)
 {
-    const struct tm_value *gates = tm_of(content, "gates");
-    static size_t pick[GATES_MOST]; /* too much for a small stack */
-    size_t picks = 0;
-
-    for (size_t i = 0; i < tm_length(gates) && picks < GATES_MOST; i++)
-        if (strcmp(tm_text(tm_get(tm_at(gates, i), "status")), status) == 0)
-            pick[picks++] = i;
-    if (picks > 0)
-        tm_emit_table(
-            content,
-            &(struct tm_table){
-                .id = id,
-                .caption = caption,
-                .shows = "title, figure, place wide, value_text, rule, limit_text, baseline_text, change_pct change, "
-                         "noise_pct wide, p wide, why, note",
-                .list = "gates",
-                .pick = pick,
-                .picks = picks,
-                .is_only_picked = true,
-                .paper_rows = 100 });
+    tm_emit_table(
+        content, &(struct tm_table){ .id = id,
+                                     .caption = caption,
+                                     .shows = "title, figure, place wide, value_text, rule, limit_text, baseline_text, "
+                                              "change_pct change, noise_pct wide, p wide, why, note",
+                                     .list = "gates",
+                                     .where = where,
+                                     .paper_rows = 100 });
 }
 
 static void emit_gates(const struct tm_content *content)
@@ -46,10 +32,10 @@ static void emit_gates(const struct tm_content *content)
                   "passed count = Passed");
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
-    emit_of_status(content, "failed", "gates-failed", "Failed");
-    emit_of_status(content, "unknown", "gates-unknown", "Not known");
-    emit_of_status(content, "skipped", "gates-skipped", "Skipped");
-    emit_of_status(content, "passed", "gates-passed", "Passed");
+    emit_of_status(content, "status=failed", "gates-failed", "Failed");
+    emit_of_status(content, "status=unknown", "gates-unknown", "Not known");
+    emit_of_status(content, "status=skipped", "gates-skipped", "Skipped");
+    emit_of_status(content, "status=passed", "gates-passed", "Passed");
 }
 
 static const char *no_gates(const struct tm_value *check)
@@ -315,8 +301,9 @@ static void emit_figures(const struct tm_content *content)
 {
     const struct tm_value *figures = tm_of(content, "figures");
     struct tm_side_columns columns = { .columns = 0 };
-    static struct tm_cell cell[FIGURES_MOST * TM_TABLE_COLUMNS_MOST]; /* too much for a small stack */
-    size_t rows = 0;
+    const size_t rows = tm_length(figures) < FIGURES_MOST ? tm_length(figures) : FIGURES_MOST;
+    struct tm_cell *cell;
+    size_t bytes;
 
     tm_side_columns_add(&columns, "Figure", "title", TM_CELL_WORD);
     tm_side_columns_add_sides(&columns, content->summary, "", "values", TM_CELL_NUMBER);
@@ -324,15 +311,18 @@ static void emit_figures(const struct tm_content *content)
     tm_side_columns_add_changes(&columns, content->summary, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
     tm_side_columns_add_changes(&columns, content->summary, "Judgement", "judgement", TM_CELL_TERM);
     tm_side_columns_add(&columns, "Path in the summary", "id", TM_CELL_NAME | TM_WIDE);
-    for (; rows < tm_length(figures) && rows < FIGURES_MOST; rows++)
-        fill_row(&cell[rows * columns.columns], &columns, tm_at(figures, rows));
+    bytes = (rows + 1) * columns.columns * sizeof(*cell);
+    cell = tm_content_take(content, bytes);
+    for (size_t i = 0; cell && i < rows; i++)
+        fill_row(&cell[i * columns.columns], &columns, tm_at(figures, i));
     tm_emit_table(content, &(struct tm_table){ .id = "figures",
                                                .caption = "Figures",
                                                .column = columns.column,
                                                .columns = columns.columns,
                                                .cells = cell,
-                                               .cell_rows = rows,
+                                               .cell_rows = cell ? rows : 0,
                                                .paper_rows = FIGURES_MOST });
+    tm_content_give(content, cell, bytes);
 }
 
 static const struct tm_section compared_figures_section = {

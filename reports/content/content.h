@@ -171,7 +171,8 @@ struct tm_table {
     bool repeats_chart;             /* a chart before it has the same figures */
 
     /* Of a section's own. */
-    const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0; NULL = all */
+    const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0, or where it has
+                          that word: "status=failed"; NULL = all */
     const char *by;    /* those with most of it, the largest first, TM_PICK_MOST at most; NULL = as they stand */
     const char *note;  /* a remark below it, where it has rows; NULL = none */
 };
@@ -358,6 +359,7 @@ struct tm_content {
     const struct tm_value *summary;
     const struct tm_medium *medium;
     void *to;
+    struct tm_run *run; /* whose ledger has what is too large for the stack */
 };
 
 /* The section of that kind of document (content.h) with that id; NULL = there is none. */

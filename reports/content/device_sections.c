@@ -463,22 +463,21 @@ static void emit_holders(const struct tm_content *content, const struct tm_value
 {
     const size_t n = tm_length(allocators);
     const size_t share = content->medium->room.is_paper && n > 0 ? PAPER_HOLDERS / n : HOLDERS_EACH;
-    static struct holders holders; /* too much for a small stack */
+    struct holders *const holders = tm_content_take(content, sizeof(*holders));
 
-    holders.count = 0;
-    holders.are_named = false;
-    for (size_t i = 0; i < n; i++)
-        add_holders(&holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
-    if (content->medium->room.is_paper && !holders.are_named)
-        return;
-    tm_emit_table(content, &(struct tm_table){
-                               .id = "memory-holders",
-                               .caption = "Largest buffers at the peak of each allocator",
-                               .shows = "name name = Allocator, host host = Host, op name = Op, shape name = Shape, "
-                                        "bytes bytes = Bytes, address word wide = Address",
-                               .cells = holders.cell[0],
-                               .cell_rows = holders.count,
-                               .paper_rows = PAPER_HOLDERS });
+    for (size_t i = 0; holders && i < n; i++)
+        add_holders(holders, tm_at(allocators, i), share < HOLDERS_LEAST ? HOLDERS_LEAST : share);
+    if (holders && (!content->medium->room.is_paper || holders->are_named))
+        tm_emit_table(
+            content,
+            &(struct tm_table){ .id = "memory-holders",
+                                .caption = "Largest buffers at the peak of each allocator",
+                                .shows = "name name = Allocator, host host = Host, op name = Op, shape name = Shape, "
+                                         "bytes bytes = Bytes, address word wide = Address",
+                                .cells = holders->cell[0],
+                                .cell_rows = holders->count,
+                                .paper_rows = PAPER_HOLDERS });
+    tm_content_give(content, holders, sizeof(*holders));
 }
 
 static void emit_of_allocators(const struct tm_content *content)

@@ -18,6 +18,16 @@ const struct tm_value *tm_of(const struct tm_content *content, const char *path)
     return tm_path(content->summary, path);
 }
 
+void *tm_content_take(const struct tm_content *content, size_t bytes)
+{
+    return tm_take(&content->run->budget, TM_ACCOUNT_MODEL, bytes, &content->run->error);
+}
+
+void tm_content_give(const struct tm_content *content, void *room, size_t bytes)
+{
+    tm_give(&content->run->budget, TM_ACCOUNT_MODEL, room, room ? bytes : 0);
+}
+
 void tm_emit_subheading(const struct tm_content *content, const char *text)
 {
     if (content->medium->subheading)
@@ -176,19 +186,24 @@ static void take_apart(struct columns *to, const char *columns, const struct tm_
     }
 }
 
-/* Has a row a number but 0 at one of the paths "count|total_ps"? */
-static bool has_any(const struct tm_value *row, const char *paths)
+/* Is a row one of those that tm_table.where tells? */
+static bool is_wanted(const struct tm_value *row, const char *paths)
 {
     char text[PATH_BYTES], *rest = NULL;
 
     (void)snprintf(text, sizeof(text), "%s", paths);
-    for (char *path = strtok_r(text, "|", &rest); path; path = strtok_r(NULL, "|", &rest))
-        if (tm_double(tm_path(row, path)) != 0)
+    for (char *path = strtok_r(text, "|", &rest); path; path = strtok_r(NULL, "|", &rest)) {
+        char *const word = strchr(path, '=');
+
+        if (word)
+            *word = 0;
+        if (word ? strcmp(tm_text(tm_path(row, path)), word + 1) == 0 : tm_double(tm_path(row, path)) != 0)
             return true;
+    }
     return false;
 }
 
-/* out: pick  TM_PICK_MOST; returned: how many rows the table shows of those of the summary */
+/* out: pick  as many as there are rows; returned: how many of them the table shows */
 static size_t pick_rows(size_t *pick, const struct tm_table *table)
 {
     const struct tm_value *rows = table->rows;
@@ -196,8 +211,8 @@ static size_t pick_rows(size_t *pick, const struct tm_table *table)
 
     if (table->by)
         return tm_pick_largest(rows, table->by, NULL, TM_PICK_MOST, pick);
-    for (size_t i = 0; i < tm_length(rows) && picks < TM_PICK_MOST; i++)
-        if (has_any(tm_type_of(rows) == TM_OBJECT ? tm_value_at(rows, i) : tm_at(rows, i), table->where))
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (is_wanted(tm_type_of(rows) == TM_OBJECT ? tm_value_at(rows, i) : tm_at(rows, i), table->where))
             pick[picks++] = i;
     return picks;
 }
@@ -224,34 +239,43 @@ static void leave_known(struct tm_table *table, struct tm_column *columns)
     table->columns = known;
 }
 
-void tm_emit_table(const struct tm_content *content, const struct tm_table *table)
+/* The table with the values that its paths lead to.  in: columns  room for those that it shows */
+static struct tm_table resolve(const struct tm_content *content, const struct tm_table *table, struct columns *columns)
 {
-    const bool is_told = table->repeats_chart && content->medium->has_charts;
-    struct tm_table said = *table;
-    struct columns columns;
-    size_t pick[TM_PICK_MOST];
+    struct tm_table whole = *table;
     char row[PATH_BYTES] = "";
 
     if (table->list) {
         (void)snprintf(row, sizeof(row), "%s[*]", table->list);
-        said.rows = table->rows ? table->rows : tm_of(content, table->list);
+        whole.rows = table->rows ? table->rows : tm_of(content, table->list);
     }
     if (table->rest_at)
-        said.rest = tm_of(content, table->rest_at);
+        whole.rest = tm_of(content, table->rest_at);
     if (table->total_at)
-        said.total = tm_of(content, table->total_at);
-    if (table->where || table->by) {
-        said.picks = pick_rows(pick, &said);
-        said.pick = pick;
-        said.is_only_picked = table->where != NULL;
-    }
+        whole.total = tm_of(content, table->total_at);
     if (table->obeys_rows)
-        said.screen_rows = (size_t)strtoull(tm_text(tm_of(content, "settings.rows")), NULL, 10);
+        whole.screen_rows = (size_t)strtoull(tm_text(tm_of(content, "settings.rows")), NULL, 10);
     if (table->shows) {
-        take_apart(&columns, table->shows, content, row);
-        said.column = columns.column;
-        said.columns = columns.count;
-        leave_known(&said, columns.column);
+        take_apart(columns, table->shows, content, row);
+        whole.column = columns->column;
+        whole.columns = columns->count;
+        leave_known(&whole, columns->column);
+    }
+    return whole;
+}
+
+void tm_emit_table(const struct tm_content *content, const struct tm_table *table)
+{
+    const bool is_told = table->repeats_chart && content->medium->has_charts;
+    struct columns columns;
+    struct tm_table said = resolve(content, table, &columns);
+    const size_t bytes = (tm_length(said.rows) + 1) * sizeof(size_t);
+    size_t *pick = table->where || table->by ? tm_content_take(content, bytes) : NULL;
+
+    if (pick) {
+        said.pick = pick;
+        said.picks = pick_rows(pick, &said);
+        said.is_only_picked = table->where != NULL;
     }
     if (tm_table_rows(&said) == 1 && tm_int(tm_get(said.rest, "rows")) == 0)
         said.total = NULL; /* it would say the row again */
@@ -259,6 +283,7 @@ void tm_emit_table(const struct tm_content *content, const struct tm_table *tabl
         content->medium->table(content->to, &said);
     if (table->note && tm_table_rows(&said) > 0)
         tm_emit(content, TM_TONE_QUIET, "%s", table->note);
+    tm_content_give(content, pick, bytes);
 }
 
 /* Is it told: there, with room, and not a 0 of something rare? */

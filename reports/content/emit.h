@@ -9,6 +9,10 @@
 
 const struct tm_value *tm_of(const struct tm_content *content, const char *path); /* of the summary */
 
+/* Room for what is too large for the stack, zeroed.  out: NULL: the run has failed */
+void *tm_content_take(const struct tm_content *content, size_t bytes);
+void tm_content_give(const struct tm_content *content, void *room, size_t bytes); /* in: room  NULL = none */
+
 void tm_emit_subheading(const struct tm_content *content, const char *text);
 /* A paragraph, formatted, cut at 2 KiB. */
 void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);

@@ -182,15 +182,15 @@ static const struct tm_value *threshold_of(const struct tm_content *content, con
 static size_t emit_thresholds(const struct tm_content *content)
 {
     struct changes changes = { .count = 0 };
-    static struct tm_thresholds built_in; /* too much for a small stack */
-    struct tm_error error = { 0 };
+    struct tm_thresholds *const built_in = tm_content_take(content, sizeof(*built_in));
 
-    if (tm_thresholds_init(&built_in, &error) != TM_OK)
-        return 0;
-    for (int i = 0; i < TM_KPI_COUNT; i++)
-        compare_bands(&changes, threshold_of(content, "kpis", tm_kpi_id[i]), &built_in.kpi[i]);
-    for (int i = 0; i < TM_LIMIT_COUNT; i++)
-        compare_limit(&changes, threshold_of(content, "limits", tm_limit_id[i]), &built_in.limit[i]);
+    if (built_in && tm_thresholds_init(built_in, &content->run->error) == TM_OK) {
+        for (int i = 0; i < TM_KPI_COUNT; i++)
+            compare_bands(&changes, threshold_of(content, "kpis", tm_kpi_id[i]), &built_in->kpi[i]);
+        for (int i = 0; i < TM_LIMIT_COUNT; i++)
+            compare_limit(&changes, threshold_of(content, "limits", tm_limit_id[i]), &built_in->limit[i]);
+    }
+    tm_content_give(content, built_in, sizeof(*built_in));
     tm_emit_table(content,
                   &(struct tm_table){ .id = "thresholds-changed",
                                       .caption = "Thresholds that are not those of the program",
@@ -590,7 +590,9 @@ static void find_used(struct use *use)
                                       .section = note_section,
                                       .table = note_table,
                                       .facts = note_facts };
-    const struct tm_content content = { .summary = use->content->summary, .medium = &noting, .to = use };
+    const struct tm_content content = {
+        .summary = use->content->summary, .medium = &noting, .to = use, .run = use->content->run
+    };
 
     const struct tm_document *document = tm_document_of(content.summary);
 
@@ -632,33 +634,43 @@ static const char *title_of(const struct tm_content *content, const struct tm_te
     return title;
 }
 
+/* The table of the terms. */
+struct terms {
+    struct tm_cell cell[TM_TERMS_MOST][3];
+    char labels[TM_TERMS_MOST][LABEL_BYTES];
+    char texts[TM_TERMS_MOST][TM_TERM_BYTES];
+    int place[TM_TERMS_MOST];
+};
+
 static void emit_terms(const struct tm_content *content)
 {
     struct use use = { .content = content, .section = "" };
-    static struct tm_cell cell[TM_TERMS_MOST][3]; /* too much for a small stack, as the labels are */
-    static char labels[TM_TERMS_MOST][LABEL_BYTES], texts[TM_TERMS_MOST][TM_TERM_BYTES];
-    int place[TM_TERMS_MOST];
+    struct terms *const terms = tm_content_take(content, sizeof(*terms));
     size_t n = 0;
 
+    if (!terms)
+        return;
     find_used(&use);
     for (size_t i = 0; i < tm_term_count && i < TM_TERMS_MOST; i++) {
         if (!use.is_used[i])
             continue;
-        place[n] = (int)i;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(content, &tm_terms[i]));
-        cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(labels[n], tm_terms[i].labels));
-        cell[n++][2] = tm_cell_of_text(TM_CELL_PROSE, tm_term_text((int)i, texts[i]));
+        terms->place[n] = (int)i;
+        terms->cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(content, &tm_terms[i]));
+        terms->cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(terms->labels[n], tm_terms[i].labels));
+        terms->cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, tm_term_text((int)i, terms->texts[n]));
+        n++;
     }
     tm_emit_table(
         content,
         &(struct tm_table){ .id = "terms",
                             .caption = "Figures and columns of the sections",
                             .shows = "section word = Section, labels prose = Figure or column, text prose = What it is",
-                            .cells = cell[0],
+                            .cells = terms->cell[0],
                             .cell_rows = n,
                             .anchor = "term",
-                            .anchors = place,
+                            .anchors = terms->place,
                             .paper_rows = TM_TERMS_MOST });
+    tm_content_give(content, terms, sizeof(*terms));
 }
 
 static void emit_definitions(const struct tm_content *content)

@@ -110,7 +110,6 @@ struct csv {
     FILE *file;                                      /* that cells go to */
     bool is_first;                                   /* the next cell is the first of its line */
     size_t finding_count, place_count, column_count; /* lines of files that are written piece by piece */
-    tm_status status;
 };
 
 /* --- cells --- */
@@ -188,23 +187,15 @@ static void end_line(struct csv *c)
 /* Open a file; NULL after a failure. */
 static FILE *open_file(struct csv *c, const char *name)
 {
-    FILE *file = c->status ? NULL : tm_atomic_folder_add(c->folder, name);
-
-    if (!file && !c->status)
-        c->status = c->run->error.status;
-    c->file = file;
+    c->file = tm_failed(c->run) ? NULL : tm_atomic_folder_add(c->folder, name);
     c->is_first = true;
-    return file;
+    return c->file;
 }
 
 static void close_file(struct csv *c, FILE *file)
 {
-    tm_status st;
-
-    if (!file)
-        return;
-    st = tm_atomic_folder_close(c->folder, file);
-    c->status = c->status ? c->status : st;
+    if (file)
+        tm_atomic_folder_close(c->folder, file);
 }
 
 static FILE *open_with_header(struct csv *c, const char *name, const char *header)
@@ -219,7 +210,7 @@ static FILE *open_with_header(struct csv *c, const char *name, const char *heade
 /* A line of the index. */
 static void list_file(struct csv *c, const char *name, const char *caption, int64_t rows, int64_t left_out)
 {
-    if (c->status)
+    if (tm_failed(c->run))
         return;
     c->file = c->index;
     put_text(c, name);
@@ -294,7 +285,7 @@ static void write_rows(struct csv *c, const struct tm_table *table, const char *
     close_file(c, file);
     list_file(c, name, caption, (int64_t)tm_table_rows(table), tm_table_left_out(table, tm_table_rows(table)));
     c->file = c->columns;
-    for (size_t i = 0; i < table->columns && !c->status; i++)
+    for (size_t i = 0; i < table->columns && !tm_failed(c->run); i++)
         describe_column(c, name, table, i);
 }
 
@@ -358,7 +349,7 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
     struct csv *c = to;
     const struct tm_section *section = tm_section_of_finding(c->summary, finding);
 
-    if (c->status)
+    if (tm_failed(c->run))
         return;
     c->file = c->findings;
     put_int(c, (int64_t)number);
@@ -415,8 +406,8 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
         "evidence,fix");
     c.places = open_with_header(&c, "finding-places.csv", "number,id,begin_ps,end_ps,device");
     write_kpis(&c);
-    if (!c.status)
-        tm_content_say(&(struct tm_content){ .summary = c.summary, .medium = &csv_medium, .to = &c });
+    if (!tm_failed(run))
+        tm_content_say(&(struct tm_content){ .summary = c.summary, .medium = &csv_medium, .to = &c, .run = run });
     c.section = NULL;
     list_file(&c, "findings.csv", "Findings", (int64_t)c.finding_count, 0);
     list_file(&c, "finding-places.csv", "Where findings can be looked at", (int64_t)c.place_count, 0);
@@ -425,5 +416,5 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
     close_file(&c, c.findings);
     close_file(&c, c.columns);
     close_file(&c, c.index);
-    return c.status;
+    return run->error.status;
 }

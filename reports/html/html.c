@@ -431,7 +431,9 @@ static void put_skip(struct tm_page *page)
 static void put_page(struct tm_page *page)
 {
     struct tm_front_page front;
-    const struct tm_content content = { .summary = page->summary, .medium = &page_medium, .to = page };
+    const struct tm_content content = {
+        .summary = page->summary, .medium = &page_medium, .to = page, .run = page->chart.run
+    };
 
     tm_front_make(&front, page->summary);
     tm_html_head(&page->w, front.title, page->document->made_by, true);

@@ -523,6 +523,7 @@ enum {
 
 struct markdown {
     struct tm_mdw w;
+    struct tm_run *run;
     const struct tm_value *summary;
     struct tm_front_page front;
     struct tm_sheet sheet;
@@ -906,21 +907,21 @@ static void put_report(struct markdown *m)
     put_verdict(m);
     put_front_facts(m);
     put_kpis(m);
-    tm_content_say(&(struct tm_content){ .summary = m->summary, .medium = &markdown_medium, .to = m });
+    tm_content_say(&(struct tm_content){ .summary = m->summary, .medium = &markdown_medium, .to = m, .run = m->run });
     put_tail(m);
 }
 
 tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
     struct markdown *m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
-    tm_status st = TM_OK;
 
     if (!m)
         return TM_ERR_LIMIT;
+    m->run = run;
     m->summary = tm_doc_root(doc);
     put_report(m);
     if (fwrite(m->room, 1, m->w.used, to) != m->w.used || fflush(to) != 0)
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the Markdown report");
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the Markdown report");
     tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
-    return st;
+    return run->error.status;
 }

@@ -587,7 +587,7 @@ static void save(struct tm_pdf *pdf, FILE *to)
 
 static void make(struct tm_pdf *pdf)
 {
-    const struct tm_content content = { .summary = pdf->summary, .medium = &pdf_medium, .to = pdf };
+    const struct tm_content content = { .summary = pdf->summary, .medium = &pdf_medium, .to = pdf, .run = pdf->run };
 
     tm_front_make(&pdf->front, pdf->summary);
     pdf_set_info(pdf);

@@ -169,7 +169,7 @@ static struct ranks rank(struct tm_sample a, struct tm_sample b)
  */
 static double exact_lower(size_t m, size_t n, size_t u)
 {
-    static double orders[EXACT_COUNTS]; /* by their U, up to u; too much for a small stack */
+    static _Thread_local double orders[EXACT_COUNTS]; /* by their U, up to u; too much for the stack */
     double all = 1, lower = 0;
 
     memset(orders, 0, sizeof(orders));
@@ -199,8 +199,7 @@ static size_t twice_midrank(double x, struct tm_sample a, struct tm_sample b)
 static double tied_two_sided(struct tm_sample a, struct tm_sample b)
 {
     enum { SUMS = TIED_MOST * (TIED_MOST + 1) + 1 };
-    static double chosen[TIED_MOST / 2 + 1]
-                        [SUMS]; /* ways to choose so many with that sum; too much for a small stack */
+    static _Thread_local double chosen[TIED_MOST / 2 + 1][SUMS]; /* ways to choose so many with that sum */
     const size_t count = a.count + b.count, middle = a.count * (count + 1);
     size_t own = 0, reach = 0, far;
     double all = 0, as_far = 0;

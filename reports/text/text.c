@@ -408,6 +408,7 @@ enum {
 
 struct text {
     struct tm_textw w;
+    struct tm_run *run;
     const struct tm_value *summary;
     struct tm_front_page front;
     struct tm_sheet sheet;
@@ -687,23 +688,23 @@ static void put_report(struct text *t)
     put_verdict(t);
     put_kpis(t);
     put_top_findings(t);
-    tm_content_say(&(struct tm_content){ .summary = t->summary, .medium = &text_medium, .to = t });
+    tm_content_say(&(struct tm_content){ .summary = t->summary, .medium = &text_medium, .to = t, .run = t->run });
     put_maker(t);
 }
 
 tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to)
 {
     struct text *t = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*t), &run->error);
-    tm_status st = TM_OK;
 
     if (!t)
         return TM_ERR_LIMIT;
     t->w.to = to;
+    t->run = run;
     t->summary = tm_doc_root(doc);
     tm_front_make(&t->front, t->summary);
     put_report(t);
     if (fflush(to) != 0 || ferror(to))
-        st = tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the text report");
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the text report");
     tm_give(&run->budget, TM_ACCOUNT_MODEL, t, sizeof(*t));
-    return st;
+    return run->error.status;
 }

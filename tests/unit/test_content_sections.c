@@ -216,12 +216,15 @@ static void say(struct book *book, const struct tm_value *summary, bool is_whole
 
     for (size_t i = 0; i < sizeof(media) / sizeof(media[0]); i++) {
         struct tm_medium to = medium;
+        struct tm_run run;
 
+        test_run_init(&run);
         to.room = media[i].room;
         to.has_charts = media[i].has_charts;
         *book = (struct book){ .summary = summary, .room = to.room, .is_whole = is_whole };
-        tm_content_say(&(struct tm_content){ .summary = summary, .medium = &to, .to = book });
+        tm_content_say(&(struct tm_content){ .summary = summary, .medium = &to, .to = book, .run = &run });
         assert_int_equal(book->open, 0);
+        assert_ledger_is_even(&run);
     }
 }
 
@@ -442,8 +445,11 @@ static void assert_tree(const struct tm_value *summary, struct tm_room room, siz
 {
     const struct tm_medium to = { .room = room, .table = take_tree };
     struct tree tree = { .room = room, .summary = summary };
+    struct tm_run run;
 
-    tm_scopes_section.say(&(struct tm_content){ .summary = summary, .medium = &to, .to = &tree });
+    test_run_init(&run);
+    tm_scopes_section.say(&(struct tm_content){ .summary = summary, .medium = &to, .to = &tree, .run = &run });
+    assert_ledger_is_even(&run);
     assert_int_equal(tree.rows, rows);
     assert_int_equal(tree.left_out, TREE_ROWS - rows);
     assert_int_equal(tree.least, least);

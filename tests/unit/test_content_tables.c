@@ -430,7 +430,7 @@ static void a_table_is_said_once(void **state)
 {
     struct tm_medium medium = { .room = screen, .has_charts = true, .table = hear_table };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
+    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
     struct tm_table table = table_of_rows();
 
     (void)state;
@@ -451,7 +451,7 @@ static void facts_are_what_there_is(void **state)
 {
     struct tm_medium medium = { .room = screen, .facts = hear_facts };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
+    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
 
     (void)state;
     tm_emit_columns(&content, "f", columns, COLUMNS, "rows[1]");
@@ -467,7 +467,7 @@ static void what_is_missing_is_said_with_its_reason(void **state)
 {
     const struct tm_medium medium = { .room = screen, .paragraph = hear_paragraph };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
+    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
 
     (void)state;
     assert_false(tm_emit_missing(&content, of("rows"), "Rows"));
@@ -482,8 +482,8 @@ static void a_long_paragraph_is_cut(void **state)
 {
     const struct tm_medium medium = { .room = screen, .paragraph = hear_paragraph }, deaf = { .room = screen };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard };
-    const struct tm_content to_deaf = { tm_doc_root(doc), &deaf, NULL };
+    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
+    const struct tm_content to_deaf = { tm_doc_root(doc), &deaf, NULL, &run };
 
     (void)state;
     tm_emit(&content, TM_TONE_QUIET, "%5000s", "x");

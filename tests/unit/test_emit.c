@@ -70,7 +70,8 @@ static void begin(struct bench *b, const char *json)
     b->doc = tm_doc_new(&b->run);
     assert_non_null(b->doc);
     test_summary_load(tm_doc_root(b->doc), json);
-    b->content = (struct tm_content){ .summary = tm_doc_root(b->doc), .medium = &b->medium, .to = &b->notes };
+    b->content =
+        (struct tm_content){ .summary = tm_doc_root(b->doc), .medium = &b->medium, .to = &b->notes, .run = &b->run };
 }
 
 static void end(struct bench *b, const char *expected)

@@ -76,7 +76,7 @@ static struct book *walk(void)
         doc = tm_doc_new(&run);
         assert_non_null(doc);
         test_schema_sample_of(tm_doc_root(doc), documents[i][0], documents[i][1], TEST_NOTHING_IS_NULL);
-        tm_content_say(&(struct tm_content){ .summary = tm_doc_root(doc), .medium = &medium, .to = book });
+        tm_content_say(&(struct tm_content){ .summary = tm_doc_root(doc), .medium = &medium, .to = book, .run = &run });
         tm_doc_free(doc);
     }
     return book;
