@@ -465,19 +465,18 @@ static int64_t own_exposed_of(const struct tm_value *of, const char *exposed)
     return tm_int(tm_get(of, exposed)) - tm_int(tm_get(of, "exposed_wait_ps"));
 }
 
+static double own_exposed_of_device(const struct tm_value *device)
+{
+    return (double)own_exposed_of(device, EXPOSED);
+}
+
 static void emit_worst_exposed(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *devices = tm_get(all->summary, "devices"), *worst = NULL;
+    const struct tm_value *devices = tm_get(all->summary, "devices");
+    const struct tm_value *worst = tm_highest_row(devices, own_exposed_of_device);
 
-    for (size_t i = 0; i < tm_length(devices); i++) {
-        const struct tm_value *d = tm_at(devices, i);
-
-        if (!worst || own_exposed_of(d, "exposed_collective_ps") > own_exposed_of(worst, "exposed_collective_ps"))
-            worst = d;
-    }
-    if (worst && tm_length(devices) > 1)
-        tm_finding_emit_with(f, "worst_device", worst,
-                             tm_given_int("own_ps", own_exposed_of(worst, "exposed_collective_ps")));
+    if (tm_length(devices) > 1)
+        tm_finding_emit_with(f, "worst_device", worst, tm_given_int("own_ps", own_exposed_of(worst, EXPOSED)));
 }
 
 /* Do any exposed collectives cross nodes? */
@@ -495,15 +494,9 @@ static bool reaches_nodes(const struct tm_value *summary)
 /* The row with the most exposed time: kind, size and bandwidth. */
 static void emit_worst_row(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *rows = tm_path(all->summary, "collectives.rows"), *worst = NULL;
+    const struct tm_value *worst = tm_highest_row(tm_path(all->summary, "collectives.rows"), exposed_of);
 
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        if (!worst || own_exposed_of(row, "exposed_ps") > own_exposed_of(worst, "exposed_ps"))
-            worst = row;
-    }
-    if (worst && own_exposed_of(worst, "exposed_ps") > 0)
+    if (own_exposed_of(worst, "exposed_ps") > 0)
         tm_finding_emit_with(f, "worst_row", worst, tm_given_int("own_ps", own_exposed_of(worst, "exposed_ps")));
 }
 

@@ -234,16 +234,9 @@ static void emit_events(struct tm_findings *all, struct tm_finding *f, bool in_s
     }
 }
 
-/* Host work around compiles in the listed gaps: tracing and lowering. */
-static int64_t tracing_ps(const struct tm_findings *all)
+static bool is_of_compile(const struct tm_value *gap)
 {
-    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
-    int64_t sum_ps = 0;
-
-    for (size_t i = 0; i < tm_length(longest); i++)
-        if (strcmp(tm_text(tm_get(tm_at(longest, i), "cause")), "compile") == 0)
-            sum_ps = tm_sum_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
-    return sum_ps;
+    return strcmp(tm_text(tm_get(gap, "cause")), "compile") == 0;
 }
 
 /* A compile after the warm-up is never intended: at least a warning, whatever it cost. */
@@ -257,7 +250,9 @@ static void find_inside_steps(struct tm_findings *all)
     if (count <= 0)
         return;
     idle_ps = tm_wait_explain(all, &wait, 1, all->window_ps);
-    traced_ps = tm_wait_explain(all, &host, 1, tracing_ps(all));
+    /* the host's part of the gaps around compiles: tracing and lowering */
+    traced_ps =
+        tm_wait_explain(all, &host, 1, tm_sum_rows(tm_path(all->summary, "gaps.longest"), "parts.host", is_of_compile));
     f = tm_is_worth_mention_on(all, tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")
             ? tm_finding_of_idle(all, "compile_in_steps", tm_sum_times(idle_ps, traced_ps),
                                  tm_sum_times(idle_ps, traced_ps), "gaps.by_cause.compile.total_ps")

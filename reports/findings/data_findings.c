@@ -176,16 +176,7 @@ void tm_find_transfers(struct tm_findings *all)
  * severity is fixed. */
 
 #define PS_PER_MS 1000000000LL
-enum { STEPS_LEAST = 4 }; /* from which on growth is told from chance */
-
-static void emit_holders(struct tm_finding *f, const struct tm_value *allocator)
-{
-    const struct tm_value *holders = tm_get(allocator, "holders");
-
-    for (size_t i = 0; i < tm_length(holders) && i < 3; i++)
-        tm_finding_emit(f, "holder", tm_at(holders, i));
-}
-
+enum { STEPS_LEAST = 4 };
 static void find_near_limit(struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
@@ -203,7 +194,7 @@ static void find_near_limit(struct tm_findings *all, const struct tm_value *allo
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);
     tm_finding_emit(f, "peak", allocator);
-    emit_holders(f, allocator);
+    tm_finding_emit_rows(f, "holder", tm_get(allocator, "holders"), 3, 0);
     tm_finding_where(f, tm_int(tm_get(allocator, "peak_at_ps")), PS_PER_MS, tm_text(tm_get(allocator, "host")));
 }
 
@@ -328,18 +319,6 @@ static void find_small_allocations(struct tm_findings *all, const struct tm_valu
         tm_finding_emit(f, "rate", allocator);
 }
 
-/* The allocator that a rule reports: the worst one, so that 8 similar devices give one finding and not 8. */
-static const struct tm_value *worst_by(const struct tm_value *list, double (*rank)(const struct tm_value *allocator))
-{
-    const struct tm_value *worst = NULL;
-
-    for (size_t i = 0; i < tm_length(list); i++) {
-        if (!worst || rank(tm_at(list, i)) > rank(worst))
-            worst = tm_at(list, i);
-    }
-    return worst;
-}
-
 static double rank_peak(const struct tm_value *allocator)
 {
     const struct tm_value *pct = tm_get(allocator, "peak_pct");
@@ -363,7 +342,7 @@ static double rank_fragmentation(const struct tm_value *allocator)
 static bool is_near_limit(const struct tm_findings *all)
 {
     const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_PEAK_MEMORY];
-    const struct tm_value *fullest = worst_by(tm_path(all->summary, "memory.allocators"), rank_peak);
+    const struct tm_value *fullest = tm_highest_row(tm_path(all->summary, "memory.allocators"), rank_peak);
 
     return fullest && kpi->has_bands && rank_peak(fullest) > kpi->bad;
 }
@@ -407,15 +386,15 @@ void tm_find_memory(struct tm_findings *all)
     const struct tm_value *profiles = tm_path(all->summary, "memory.device_profiles"), *grown = NULL;
 
     if (tm_length(profiles) > 0)
-        find_holders(all, worst_by(profiles, rank_profile));
+        find_holders(all, tm_highest_row(profiles, rank_profile));
 
     if (tm_length(list) == 0)
         return;
     for (size_t i = 0; i < tm_length(list); i++)
         grown = !grown || growth_of(all, tm_at(list, i)) > growth_of(all, grown) ? tm_at(list, i) : grown;
     find_growth(all, grown);
-    find_small_allocations(all, worst_by(list, rank_small));
-    find_near_limit(all, worst_by(list, rank_peak));
-    find_spikes(all, worst_by(list, rank_spikes));
-    find_fragmentation(all, worst_by(list, rank_fragmentation));
+    find_small_allocations(all, tm_highest_row(list, rank_small));
+    find_near_limit(all, tm_highest_row(list, rank_peak));
+    find_spikes(all, tm_highest_row(list, rank_spikes));
+    find_fragmentation(all, tm_highest_row(list, rank_fragmentation));
 }

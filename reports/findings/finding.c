@@ -267,6 +267,37 @@ void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row)
     tm_finding_where(f, tm_int(tm_get(row, "begin_ps")), tm_int(tm_get(row, "dur_ps")), tm_text(tm_get(row, "device")));
 }
 
+void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
+                          size_t placed)
+{
+    for (size_t i = 0; i < tm_length(rows) && (i < said || i < placed); i++) {
+        if (i < said)
+            tm_finding_emit(f, sentence, tm_at(rows, i));
+        if (i < placed)
+            tm_finding_where_row(f, tm_at(rows, i));
+    }
+}
+
+int64_t tm_sum_rows(const struct tm_value *rows, const char *path, bool (*is_meant)(const struct tm_value *row))
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (is_meant(tm_at(rows, i)))
+            sum = tm_sum_times(sum, tm_int(tm_path(tm_at(rows, i), path)));
+    return sum;
+}
+
+const struct tm_value *tm_highest_row(const struct tm_value *rows, double (*rank)(const struct tm_value *row))
+{
+    const struct tm_value *highest = NULL;
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (!highest || rank(tm_at(rows, i)) > rank(highest))
+            highest = tm_at(rows, i);
+    return highest;
+}
+
 char *tm_row_time(char *out, const struct tm_value *row, const char *key)
 {
     return tm_format_time(out, tm_int(tm_get(row, key)));

@@ -122,6 +122,15 @@ void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, co
 /* The same for a row with start_ps, dur_ps and device. */
 void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 
+/* A sentence for each of the first rows of a list, and the places of the first ones. */
+void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
+                          size_t placed);
+
+/* Of a list: the sum of the times at a path of those rows that are meant, and the row of the highest rank, of equals the
+ * first; NULL = it is empty. */
+int64_t tm_sum_rows(const struct tm_value *rows, const char *path, bool (*is_meant)(const struct tm_value *row));
+const struct tm_value *tm_highest_row(const struct tm_value *rows, double (*rank)(const struct tm_value *row));
+
 /* Members of a row, formatted for evidence.  out:    out  returned; TM_FORMAT_BYTES, of a name TM_SHORT_NAME_BYTES */
 char *tm_row_time(char *out, const struct tm_value *row, const char *key);
 char *tm_row_count(char *out, const struct tm_value *row, const char *key);

@@ -12,16 +12,6 @@
 
 enum { NAMES_SAID = 3, THREADS_LEAST = 4, ALONE_PCT = 75, CPU_BUSY_PCT = 50 };
 
-/* --- evidence for the findings on idle time --- */
-
-static void emit_waits(struct tm_findings *all, struct tm_finding *f)
-{
-    const struct tm_value *rows = tm_path(all->summary, "host.sync.rows");
-
-    for (size_t i = 0; i < tm_length(rows) && i < NAMES_SAID; i++)
-        tm_finding_emit(f, "wait", tm_at(rows, i));
-}
-
 void tm_host_emit_launches(struct tm_finding *f)
 {
     tm_finding_emit(f, "launches_per_step", NULL);
@@ -55,19 +45,6 @@ void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool 
         tm_finding_emit_with(f, "functions", NULL, tm_given_text("functions", text));
 }
 
-/* --- work that comes late --- */
-
-static void emit_stretches(struct tm_findings *all, struct tm_finding *f)
-{
-    const struct tm_value *longest = tm_path(all->summary, "host.queue_empty.longest");
-
-    for (size_t i = 0; i < tm_length(longest); i++) {
-        if (i == 0)
-            tm_finding_emit(f, "longest", tm_at(longest, i));
-        tm_finding_where_row(f, tm_at(longest, i));
-    }
-}
-
 /* Reported if many small causes add up; otherwise the findings on idle time by cause are more specific. */
 void tm_find_empty_queue(struct tm_findings *all)
 {
@@ -84,7 +61,7 @@ void tm_find_empty_queue(struct tm_findings *all)
     tm_finding_emit_with(f, "empty", NULL, tm_given_int("empty_ps", empty_ps), tm_given_double("share_pct", share),
                          tm_given_double("of_idle_pct", tm_share_pct(empty_ps, idle_ps)));
     tm_host_emit_launches(f);
-    emit_stretches(all, f);
+    tm_finding_emit_rows(f, "longest", tm_path(all->summary, "host.queue_empty.longest"), 1, SIZE_MAX);
 }
 
 /* --- work on the host --- */
@@ -147,7 +124,6 @@ static void find_cpu_ops(struct tm_findings *all)
 static void find_round_trips(struct tm_findings *all)
 {
     const struct tm_value *trips = tm_path(all->summary, "fallback.round_trips");
-    const struct tm_value *longest = tm_get(trips, "longest");
     const int64_t count = tm_int(tm_get(trips, "count")), host_ps = tm_int(tm_get(trips, "host_ps"));
     struct tm_finding *f;
 
@@ -157,11 +133,7 @@ static void find_round_trips(struct tm_findings *all)
     if (!f)
         return;
     tm_finding_emit(f, "all", trips);
-    for (size_t i = 0; i < tm_length(longest) && i < TM_WHERE_MOST; i++) {
-        if (i < NAMES_SAID)
-            tm_finding_emit(f, "trip", tm_at(longest, i));
-        tm_finding_where_row(f, tm_at(longest, i));
-    }
+    tm_finding_emit_rows(f, "trip", tm_get(trips, "longest"), NAMES_SAID, TM_WHERE_MOST);
 }
 
 /* --- the CPU as the device --- */
@@ -396,7 +368,7 @@ static bool is_covered_elsewhere(const struct tm_findings *all, enum tm_wait wai
 static void emit_host(struct tm_findings *all, struct tm_finding *f, const char *cause)
 {
     if (strcmp(cause, "sync") == 0)
-        emit_waits(all, f);
+        tm_finding_emit_rows(f, "wait", tm_path(all->summary, "host.sync.rows"), NAMES_SAID, 0);
     else if (strcmp(cause, "launch") == 0)
         tm_host_emit_launches(f);
     else if (strcmp(cause, "host") == 0 || strcmp(cause, "input") == 0)
@@ -448,11 +420,13 @@ bool tm_idle_is_of_long_launches(const struct tm_findings *all)
     return long_ps > 0 && long_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.launch.total_ps")) / 2;
 }
 
-/* Driver calls that a program makes once, when it first uses the device or a library. */
-static bool is_of_startup(const char *call)
+/* A gap in a driver call that a program makes once, when it first uses the device or a library. */
+static bool is_of_startup(const struct tm_value *gap)
 {
     static const char *const parts[] = { "Malloc",      "Free",      "StreamCreate",     "EventCreate",  "ModuleLoad",
                                          "LibraryLoad", "CtxCreate", "PrimaryCtxRetain", "HostRegister", "HostAlloc" };
+
+    const char *call = tm_text(tm_get(gap, "host_event"));
 
     if (strncmp(call, "cuda", 4) != 0 && strncmp(call, "cu", 2) != 0 && strncmp(call, "hip", 3) != 0)
         return false;
@@ -462,27 +436,11 @@ static bool is_of_startup(const char *call)
     return false;
 }
 
-/* Do driver calls of the startup make up half of the idle time for host work? */
-static bool is_startup(const struct tm_findings *all)
+/* Do gaps of a kind make up half of the idle time for host work? */
+static bool are_half_of_host(const struct tm_findings *all, bool (*is_meant)(const struct tm_value *gap))
 {
-    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
-    int64_t sum_ps = 0;
+    const int64_t sum_ps = tm_sum_rows(tm_path(all->summary, "gaps.longest"), "parts.host", is_meant);
 
-    for (size_t i = 0; i < tm_length(longest); i++)
-        if (is_of_startup(tm_text(tm_get(tm_at(longest, i), "host_event"))))
-            sum_ps = tm_sum_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
-    return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
-}
-
-/* Do held-up calls make up half of the idle time for host work? */
-static bool is_of_held_calls(const struct tm_findings *all)
-{
-    const struct tm_value *longest = tm_path(all->summary, "gaps.longest");
-    int64_t sum_ps = 0;
-
-    for (size_t i = 0; i < tm_length(longest); i++)
-        if (is_held_up(tm_at(longest, i)))
-            sum_ps = tm_sum_times(sum_ps, tm_int(tm_path(tm_at(longest, i), "parts.host")));
     return sum_ps > 0 && sum_ps >= tm_int(tm_path(all->summary, "gaps.by_cause.host.total_ps")) / 2;
 }
 
@@ -493,9 +451,9 @@ static const char *case_of(const struct tm_findings *all, const char *cause)
         return tm_idle_is_of_long_launches(all) ? "late" : NULL;
     if (strcmp(cause, "host") != 0)
         return NULL;
-    if (is_startup(all))
+    if (are_half_of_host(all, is_of_startup))
         return "startup";
-    if (is_of_held_calls(all))
+    if (are_half_of_host(all, is_held_up))
         return "held_up";
     return main_part(all, "host") > 0.5 ? "main_thread" : NULL;
 }

@@ -72,18 +72,14 @@ static int64_t small_mean(const struct tm_findings *all)
 
 static void emit_short(struct tm_findings *all, struct tm_finding *f)
 {
-    const struct tm_value *runs = tm_path(all->summary, "fusion.runs"), *longest = tm_get(runs, "longest");
+    const struct tm_value *runs = tm_path(all->summary, "fusion.runs");
     const struct tm_value *per_step = tm_path(all->summary, "fusion.per_step");
 
     tm_finding_emit_with(f, "small", NULL, tm_given_int("mean_ps", small_mean(all)));
     if (tm_has(per_step))
         tm_finding_emit_with(f, "per_step", NULL, tm_given_int("kernels", tm_whole(tm_double(per_step))));
     tm_finding_emit(f, "runs", runs);
-    for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
-        if (i < RUNS_NAMED)
-            tm_finding_emit(f, "run", tm_at(longest, i));
-        tm_finding_where_row(f, tm_at(longest, i));
-    }
+    tm_finding_emit_rows(f, "run", tm_get(runs, "longest"), RUNS_NAMED, PLACES);
 }
 
 /* The short operations with the most time, and where each runs first. */
@@ -131,7 +127,6 @@ static void find_short(struct tm_findings *all)
 static void emit_programs(struct tm_findings *all, struct tm_finding *f)
 {
     const struct tm_value *programs = tm_get(all->summary, "programs"), *pauses = tm_get(programs, "pauses");
-    const struct tm_value *longest = tm_get(pauses, "longest");
     const int64_t operations = tm_int(tm_get(programs, "operations")), count = tm_int(tm_get(pauses, "count"));
     const int64_t executions = tm_int(tm_get(programs, "count"));
 
@@ -143,10 +138,7 @@ static void emit_programs(struct tm_findings *all, struct tm_finding *f)
     if (count > 0)
         tm_finding_emit_with(f, "program_pauses", pauses,
                              tm_given_int("mean_ps", tm_int(tm_get(pauses, "total_ps")) / count));
-    for (size_t i = 0; i < tm_length(longest) && i < PLACES; i++) {
-        tm_finding_emit(f, "program_pause", tm_at(longest, i));
-        tm_finding_where_row(f, tm_at(longest, i));
-    }
+    tm_finding_emit_rows(f, "program_pause", tm_get(pauses, "longest"), PLACES, PLACES);
 }
 
 /* Short gaps that are attributed to the host, which needed that long for the next operation or two. */
@@ -242,16 +234,16 @@ static void find_programs(struct tm_findings *all)
     emit_programs(all, f);
 }
 
+static bool is_of_triton(const struct tm_value *kernel)
+{
+    return strncmp(tm_text(tm_get(kernel, "name")), "triton_", 7) == 0;
+}
+
 /* Are kernels of torch.compile launched one by one? */
 static bool is_compiled(const struct tm_findings *all)
 {
-    const struct tm_value *rows = tm_path(all->summary, "kernels.by_name");
-    int64_t compiled = 0;
-
-    for (size_t i = 0; i < tm_length(rows); i++)
-        if (strncmp(tm_text(tm_get(tm_at(rows, i), "name")), "triton_", 7) == 0)
-            compiled = tm_sum_times(compiled, tm_int(tm_get(tm_at(rows, i), "count")));
-    return compiled > time_at(all, "fusion.kernels.count") / COMPILED_PART;
+    return tm_sum_rows(tm_path(all->summary, "kernels.by_name"), "count", is_of_triton) >
+           time_at(all, "fusion.kernels.count") / COMPILED_PART;
 }
 
 /* PyTorch: each operation is a launch of its own, and the host does not stay ahead of the device. */
@@ -260,7 +252,6 @@ static void find_eager(struct tm_findings *all)
     /* a few long launches are a different problem */
     const struct short_gaps gaps = short_gaps(all, !tm_idle_is_of_long_launches(all));
     const int64_t launches = time_at(all, "host.launches.count"), kernels = time_at(all, "fusion.kernels.count");
-    const struct tm_value *runs = tm_path(all->summary, "fusion.runs.longest");
     int64_t stake_ps;
     struct tm_finding *f;
 
@@ -278,8 +269,7 @@ static void find_eager(struct tm_findings *all)
     tm_finding_emit_with(f, "small", NULL, tm_given_int("mean_ps", small_mean(all)));
     tm_host_emit_launches(f);
     tm_host_emit_functions(all, f, false);
-    for (size_t i = 0; i < tm_length(runs) && i < PLACES; i++)
-        tm_finding_where_row(f, tm_at(runs, i));
+    tm_finding_emit_rows(f, "", tm_path(all->summary, "fusion.runs.longest"), 0, PLACES);
 }
 
 /* --- ops that come back --- */
@@ -299,32 +289,37 @@ static int64_t repeated_stake(const struct tm_findings *all, const struct tm_val
     return stake_ps < total_ps ? stake_ps : total_ps;
 }
 
-static void find_repeated(struct tm_findings *all)
+/* What fixing a row could save; 0 = nothing: it is not said. */
+typedef int64_t stake_fn(const struct tm_findings *all, const struct tm_value *row);
+
+static int64_t stake_of(const struct tm_findings *all, const struct tm_value *rows, stake_fn *stake)
 {
-    const struct tm_value *rows = tm_path(all->summary, "fusion.repeated");
-    int64_t stake_ps = 0;
-    int said = 0;
-    struct tm_finding *f;
+    int64_t sum_ps = 0;
 
     for (size_t i = 0; i < tm_length(rows); i++)
-        stake_ps = tm_sum_times(stake_ps, repeated_stake(all, tm_at(rows, i)));
-    if (is_busy(all) || !tm_is_worth_mention(all, stake_ps))
-        return;
-    f = tm_finding_of_share(all, "op_repeated", stake_ps, NULL); /* which of it can go is not known */
-    for (size_t i = 0; i < tm_length(rows) && said < ROWS_NAMED; i++) {
-        if (repeated_stake(all, tm_at(rows, i)) == 0)
+        sum_ps = tm_sum_times(sum_ps, stake(all, tm_at(rows, i)));
+    return sum_ps;
+}
+
+static void emit_staked(const struct tm_findings *all, struct tm_finding *f, const char *sentence,
+                        const struct tm_value *rows, stake_fn *stake, size_t most)
+{
+    for (size_t i = 0, said = 0; i < tm_length(rows) && said < most; i++) {
+        if (stake(all, tm_at(rows, i)) == 0)
             continue;
-        tm_finding_emit(f, "op", tm_at(rows, i));
+        tm_finding_emit(f, sentence, tm_at(rows, i));
         said++;
     }
 }
 
-/* --- attention, layouts --- */
-
-static void emit_rows(struct tm_finding *f, const struct tm_value *rows)
+static void find_repeated(struct tm_findings *all)
 {
-    for (size_t i = 0; i < tm_length(rows) && i < ROWS_NAMED; i++)
-        tm_finding_emit(f, "row", tm_at(rows, i));
+    const struct tm_value *rows = tm_path(all->summary, "fusion.repeated");
+    const int64_t stake_ps = stake_of(all, rows, repeated_stake);
+
+    if (!is_busy(all) && tm_is_worth_mention(all, stake_ps)) /* which of it can go is not known */
+        emit_staked(all, tm_finding_of_share(all, "op_repeated", stake_ps, NULL), "op", rows, repeated_stake,
+                    ROWS_NAMED);
 }
 
 static void find_attention(struct tm_findings *all)
@@ -337,7 +332,7 @@ static void find_attention(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "attention_unfused", total_ps);
     tm_finding_emit(f, "all", attention);
-    emit_rows(f, tm_get(attention, "rows"));
+    tm_finding_emit_rows(f, "row", tm_get(attention, "rows"), ROWS_NAMED, 0);
 }
 
 static void find_layout(struct tm_findings *all)
@@ -353,7 +348,7 @@ static void find_layout(struct tm_findings *all)
     tm_finding_value(f, share, "%");
     tm_finding_limit(f, limit);
     tm_finding_emit(f, "all", copies);
-    emit_rows(f, tm_get(copies, "rows"));
+    tm_finding_emit_rows(f, "row", tm_get(copies, "rows"), ROWS_NAMED, 0);
 }
 
 /* --- eager chains --- */
@@ -464,26 +459,17 @@ static int64_t low_stake(const struct tm_findings *all, const struct tm_value *r
 static void find_low(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "occupancy.low");
-    int64_t stake_ps = 0;
-    int said = 0;
+    const struct tm_threshold *kpi = &all->thresholds->kpi[TM_KPI_OCCUPANCY];
+    const int64_t stake_ps = kpi->has_bands && kpi->good > 0 ? stake_of(all, rows, low_stake) : 0;
     struct tm_finding *f;
 
-    if (!all->thresholds->kpi[TM_KPI_OCCUPANCY].has_bands || all->thresholds->kpi[TM_KPI_OCCUPANCY].good <= 0)
-        return;
-    for (size_t i = 0; i < tm_length(rows); i++)
-        stake_ps = tm_sum_times(stake_ps, low_stake(all, tm_at(rows, i)));
     if (!tm_is_worth_mention(all, stake_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_low", stake_ps);
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
-    tm_finding_limit(f, all->thresholds->kpi[TM_KPI_OCCUPANCY].good);
+    tm_finding_limit(f, kpi->good);
     tm_finding_emit(f, "mean", NULL);
-    for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
-        if (low_stake(all, tm_at(rows, i)) == 0)
-            continue;
-        tm_finding_emit(f, "kernel", tm_at(rows, i));
-        said++;
-    }
+    emit_staked(all, f, "kernel", rows, low_stake, KERNELS_NAMED);
 }
 
 /* --- waves --- */
@@ -501,42 +487,29 @@ static int64_t tail_stake(const struct tm_findings *all, const struct tm_value *
 static void find_tail(struct tm_findings *all)
 {
     const struct tm_value *rows = tm_path(all->summary, "occupancy.tail.rows");
-    int64_t stake_ps = 0;
-    int said = 0;
-    struct tm_finding *f;
+    const int64_t stake_ps = stake_of(all, rows, tail_stake);
 
-    for (size_t i = 0; i < tm_length(rows); i++)
-        stake_ps = tm_sum_times(stake_ps, tail_stake(all, tm_at(rows, i)));
-    if (!tm_is_worth_mention(all, stake_ps))
-        return;
-    f = tm_finding_of_time(all, "occupancy_tail", stake_ps);
-    for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
-        if (tail_stake(all, tm_at(rows, i)) == 0)
-            continue;
-        tm_finding_emit(f, "waves", tm_at(rows, i));
-        said++;
-    }
+    if (tm_is_worth_mention(all, stake_ps))
+        emit_staked(all, tm_finding_of_time(all, "occupancy_tail", stake_ps), "waves", rows, tail_stake, KERNELS_NAMED);
+}
+
+/* Of kernels that do not fill the device once. */
+static int64_t small_stake(const struct tm_findings *all, const struct tm_value *row)
+{
+    (void)all;
+    return tm_has(tm_get(row, "waves")) && tm_double(tm_get(row, "waves")) < 1;
 }
 
 static void find_small_grid(struct tm_findings *all)
 {
     const int64_t idle_ps = tm_int(tm_path(all->summary, "occupancy.tail.idle_multiprocessors_ps"));
-    const struct tm_value *rows = tm_path(all->summary, "occupancy.tail.rows");
-    int said = 0;
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, idle_ps))
         return;
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
     tm_finding_emit(f, "idle", NULL);
-    for (size_t i = 0; i < tm_length(rows) && said < KERNELS_NAMED; i++) {
-        const struct tm_value *row = tm_at(rows, i);
-
-        if (!tm_has(tm_get(row, "waves")) || tm_double(tm_get(row, "waves")) >= 1)
-            continue;
-        tm_finding_emit(f, "waves", row);
-        said++;
-    }
+    emit_staked(all, f, "waves", tm_path(all->summary, "occupancy.tail.rows"), small_stake, KERNELS_NAMED);
 }
 
 static void find_occupancy(struct tm_findings *all)
@@ -550,7 +523,7 @@ static void find_occupancy(struct tm_findings *all)
 
 static void find_precision(struct tm_findings *all)
 {
-    const struct tm_value *f32 = tm_path(all->summary, "fusion.matrix.f32"), *rows = tm_get(f32, "rows");
+    const struct tm_value *f32 = tm_path(all->summary, "fusion.matrix.f32");
     const int64_t total_ps = tm_int(tm_get(f32, "total_ps"));
     const int64_t stake_ps = total_ps / 2; /* matrix units are several times as fast, memory is not */
     struct tm_finding *f;
@@ -561,8 +534,7 @@ static void find_precision(struct tm_findings *all)
     tm_finding_emit_with(
         f, "all", f32,
         tm_given_double("share_pct", tm_share_pct(total_ps, tm_int(tm_path(all->summary, "fusion.kernels.total_ps")))));
-    for (size_t i = 0; i < tm_length(rows) && i < KERNELS_NAMED; i++)
-        tm_finding_emit(f, "product", tm_at(rows, i));
+    tm_finding_emit_rows(f, "product", tm_get(f32, "rows"), KERNELS_NAMED, 0);
 }
 
 void tm_find_kernels(struct tm_findings *all)
