@@ -478,21 +478,16 @@ static void print_environment(FILE *to, const struct tm_value *e)
 
 static void print_steps(FILE *to, const struct tm_value *steps)
 {
-    static const struct {
-        const char *source, *words;
-    } words[] = {
-        { "host", "marked on the host" },
-        { "group", "from the groups that a viewer left in the file" },
-        { "tpu", "from the TPU's own step line" },
-        { "module", "not marked: executions of the largest program" },
-        { "session", "not marked: the whole session is one" },
+    static const char *const words[][2] = {
+        { "host", ", marked on the host" },
+        { "group", ", from the groups that a viewer left in the file" },
+        { "tpu", ", from the TPU's own step line" },
+        { "module", ", not marked: executions of the largest program" },
+        { "session", ", not marked: the whole session is one" },
     };
-    const char *source = tm_text(tm_get(steps, "source"));
 
-    (void)fprintf(to, "  steps: %lld", (long long)tm_int(tm_get(steps, "count")));
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (!strcmp(words[i].source, source))
-            (void)fprintf(to, ", %s", words[i].words);
+    (void)fprintf(to, "  steps: %lld%s", (long long)tm_int(tm_get(steps, "count")),
+                  tm_format_word(TM_PAIRS(words), tm_text(tm_get(steps, "source")), ""));
     if (tm_int(tm_get(steps, "warmup")))
         (void)fprintf(to, "; %lld of them warm-up", (long long)tm_int(tm_get(steps, "warmup")));
     if (tm_int(tm_get(steps, "incomplete")))

@@ -5,6 +5,7 @@
  * lighter until every part stands out from its paper by 3:1 and every text by 4.5:1
  * (WCAG 2.1, 1.4.11 and 1.4.3); tests/unit/test_svg.c measures it. */
 #include "reports/chart/chart.h"
+#include "reports/format/format.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -92,17 +93,12 @@ enum tm_role tm_role_of_direction(const char *direction)
 
 const char *tm_direction_title(const char *direction)
 {
-    static const struct {
-        const char *word, *title;
-    } titles[] = {
+    static const char *const titles[][2] = {
         { "h2d", "host to device" },  { "d2h", "device to host" },         { "p2p", "device to device" },
         { "d2d", "within a device" }, { "other", "of unknown direction" },
     };
 
-    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
-        if (strcmp(titles[i].word, direction) == 0)
-            return titles[i].title;
-    return direction;
+    return tm_format_word(TM_PAIRS(titles), direction, direction);
 }
 
 const char *tm_cause_title(const char *cause)

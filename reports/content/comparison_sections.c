@@ -132,16 +132,15 @@ enum { MIDDLE_BYTES = 300 };
 static void tell_middle(const struct tm_content *content, const struct tm_value *test, size_t side, const char *name,
                         char out[MIDDLE_BYTES])
 {
-    static const struct {
-        const char *id, *words;
-    } methods[] = { { "permutation", "permutation test" },
-                    { "mann_whitney", "Mann-Whitney test" },
-                    { "welch_effective", "t test of the effective samples" },
-                    { "rank_effective", "rank test of the effective samples" },
-                    { "welch", "Welch's test of the runs" } };
+    static const char *const methods[][2] = { { "permutation", "permutation test" },
+                                              { "mann_whitney", "Mann-Whitney test" },
+                                              { "welch_effective", "t test of the effective samples" },
+                                              { "rank_effective", "rank test of the effective samples" },
+                                              { "welch", "Welch's test of the runs" } };
     const struct tm_value *sides = tm_of(content, "sides"), *of = tm_get(test, name);
     const struct tm_value *figures[] = { tm_get(of, "change_pct"), tm_get(of, "low_pct"), tm_get(of, "high_pct") };
-    const char *method = "", *key = strcmp(name, "mean") == 0 ? "mean_ps" : "median_ps";
+    const char *method = tm_format_word(TM_PAIRS(methods), tm_text(tm_get(of, "method")), "");
+    const char *key = strcmp(name, "mean") == 0 ? "mean_ps" : "median_ps";
     char text[3][TM_FORMAT_BYTES] = { "", "", "" }, shown[TM_FORMAT_BYTES], from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES],
          p[48] = "";
 
@@ -152,9 +151,6 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
             cell.is_change = true;
             (void)snprintf(text[i], sizeof(text[i]), "%s", tm_cell_shown(&cell, content->summary, shown));
         }
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        if (strcmp(tm_text(tm_get(of, "method")), methods[i].id) == 0)
-            method = methods[i].words;
     if (tm_has(tm_get(of, "p")))
         (void)snprintf(p, sizeof(p), ", p = %.2g", tm_double(tm_get(of, "p")));
     tm_format_time(from, tm_int(tm_get(tm_at(sides, 0), key)));
@@ -167,22 +163,17 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
 /* "B: mean ...; median ... Regression between these two runs." */
 static void emit_test(const struct tm_content *content, const struct tm_value *test, size_t side)
 {
-    static const struct {
-        const char *id, *words;
-    } verdicts[] = { { "regression", "Regression" },
-                     { "improvement", "Improvement" },
-                     { "no_change", "No significant change" },
-                     { "inconclusive", "Inconclusive" } };
+    static const char *const verdicts[][2] = { { "regression", "Regression" },
+                                               { "improvement", "Improvement" },
+                                               { "no_change", "No significant change" },
+                                               { "inconclusive", "Inconclusive" } };
     const struct tm_value *sides = tm_of(content, "sides"), *worth = tm_get(test, "effective_samples");
     const struct tm_value *compiling = tm_get(test, "compiling_steps"), *reason = tm_get(test, "reason");
     char label[TM_SIDE_TITLE_BYTES], mean[MIDDLE_BYTES], median[MIDDLE_BYTES];
-    const char *verdict = "";
+    const char *verdict = tm_format_word(TM_PAIRS(verdicts), tm_text(tm_get(test, "verdict")), "");
 
     if (!tm_has(tm_path(test, "mean.change_pct")))
         return;
-    for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++)
-        if (strcmp(tm_text(tm_get(test, "verdict")), verdicts[i].id) == 0)
-            verdict = verdicts[i].words;
     tell_middle(content, test, side, "mean", mean);
     tell_middle(content, test, side, "median", median);
     tm_emit(content, TM_TONE_PLAIN, "%s: %s; %s. %s%s%s.", tm_side_label(content->summary, side, label), mean, median,

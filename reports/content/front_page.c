@@ -64,10 +64,8 @@ static void append_kind(char *text, const struct tm_value *model)
     static const char *const kinds[][2] = { { "gpu", "GPU" }, { "tpu", "TPU" }, { "cpu", "CPU" } };
     const char *kind = tm_text(tm_get(model, "kind")), *vendor = tm_text(tm_get(model, "vendor"));
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(kind, kinds[i][0]) == 0)
-            kind = kinds[i][1];
-    tm_format_append(text, TM_FRONT_BYTES, "%.60s%s%.60s", vendor, *vendor ? " " : "", kind);
+    tm_format_append(text, TM_FRONT_BYTES, "%.60s%s%.60s", vendor, *vendor ? " " : "",
+                     tm_format_word(TM_PAIRS(kinds), kind, kind));
 }
 
 /* "2 × NVIDIA H100 (of 4)" */
@@ -156,9 +154,9 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
 
 static void add_window(struct tm_front_page *front, const struct tm_value *summary)
 {
-    static const char *const modes[][2] = { { "steps", "the analyzed steps" },
-                                            { "all", "all activity" },
-                                            { "session", "the session" } };
+    static const char *const modes[][2] = { { "steps", ", the analyzed steps" },
+                                            { "all", ", all activity" },
+                                            { "session", ", the session" } };
     const struct tm_value *windows = tm_path(summary, "window.hosts"), *job = tm_path(summary, "window.job"),
                           *first = NULL;
     const char *mode = tm_text(tm_path(summary, "window.mode"));
@@ -177,11 +175,8 @@ static void add_window(struct tm_front_page *front, const struct tm_value *summa
     }
     if (tm_has(job)) /* one clock for all hosts */
         first = job;
-    tm_format_append(text, TM_FRONT_BYTES, "%s", tm_format_time(span, tm_int(tm_get(first, "span_ps"))));
-    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-        if (strcmp(mode, modes[i][0]) == 0)
-            tm_format_append(text, TM_FRONT_BYTES, ", %s", modes[i][1]);
-    tm_format_append(text, TM_FRONT_BYTES, ", starting at %s",
+    tm_format_append(text, TM_FRONT_BYTES, "%s%s, starting at %s",
+                     tm_format_time(span, tm_int(tm_get(first, "span_ps"))), tm_format_word(TM_PAIRS(modes), mode, ""),
                      tm_format_time(begin, tm_int(tm_get(first, "begin_ps"))));
     if (first == job)
         tm_format_append(text, TM_FRONT_BYTES, ", on all hosts");

@@ -455,10 +455,7 @@ static const char *words_of_class(const char *class)
         { "other", "others" },
     };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(words[i][0], class) == 0)
-            return words[i][1];
-    return class;
+    return tm_format_word(TM_PAIRS(words), class, class);
 }
 
 static void emit_classes(const struct tm_content *content, const struct tm_value *classes)

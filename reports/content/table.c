@@ -74,11 +74,7 @@ static int64_t whole_of(const struct tm_cell *cell)
                                        : tm_whole(cell->number);
 }
 
-struct titled {
-    const char *word, *title;
-};
-
-static const struct titled sources[] = {
+static const char *const sources[][2] = {
     { "host", "step markers on the host" },
     { "group", "group ids of the events" },
     { "tpu", "the Steps line of the TPU" },
@@ -86,7 +82,7 @@ static const struct titled sources[] = {
     { "session", "none marked: the whole session is one step" },
 };
 
-static const struct titled terms[] = {
+static const char *const terms[][2] = {
     { "compute", "computing" }, /* bounds */
     { "none", "nothing" },
     { "latency", "latency" },
@@ -116,16 +112,6 @@ static const struct titled terms[] = {
     { "max_decrease_pct", "falls at most by (%)" },
 };
 
-static const char *title_of(const struct titled *list, size_t count, const char *word)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(list[i].word, word) == 0)
-            return list[i].title;
-    return word;
-}
-
-#define TITLE_OF(list, word) title_of((list), sizeof(list) / sizeof((list)[0]), (word))
-
 /* A text in the words of its kind. */
 static const char *worded(enum tm_cell_kind kind, const char *text, const struct tm_value *summary)
 {
@@ -139,9 +125,9 @@ static const char *worded(enum tm_cell_kind kind, const char *text, const struct
     case TM_CELL_DIRECTION:
         return tm_direction_title(text);
     case TM_CELL_SOURCE:
-        return TITLE_OF(sources, text);
+        return tm_format_word(TM_PAIRS(sources), text, text);
     case TM_CELL_TERM:
-        return TITLE_OF(terms, text);
+        return tm_format_word(TM_PAIRS(terms), text, text);
     default:
         return text;
     }

@@ -141,21 +141,15 @@ static void show_first(struct tm_finding *f, const struct tm_value *op)
 /* The type of work of an operation, as a case of its finding. */
 static const char *work_of(const struct tm_value *op)
 {
-    static const struct {
-        const char *category, *work;
-    } rows[] = {
+    static const char *const rows[][2] = {
         { "gemm/dot", "products" },        { "convolution", "convolutions" },
         { "attention", "attention" },      { "elementwise fusion", "fewer_bytes" },
         { "elementwise", "fewer_bytes" },  { "normalization", "fewer_bytes" },
         { "softmax", "fewer_bytes" },      { "reduction", "fewer_bytes" },
         { "quantization", "fewer_bytes" }, { "copy/transpose", "fewer_bytes" },
     };
-    const char *category = tm_text(tm_get(op, "category"));
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(rows[i].category, category) == 0)
-            return rows[i].work;
-    return "any_work";
+    return tm_format_word(TM_PAIRS(rows), tm_text(tm_get(op, "category")), "any_work");
 }
 
 /* Could the matmuls of an op or a kernel use a narrower type? */

@@ -266,6 +266,14 @@ static int largest_first(const void *a, const void *b)
     return (one->figure < other->figure) - (one->figure > other->figure);
 }
 
+const char *tm_format_word(const char *const (*pairs)[2], size_t count, const char *word, const char *other)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(pairs[i][0], word) == 0)
+            return pairs[i][1];
+    return other;
+}
+
 size_t tm_pick_largest(const struct tm_value *list, const char *key, const char *only, size_t most, size_t *pick)
 {
     struct pick largest[TM_PICK_MOST];
