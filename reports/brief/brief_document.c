@@ -2,6 +2,7 @@
 /* The brief as a document: what of a summary, a comparison or a night is in it. */
 #include "reports/brief/brief.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +12,14 @@
 #include "reports/content/content.h"
 #include "reports/format/format.h"
 
-enum { TEXT_BYTES = 280, TEXT_LEAST_BYTES = 40, SORTED_MOST = 512, SIDES_LEAST = 2, LINE_BYTES = 1024 };
+enum {
+    TEXT_BYTES = 280,
+    TEXT_LEAST_BYTES = 40,
+    SORTED_MOST = 512,
+    SIDES_LEAST = 2,
+    LINE_BYTES = 1024,
+    MEMBERS_BYTES = 256
+};
 
 static const struct {
     const char *key;
@@ -82,10 +90,27 @@ static void add_member(const struct brief *b, struct tm_value *to, const char *k
         tm_add_null(to, key, *tm_why(text) ? tm_why(text) : "not recorded");
 }
 
-static void copy_members(struct tm_value *to, const struct tm_value *from, const char *const *keys)
+/* Members as the brief has them, of a row of the document: "job text, run text = id, value, reason known".  Of each its
+ * key; "text" where it is one, which is cut where there is little room, or "known" where that may be null; and its path,
+ * where that is not its key. */
+static void add_members(const struct brief *b, struct tm_value *to, const struct tm_value *from, const char *members)
 {
-    for (; *keys; keys++)
-        tm_add_copy(to, *keys, tm_get(from, *keys));
+    char text[MEMBERS_BYTES], *rest = NULL, *words;
+
+    assert(strlen(members) < sizeof(text));
+    (void)snprintf(text, sizeof(text), "%s", members);
+    for (char *member = strtok_r(text, ",", &rest); member; member = strtok_r(NULL, ",", &rest)) {
+        const char *const path = strstr(member, "= "), *key = strtok_r(member, " ", &words);
+        const char *const kind = strtok_r(NULL, " ", &words);
+        const struct tm_value *const value = tm_path(from, path ? path + 2 : key);
+
+        if (kind && strcmp(kind, "text") == 0)
+            add_text(b, to, key, tm_text(value));
+        else if (kind && strcmp(kind, "known") == 0)
+            add_member(b, to, key, value);
+        else
+            tm_add_copy(to, key, value);
+    }
 }
 
 /* The next row of a list.  out: NULL: there is no room, and it is counted */
@@ -99,6 +124,17 @@ static struct tm_value *add_row(struct brief *b, enum tm_brief_list list, struct
     return tm_add_object(to, NULL);
 }
 
+static void add_rows(struct brief *b, enum tm_brief_list list, struct tm_value *to, const struct tm_value *from,
+                     const char *members)
+{
+    for (size_t i = 0; i < tm_length(from); i++) {
+        struct tm_value *row = add_row(b, list, to);
+
+        if (row)
+            add_members(b, row, tm_at(from, i), members);
+    }
+}
+
 /* --- what all have --- */
 
 static void add_finding(struct brief *b, struct tm_value *to, const struct tm_value *finding)
@@ -109,19 +145,10 @@ static void add_finding(struct brief *b, struct tm_value *to, const struct tm_va
 
     if (!row)
         return;
-    add_text(b, row, "id", tm_text(tm_get(finding, "id")));
-    tm_add_string(row, "severity", tm_text(tm_get(finding, "severity")));
-    add_text(b, row, "title", tm_text(tm_get(finding, "title")));
-    if (is_cause) {
-        tm_add_copy(row, "change_ps", tm_get(finding, "change_ps"));
-        tm_add_copy(row, "explains_pct", tm_get(finding, "explains_pct"));
-    } else {
-        tm_add_copy(row, "at_stake_ps", tm_get(finding, "at_stake_ps"));
-        tm_add_copy(row, "share_pct", tm_get(finding, "share_pct"));
-    }
+    add_members(b, row, finding, "id text, severity text, title text");
+    add_members(b, row, finding, is_cause ? "change_ps, explains_pct" : "at_stake_ps, share_pct");
     add_text(b, row, "stake", is_cause ? tm_finding_part(stake, finding) : tm_finding_stake(stake, finding));
-    add_text(b, row, "evidence", tm_text(tm_at(tm_get(finding, "evidence"), 0)));
-    add_text(b, row, "advice", tm_text(tm_at(tm_get(finding, "fix"), 0)));
+    add_members(b, row, finding, "evidence text = evidence[0], advice text = fix[0]");
 }
 
 static void add_findings(struct brief *b)
@@ -187,14 +214,13 @@ static void add_input(struct brief *b)
     }
     tm_add_uint(to, "hosts", tm_length(tm_path(b->from, "input.hosts")));
     tm_add_uint(to, "devices", tm_length(tm_get(b->from, "devices")));
-    tm_add_string(to, "platform", tm_text(tm_path(b->from, "environment.platform")));
-    add_member(b, to, "device_model", tm_path(b->from, "environment.devices[0].model"));
+    add_members(b, to, b->from,
+                "platform text = environment.platform, device_model known = environment.devices[0].model");
     add_versions(b, to);
     tm_add_uint(to, "files", tm_length(files));
     tm_add_uint(to, "damaged_files", damaged);
     tm_add_uint(to, "bytes", (uint64_t)(bytes < 9e18 ? bytes : 9e18));
-    tm_add_copy(to, "events_read", tm_path(b->from, "coverage.events_read"));
-    tm_add_copy(to, "events_used", tm_path(b->from, "coverage.events_used"));
+    add_members(b, to, b->from, "events_read = coverage.events_read, events_used = coverage.events_used");
 }
 
 static void add_missing_row(struct brief *b, struct tm_value *to, const char *id, const char *text)
@@ -212,8 +238,7 @@ static void add_missing(struct brief *b)
 {
     struct tm_value *to = tm_add_array(b->root, "missing");
     const struct tm_value *files = tm_path(b->from, "input.files"), *coverage = tm_get(b->from, "coverage");
-    const struct tm_value *marks = tm_get(coverage, "marks"), *tallies = tm_get(coverage, "tallies");
-    const struct tm_value *warnings = tm_get(coverage, "warnings");
+    const struct tm_value *tallies = tm_get(coverage, "tallies"), *warnings = tm_get(coverage, "warnings");
     char text[LINE_BYTES], count[TM_FORMAT_BYTES];
 
     for (size_t i = 0; i < tm_length(files); i++) {
@@ -225,8 +250,7 @@ static void add_missing(struct brief *b)
                        *problem ? problem : "damaged");
         add_missing_row(b, to, "file", text);
     }
-    for (size_t i = 0; i < tm_length(marks); i++)
-        add_missing_row(b, to, tm_text(tm_get(tm_at(marks, i), "id")), tm_text(tm_get(tm_at(marks, i), "text")));
+    add_rows(b, TM_BRIEF_MISSING, to, tm_get(coverage, "marks"), "id text, text text");
     for (size_t i = 0; i < tm_length(tallies); i++) {
         const struct tm_value *tally = tm_value_at(tallies, i);
 
@@ -304,7 +328,6 @@ static void add_parts(struct brief *b, struct tm_value *steps, const struct tm_v
 
 static void add_steps(struct brief *b)
 {
-    static const char *const times[] = { "median_ps", "mean_ps", "p95_ps", "min_ps", "max_ps", NULL };
     const struct tm_value *steps = tm_get(b->from, "steps");
     struct tm_value *to;
 
@@ -313,11 +336,9 @@ static void add_steps(struct brief *b)
         return;
     }
     to = tm_add_object(b->root, "steps");
-    tm_add_copy(to, "source", tm_get(steps, "source"));
-    tm_add_copy(to, "count", tm_get(steps, "count"));
-    tm_add_copy(to, "analyzed", tm_get(steps, "chosen"));
-    copy_members(to, steps, times);
-    tm_add_copy(to, "total_ps", tm_path(steps, "parts.total_ps"));
+    add_members(b, to, steps,
+                "source, count, analyzed = chosen, median_ps, mean_ps, p95_ps, min_ps, max_ps, "
+                "total_ps = parts.total_ps");
     add_parts(b, to, tm_get(steps, "parts"));
 }
 
@@ -388,11 +409,8 @@ static void add_checks(struct brief *b)
         const struct tm_value *check = tm_at(checks, i), *holds = tm_get(check, "holds");
         struct tm_value *row = tm_has(holds) && !tm_is(holds) ? add_row(b, TM_BRIEF_FAILED_CHECKS, failed) : NULL;
 
-        if (!row)
-            continue;
-        tm_add_string(row, "id", tm_text(tm_get(check, "id")));
-        add_text(b, row, "title", tm_text(tm_get(check, "title")));
-        add_member(b, row, "where", tm_get(check, "where"));
+        if (row)
+            add_members(b, row, check, "id text, title text, where known");
     }
 }
 
@@ -437,9 +455,6 @@ static void add_values(const struct brief *b, struct tm_value *to, const struct 
 
 static void add_sides(struct brief *b)
 {
-    static const char *const times[] = { "samples", "mean_ps", "median_ps", "p95_ps", NULL };
-    static const char *const results[] = { "verdict", "basis",    "change_ps", "change_pct",
-                                           "low_pct", "high_pct", "p",         NULL };
     const struct tm_value *sides = tm_get(b->from, "sides"), *tests = tm_get(b->from, "tests");
     const struct tm_value *comparability = tm_get(b->from, "comparability");
     struct tm_value *to = tm_add_array(b->root, "sides");
@@ -450,17 +465,15 @@ static void add_sides(struct brief *b)
 
         if (!row)
             continue;
-        add_text(b, row, "id", tm_text(tm_get(side, "id")));
-        add_text(b, row, "label", tm_text(tm_get(side, "label")));
+        add_members(b, row, side, "id text, label text");
         tm_add_uint(row, "runs", tm_length(tm_get(side, "runs")));
-        copy_members(row, side, times);
+        add_members(b, row, side, "samples, mean_ps, median_ps, p95_ps");
         if (!test) {
             tm_add_null(row, "test", "it is the base");
             continue;
         }
-        row = tm_add_object(row, "test");
-        copy_members(row, test, results);
-        add_member(b, row, "reason", tm_get(test, "reason"));
+        add_members(b, tm_add_object(row, "test"), test,
+                    "verdict, basis, change_ps, change_pct, low_pct, high_pct, p, reason known");
     }
     to = tm_add_array(b->root, "comparability");
     for (size_t i = 0; i < tm_length(comparability); i++) {
@@ -476,7 +489,6 @@ static void add_sides(struct brief *b)
 
 static void add_changes(struct brief *b)
 {
-    static const char *const members[] = { "base_ps", "new_ps", "change_ps", "significant", NULL };
     const struct tm_value *waterfalls = tm_get(b->from, "waterfalls");
     struct tm_value *to = tm_add_array(b->root, "changes");
     struct part parts[PARTS_MOST];
@@ -508,9 +520,7 @@ static void add_changes(struct brief *b)
         if (!row)
             continue;
         add_text(b, row, "side", parts[i].side);
-        add_text(b, row, "id", tm_text(tm_get(parts[i].of, "id")));
-        add_text(b, row, "title", tm_text(tm_get(parts[i].of, "title")));
-        copy_members(row, parts[i].of, members);
+        add_members(b, row, parts[i].of, "id text, title text, base_ps, new_ps, change_ps, significant");
     }
 }
 
@@ -536,35 +546,22 @@ static void add_figures(struct brief *b)
             if (!row)
                 continue;
             add_text(b, row, "side", tm_text(tm_get(tm_at(sides, k + 1), "id")));
-            add_text(b, row, "id", tm_text(tm_get(figure, "id")));
-            add_text(b, row, "title", tm_text(tm_get(figure, "title")));
-            tm_add_copy(row, "kind", tm_get(figure, "kind"));
-            tm_add_copy(row, "base", tm_at(tm_get(figure, "values"), 0));
+            add_members(b, row, figure, "id text, title text, kind, base = values[0]");
             tm_add_copy(row, "new", tm_at(tm_get(figure, "values"), k + 1));
-            tm_add_copy(row, "change_pct", tm_get(change, "pct"));
-            tm_add_string(row, "judgement", judgement);
+            add_members(b, row, change, "change_pct = pct, judgement");
         }
     }
 }
 
 static void make_of_comparison(struct brief *b)
 {
-    const struct tm_value *notes = tm_get(b->from, "notes");
     struct tm_value *to;
 
     add_sides(b);
     add_changes(b);
     add_figures(b);
     add_findings(b);
-    to = tm_add_array(b->root, "notes");
-    for (size_t i = 0; i < tm_length(notes); i++) {
-        struct tm_value *row = add_row(b, TM_BRIEF_NOTES, to);
-
-        if (!row)
-            continue;
-        add_text(b, row, "id", tm_text(tm_get(tm_at(notes, i), "id")));
-        add_text(b, row, "text", tm_text(tm_get(tm_at(notes, i), "text")));
-    }
+    add_rows(b, TM_BRIEF_NOTES, tm_add_array(b->root, "notes"), tm_get(b->from, "notes"), "id text, text text");
     to = tm_add_array(b->root, "commands");
     if (*b->source->operand) {
         add_command(b, to, "compare", " -o DIR", "all tables and charts");
@@ -572,64 +569,24 @@ static void make_of_comparison(struct brief *b)
     }
 }
 
-/* --- a night --- */
-
-static void add_worse(struct brief *b)
-{
-    static const char *const numbers[] = { "unit", "value", "before", "change", NULL };
-    static const char *const texts[] = { "before_text", "value_text", "change_text", "band_text" };
-    const struct tm_value *worse = tm_get(b->from, "worse");
-    struct tm_value *to = tm_add_array(b->root, "worse");
-
-    for (size_t i = 0; i < tm_length(worse); i++) {
-        const struct tm_value *from = tm_at(worse, i);
-        struct tm_value *row = add_row(b, TM_BRIEF_WORSE, to);
-
-        if (!row)
-            continue;
-        add_text(b, row, "job", tm_text(tm_get(from, "job")));
-        add_text(b, row, "run", tm_text(tm_get(from, "id")));
-        add_text(b, row, "figure", tm_text(tm_get(from, "figure")));
-        add_text(b, row, "title", tm_text(tm_get(from, "title")));
-        copy_members(row, from, numbers);
-        for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
-            add_text(b, row, texts[k], tm_text(tm_get(from, texts[k])));
-    }
-}
-
-static void add_jobs(struct brief *b, const char *key, enum tm_brief_list list, const char *word, const char *text)
-{
-    const struct tm_value *from = tm_get(b->from, key);
-    struct tm_value *to = tm_add_array(b->root, key);
-
-    for (size_t i = 0; i < tm_length(from); i++) {
-        const struct tm_value *of = tm_at(from, i);
-        struct tm_value *row = add_row(b, list, to);
-
-        if (!row)
-            continue;
-        add_text(b, row, "job", tm_text(tm_get(of, "job")));
-        add_text(b, row, "run", tm_text(tm_get(of, "id")));
-        tm_add_copy(row, word, tm_get(of, word));
-        add_member(b, row, text, tm_get(of, text));
-    }
-}
-
 static void make_of_night(struct brief *b)
 {
-    static const char *const counts[] = { "runs",  "done",   "partial", "refused", "failed",     "missing", "jobs",
-                                          "worse", "better", "same",    "new",     "not_judged", "absent",  NULL };
     const struct tm_value *gates = tm_get(b->from, "gates");
     struct tm_value *to;
 
     add_member(b, b->root, "night", tm_get(b->from, "night"));
-    copy_members(tm_add_object(b->root, "counts"), tm_get(b->from, "counts"), counts);
+    add_members(b, tm_add_object(b->root, "counts"), tm_get(b->from, "counts"),
+                "runs, done, partial, refused, failed, missing, jobs, worse, better, same, new, not_judged, absent");
     if (tm_has(gates))
         tm_add_copy(b->root, "gates", tm_get(gates, "counts"));
-    add_worse(b);
-    add_jobs(b, "failures", TM_BRIEF_FAILURES, "status", "message");
+    add_rows(b, TM_BRIEF_WORSE, tm_add_array(b->root, "worse"), tm_get(b->from, "worse"),
+             "job text, run text = id, figure text, title text, unit, value, before, change, before_text text, "
+             "value_text text, change_text text, band_text text");
+    add_rows(b, TM_BRIEF_FAILURES, tm_add_array(b->root, "failures"), tm_get(b->from, "failures"),
+             "job text, run text = id, status, message known");
     add_findings(b);
-    add_jobs(b, "jobs", TM_BRIEF_JOBS, "state", "verdict");
+    add_rows(b, TM_BRIEF_JOBS, tm_add_array(b->root, "jobs"), tm_get(b->from, "jobs"),
+             "job text, run text = id, state, verdict known");
     to = tm_add_array(b->root, "commands");
     add_command(b, to, "brief", "/runs/RUN", "what is wrong in one run");
     add_command(b, to, "batch export", "", "the figures of all runs as JSON Lines");
