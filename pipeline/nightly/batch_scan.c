@@ -637,40 +637,9 @@ struct counts {
     size_t jobs, nights, revisions;
 };
 
-static int by_text(const void *a, const void *b)
+static size_t count_key(const struct tm_manifest *m, size_t at)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* How many different texts there are, but for "". */
-static size_t count_distinct(const char **texts, size_t count)
-{
-    size_t distinct = 0;
-
-    qsort(texts, count, sizeof(*texts), by_text);
-    for (size_t i = 0; i < count; i++)
-        distinct += texts[i][0] != '\0' && (i == 0 || strcmp(texts[i - 1], texts[i]) != 0);
-    return distinct;
-}
-
-static void count_keys(const struct tm_manifest *manifest, struct counts *counts)
-{
-    struct tm_run *run = manifest->run;
-    const size_t bytes = manifest->count * sizeof(char *);
-    const char **texts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-
-    if (!texts)
-        return;
-    for (size_t i = 0; i < manifest->count; i++)
-        texts[i] = manifest->runs[i].keys.job;
-    counts->jobs = count_distinct(texts, manifest->count);
-    for (size_t i = 0; i < manifest->count; i++)
-        texts[i] = manifest->runs[i].keys.night;
-    counts->nights = count_distinct(texts, manifest->count);
-    for (size_t i = 0; i < manifest->count; i++)
-        texts[i] = manifest->runs[i].keys.revision;
-    counts->revisions = count_distinct(texts, manifest->count);
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, texts, bytes);
+    return tm_count_distinct(m->run, m->runs, m->count, sizeof(*m->runs), offsetof(struct tm_batch_run, keys) + at);
 }
 
 static void print_words(const struct tm_manifest *m, const struct counts *counts)
@@ -733,7 +702,9 @@ static void write_manifest(const struct tm_manifest *m, const struct tm_options 
     else if (!options->output)
         tm_finish_stdout(m->run, tm_manifest_write(m, stdout));
     if (!tm_failed(m->run))
-        count_keys(m, &counts);
+        counts = (struct counts){ .jobs = count_key(m, offsetof(struct tm_batch_keys, job)),
+                                  .nights = count_key(m, offsetof(struct tm_batch_keys, night)),
+                                  .revisions = count_key(m, offsetof(struct tm_batch_keys, revision)) };
     if (!tm_failed(m->run) && !options->quiet)
         print_words(m, &counts);
     if (!tm_failed(m->run) && options->json && options->output)

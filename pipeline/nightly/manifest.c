@@ -179,30 +179,30 @@ int tm_by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Are two texts the same?  They are put in order. */
-static bool has_doubles(const char **texts, size_t count)
+size_t tm_count_distinct(struct tm_run *run, const void *rows, size_t count, size_t each, size_t at)
 {
+    const size_t bytes = (count + 1) * sizeof(char *);
+    const char **texts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    size_t distinct = 0;
+
+    if (!texts)
+        return count;
+    for (size_t i = 0; i < count; i++)
+        memcpy(&texts[i], (const char *)rows + i * each + at, sizeof(texts[i]));
     qsort(texts, count, sizeof(*texts), tm_by_text);
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(texts[i - 1], texts[i]) == 0)
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < count; i++)
+        distinct += texts[i][0] != '\0' && (i == 0 || strcmp(texts[i - 1], texts[i]) != 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, texts, bytes);
+    return distinct;
 }
 
 tm_status tm_manifest_check_ids(const struct tm_manifest *manifest)
 {
     struct tm_run *run = manifest->run;
-    const size_t bytes = manifest->count * sizeof(char *);
-    const char **ids = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
 
-    if (!ids)
-        return run->error.status;
-    for (size_t i = 0; i < manifest->count; i++)
-        ids[i] = manifest->runs[i].id;
-    if (has_doubles(ids, manifest->count))
+    if (tm_count_distinct(run, manifest->runs, manifest->count, sizeof(*manifest->runs),
+                          offsetof(struct tm_batch_run, id)) < manifest->count)
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use a list in which two runs have one id");
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, ids, bytes);
     return run->error.status;
 }
 
@@ -398,22 +398,6 @@ static tm_status read_file(struct reading *r, const struct tm_value *from, struc
     return TM_OK;
 }
 
-/* The ids of one run's files are few, but for hostile lists: those are sorted. */
-static void check_file_ids(struct reading *r, const struct tm_batch_run *to)
-{
-    const char **ids;
-    size_t bytes = to->files * sizeof(*ids);
-
-    ids = tm_take(&r->run->budget, TM_ACCOUNT_MODEL, bytes, &r->run->error);
-    if (!ids)
-        return;
-    for (size_t i = 0; i < to->files; i++)
-        ids[i] = to->file[i].id;
-    if (has_doubles(ids, to->files))
-        (void)refuse(r, "two traces of a run have one id");
-    tm_give(&r->run->budget, TM_ACCOUNT_MODEL, ids, bytes);
-}
-
 static void read_files(struct reading *r, const struct tm_value *from, struct tm_batch_run *to)
 {
     to->files = tm_length(from);
@@ -435,7 +419,10 @@ static void read_files(struct reading *r, const struct tm_value *from, struct tm
         }
         to->bytes += to->file[i].bytes;
     }
-    check_file_ids(r, to);
+    /* they are few, but for hostile lists */
+    if (tm_count_distinct(r->run, to->file, to->files, sizeof(*to->file), offsetof(struct tm_batch_file, id)) <
+        to->files)
+        (void)refuse(r, "two traces of a run have one id");
 }
 
 /* out: false where it is too long, or no text */

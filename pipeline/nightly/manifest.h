@@ -172,6 +172,11 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
 
 /* Of two pointers to texts, for qsort. */
 int tm_by_text(const void *a, const void *b);
+/* How many different texts, "" aside, rows have in a member.
+ * in:     each, at  bytes of a row, and where in it the text is
+ * out:    `count` where memory ended */
+size_t tm_count_distinct(struct tm_run *run, const void *rows, size_t count, size_t each, size_t at);
+
 /* errors: TM_ERR_INPUT  two runs have one id */
 tm_status tm_manifest_check_ids(const struct tm_manifest *manifest);
 
