@@ -91,8 +91,7 @@ static void put_scale(struct tm_page *page, const struct tm_key_figure *kpi)
 {
     const enum tm_tone tone = tm_tone_of(kpi->band);
 
-    tm_htmlw_class(&page->w, "svg", "scale");
-    tm_htmlw_attr(&page->w, "aria-hidden", "true");
+    tm_htmlw_open_with(&page->w, "svg", "class", "scale", "aria-hidden", "true", NULL);
     tm_htmlw_begin_points(&page->w, "viewBox");
     tm_htmlw_point(&page->w, 0, 0);
     tm_htmlw_point(&page->w, SCALE_WIDTH, SCALE_HEIGHT);
@@ -190,8 +189,7 @@ static void page_kpis(struct tm_page *page)
 
     if (tm_kpi_count(page->summary) == 0)
         return;
-    tm_htmlw_open(&page->w, "section");
-    tm_htmlw_attr(&page->w, "id", "figures");
+    tm_htmlw_open_with(&page->w, "section", "id", "figures", NULL);
     tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
     put_cards(page, &missing, &unjudged);
     tm_page_missing(page, "Not recorded", &missing);
@@ -207,8 +205,7 @@ static void put_partial(struct tm_page *page, const struct tm_front_page *front)
 {
     if (!front->is_partial)
         return;
-    tm_htmlw_class(&page->w, "p", "banner");
-    tm_htmlw_attr(&page->w, "role", "note");
+    tm_htmlw_open_with(&page->w, "p", "class", "banner", "role", "note", NULL);
     tm_htmlw_element(&page->w, "strong", NULL, "▲ ");
     tm_page_text(page, front->partial);
     tm_htmlw_text(&page->w, " ");
@@ -282,8 +279,7 @@ static void put_verdict(struct tm_page *page, const struct tm_front_page *front)
     if (!*front->verdict)
         return;
     (void)snprintf(class_name, sizeof(class_name), "verdict %s", tm_tone_class(front->tone));
-    tm_htmlw_class(&page->w, "section", class_name);
-    tm_htmlw_attr(&page->w, "aria-label", "Verdict");
+    tm_htmlw_open_with(&page->w, "section", "class", class_name, "aria-label", "Verdict", NULL);
     tm_htmlw_open(&page->w, "p");
     if (front->tone != TM_TONE_UNKNOWN) {
         tm_page_band(page, front->tone);
@@ -306,8 +302,7 @@ static void page_front(struct tm_page *page, const struct tm_front_page *front)
 {
     const size_t n = page->document->first_charts;
 
-    tm_htmlw_class(&page->w, "header", "page top");
-    tm_htmlw_attr(&page->w, "id", "top");
+    tm_htmlw_open_with(&page->w, "header", "class", "page top", "id", "top", NULL);
     put_partial(page, front);
     put_title(page, front);
     put_facts(page, front);
@@ -329,8 +324,7 @@ static void open_section(void *to, const struct tm_section *section)
     struct tm_page *page = to;
 
     page->section = section;
-    tm_htmlw_open(&page->w, "section");
-    tm_htmlw_attr(&page->w, "id", section->id);
+    tm_htmlw_open_with(&page->w, "section", "id", section->id, NULL);
     tm_htmlw_open(&page->w, "h2");
     tm_htmlw_text(&page->w, section->title);
     tm_page_section_marks(page, section->key);
@@ -397,8 +391,7 @@ static void put_link(struct tm_page *page, const char *id, const char *title)
 
 static void put_links(struct tm_page *page)
 {
-    tm_htmlw_class(&page->w, "nav", "sections");
-    tm_htmlw_attr(&page->w, "aria-label", "Sections");
+    tm_htmlw_open_with(&page->w, "nav", "class", "sections", "aria-label", "Sections", NULL);
     tm_htmlw_open(&page->w, "ul");
     put_link(page, "top", "Overview");
     for (size_t i = 0; i < page->document->section_count; i++)
@@ -422,8 +415,7 @@ static void put_footer(struct tm_page *page)
 
 static void put_skip(struct tm_page *page)
 {
-    tm_htmlw_class(&page->w, "a", "skip");
-    tm_htmlw_attr(&page->w, "href", "#top");
+    tm_htmlw_open_with(&page->w, "a", "class", "skip", "href", "#top", NULL);
     tm_htmlw_printf(&page->w, "Skip to the %s", page->document->what);
     tm_htmlw_close_line(&page->w);
 }
@@ -442,8 +434,7 @@ static void put_page(struct tm_page *page)
     put_links(page);
     tm_htmlw_class(&page->w, "div", "frame");
     page_front(page, &front);
-    tm_htmlw_class(&page->w, "main", "page");
-    tm_htmlw_attr(&page->w, "id", "main");
+    tm_htmlw_open_with(&page->w, "main", "class", "page", "id", "main", NULL);
     tm_content_say(&content);
     tm_htmlw_close_line(&page->w);
     put_footer(page);

@@ -89,8 +89,7 @@ static void put_top(struct parts_page *p)
     tm_htmlw_class(&p->w, "header", "page top");
     tm_htmlw_element(&p->w, "p", "brand", "tracemill split");
     if (tm_is(tm_get(p->list, "partial"))) {
-        tm_htmlw_class(&p->w, "div", "banner");
-        tm_htmlw_attr(&p->w, "role", "note");
+        tm_htmlw_open_with(&p->w, "div", "class", "banner", "role", "note", NULL);
         tm_htmlw_open(&p->w, "p");
         tm_htmlw_element(&p->w, "strong", NULL, "The input is damaged or incomplete.");
         tm_htmlw_text(&p->w, " The parts hold what could be read.");
@@ -106,8 +105,7 @@ static void put_top(struct parts_page *p)
 
 static void put_head_cell(struct parts_page *p, const char *class_name, const char *text)
 {
-    tm_htmlw_class(&p->w, "th", class_name);
-    tm_htmlw_attr(&p->w, "scope", "col");
+    tm_htmlw_open_with(&p->w, "th", "class", class_name, "scope", "col", NULL);
     tm_htmlw_text(&p->w, text);
     tm_htmlw_close(&p->w);
 }
@@ -137,13 +135,9 @@ static void put_head_row(struct parts_page *p)
 
 static void put_link(struct parts_page *p, const char *name)
 {
-    tm_htmlw_open(&p->w, "th");
-    tm_htmlw_attr(&p->w, "class", "name");
-    tm_htmlw_attr(&p->w, "scope", "row");
+    tm_htmlw_open_with(&p->w, "th", "class", "name", "scope", "row", NULL);
     if (tm_is_part_name(name)) {
-        tm_htmlw_open(&p->w, "a");
-        tm_htmlw_attr(&p->w, "href", name);
-        tm_htmlw_attr(&p->w, "download", name);
+        tm_htmlw_open_with(&p->w, "a", "href", name, "download", name, NULL);
         tm_htmlw_text(&p->w, name);
         tm_htmlw_close(&p->w);
     } else {
@@ -344,8 +338,7 @@ static void put_file_anchor(struct tm_page *page, const struct tm_value *finding
 
     if (!path)
         return;
-    tm_htmlw_open(&page->w, "a");
-    tm_htmlw_attr(&page->w, "href", path);
+    tm_htmlw_open_with(&page->w, "a", "href", path, NULL);
     tm_page_text(page, tm_text(tm_path(finding, "link.title")));
     tm_htmlw_close(&page->w);
     tm_htmlw_text(&page->w, behind);

@@ -131,9 +131,7 @@ static void put_mark(struct tm_htmlw *w, const struct tm_chart *chart, const str
 
 void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart)
 {
-    tm_htmlw_open(w, "svg");
-    tm_htmlw_attr(w, "role", "img");
-    tm_htmlw_attr(w, "aria-label", chart->title);
+    tm_htmlw_open_with(w, "svg", "role", "img", "aria-label", chart->title, NULL);
     if (chart->is_end_first)
         tm_htmlw_attr(w, "direction", "ltr"); /* in a box whose text goes the other way, html_table.c */
     tm_htmlw_begin_points(w, "viewBox");
@@ -194,8 +192,7 @@ static void put_linked(struct writer *out, const struct tm_cell *cell, const cha
 {
     char text[TM_FORMAT_BYTES];
 
-    tm_htmlw_open(out->w, "a");
-    tm_htmlw_attr(out->w, "href", path);
+    tm_htmlw_open_with(out->w, "a", "href", path, NULL);
     tm_page_cut_name(out->page, tm_cell_shown(cell, out->page->summary, text), chars);
     tm_htmlw_close(out->w);
 }
@@ -243,8 +240,7 @@ static void put_head(struct writer *out)
     tm_htmlw_open(out->w, "thead");
     tm_htmlw_open(out->w, "tr");
     for (size_t i = 0; i < out->layout.columns; i++) {
-        tm_htmlw_open(out->w, "th");
-        tm_htmlw_attr(out->w, "scope", "col");
+        tm_htmlw_open_with(out->w, "th", "scope", "col", NULL);
         if (tm_kind_is_number(kind_of(out, i)))
             tm_htmlw_attr(out->w, "class", "n");
         if (*tm_kind_unit(kind_of(out, i)))
@@ -279,8 +275,7 @@ static void put_sums(struct writer *out, const char *class_name, const char *tit
     char text[TM_FORMAT_BYTES];
 
     tm_htmlw_class(out->w, "tr", class_name);
-    tm_htmlw_open(out->w, "th");
-    tm_htmlw_attr(out->w, "scope", "row");
+    tm_htmlw_open_with(out->w, "th", "scope", "row", NULL);
     tm_htmlw_text(out->w, title);
     tm_htmlw_close(out->w);
     for (size_t i = 1; i < out->layout.columns; i++) {
@@ -347,9 +342,7 @@ static void put_unfold(struct writer *out)
 
     tm_htmlw_class(out->w, "p", "unfold");
     tm_htmlw_open(out->w, "label");
-    tm_htmlw_open(out->w, "input");
-    tm_htmlw_attr(out->w, "type", "checkbox");
-    tm_htmlw_attr(out->w, "autocomplete", "off");
+    tm_htmlw_open_with(out->w, "input", "type", "checkbox", "autocomplete", "off", NULL);
     tm_htmlw_leaf(out->w);
     tm_htmlw_printf(out->w, " Show all %s rows", tm_format_count(text, (int64_t)out->layout.rows));
     tm_htmlw_close(out->w);
@@ -361,17 +354,14 @@ static void put_unfold(struct writer *out)
 /* Around a table: a box that scrolls sideways and can be reached with the keyboard.  in: label  id of its title */
 static void page_open_scroll(struct tm_page *page, const char *class_name, const char *label_id)
 {
-    tm_htmlw_class(&page->w, "div", class_name);
-    tm_htmlw_attr(&page->w, "role", "region");
-    tm_htmlw_attr(&page->w, "aria-labelledby", label_id);
+    tm_htmlw_open_with(&page->w, "div", "class", class_name, "role", "region", "aria-labelledby", label_id, NULL);
     tm_htmlw_attr_int(&page->w, "tabindex", 0);
 }
 
 static void put_grid(struct writer *out, const char *label_id, bool is_folded)
 {
     page_open_scroll(out->page, is_folded ? "scroll tall" : "scroll", label_id);
-    tm_htmlw_open(out->w, "table");
-    tm_htmlw_attr(out->w, "aria-labelledby", label_id);
+    tm_htmlw_open_with(out->w, "table", "aria-labelledby", label_id, NULL);
     if (out->layout.rows >= SORTED_LEAST && !out->table->depth)
         tm_htmlw_attr(out->w, "data-sortable", "");
     if (is_folded)
@@ -397,8 +387,7 @@ void tm_page_table(void *to, const struct tm_table *table)
     tm_htmlw_class(out.w, "figure", is_folded ? "table folded" : "table");
     (void)snprintf(id, sizeof(id), "table-%.40s", table->id);
     tm_htmlw_attr(out.w, "id", id);
-    tm_htmlw_open(out.w, "figcaption");
-    tm_htmlw_attr(out.w, "id", label_id);
+    tm_htmlw_open_with(out.w, "figcaption", "id", label_id, NULL);
     tm_page_text(page, table->caption);
     tm_htmlw_close_line(out.w);
     put_grid(&out, label_id, is_folded);
@@ -417,8 +406,7 @@ static void put_duplicate_head(struct tm_page *page, const struct tm_chart_table
     tm_htmlw_open(&page->w, "thead");
     tm_htmlw_open(&page->w, "tr");
     for (int c = 0; c < table->columns; c++) {
-        tm_htmlw_open(&page->w, "th");
-        tm_htmlw_attr(&page->w, "scope", "col");
+        tm_htmlw_open_with(&page->w, "th", "scope", "col", NULL);
         if (table->is_number[c])
             tm_htmlw_attr(&page->w, "class", "n");
         tm_htmlw_text(&page->w, table->title[c]);
@@ -452,8 +440,7 @@ static void put_duplicate(struct tm_page *page, const char *title_id)
     tm_htmlw_class(&page->w, "details", "twin");
     tm_htmlw_element(&page->w, "summary", NULL, "The figures of this chart");
     page_open_scroll(page, "scroll", title_id);
-    tm_htmlw_open(&page->w, "table");
-    tm_htmlw_attr(&page->w, "aria-labelledby", title_id);
+    tm_htmlw_open_with(&page->w, "table", "aria-labelledby", title_id, NULL);
     put_duplicate_head(page, &chart->table);
     tm_htmlw_open(&page->w, "tbody");
     for (size_t r = 0; r < tm_chart_rows(chart); r++)
@@ -470,10 +457,8 @@ static void put_chart(struct tm_page *page, enum tm_chart_kind kind, size_t inde
     (void)snprintf(id, sizeof(id), "chart-%d-%zu", (int)kind, index);
     (void)snprintf(title_id, sizeof(title_id), "chart-%d-%zu-title", (int)kind, index);
     tm_charts_draw(&page->chart, kind, index, page->summary);
-    tm_htmlw_class(&page->w, "figure", "drawing");
-    tm_htmlw_attr(&page->w, "id", id);
-    tm_htmlw_open(&page->w, "h3");
-    tm_htmlw_attr(&page->w, "id", title_id);
+    tm_htmlw_open_with(&page->w, "figure", "class", "drawing", "id", id, NULL);
+    tm_htmlw_open_with(&page->w, "h3", "id", title_id, NULL);
     tm_htmlw_text(&page->w, page->chart.title);
     tm_htmlw_close_line(&page->w);
     page_open_scroll(page, "chart", title_id);

@@ -91,8 +91,7 @@ void tm_htmlw_open(struct tm_htmlw *w, const char *name)
 
 void tm_htmlw_class(struct tm_htmlw *w, const char *name, const char *class_name)
 {
-    tm_htmlw_open(w, name);
-    tm_htmlw_attr(w, "class", class_name);
+    tm_htmlw_open_with(w, name, "class", class_name, NULL);
 }
 
 void tm_htmlw_close(struct tm_htmlw *w)
@@ -131,6 +130,18 @@ void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value)
     begin_attr(w, name);
     put_text(w, value);
     (void)fputc('"', w->to);
+}
+
+void tm_htmlw_open_with(struct tm_htmlw *w, const char *name, ...)
+{
+    const char *attr;
+    va_list pairs;
+
+    tm_htmlw_open(w, name);
+    va_start(pairs, name);
+    while ((attr = va_arg(pairs, const char *)) != NULL)
+        tm_htmlw_attr(w, attr, va_arg(pairs, const char *));
+    va_end(pairs);
 }
 
 void tm_htmlw_attr_int(struct tm_htmlw *w, const char *name, int64_t value)
@@ -313,8 +324,7 @@ void tm_page_open_link(struct tm_page *page, const char *word, int number)
         (void)snprintf(href, sizeof(href), "#%s", word);
     else
         (void)snprintf(href, sizeof(href), "#%s-%d", word, number);
-    tm_htmlw_open(&page->w, "a");
-    tm_htmlw_attr(&page->w, "href", href);
+    tm_htmlw_open_with(&page->w, "a", "href", href, NULL);
 }
 
 void tm_page_id(struct tm_page *page, const char *word, int number)
@@ -455,28 +465,22 @@ static void put_policy(struct tm_htmlw *w, bool has_script)
                    "default-src 'none'; style-src '%s'; script-src %s%s%s; base-uri 'none'; form-action 'none'",
                    tm_asset_style.hash, has_script ? "'" : "", has_script ? tm_asset_script.hash : "'none'",
                    has_script ? "'" : "");
-    tm_htmlw_open(w, "meta");
-    tm_htmlw_attr(w, "http-equiv", "Content-Security-Policy");
-    tm_htmlw_attr(w, "content", policy);
+    tm_htmlw_open_with(w, "meta", "http-equiv", "Content-Security-Policy", "content", policy, NULL);
     tm_htmlw_leaf(w);
 }
 
 static void put_meta(struct tm_htmlw *w, const char *name, const char *content)
 {
-    tm_htmlw_open(w, "meta");
-    tm_htmlw_attr(w, "name", name);
-    tm_htmlw_attr(w, "content", content);
+    tm_htmlw_open_with(w, "meta", "name", name, "content", content, NULL);
     tm_htmlw_leaf(w);
 }
 
 void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool has_script)
 {
     tm_htmlw_verbatim(w, "<!DOCTYPE html>\n", sizeof("<!DOCTYPE html>\n") - 1);
-    tm_htmlw_open(w, "html");
-    tm_htmlw_attr(w, "lang", "en");
+    tm_htmlw_open_with(w, "html", "lang", "en", NULL);
     tm_htmlw_open(w, "head");
-    tm_htmlw_open(w, "meta");
-    tm_htmlw_attr(w, "charset", "utf-8");
+    tm_htmlw_open_with(w, "meta", "charset", "utf-8", NULL);
     tm_htmlw_leaf(w);
     put_policy(w, has_script);
     put_meta(w, "viewport", "width=device-width, initial-scale=1");
