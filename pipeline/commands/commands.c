@@ -855,7 +855,6 @@ const struct tm_verb tm_help_verb = {
     .examples = "",
     .bit = TM_FOR_WORDS,
     .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
-    .least = 0,
     .most = 2,
     .run = run_help,
 };
@@ -870,8 +869,6 @@ const struct tm_verb tm_man_verb = {
     .examples = "",
     .bit = TM_FOR_WORDS,
     .flags = TM_VERB_HIDDEN | TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
-    .least = 0,
-    .most = 0,
     .run = run_man,
 };
 /* clang-format on */

@@ -277,7 +277,6 @@ const struct tm_verb tm_compare_verb = {
         "tracemill compare main.report pr.report --history night/history.db    beyond what runs differ by\n",
     .bit = TM_FOR_COMPARE,
     .flags = TM_VERB_SPILLS | TM_VERB_GROUPS,
-    .least = 0,
     .most = SIZE_MAX,
     .run = run_compare,
 };

@@ -122,8 +122,6 @@ const struct tm_verb tm_version_verb = {
     .examples = "",
     .bit = TM_FOR_WORDS,
     .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
-    .least = 0,
-    .most = 0,
     .run = run_version,
 };
 /* clang-format on */

@@ -856,8 +856,6 @@ const struct tm_verb tm_batch_run_verb = {
         "tracemill batch run --manifest manifest.jsonl -o perf --shard 3/16    a share of sixteen\n",
     .bit = TM_FOR_BATCH_RUN,
     .flags = TM_VERB_SPILLS,
-    .least = 0,
-    .most = 0,
     .run = run_batch_run,
 };
 /* clang-format on */

@@ -863,7 +863,6 @@ const struct tm_verb tm_batch_submit_verb = {
         "tracemill batch submit --slurm logs -o perf --sbatch=--partition=night --dry-run    only the scripts\n",
     .bit = TM_FOR_BATCH_SUBMIT,
     .flags = TM_VERB_SPILLS,
-    .least = 0,
     .most = SIZE_MAX,
     .run = run_batch_submit,
 };

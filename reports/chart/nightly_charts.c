@@ -515,25 +515,15 @@ static const char *note_of(char out[NOTE_BYTES], const struct job *job, double r
     return out;
 }
 
-static double room_for_notes(const struct tm_chart *chart, const struct jobs *jobs)
+/* How wide the widest text of the jobs is, where it is cut at `most`. */
+static double room_for(const struct jobs *jobs, const char *(*text_of)(char *out, const struct job *job, double room),
+                       enum tm_text_size size, double most)
 {
-    const double most = note_share * chart->width;
-    char note[NOTE_BYTES];
+    char text[NOTE_BYTES];
     double room = 0;
 
     for (int i = 0; i < jobs->count; i++)
-        room = fmax(room, tm_chart_text_width(note_of(note, &jobs->job[i], most), TM_TEXT_SMALL));
-    return room;
-}
-
-static double room_for_names(const struct tm_chart *chart, const struct jobs *jobs)
-{
-    const double most = name_share * chart->width;
-    char name[TM_CHART_NAME_BYTES];
-    double room = 0;
-
-    for (int i = 0; i < jobs->count; i++)
-        room = fmax(room, tm_chart_text_width(name_of(name, &jobs->job[i], most), TM_TEXT_NORMAL));
+        room = fmax(room, tm_chart_text_width(text_of(text, &jobs->job[i], most), size));
     return room;
 }
 
@@ -587,9 +577,9 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night)
 
     find_jobs(&jobs, night);
     choose_scale(&axis, &jobs);
-    name_room = room_for_names(chart, &jobs);
+    name_room = room_for(&jobs, name_of, TM_TEXT_NORMAL, name_share * chart->width);
     axis.at = name_room + 12;
-    axis.length = chart->width - axis.at - room_for_notes(chart, &jobs) - 12;
+    axis.length = chart->width - axis.at - room_for(&jobs, note_of, TM_TEXT_SMALL, note_share * chart->width) - 12;
     top = tm_legend_draw(chart, legend, 4, 0) + top_room;
     bottom = top + jobs.count * pitch;
     tm_chart_scale_below(chart, &axis, top, bottom);

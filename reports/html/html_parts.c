@@ -389,29 +389,18 @@ void tm_page_first_findings(struct tm_page *page)
 
 /* --- in full --- */
 
-static void put_fixes(struct tm_page *page, const struct tm_value *texts)
+/* in: list  "ul", or "ol" where their order tells something
+ *     put   writes one of them */
+static void put_texts(struct tm_page *page, const char *title, const char *list, const struct tm_value *texts,
+                      void (*put)(struct tm_page *page, const char *text))
 {
     if (tm_length(texts) == 0)
         return;
-    tm_htmlw_element(&page->w, "h4", NULL, "What to do");
-    tm_htmlw_open(&page->w, tm_length(texts) > 1 ? "ol" : "ul");
+    tm_htmlw_element(&page->w, "h4", NULL, title);
+    tm_htmlw_open(&page->w, list);
     for (size_t i = 0; i < tm_length(texts); i++) {
         tm_htmlw_open(&page->w, "li");
-        tm_page_advice(page, tm_text(tm_at(texts, i)));
-        tm_htmlw_close(&page->w);
-    }
-    tm_htmlw_close_line(&page->w);
-}
-
-static void put_evidence(struct tm_page *page, const struct tm_value *texts)
-{
-    if (tm_length(texts) == 0)
-        return;
-    tm_htmlw_element(&page->w, "h4", NULL, "Evidence");
-    tm_htmlw_open(&page->w, "ul");
-    for (size_t i = 0; i < tm_length(texts); i++) {
-        tm_htmlw_open(&page->w, "li");
-        tm_page_text(page, tm_text(tm_at(texts, i)));
+        put(page, tm_text(tm_at(texts, i)));
         tm_htmlw_close(&page->w);
     }
     tm_htmlw_close_line(&page->w);
@@ -482,6 +471,7 @@ static void put_file_link(struct tm_page *page, const struct tm_value *finding)
 
 static void put_card(struct tm_page *page, const struct tm_value *finding, int number)
 {
+    const struct tm_value *fixes = tm_get(finding, "fix");
     char class_name[32], stake[TM_FINDING_BYTES];
 
     (void)snprintf(class_name, sizeof(class_name), "finding %s", tm_tone_class(tone_of(finding)));
@@ -496,11 +486,11 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
         tm_htmlw_element(&page->w, "p", "stake", stake);
     tm_htmlw_class(&page->w, "div", "why");
     tm_htmlw_open(&page->w, "div");
-    put_evidence(page, tm_get(finding, "evidence"));
+    put_texts(page, "Evidence", "ul", tm_get(finding, "evidence"), tm_page_text);
     put_cause(page, tm_text(tm_get(finding, "cause")));
     tm_htmlw_close(&page->w);
     tm_htmlw_open(&page->w, "div");
-    put_fixes(page, tm_get(finding, "fix"));
+    put_texts(page, "What to do", tm_length(fixes) > 1 ? "ol" : "ul", fixes, tm_page_advice);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
     put_places(page, tm_get(finding, "where"));
