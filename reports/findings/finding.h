@@ -122,7 +122,8 @@ void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, co
 /* The same for a row with start_ps, dur_ps and device. */
 void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 
-/* A sentence for each of the first rows of a list, and the places of the first ones. */
+/* A sentence for each of the first rows of a list, and the places of the first ones.
+ * in:     sentence  NULL where none is said */
 void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
                           size_t placed);
 

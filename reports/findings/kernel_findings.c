@@ -269,7 +269,7 @@ static void find_eager(struct tm_findings *all)
     tm_finding_emit_with(f, "small", NULL, tm_given_int("mean_ps", small_mean(all)));
     tm_host_emit_launches(f);
     tm_host_emit_functions(all, f, false);
-    tm_finding_emit_rows(f, "", tm_path(all->summary, "fusion.runs.longest"), 0, PLACES);
+    tm_finding_emit_rows(f, NULL, tm_path(all->summary, "fusion.runs.longest"), 0, PLACES);
 }
 
 /* --- ops that come back --- */
@@ -301,7 +301,7 @@ static int64_t stake_of(const struct tm_findings *all, const struct tm_value *ro
     return sum_ps;
 }
 
-static void emit_staked(const struct tm_findings *all, struct tm_finding *f, const char *sentence,
+static void emit_staked(struct tm_finding *f, const char *sentence, const struct tm_findings *all,
                         const struct tm_value *rows, stake_fn *stake, size_t most)
 {
     for (size_t i = 0, said = 0; i < tm_length(rows) && said < most; i++) {
@@ -318,7 +318,7 @@ static void find_repeated(struct tm_findings *all)
     const int64_t stake_ps = stake_of(all, rows, repeated_stake);
 
     if (!is_busy(all) && tm_is_worth_mention(all, stake_ps)) /* which of it can go is not known */
-        emit_staked(all, tm_finding_of_share(all, "op_repeated", stake_ps, NULL), "op", rows, repeated_stake,
+        emit_staked(tm_finding_of_share(all, "op_repeated", stake_ps, NULL), "op", all, rows, repeated_stake,
                     ROWS_NAMED);
 }
 
@@ -469,7 +469,7 @@ static void find_low(struct tm_findings *all)
     tm_finding_value(f, tm_double(tm_path(all->summary, "occupancy.mean_pct")), "%");
     tm_finding_limit(f, kpi->good);
     tm_finding_emit(f, "mean", NULL);
-    emit_staked(all, f, "kernel", rows, low_stake, KERNELS_NAMED);
+    emit_staked(f, "kernel", all, rows, low_stake, KERNELS_NAMED);
 }
 
 /* --- waves --- */
@@ -490,7 +490,7 @@ static void find_tail(struct tm_findings *all)
     const int64_t stake_ps = stake_of(all, rows, tail_stake);
 
     if (tm_is_worth_mention(all, stake_ps))
-        emit_staked(all, tm_finding_of_time(all, "occupancy_tail", stake_ps), "waves", rows, tail_stake, KERNELS_NAMED);
+        emit_staked(tm_finding_of_time(all, "occupancy_tail", stake_ps), "waves", all, rows, tail_stake, KERNELS_NAMED);
 }
 
 /* Of kernels that do not fill the device once. */
@@ -509,7 +509,7 @@ static void find_small_grid(struct tm_findings *all)
         return;
     f = tm_finding_of_time(all, "occupancy_small_grid", idle_ps);
     tm_finding_emit(f, "idle", NULL);
-    emit_staked(all, f, "waves", tm_path(all->summary, "occupancy.tail.rows"), small_stake, KERNELS_NAMED);
+    emit_staked(f, "waves", all, tm_path(all->summary, "occupancy.tail.rows"), small_stake, KERNELS_NAMED);
 }
 
 static void find_occupancy(struct tm_findings *all)
