@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The record of a run of a batch, or of one host of it: result.json.  Members are in the order of the document. */
-#include "pipeline/doc/shared_fields.h"
+#include "pipeline/doc/doc_fields.h"
 
 /* clang-format off */
 

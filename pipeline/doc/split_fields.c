@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of the parts of a trace: index.json of `tracemill split`.  Members are in the order of the document. */
-#include "pipeline/doc/shared_fields.h"
+#include "pipeline/doc/doc_fields.h"
 
 /* clang-format off */
 
