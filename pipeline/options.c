@@ -190,9 +190,10 @@ enum {
     SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
     BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
     ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
-    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | TM_FOR_BRIEF,      /* verbs that work figures out */
-    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | TM_FOR_BRIEF, /* of them those of one run */
-    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                         /* verbs that choose a run */
+    PRINTS = TM_FOR_BRIEF | TM_FOR_SHOW,                   /* verbs that print some of the figures */
+    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS,      /* verbs that work figures out */
+    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS, /* of them those of one run */
+    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                   /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
 
@@ -247,7 +248,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .words = "a4 letter", .fallback = "a4",
         .help = "the paper of the PDF" },
     [TM_OPTION_REDACT] = {
-        "redact", TM_KIND_FLAG, TM_FOR_REPORT | TM_FOR_BRIEF | TRACES, FIELD(redact),
+        "redact", TM_KIND_FLAG, TM_FOR_REPORT | PRINTS | TRACES, FIELD(redact),
         .help =
         "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written" },
     [TM_OPTION_REDACT_MAP] = {
@@ -276,11 +277,29 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .fallback = "10us",
         .help = "list idle gaps from this length on; sums hold all of them" },
     [TM_OPTION_ROWS] = {
-        "rows", TM_KIND_NUMBER, REPORTS | TM_FOR_CHECK | ANALYSES, FIELD(rows), .argument = "N",
+        "rows", TM_KIND_NUMBER, REPORTS | TM_FOR_CHECK | TM_FOR_SHOW | ANALYSES, FIELD(rows), .argument = "N",
         .fallback = NUMBER_TEXT(TM_ROWS_USUAL), .least = 1, .most = TM_ROWS_MOST,
         .help =
         "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 by default; of steps the"
         " first and the slowest, 1,000 each by default" },
+    [TM_OPTION_TOP] = {
+        "top", TM_KIND_NUMBER, TM_FOR_SHOW, FIELD(top), .argument = "N",
+        .least = 1, .most = TM_ROWS_MOST, .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help = "the first N rows only, once they are filtered and sorted" },
+    [TM_OPTION_WHERE] = {
+        "where", TM_KIND_TEXT, TM_FOR_SHOW, FIELD(where), .argument = "CONDITION",
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help =
+        "the rows for which this holds, as in 'self_share_pct > 5 and not name ~ \"copy\"': fields of the rows, = != < <= >"
+        " >=, ~ and !~ (contains), is null, and, or, not, brackets; numbers may have units: 10us, 5%, 1GiB" },
+    [TM_OPTION_SORT] = {
+        "sort", TM_KIND_TEXT, TM_FOR_SHOW, FIELD(sort), .argument = "FIELD,...",
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help = "sort by this field of the rows, the smallest value first; -FIELD: the largest first" },
+    [TM_OPTION_FIELDS] = {
+        "fields", TM_KIND_TEXT, TM_FOR_SHOW, FIELD(fields), .argument = "FIELD,...",
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help = "print these fields of each row, in this order; members of a field as in idle_ps.host" },
     [TM_OPTION_FILTER] = {
         "filter", TM_KIND_OWN, TRACES, FIELD(filter), .argument = "TERM", .read = read_filter,
         .flags = TM_OPTION_MANY,
@@ -294,7 +313,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings" },
     [TM_OPTION_RAW] = {
-        "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT, FIELD(raw),
+        "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW, FIELD(raw),
         .help =
         "write texts in CSV with all their characters: control characters and marks of writing direction as they were"
         " recorded, in place of escapes" },
@@ -349,9 +368,13 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_JUNIT] = {
         "junit", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(junit), .argument = "FILE",
         .help = "write the result as JUnit XML as well" },
+    [TM_OPTION_CSV] = {
+        "csv", TM_KIND_FLAG, TM_FOR_SHOW, FIELD(as_csv),
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help = "print CSV, for spreadsheets and data frames: all fields, exact numbers" },
     [TM_OPTION_AS_MARKDOWN] = {
-        "markdown", TM_KIND_FLAG, TM_FOR_BRIEF, FIELD(as_markdown),
-        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verb = "brief",
+        "markdown", TM_KIND_FLAG, PRINTS, FIELD(as_markdown),
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "brief show",
         .help = "print Markdown, for pull requests and chats" },
     [TM_OPTION_MARKDOWN] = {
         "markdown", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(markdown), .argument = "FILE",
@@ -501,7 +524,7 @@ bool tm_option_is_list(const struct tm_option *option)
 const struct tm_option *tm_option_by_name(const char *name)
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (!tm_option_table[i].of_verb && strcmp(tm_option_table[i].name, name) == 0)
+        if (!tm_option_table[i].of_verbs && strcmp(tm_option_table[i].name, name) == 0)
             return &tm_option_table[i];
     }
     return NULL;

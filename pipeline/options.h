@@ -75,7 +75,8 @@ enum tm_verb_bit {
     TM_FOR_BATCH_PRUNE = 1 << 16,
     TM_FOR_BATCH_EXPORT = 1 << 17,
     TM_FOR_BRIEF = 1 << 18,
-    TM_FOR_ALL = (1 << 19) - 1,
+    TM_FOR_SHOW = 1 << 19,
+    TM_FOR_ALL = (1 << 20) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -166,7 +167,12 @@ struct tm_options {
     struct tm_texts baseline; /* --baseline: runs that gates compare with */
     const char *junit;        /* --junit: a file to write */
     const char *markdown;     /* --markdown: a file to write */
-    bool as_markdown;         /* --markdown of brief: its form on stdout */
+    bool as_markdown;         /* --markdown of brief and show: the form on stdout */
+    bool as_csv;              /* --csv: the form on stdout */
+    uint64_t top;             /* --top: rows; 0 = all */
+    const char *where;        /* --where: a condition on rows */
+    const char *sort;         /* --sort: fields */
+    const char *fields;       /* --fields: what of a row */
     bool init;                /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
@@ -235,7 +241,8 @@ struct tm_option {
     uint64_t least, most;  /* of a NUMBER; least of a SIZE too, in whole KiB */
     const char *why_least; /* of a SIZE: a clause behind "it is less than 64K" */
     tm_option_reader *read;
-    const char *of_verb; /* of this verb alone; stands before the row of that name for others; NULL = any verb */
+    const char *of_verbs; /* of these verbs alone, by blanks; stands before the row of that name for others; NULL = any
+                           * verb */
 };
 
 /* Rows of tm_option_table, in the order in which help shows them. */
@@ -252,6 +259,10 @@ enum tm_option_index {
     TM_OPTION_WINDOW,
     TM_OPTION_GAP_MIN,
     TM_OPTION_ROWS,
+    TM_OPTION_TOP,
+    TM_OPTION_WHERE,
+    TM_OPTION_SORT,
+    TM_OPTION_FIELDS,
     TM_OPTION_FILTER,
     TM_OPTION_ARGS,
     TM_OPTION_PLAIN,
@@ -267,6 +278,7 @@ enum tm_option_index {
     TM_OPTION_BASELINE,
     TM_OPTION_INIT,
     TM_OPTION_JUNIT,
+    TM_OPTION_CSV,
     TM_OPTION_AS_MARKDOWN,
     TM_OPTION_MARKDOWN,
     TM_OPTION_MANIFEST,

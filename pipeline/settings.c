@@ -55,6 +55,17 @@ struct getopt_tables {
     char letters[2 + 3 * TM_OPTION_COUNT + 1];
 };
 
+/* in: words  by blanks */
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == length && memcmp(at, word, length) == 0)
+            return true;
+    return false;
+}
+
 /* in:     verb  as far as it is known; NULL = not yet */
 static void make_tables(struct getopt_tables *tables, const char *verb)
 {
@@ -66,7 +77,7 @@ static void make_tables(struct getopt_tables *tables, const char *verb)
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
 
-        if (row->of_verb && (!verb || strcmp(verb, row->of_verb) != 0))
+        if (row->of_verbs && (!verb || !has_word(row->of_verbs, verb)))
             continue;
         tables->longs[count++] = (struct option){
             .name = row->name,

@@ -25,6 +25,18 @@ tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
  * cursor is. */
 void tm_text_put_wrapped(FILE *to, const char *text, int indent);
 
+struct tm_sheet_source;
+
+/* Print the sheets of a source as one table.  No line is wider than `columns`: columns at the end are dropped where names
+ * would be cut too far; with `keeps_all` none is, and lines are as wide as they have to be.
+ * out:    left_out  titles of what was dropped; TM_NOTE_BYTES
+ * errors: TM_ERR_LIMIT no memory */
+tm_status tm_text_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, int columns, bool keeps_all,
+                             char *left_out, FILE *to);
+
+/* The same as Markdown, any number of rows long, without a cut. */
+tm_status tm_markdown_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, FILE *to);
+
 /* A comment on GitHub has 65,536 characters at most; some room is left for words around the report. */
 enum { TM_MARKDOWN_BYTES_MOST = 60000 };
 
@@ -118,6 +130,9 @@ enum { TM_CSV_KEY_BYTES = 96 };
  * are told by their whole paths; a figure whose path does not say its unit gets it at the end: "compute" of times is
  * "compute_ps". */
 void tm_csv_key(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_t column);
+
+/* A single table as CSV.  Whether it could be written, ferror() tells. */
+void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to);
 
 /* Write scopes.collapsed: device time by scope as folded stacks, a line for each: frames joined by ';', a space, whole
  * nanoseconds of the scope itself.  The first frame is the pass: "forward;train_step;block_0;mlp 12345".  The numbers

@@ -11,6 +11,7 @@
 #     scaling, gates, history    these and compare
 #     content                these, and its own
 #     html, pdf, text ...    all of them but another medium
+#     show                   these, and gates: figures and limits as people write them
 #   main.c, engine, nightly, commands  all three: they join the parts
 #   tests                    everything; nobody includes tests
 # and each outside library is used by one family of files, so that the rest builds without it.
@@ -56,6 +57,7 @@ below() { # a file in reports/
         compare | scaling | gates | history)
             echo "reports/format/* reports/findings/* reports/statistics/* reports/compare/* reports/$folder/*"
             ;;
+        show) echo 'reports/format/* reports/content/* reports/gates/* reports/media.h reports/show/*' ;;
         content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
         *) echo "reports/format/* reports/chart/* reports/content/* reports/media.h reports/$folder/*" ;;
     esac

@@ -10,7 +10,7 @@
 #include "pipeline/strings.h"
 #include "reports/brief/brief.h"
 
-enum { RUNS_MOST = 2, COMMAND_BYTES = 600, DOCUMENT_PCT = 60 };
+enum { RUNS_MOST = 2, COMMAND_BYTES = 600 };
 
 struct shell_words {
     char text[COMMAND_BYTES];
@@ -99,40 +99,20 @@ static bool find_document(const char *path, char file[TM_PLACE_BYTES])
            tm_document_find(path, "compare.json", "tracemill.comparison", file);
 }
 
-static tm_status check_document(struct brief *b, const struct tm_value *root, const char *file)
-{
-    if (tm_int(tm_get(root, "schema_version")) == 1)
-        return TM_OK;
-    (void)tm_fail(&b->run->error, TM_ERR_INPUT, -1,
-                  "cannot use '%s': its schema has version %lld, this program knows 1", file,
-                  (long long)tm_int(tm_get(root, "schema_version")));
-    tm_hint(&b->run->error, "make it again: 'tracemill compare', or 'tracemill batch merge'");
-    return TM_ERR_INPUT;
-}
-
 static tm_status brief_document(struct brief *b, const char *file)
 {
     struct tm_doc *doc = tm_doc_new(b->run);
-    const struct tm_value *root;
     bool is_partial;
     tm_status st;
 
     if (!doc)
         return b->run->error.status;
-    root = tm_doc_root(doc);
-    tm_doc_set_most(doc, b->run->budget.limit_bytes / 100 * DOCUMENT_PCT);
-    st = tm_doc_read_file(doc, tm_doc_root(doc), file);
-    if (!st)
-        st = check_document(b, root, file);
-    is_partial = tm_is(tm_path(root, "input.partial"));
-    if (!st && b->options->redact && !tm_is(tm_path(root, "report.redacted")))
-        st = tm_refuse_redaction(b->run, b->options, "read a document");
-    if (!st)
-        st = tm_check_strict(b->run, is_partial, "brief");
-    if (!st && strcmp(tm_text(tm_get(root, "schema")), "tracemill.comparison") == 0)
+    st = tm_document_read(b->run, doc, b->options, file, "brief");
+    is_partial = tm_is(tm_path(tm_doc_root(doc), "input.partial"));
+    if (!st && strcmp(tm_text(tm_get(tm_doc_root(doc), "schema")), "tracemill.comparison") == 0)
         b->operand.text[0] = '\0'; /* its runs are elsewhere */
     if (!st)
-        st = print(b, root, false);
+        st = print(b, tm_doc_root(doc), false);
     tm_doc_free(doc);
     return !st && is_partial ? TM_PARTIAL : st;
 }

@@ -81,6 +81,11 @@ tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd);
  * written, ferror() tells. */
 void tm_value_print_line(const struct tm_value *value, FILE *to);
 
+/* The same, with a list that is made while it is printed: in place of the empty array that the member `list` is stand the
+ * values that `next` gives, each on a line of its own, until it gives NULL. */
+typedef const struct tm_value *tm_next_value(void *of);
+void tm_value_print_rows(const struct tm_value *value, const char *list, tm_next_value *next, void *of, FILE *to);
+
 /* Add a copy of a value and of all below it as a member (key) or an element (key NULL); nulls keep their reasons.
  * in:     to    not below `from`; of the same document or another; what there is no room for: see tm_doc_status of its own
  *         from  NULL = a null without a reason */

@@ -3,6 +3,45 @@
 
 #include <string.h>
 
+const char *tm_doc_kind_name(enum tm_doc_kind kind)
+{
+    static const char *const names[TM_DOC_KIND_COUNT] = {
+        [TM_DOC_OBJECT] = "object",
+        [TM_DOC_BOOL] = "yes or no",
+        [TM_DOC_WORD] = "word",
+        [TM_DOC_TERM] = "word",
+        [TM_DOC_CAUSE] = "cause",
+        [TM_DOC_DIRECTION] = "direction",
+        [TM_DOC_PROSE] = "text",
+        [TM_DOC_NAME] = "name",
+        [TM_DOC_DEVICE] = "device",
+        [TM_DOC_HOST] = "host",
+        [TM_DOC_PATH] = "path",
+        [TM_DOC_TIME] = "duration",
+        [TM_DOC_MOMENT] = "time",
+        [TM_DOC_DATE] = "date",
+        [TM_DOC_NS] = "nanoseconds",
+        [TM_DOC_US] = "microseconds",
+        [TM_DOC_COUNT] = "count",
+        [TM_DOC_INTEGER] = "whole number",
+        [TM_DOC_BYTES] = "bytes",
+        [TM_DOC_RATE] = "bytes/s",
+        [TM_DOC_FLOPS] = "FLOP",
+        [TM_DOC_FLOP_RATE] = "FLOP/s",
+        [TM_DOC_SHARE] = "share",
+        [TM_DOC_PERCENT] = "percent",
+        [TM_DOC_VALUE] = "word or number",
+        [TM_DOC_CHANGE] = "change",
+        [TM_DOC_CHANGE_PCT] = "change in percent",
+        [TM_DOC_P] = "p",
+        [TM_DOC_NUMBER] = "number",
+        [TM_DOC_POINT] = "point",
+        [TM_DOC_ROW] = "row",
+    };
+
+    return names[kind] ? names[kind] : "";
+}
+
 const char *tm_doc_unit(enum tm_doc_kind kind)
 {
     static const char *const units[TM_DOC_KIND_COUNT] = {
@@ -52,10 +91,11 @@ static size_t piece_length(const char *path)
 }
 
 /* out: whether the whole path leads somewhere; is_sum  whether a field on the way is one */
-static bool walk(struct tm_doc_place *place, const char *path, bool *is_sum)
+static bool walk(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path, bool *is_sum)
 {
     const bool has_path = *path;
 
+    *place = (struct tm_doc_place){ .below = fields };
     *is_sum = false;
     while (*path) {
         const size_t length = piece_length(path);
@@ -71,18 +111,24 @@ static bool walk(struct tm_doc_place *place, const char *path, bool *is_sum)
     return has_path;
 }
 
-bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path)
+bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path)
 {
-    struct tm_doc_place place = { .below = fields };
     bool is_sum;
 
-    return walk(&place, path, &is_sum) && is_sum && tm_doc_kind_of(place.field) != TM_DOC_OBJECT;
+    return walk(place, fields, path, &is_sum);
+}
+
+bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path)
+{
+    struct tm_doc_place place;
+    bool is_sum;
+
+    return walk(&place, fields, path, &is_sum) && is_sum && tm_doc_kind_of(place.field) != TM_DOC_OBJECT;
 }
 
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path)
 {
-    struct tm_doc_place place = { .below = fields };
-    bool is_sum;
+    struct tm_doc_place place;
 
-    return walk(&place, path, &is_sum) ? place.field : NULL;
+    return tm_doc_place_at(&place, fields, path) ? place.field : NULL;
 }

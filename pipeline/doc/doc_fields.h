@@ -55,6 +55,7 @@ enum tm_doc_kind {
     TM_DOC_P,          /* how often chance brings as large a change: 0 to 1 */
     TM_DOC_NUMBER,
     TM_DOC_POINT, /* a point of a curve of memory: [time, bytes in use, bytes available] */
+    TM_DOC_ROW,   /* an object of the fields of another document */
     TM_DOC_KIND_COUNT
 };
 
@@ -71,6 +72,8 @@ enum {
     TM_DOC_OWN = 1 << 16,      /* a text in which no name can be: --redact leaves it */
     TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
     TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
+    TM_DOC_ADDS = 1 << 19,         /* of rows without a `rest`: what is left out of a list adds up in it */
+    TM_DOC_MAIN = 1 << 20,         /* the list, or the map, that is meant by the name of its object */
 };
 
 struct tm_doc_field {
@@ -83,6 +86,9 @@ struct tm_doc_field {
     double least, most;  /* of a number, the length of a text, or elements of a list; 0 = any */
     const char *pattern; /* of a text, or of the names in a map: a regular expression */
     const char *rule;    /* more members for the schema of the object, in JSON */
+    const char
+        *whole; /* of a list of the longest ones: the field beside it that counts all of them, and after '|' that of
+                            their time; NULL = none does */
 };
 
 /* In the order of docs/metrics.md. */
@@ -100,8 +106,11 @@ struct tm_doc_schema {
 };
 
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
-    tm_night_schema, tm_brief_schema, tm_split_schema, tm_result_schema;
+    tm_night_schema, tm_brief_schema, tm_show_schema, tm_split_schema, tm_result_schema;
 const struct tm_doc_schema *tm_history_schema(void); /* of a row: made with the figures that the history keeps */
+
+/* Rows of `show` that are no list of a document: figures, and what there is to show. */
+extern const struct tm_doc_field tm_doc_figure_row[], tm_doc_content_row[];
 
 static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)
 {
@@ -112,6 +121,9 @@ static inline bool tm_doc_is_text(enum tm_doc_kind kind)
 {
     return kind >= TM_DOC_WORD && kind <= TM_DOC_VALUE;
 }
+
+/* What such a value is, in a word or two: "duration", "bytes/s", "name". */
+const char *tm_doc_kind_name(enum tm_doc_kind kind);
 
 /* What a number of that kind counts: "ps", "ns", "us", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing, or it is no
  * number. */
@@ -132,6 +144,11 @@ void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length);
 
 /* The same by a piece of a path: "steps", ".median_ps", "[0]", "[vm/gpu:1]". */
 void tm_doc_enter_piece(struct tm_doc_place *place, const char *piece, size_t length);
+
+/* The place at the end of a path, as tm_path has it.
+ * in: fields  where the path begins
+ * out: false: it leads nowhere */
+bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path);
 
 /* Is the figure at that path a sum over the analyzed steps, so that a run of twice the steps has twice as much? */
 bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);

@@ -609,6 +609,9 @@ tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *
 struct printer {
     FILE *stream; /* NULL = to fd, over several lines; else all on one line */
     int fd;
+    const struct tm_value *list; /* in place of which stands what `next` gives; NULL = none */
+    tm_next_value *next;
+    void *of;
     int problem; /* errno of the first write that failed */
     size_t used;
     char buffer[16 << 10];
@@ -760,11 +763,25 @@ static void put_int(struct printer *p, int64_t value)
 
 static void put_value(struct printer *p, const struct tm_value *v, unsigned depth);
 
+static void put_rows(struct printer *p)
+{
+    const struct tm_value *row;
+    bool is_first = true;
+
+    for (p->list = NULL; (row = p->next(p->of)); is_first = false) {
+        put_text(p, is_first ? "\n" : ",\n");
+        put_value(p, row, 0);
+    }
+    put_text(p, is_first ? "" : "\n");
+}
+
 static void put_array(struct printer *p, const struct tm_value *v, unsigned depth)
 {
     const size_t n = tm_length(v);
 
     put(p, "[", 1);
+    if (v == p->list)
+        put_rows(p);
     for (size_t i = 0; i < n; i++) {
         if (i != 0)
             put_comma(p);
@@ -862,6 +879,15 @@ static void put_value(struct printer *p, const struct tm_value *v, unsigned dept
 void tm_value_print_line(const struct tm_value *value, FILE *to)
 {
     struct printer p = { .stream = to, .used = 0 };
+
+    put_value(&p, value, 0);
+    put(&p, "\n", 1);
+    flush(&p);
+}
+
+void tm_value_print_rows(const struct tm_value *value, const char *list, tm_next_value *next, void *of, FILE *to)
+{
+    struct printer p = { .stream = to, .list = tm_get(value, list), .next = next, .of = of };
 
     put_value(&p, value, 0);
     put(&p, "\n", 1);

@@ -58,7 +58,7 @@ static const struct tm_doc_field input_files[] = {
 static const struct tm_doc_field input[] = {
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run: \"2026_11_20_20_37_30\"." },
     { "hosts", TM_DOC_HOST | TM_DOC_LIST, .title = "Hosts" },
-    { "files", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Files", .fields = input_files },
+    { "files", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Files", .fields = input_files },
     { "partial", TM_DOC_BOOL, .help = "A file is damaged or missing." },
     { .key = NULL },
 };

@@ -14,7 +14,7 @@ const struct tm_doc_field tm_doc_rest[] = {
 const struct tm_doc_field tm_doc_place[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { .key = NULL },
 };
 
@@ -81,7 +81,7 @@ static const struct tm_doc_field steps_list[] = {
       .help = "The busiest one, which the parts are of." },
     { "device_span_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device span", .help = "From the first begin to the "
       "last end of the step's activities on the device." },
-    { "period_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step time" },
+    { "period_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_ADDS, .title = "Step time" },
     { "end_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .help = "Of the step time." },
     { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Busy", .help = "Time of the step in which the device works, "
       "on a TPU with the waits of the core." },
@@ -131,7 +131,8 @@ const struct tm_doc_field tm_doc_steps[] = {
     { "samples_ps", TM_DOC_TIME | TM_DOC_LIST, .help = "The step times.", .most = 4096 },
     { "parts", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Of all analyzed steps and devices: adds up.",
       .fields = steps_parts },
-    { "list", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The first 1000 and the 1000 slowest, one for each group of "
+    { "list", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN,
+      .help = "The first 1000 and the 1000 slowest, one for each group of "
       "devices; the parts are those of the busiest device.", .fields = steps_list, .most = 2000 },
     { .key = NULL },
 };
@@ -185,7 +186,7 @@ static const struct tm_doc_field devices_utilization[] = {
 
 static const struct tm_doc_field gap_causes[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Gaps" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share", .help = "Of the idle time in "
       "gaps." },
     { "main_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_SUM, .title = "Only the main thread",
@@ -196,7 +197,7 @@ static const struct tm_doc_field gap_causes[] = {
 
 static const struct tm_doc_field stretch[] = {
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { .key = NULL },
 };
 
@@ -206,7 +207,8 @@ static const struct tm_doc_field devices_gaps[] = {
       "that is listed (--gap-min)." },
     { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Total" },
     { "by_cause", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By cause", .words = TM_DOC_CAUSES, .fields = gap_causes },
-    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The longest ones.", .fields = stretch, .most = 20 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN,
+      .help = "The longest ones.", .fields = stretch, .most = 20, .whole = "count|total_ps" },
     { .key = NULL },
 };
 
@@ -249,7 +251,7 @@ const struct tm_doc_field tm_doc_devices[] = {
     { "last_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .title = "Last" },
     { "span_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Span", .help = "The device's window: from the "
       "start of the first to the end of the last analyzed step." },
-    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Busy", .help = "Time in which at least one "
+    { "busy_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM | TM_DOC_ADDS, .title = "Busy", .help = "Time in which at least one "
       "activity runs; on a TPU with the waits of the core." },
     { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Idle", .help = "The time in the window in which "
       "no activity runs." },
@@ -352,7 +354,7 @@ static const struct tm_doc_field gaps_histogram[] = {
     { "from_ps", TM_DOC_TIME, .title = "From" },
     { "to_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "To" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Gaps" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { .key = NULL },
 };
 
@@ -367,7 +369,7 @@ static const struct tm_doc_field gaps_longest_calls[] = {
 static const struct tm_doc_field gaps_longest[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { "before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Before", .help = "The activity that ends at the gap." },
     { "after", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "After", .help = "The activity that begins behind it." },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
@@ -394,14 +396,15 @@ const struct tm_doc_field tm_doc_gaps[] = {
     { "pauses", TM_DOC_OBJECT, .help = "device_wait in gaps shorter than that.", .fields = gaps_pauses },
     { "short", TM_DOC_OBJECT, .help = "Gaps from there on up to there.", .fields = gaps_short },
     { "histogram", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Histogram", .fields = gaps_histogram, .most = 64 },
-    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = gaps_longest, .most = 50 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Longest ones",
+      .fields = gaps_longest, .most = 50, .whole = "count|total_ps" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field programs_pauses_longest[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
     { "before", TM_DOC_NAME, .title = "Before" },
     { "after", TM_DOC_NAME, .title = "After" },
@@ -412,7 +415,8 @@ static const struct tm_doc_field programs_pauses[] = {
     { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Pauses between programs" },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Their time" },
-    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = programs_pauses_longest, .most = 10 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Longest ones",
+      .fields = programs_pauses_longest, .most = 10, .whole = "count|total_ps" },
     { .key = NULL },
 };
 
@@ -450,7 +454,8 @@ static const struct tm_doc_field host_queue_empty[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Idle with nothing launched" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Idle with nothing launched, of the window" },
-    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = tm_doc_place, .most = 10 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Longest ones",
+      .fields = tm_doc_place, .most = 10, .whole = "count|total_ps" },
     { .key = NULL },
 };
 
@@ -478,7 +483,7 @@ static const struct tm_doc_field host_sync_rows[] = {
 static const struct tm_doc_field host_sync[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Waits for the device" },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time in waits" },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = host_sync_rows },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .fields = host_sync_rows },
     { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = tm_doc_rest },
     { .key = NULL },
 };
@@ -563,7 +568,7 @@ static const struct tm_doc_field compile_events[] = {
     { "module", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Module" },
     { "host", TM_DOC_HOST, .title = "Host" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step", .help = "The step in which it began; empty outside of "
       "the steps." },
     { "shapes", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Shapes" },
@@ -590,7 +595,8 @@ const struct tm_doc_field tm_doc_compile[] = {
       "by: backend_compile is JAX's own mark, client the call of the runtime, xla the compiler itself.",
       .words = "backend_compile|client|xla" },
     { "recompiled", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Compiled several times", .fields = compile_recompiled },
-    { "events", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The longest, in order of time.", .fields = compile_events,
+    { "events", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN,
+      .help = "The longest, in order of time.", .fields = compile_events,
       .most = 500 },
     { "programs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of modules with several programs in the HLO, in the order in "
       "which they were made.", .fields = compile_programs },
@@ -599,7 +605,7 @@ const struct tm_doc_field tm_doc_compile[] = {
 
 static const struct tm_doc_field balance_busy[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
-    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Busy" },
+    { "busy_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Busy" },
     { "compute_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Compute" },
     { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Exposed collectives",
       .help = "Time in which only a collective runs: a device that comes early waits there for the others." },
@@ -629,7 +635,7 @@ static const struct tm_doc_field balance_ops[] = {
     { "kind", TM_DOC_TERM, .title = "Run by", .help = "All alike: by all devices, equally often. All unevenly: by all, "
       "not equally often. Some: not by all.", .words = "all|uneven|some" },
     { "equal", TM_DOC_BOOL, .title = "Same in all" },
-    { "excess_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Excess", .help = "What all devices together would need less if "
+    { "excess_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Excess", .help = "What all devices together would need less if "
       "the slowest were as fast as the mean." },
     { .key = NULL },
 };
@@ -657,7 +663,7 @@ static const struct tm_doc_field balance_same_work[] = {
 };
 
 const struct tm_doc_field tm_doc_balance[] = {
-    { "busy", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Busy", .fields = balance_busy },
+    { "busy", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Busy", .fields = balance_busy },
     { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
     { "imbalance_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Imbalance of compute",
       .help = "100 x (most / mean - 1) of the compute time of the devices; a spread is that of a step, or of "
@@ -688,7 +694,7 @@ static const struct tm_doc_field fallback_rows[] = {
 static const struct tm_doc_field fallback_calls[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = fallback_rows },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .fields = fallback_rows },
     { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = tm_doc_rest },
     { .key = NULL },
 };
@@ -696,8 +702,8 @@ static const struct tm_doc_field fallback_calls[] = {
 static const struct tm_doc_field fallback_round_trips_longest[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_ADDS, .title = "Bytes" },
     { "host_event", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "On the host" },
     { .key = NULL },
 };
@@ -706,8 +712,9 @@ static const struct tm_doc_field fallback_round_trips[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Round trips over the host" },
     { "host_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Idle time in round trips" },
     { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
-    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = fallback_round_trips_longest,
-      .most = 20 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Longest ones",
+      .fields = fallback_round_trips_longest,
+      .most = 20, .whole = "count" },
     { .key = NULL },
 };
 

@@ -39,7 +39,7 @@ static const struct tm_doc_field kernels_rows[] = {
 static const struct tm_doc_field kernels_by_category[] = {
     { "category", TM_DOC_WORD, .title = "Category" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Total" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
     { .key = NULL },
 };
@@ -66,7 +66,7 @@ const struct tm_doc_field tm_doc_kernels[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernel launches" },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Kernel time" },
     { "distinct", TM_DOC_COUNT, .title = "Variants" },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = kernels_rows },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .fields = kernels_rows },
     { "rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
     { "compute_count", TM_DOC_COUNT | TM_DOC_SUM, .help = "Kernels that compute: no collectives, copies and memsets." },
     { "compute_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Their time." },
@@ -109,7 +109,7 @@ static const struct tm_doc_field fusion_runs_longest[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "track", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Stream" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { "kernels", TM_DOC_COUNT, .title = "Kernels", .least = 2 },
     { "kernel_ps", TM_DOC_TIME, .title = "Work" },
     { "gap_ps", TM_DOC_TIME, .title = "Pauses" },
@@ -128,7 +128,7 @@ static const struct tm_doc_field fusion_runs[] = {
     { "gap_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Pauses in runs of small kernels" },
     { "at_stake_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Potential savings", .help = "Pauses of the runs and 5 "
       "\xc2\xb5s for each launch but the first, at most the length of the run." },
-    { "longest", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Longest ones", .fields = fusion_runs_longest, .most = 20 },
+    { "longest", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Longest ones", .fields = fusion_runs_longest, .most = 20, .whole = "count" },
     { .key = NULL },
 };
 
@@ -148,7 +148,7 @@ static const struct tm_doc_field fusion_repeated[] = {
       "comes more than 10 times." },
     { "steps", TM_DOC_COUNT, .title = "Steps" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Total" },
     { "mean_ps", TM_DOC_TIME, .title = "Mean" },
     { .key = NULL },
 };
@@ -165,7 +165,7 @@ static const struct tm_doc_field fusion_table[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Share" },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = fusion_table_rows, .most = 20 },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .fields = fusion_table_rows, .most = 20 },
     { "rest", TM_DOC_OBJECT, .help = "What a capped table does not list.", .fields = tm_doc_rest },
     { .key = NULL },
 };
@@ -213,7 +213,7 @@ static const struct tm_doc_field occupancy_histogram[] = {
     { "from_pct", TM_DOC_SHARE, .title = "From" },
     { "to_pct", TM_DOC_SHARE, .title = "To" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Kernels" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Total" },
     { .key = NULL },
 };
 
@@ -247,7 +247,7 @@ static const struct tm_doc_field occupancy_rows[] = {
     { "lost_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Lost time", .help = "The last wave leaves a part "
       "of the device empty: its time x (1 - waves / waves rounded up)." },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Total" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Total" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },
     { .key = NULL },
 };
@@ -258,7 +258,7 @@ static const struct tm_doc_field occupancy_tail[] = {
     { "below_one_wave_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "Part of lost_ps." },
     { "idle_multiprocessors_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Multiprocessors without a block",
       .help = "Of grids with fewer blocks than multiprocessors: time x the share of multiprocessors without one." },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By lost_ps.", .fields = occupancy_rows, .most = 20 },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .help = "By lost_ps.", .fields = occupancy_rows, .most = 20 },
     { .key = NULL },
 };
 
@@ -271,7 +271,8 @@ const struct tm_doc_field tm_doc_occupancy[] = {
     { "histogram", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Histogram", .fields = occupancy_histogram, .most = 10 },
     { "limiters", TM_DOC_OBJECT | TM_DOC_SUM, .help = "Kernel time by what limits the occupancy.",
       .fields = occupancy_limiters },
-    { "low", TM_DOC_OBJECT | TM_DOC_LIST, .help = "A kernel with all its grids and ops; op, grid, limiter and waves of "
+    { "low", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN,
+      .help = "A kernel with all its grids and ops; op, grid, limiter and waves of "
       "the variant with the most time.", .fields = occupancy_rows, .most = 100 },
     { "tail", TM_DOC_OBJECT, .help = "Last waves of blocks that do not fill a device.", .fields = occupancy_tail },
     { .key = NULL },
@@ -288,8 +289,8 @@ static const struct tm_doc_field transfers_by_direction_outside[] = {
 static const struct tm_doc_field transfers_by_direction[] = {
     { "direction", TM_DOC_DIRECTION, .title = "Direction" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Time" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM | TM_DOC_ADDS, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { "exposed_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Exposed", .help = "Time in which a device "
       "only copies: neither a kernel nor a collective runs." },
     { "mean_bandwidth", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Mean rate", .help = "Bytes over the time in which any "
@@ -308,8 +309,8 @@ static const struct tm_doc_field transfers_by_pair[] = {
     { "from", TM_DOC_DEVICE, .title = "From" },
     { "to", TM_DOC_DEVICE, .title = "To" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Bytes" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Time" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_OR_NULL | TM_DOC_SUM | TM_DOC_ADDS, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { .key = NULL },
 };
 
@@ -317,8 +318,8 @@ static const struct tm_doc_field transfers_sizes[] = {
     { "from_bytes", TM_DOC_BYTES, .title = "From size" },
     { "to_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "To size" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "bytes", TM_DOC_BYTES | TM_DOC_SUM, .title = "Bytes" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_SUM | TM_DOC_ADDS, .title = "Bytes" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { .key = NULL },
 };
 
@@ -332,9 +333,9 @@ static const struct tm_doc_field transfers_pageable[] = {
 static const struct tm_doc_field transfers_largest[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "direction", TM_DOC_DIRECTION, .title = "Direction" },
-    { "bytes", TM_DOC_BYTES, .title = "Bytes" },
+    { "bytes", TM_DOC_BYTES | TM_DOC_ADDS, .title = "Bytes" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
-    { "dur_ps", TM_DOC_TIME, .title = "Length" },
+    { "dur_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length" },
     { .key = NULL },
 };
 
@@ -343,7 +344,7 @@ static const struct tm_doc_field transfers_repeated[] = {
     { "bytes", TM_DOC_BYTES, .title = "Size of each" },
     { "per_step", TM_DOC_NUMBER, .title = "Per step", .help = "Copies of exactly this size in each step of a device." },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { .key = NULL },
 };
 
@@ -360,7 +361,8 @@ static const struct tm_doc_field transfers_tpu_host[] = {
 };
 
 const struct tm_doc_field tm_doc_transfers[] = {
-    { "by_direction", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By direction", .fields = transfers_by_direction,
+    { "by_direction", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "By direction",
+      .fields = transfers_by_direction,
       .most = 5 },
     { "by_pair", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By pair of devices", .fields = transfers_by_pair },
     { "sizes", TM_DOC_OBJECT | TM_DOC_LIST, .title = "By size", .fields = transfers_sizes, .most = 64 },
@@ -430,7 +432,7 @@ static const struct tm_doc_field ops_rows[] = {
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events", .help = "An execution may be several events, as a GPU "
       "operation may need several kernels." },
     { "executions", TM_DOC_COUNT | TM_DOC_SUM, .title = "Runs", .help = "Executions of the operation." },
-    { "self_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Self time", .help = "Time of an operation without the operations "
+    { "self_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Self time", .help = "Time of an operation without the operations "
       "that lie in it (loops and calls of TPUs and CPUs)." },
     { "self_stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "Of events, n - 1; null of one." },
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Whole time", .help = "Sum of the lengths, with what lies in "
@@ -481,7 +483,7 @@ const struct tm_doc_field tm_doc_ops[] = {
     { "families", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Operations that are alike, 500 at most.",
       .fields = ops_families },
     { "families_rest", TM_DOC_OBJECT, .title = "Rest of the families", .fields = ops_families_rest },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = ops_rows },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .fields = ops_rows },
     { "rest", TM_DOC_OBJECT, .title = "Rest", .fields = ops_rest },
     { .key = NULL },
 };
@@ -568,7 +570,7 @@ const struct tm_doc_field tm_doc_scopes[] = {
       "gradients.", .fields = scopes_passes },
     { "recomputed", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Forward values that jax.checkpoint computes a second "
       "time.", .fields = scopes_unscoped },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "A tree per pass in order: a node, then its "
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL | TM_DOC_MAIN, .help = "A tree per pass in order: a node, then its "
       "children by total.", .fields = scopes_rows },
     { "rest", TM_DOC_OBJECT | TM_DOC_OR_NULL, .title = "Rest", .fields = scopes_rest },
     { "layers", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "Families by time, layers by number.",
@@ -715,7 +717,7 @@ static const struct tm_doc_field collectives_skew[] = {
     { "clock", TM_DOC_OBJECT, .help = "As above, of collectives of several hosts.", .fields = collectives_skew_clock },
     { "straggler", TM_DOC_DEVICE | TM_DOC_OR_NULL, .title = "Mostly late", .help = "The device that is late twice as "
       "much as the others or more, and last more often than in turn." },
-    { "members", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Members", .fields = collectives_skew_members },
+    { "members", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Members", .fields = collectives_skew_members },
     { "worst", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Latest ones", .fields = collectives_skew_worst, .most = 20 },
     { .key = NULL },
 };
@@ -724,7 +726,7 @@ const struct tm_doc_field tm_doc_collectives[] = {
     { "total", TM_DOC_OBJECT, .help = "Of all analyzed steps.", .fields = collectives_total },
     { "outside", TM_DOC_OBJECT, .help = "Of collectives of steps that are not analyzed, in the window.",
       .fields = collectives_outside },
-    { "rows", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Rows", .fields = collectives_rows },
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Rows", .fields = collectives_rows },
     { "rest", TM_DOC_OBJECT, .help = "exposed_ps of the rows, the rest and outside adds up to the devices' "
       "exposed_collective_ps.", .fields = collectives_rest },
     { "skew", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Who comes late; or null with why.", .fields = collectives_skew },
@@ -831,7 +833,8 @@ static const struct tm_doc_field device_profiles[] = {
 const struct tm_doc_field tm_doc_memory[] = {
     { "small_below_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .help = "Null with why where there are only device memory "
       "profiles." },
-    { "allocators", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "Null with why where there are only device "
+    { "allocators", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL | TM_DOC_MAIN,
+      .help = "Null with why where there are only device "
       "memory profiles.", .fields = memory_allocators },
     { "device_profiles", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of *.prof.", .fields = device_profiles },
     { .key = NULL },
@@ -868,7 +871,7 @@ static const struct tm_doc_field roofline_bound_ps[] = {
 static const struct tm_doc_field roofline_precisions[] = {
     { "precision", TM_DOC_WORD, .title = "Type" },
     { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Events" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { "share_pct", TM_DOC_SHARE, .title = "Share", .help = "Of the computing time." },
     { "matrix_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Matrix products", .help = "Time in products and convolutions." },
     { "tensor_core_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "On matrix units", .help = "Time that is known to run on "

@@ -51,6 +51,14 @@ enum { TM_RUNS_MOST = 4096 };
  * out:    false: there is no such document */
 bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES]);
 
+/* Read a document that tm_document_find has found and that is no summary: a comparison, a study, a check, a night.
+ * in:     act  what it is for, for messages: "brief"
+ * out:    doc  was empty; holds as much of it as there is memory for one document
+ * errors: TM_ERR_INPUT  it cannot be read, has another schema version, or with --strict is partial; TM_ERR_USAGE  --redact
+ *         of names that are in it; TM_ERR_LIMIT */
+tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct tm_options *options, const char *file,
+                           const char *act);
+
 /* See before any work that every operand is there, and that stdin is named once.  Nothing is
  * analyzed. errors: TM_ERR_INPUT, TM_ERR_USAGE; TM_ERR_LIMIT past TM_RUNS_MOST */
 tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count);

@@ -75,6 +75,12 @@ tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *optio
     return TM_ERR_USAGE;
 }
 
+/* What documents may hold, all of them together. */
+static size_t most_bytes(const struct tm_run *run)
+{
+    return run->budget.limit_bytes / 100 * SUMMARIES_PCT;
+}
+
 /* --- which are summaries --- */
 
 /* What follows blanks and the text, in `at`; NULL where it does not stand there. */
@@ -115,6 +121,28 @@ bool tm_document_find(const char *path, const char *name, const char *schema, ch
     else
         n = snprintf(file, TM_PLACE_BYTES, "%s", path);
     return n > 0 && n < TM_PLACE_BYTES && is_document(file, schema);
+}
+
+tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct tm_options *options, const char *file,
+                           const char *act)
+{
+    const struct tm_value *const root = tm_doc_root(doc);
+    tm_status st;
+
+    tm_doc_set_most(doc, most_bytes(run));
+    st = tm_doc_read_file(doc, tm_doc_root(doc), file);
+    if (st)
+        return st;
+    if (tm_int(tm_get(root, "schema_version")) != 1) {
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "cannot use '%s': its schema has version %lld, this program knows 1", file,
+                      (long long)tm_int(tm_get(root, "schema_version")));
+        tm_hint(&run->error, "make it again, with the verb that made it");
+        return TM_ERR_INPUT;
+    }
+    if (options->redact && !tm_is(tm_path(root, "report.redacted")))
+        return tm_refuse_redaction(run, options, "read a document");
+    return tm_check_strict(run, tm_is(tm_path(root, "input.partial")), act);
 }
 
 /* What is another document is refused when it is read. */
@@ -324,11 +352,6 @@ static void read_printed(const struct loading *l, const struct tm_loaded_run *ru
         (void)tm_fail_system(&l->run->error, TM_ERR_OUTPUT, -1, errno, "cannot read a spill file");
     else
         tm_doc_read_from(run->doc, tm_doc_root(run->doc), l->spill.fd, printed->bytes, run->path);
-}
-
-static size_t most_bytes(const struct tm_run *run)
-{
-    return run->budget.limit_bytes / 100 * SUMMARIES_PCT;
 }
 
 /* All of them, in what the limit gives to summaries. */

@@ -114,6 +114,9 @@ enum tm_tone {
 /* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
 enum tm_tone tm_tone_of(const char *word);
 
+/* How the values of a field are shown. */
+enum tm_cell_kind tm_cell_kind_of(const struct tm_doc_field *field);
+
 /* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
  * medium writes the same table; what differs is how many rows and columns it has room for. */
 enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* told of the empty cells of a column */ };
@@ -451,6 +454,13 @@ void tm_sheet_drop(struct tm_sheet *sheet, int column);
  *         gap      between two columns, in the same unit
  * out:     actual  widths that fit; elastic columns give way first, then the widest others */
 void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double width, double gap, double *actual);
+
+/* A table of any number of rows, as one sheet after the other, all with the same columns. */
+struct tm_sheet_source {
+    /* Start the sheet, and fill it with the rows from that number on.  out: how many; 0 = there are no more */
+    size_t (*fill)(void *of, struct tm_sheet *sheet, size_t from);
+    void *of;
+};
 
 /* Tables of the content as sheets of texts, for media that are no pages with scripts: PDF and text. */
 

@@ -53,8 +53,7 @@ void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind)
         content->medium->charts(content->to, kind);
 }
 
-/* How the values of a field are shown. */
-static enum tm_cell_kind kind_of(const struct tm_doc_field *field)
+enum tm_cell_kind tm_cell_kind_of(const struct tm_doc_field *field)
 {
     static const uint8_t kinds[TM_DOC_KIND_COUNT] = {
         [TM_DOC_BOOL] = TM_CELL_WORD,
@@ -85,6 +84,7 @@ static enum tm_cell_kind kind_of(const struct tm_doc_field *field)
         [TM_DOC_CHANGE_PCT] = TM_CELL_PCT,
         [TM_DOC_P] = TM_CELL_NUMBER,
         [TM_DOC_NUMBER] = TM_CELL_NUMBER,
+        [TM_DOC_POINT] = TM_CELL_WORD,
     };
 
     return (enum tm_cell_kind)kinds[tm_doc_kind_of(field)];
@@ -166,7 +166,7 @@ static void complete(struct tm_column *column, const struct tm_content *content,
     field = schema ? tm_doc_field_at(schema->fields, path) : NULL;
     assert(field);
     if (tm_column_kind(column) == TM_CELL_OF_FIELD)
-        column->shape |= kind_of(field);
+        column->shape |= tm_cell_kind_of(field);
     if (!column->title)
         column->title = field->title;
     assert(column->title && tm_column_kind(column) != TM_CELL_OF_FIELD);

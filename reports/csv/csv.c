@@ -152,6 +152,30 @@ static void put_int(struct csv *c, int64_t number)
     (void)fprintf(c->file, "%" PRId64, number);
 }
 
+/* Texts as lines; of objects their number. */
+static void put_list(struct csv *c, const struct tm_value *list)
+{
+    char number[TM_FORMAT_BYTES];
+
+    if (tm_type_of(tm_at(list, 0)) == TM_OBJECT) {
+        put_int(c, (int64_t)tm_length(list));
+        return;
+    }
+    put_comma(c);
+    if (tm_length(list) == 0)
+        return;
+    (void)fputc('"', c->file);
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, tm_at(list, i));
+        const char *text = tm_type_of(cell.value) == TM_STRING ? tm_text(cell.value) : tm_cell_exact(&cell, number);
+
+        if (i > 0)
+            (void)fputc('\n', c->file);
+        tm_csv_put_quoted(put_bytes, c->file, text, strlen(text), c->run->raw);
+    }
+    (void)fputc('"', c->file);
+}
+
 static void put_cell(struct csv *c, const struct tm_cell *cell)
 {
     const enum tm_type type = cell->from == TM_FROM_VALUE ? tm_type_of(cell->value) : TM_NULL;
@@ -163,6 +187,8 @@ static void put_cell(struct csv *c, const struct tm_cell *cell)
         put_text(c, tm_text(cell->value));
     } else if (type == TM_BOOL) {
         put_text(c, tm_is(cell->value) ? "true" : "false");
+    } else if (type == TM_ARRAY) {
+        put_list(c, cell->value);
     } else {
         put_comma(c);
         (void)fputs(tm_cell_exact(cell, exact), c->file);
@@ -289,6 +315,15 @@ static void write_rows(struct csv *c, const struct tm_table *table, const char *
         describe_column(c, name, table, i);
 }
 
+void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to)
+{
+    struct csv c = { .run = run, .file = to, .is_first = true };
+
+    put_header(&c, table);
+    for (size_t r = 0; r < tm_table_rows(table); r++)
+        put_row(&c, table, r);
+}
+
 static void put_table(void *to, const struct tm_table *table)
 {
     write_rows(to, table, table->caption);
@@ -309,22 +344,6 @@ static void begin_section(void *to, const struct tm_section *section)
 }
 
 /* --- findings and key figures --- */
-
-static void put_lines(struct csv *c, const struct tm_value *list)
-{
-    put_comma(c);
-    if (tm_length(list) == 0)
-        return;
-    (void)fputc('"', c->file);
-    for (size_t i = 0; i < tm_length(list); i++) {
-        const char *text = tm_text(tm_at(list, i));
-
-        if (i > 0)
-            (void)fputc('\n', c->file);
-        tm_csv_put_quoted(put_bytes, c->file, text, strlen(text), c->run->raw);
-    }
-    (void)fputc('"', c->file);
-}
 
 static void put_places(struct csv *c, const struct tm_value *finding, size_t number)
 {
@@ -356,8 +375,8 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         put_value(c, tm_get(finding, keys[i]));
     put_text(c, section ? section->id : "");
-    put_lines(c, tm_get(finding, "evidence"));
-    put_lines(c, tm_get(finding, "fix"));
+    put_list(c, tm_get(finding, "evidence"));
+    put_list(c, tm_get(finding, "fix"));
     end_line(c);
     c->finding_count++;
     put_places(c, finding, number);

@@ -583,23 +583,63 @@ static void put_table_head(struct markdown *m)
     tm_mdw_raw(&m->w, "\n");
 }
 
+/* in:     table  NULL = its rows have no links
+ *         is_listed  it has names; else it sums up */
+static void put_table_row(struct markdown *m, const struct tm_table *table, int r, bool is_listed)
+{
+    tm_mdw_raw(&m->w, "|");
+    for (int c = 0; c < m->sheet.columns; c++) {
+        const bool is_name = m->sheet.kind[c] == TM_COLUMN_NAME && is_listed;
+
+        tm_mdw_raw(&m->w, " ");
+        put_table_cell(m, r, c, is_name,
+                       table && c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
+        tm_mdw_raw(&m->w, " |");
+    }
+    tm_mdw_raw(&m->w, "\n");
+}
+
 /* in: listed  rows with names; those after them sum up */
 static void put_sheet(struct markdown *m, const struct tm_table *table, size_t listed)
 {
     put_table_head(m);
-    for (int r = 0; r < m->sheet.rows; r++) {
-        tm_mdw_raw(&m->w, "|");
-        for (int c = 0; c < m->sheet.columns; c++) {
-            const bool is_name = m->sheet.kind[c] == TM_COLUMN_NAME && (size_t)r < listed;
-
-            tm_mdw_raw(&m->w, " ");
-            put_table_cell(m, r, c, is_name,
-                           c == 0 && is_name && *m->sheet.text[r][c] ? tm_table_link(table, (size_t)r) : NULL);
-            tm_mdw_raw(&m->w, " |");
-        }
-        tm_mdw_raw(&m->w, "\n");
-    }
+    for (int r = 0; r < m->sheet.rows; r++)
+        put_table_row(m, table, r, (size_t)r < listed);
     tm_mdw_raw(&m->w, "\n");
+}
+
+/* What was made so far goes out; a row that is too long for the room is not written by half. */
+static void put_out(struct markdown *m, FILE *to)
+{
+    if (m->w.is_full)
+        (void)fputs("| ... |\n", to);
+    else
+        (void)fwrite(m->room, 1, m->w.used, to);
+    tm_mdw_init(&m->w, m->room, sizeof(m->room));
+}
+
+tm_status tm_markdown_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, FILE *to)
+{
+    struct markdown *m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
+    size_t rows, from = 0;
+
+    if (!m)
+        return TM_ERR_LIMIT;
+    tm_mdw_init(&m->w, m->room, sizeof(m->room));
+    do {
+        rows = source->fill(source->of, &m->sheet, from);
+        if (from == 0)
+            put_table_head(m);
+        put_out(m, to);
+        for (int r = 0; r < m->sheet.rows && rows > 0; r++) {
+            put_table_row(m, NULL, r, true);
+            put_out(m, to);
+        }
+        from += rows;
+    } while (rows > 0);
+    (void)fputc('\n', to);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
+    return TM_OK;
 }
 
 static void put_caption(struct markdown *m, const char *caption)

@@ -279,13 +279,13 @@ static void cut_cell(struct tm_textw *w, const struct tm_sheet *sheet, int row, 
     text_cut(w->cell[column] + indent, most - indent);
 }
 
-/* How wide columns are, and how wide they would like to be. */
-static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths, double *natural)
+/* How wide columns would like to be: at least as wide as they did before. */
+static void measure_sheet(struct tm_textw *w, const struct tm_sheet *sheet, double *natural)
 {
-    double actual[TM_SHEET_COLUMNS];
-
     for (int c = 0; c < sheet->columns; c++) {
-        natural[c] = sheet->headed ? text_width(sheet->title[c]) : 0;
+        const int title = sheet->headed ? text_width(sheet->title[c]) : 0;
+
+        natural[c] = title > natural[c] ? title : natural[c];
         for (int r = 0; r < sheet->rows; r++) {
             int width;
 
@@ -294,22 +294,42 @@ static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *width
             natural[c] = width > natural[c] ? width : natural[c];
         }
     }
-    tm_sheet_widths(sheet, natural, TM_TEXT_COLUMNS, GAP, actual);
+}
+
+/* How wide they are in a line of so many columns. */
+static void share_line(const struct tm_sheet *sheet, const double *natural, int columns, int *widths)
+{
+    double actual[TM_SHEET_COLUMNS];
+
+    tm_sheet_widths(sheet, natural, columns, GAP, actual);
     for (int c = 0; c < sheet->columns; c++)
         widths[c] = (int)actual[c];
 }
 
+static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *widths, double *natural)
+{
+    for (int c = 0; c < sheet->columns; c++)
+        natural[c] = 0;
+    measure_sheet(w, sheet, natural);
+    share_line(sheet, natural, TM_TEXT_COLUMNS, widths);
+}
+
 /* A name of the table is cut so far that it tells little. */
+static bool has_narrow_name(const struct tm_sheet *sheet, const double *natural, const int *widths)
+{
+    for (int c = 0; c < sheet->columns; c++)
+        if (sheet->kind[c] == TM_COLUMN_NAME && widths[c] < LEAST_NAME && widths[c] < natural[c] * LEAST_SHARE)
+            return true;
+    return false;
+}
+
 static bool textw_is_narrow(struct tm_textw *w, const struct tm_sheet *sheet)
 {
     double natural[TM_SHEET_COLUMNS];
     int widths[TM_SHEET_COLUMNS];
-    bool is_narrow = false;
 
     measure(w, sheet, widths, natural);
-    for (int c = 0; c < sheet->columns; c++)
-        is_narrow |= sheet->kind[c] == TM_COLUMN_NAME && widths[c] < LEAST_NAME && widths[c] < natural[c] * LEAST_SHARE;
-    return is_narrow;
+    return has_narrow_name(sheet, natural, widths);
 }
 
 /* A line of a table that is being printed: spaces are held back until something follows them. */
@@ -493,6 +513,103 @@ static void make_room(struct text *t, char *left_out)
         (void)snprintf(left_out, TM_NOTE_BYTES, "%.64s%s%.900s", t->sheet.title[column], *later ? ", " : "", later);
         tm_sheet_drop(&t->sheet, column);
     }
+}
+
+/* --- one table of any length --- */
+
+struct sheets {
+    struct tm_textw w;
+    struct tm_sheet sheet;
+    const struct tm_sheet_source *source;
+    double natural[TM_SHEET_COLUMNS];
+    int widths[TM_SHEET_COLUMNS];
+    int dropped[TM_SHEET_COLUMNS]; /* columns, one after the other */
+    int drops;
+};
+
+static size_t fill_sheet(struct sheets *s, size_t from)
+{
+    const size_t rows = s->source->fill(s->source->of, &s->sheet, from);
+
+    for (int i = 0; i < s->drops; i++)
+        tm_sheet_drop(&s->sheet, s->dropped[i]);
+    return rows;
+}
+
+/* A figure, or a word, that is cut is wrong. */
+static bool has_cut_figure(const struct sheets *s)
+{
+    for (int c = 0; c < s->sheet.columns; c++)
+        if (s->sheet.kind[c] <= TM_COLUMN_NUMBER && s->widths[c] < (int)s->natural[c])
+            return true;
+    return false;
+}
+
+static void drop_columns(struct sheets *s, int columns, char *left_out)
+{
+    char later[TM_NOTE_BYTES];
+
+    while (s->sheet.columns > LEAST_COLUMNS &&
+           (has_narrow_name(&s->sheet, s->natural, s->widths) || has_cut_figure(s))) {
+        const int column = least_column(&s->sheet);
+
+        memcpy(later, left_out, sizeof(later));
+        (void)snprintf(left_out, TM_NOTE_BYTES, "%.64s%s%.900s", s->sheet.title[column], *later ? ", " : "", later);
+        memmove(&s->natural[column], &s->natural[column + 1],
+                (size_t)(s->sheet.columns - column - 1) * sizeof(s->natural[0]));
+        tm_sheet_drop(&s->sheet, column);
+        s->dropped[s->drops++] = column;
+        share_line(&s->sheet, s->natural, columns, s->widths);
+    }
+}
+
+/* As wide as figures and words are, and names where they tell something. */
+static int least_line(const struct sheets *s)
+{
+    double whole = 0;
+
+    for (int c = 0; c < s->sheet.columns; c++) {
+        const bool is_elastic = s->sheet.kind[c] > TM_COLUMN_NUMBER;
+
+        whole += GAP + (is_elastic && s->natural[c] > LEAST_NAME ? LEAST_NAME : s->natural[c]);
+    }
+    return (int)whole;
+}
+
+static void print_sheets(struct sheets *s, int columns, bool keeps_all, char *left_out)
+{
+    size_t rows, from = 0;
+
+    do {
+        rows = fill_sheet(s, from);
+        measure_sheet(&s->w, &s->sheet, s->natural);
+        from += rows;
+    } while (rows > 0);
+    if (keeps_all && least_line(s) > columns)
+        columns = least_line(s);
+    share_line(&s->sheet, s->natural, columns, s->widths);
+    if (!keeps_all)
+        drop_columns(s, columns, left_out);
+    put_row(&s->w, &s->sheet, s->widths, -1);
+    put_rule(&s->w, &s->sheet, s->widths);
+    for (from = 0; (rows = fill_sheet(s, from)) > 0; from += rows)
+        for (int r = 0; r < s->sheet.rows; r++)
+            put_row(&s->w, &s->sheet, s->widths, r);
+}
+
+tm_status tm_text_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, int columns, bool keeps_all,
+                             char *left_out, FILE *to)
+{
+    struct sheets *s = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*s), &run->error);
+
+    left_out[0] = 0;
+    if (!s)
+        return TM_ERR_LIMIT;
+    s->w.to = to;
+    s->source = source;
+    print_sheets(s, columns, keeps_all, left_out);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, s, sizeof(*s));
+    return TM_OK;
 }
 
 static void put_table(void *to, const struct tm_table *table)

@@ -13,45 +13,43 @@
 
 enum { FORMS_MOST = 512, PATH_BYTES = 256, LINE_MOST = 118 };
 
-/* What the tables know of each kind: its definition in a schema (NULL = a plain type), and its word on the page. */
+/* What a schema has of each kind: its definition (NULL = a plain type). */
 static const struct {
-    const char *name, *type, *limits, *meaning, *page;
+    const char *name, *type, *limits, *meaning;
 } kinds[TM_DOC_KIND_COUNT] = {
-    [TM_DOC_OBJECT] = { NULL, "object", "", NULL, "object" },
-    [TM_DOC_BOOL] = { NULL, "boolean", "", NULL, "yes or no" },
-    [TM_DOC_WORD] = { "text", "string", "", NULL, "word" },
-    [TM_DOC_TERM] = { "text", "string", "", NULL, "word" },
-    [TM_DOC_CAUSE] = { "cause", "string", "", "Of idle time: docs/metrics.md.", "cause" },
+    [TM_DOC_OBJECT] = { NULL, "object", "", NULL },
+    [TM_DOC_BOOL] = { NULL, "boolean", "", NULL },
+    [TM_DOC_WORD] = { "text", "string", "", NULL },
+    [TM_DOC_TERM] = { "text", "string", "", NULL },
+    [TM_DOC_CAUSE] = { "cause", "string", "", "Of idle time: docs/metrics.md." },
     [TM_DOC_DIRECTION] = { "direction", "string", "",
-                           "Of a copy: h2d, d2h, p2p (between devices), d2d (inside of one), other.", "direction" },
-    [TM_DOC_PROSE] = { "text", "string", "", NULL, "text" },
-    [TM_DOC_NAME] = { "text", "string", "", NULL, "name" },
-    [TM_DOC_DEVICE] = { "text", "string", "", NULL, "device" },
-    [TM_DOC_HOST] = { "text", "string", "", NULL, "host" },
-    [TM_DOC_PATH] = { "text", "string", "", NULL, "path" },
-    [TM_DOC_TIME] = { "duration", "integer", ", \"minimum\": 0", "Picoseconds.", "duration" },
-    [TM_DOC_MOMENT] = { "time", "integer", "", "Picoseconds after the host's origin; an event may lie before it.",
-                        "time" },
-    [TM_DOC_DATE] = { "date", "integer", "", "Nanoseconds since 1970.", "date" },
-    [TM_DOC_NS] = { "nanoseconds", "integer", ", \"minimum\": 0", NULL, "nanoseconds" },
-    [TM_DOC_US] = { "microseconds", "integer", "", NULL, "microseconds" },
-    [TM_DOC_COUNT] = { "count", "integer", ", \"minimum\": 0", NULL, "count" },
-    [TM_DOC_INTEGER] = { "whole", "integer", "", NULL, "whole number" },
-    [TM_DOC_BYTES] = { "bytes", "number", ", \"minimum\": 0", "Past 2^63 a number with a fraction's precision.",
-                       "bytes" },
-    [TM_DOC_RATE] = { "rate", "number", ", \"minimum\": 0", "Bytes per second.", "bytes/s" },
-    [TM_DOC_FLOPS] = { "flops", "number", ", \"minimum\": 0", "Floating-point operations.", "FLOP" },
-    [TM_DOC_FLOP_RATE] = { "flop_rate", "number", ", \"minimum\": 0", "Floating-point operations per second.",
-                           "FLOP/s" },
-    [TM_DOC_SHARE] = { "share", "number", ", \"minimum\": 0, \"maximum\": 100", "Percent, 0 to 100.", "share" },
-    [TM_DOC_PERCENT] = { "percent", "number", ", \"minimum\": 0", "Percent; may pass 100.", "percent" },
-    [TM_DOC_VALUE] = { "value", "string", "", NULL, "word or number" },
-    [TM_DOC_CHANGE] = { "change", "integer", "", "Picoseconds, with a sign.", "change" },
-    [TM_DOC_CHANGE_PCT] = { "change_pct", "number", "", "Percent, with a sign.", "change in percent" },
+                           "Of a copy: h2d, d2h, p2p (between devices), d2d (inside of one), other." },
+    [TM_DOC_PROSE] = { "text", "string", "", NULL },
+    [TM_DOC_NAME] = { "text", "string", "", NULL },
+    [TM_DOC_DEVICE] = { "text", "string", "", NULL },
+    [TM_DOC_HOST] = { "text", "string", "", NULL },
+    [TM_DOC_PATH] = { "text", "string", "", NULL },
+    [TM_DOC_TIME] = { "duration", "integer", ", \"minimum\": 0", "Picoseconds." },
+    [TM_DOC_MOMENT] = { "time", "integer", "", "Picoseconds after the host's origin; an event may lie before it." },
+    [TM_DOC_DATE] = { "date", "integer", "", "Nanoseconds since 1970." },
+    [TM_DOC_NS] = { "nanoseconds", "integer", ", \"minimum\": 0", NULL },
+    [TM_DOC_US] = { "microseconds", "integer", "", NULL },
+    [TM_DOC_COUNT] = { "count", "integer", ", \"minimum\": 0", NULL },
+    [TM_DOC_INTEGER] = { "whole", "integer", "", NULL },
+    [TM_DOC_BYTES] = { "bytes", "number", ", \"minimum\": 0", "Past 2^63 a number with a fraction's precision." },
+    [TM_DOC_RATE] = { "rate", "number", ", \"minimum\": 0", "Bytes per second." },
+    [TM_DOC_FLOPS] = { "flops", "number", ", \"minimum\": 0", "Floating-point operations." },
+    [TM_DOC_FLOP_RATE] = { "flop_rate", "number", ", \"minimum\": 0", "Floating-point operations per second." },
+    [TM_DOC_SHARE] = { "share", "number", ", \"minimum\": 0, \"maximum\": 100", "Percent, 0 to 100." },
+    [TM_DOC_PERCENT] = { "percent", "number", ", \"minimum\": 0", "Percent; may pass 100." },
+    [TM_DOC_VALUE] = { "value", "string", "", NULL },
+    [TM_DOC_CHANGE] = { "change", "integer", "", "Picoseconds, with a sign." },
+    [TM_DOC_CHANGE_PCT] = { "change_pct", "number", "", "Percent, with a sign." },
     [TM_DOC_P] = { "p", "number", ", \"minimum\": 0, \"maximum\": 1",
-                   "How often chance brings as large a change: 0 to 1.", "p" },
-    [TM_DOC_NUMBER] = { "number", "number", "", NULL, "number" },
-    [TM_DOC_POINT] = { "point", "array", "", "Time, bytes in use, bytes available.", "point" },
+                   "How often chance brings as large a change: 0 to 1." },
+    [TM_DOC_NUMBER] = { "number", "number", "", NULL },
+    [TM_DOC_POINT] = { "point", "array", "", "Time, bytes in use, bytes available." },
+    [TM_DOC_ROW] = { NULL, "object", "", NULL },
 };
 
 /* The objects of the document, in the order in which they come first. */
@@ -414,7 +412,7 @@ static void print_page_type(const struct tm_doc_field *field)
 
         (void)printf("`%s`", form->path);
     } else {
-        (void)printf("%s", kinds[kind].page);
+        (void)printf("%s", tm_doc_kind_name(kind));
     }
     if ((field->shape & TM_DOC_LIST) && field->least > 0 && field->least == field->most)
         (void)printf(", %g", field->most);
@@ -461,7 +459,7 @@ static void print_page(const struct tm_doc_schema *schema)
     (void)printf("%s\n## Kinds of values\n\n| kind | |\n|---|---|\n", schema->page);
     for (int kind = 0; kind < TM_DOC_KIND_COUNT; kind++) {
         if (kinds[kind].meaning && is_used[kind])
-            (void)printf("| %s | %s |\n", kinds[kind].page, kinds[kind].meaning);
+            (void)printf("| %s | %s |\n", tm_doc_kind_name((enum tm_doc_kind)kind), kinds[kind].meaning);
     }
     (void)printf("\n");
     if (is_used[TM_DOC_NAME])
@@ -481,7 +479,8 @@ int main(int argc, char **argv)
 {
     const struct tm_doc_schema *const schemas[] = { &tm_summary_schema,  &tm_comparison_schema, &tm_scaling_schema,
                                                     &tm_check_schema,    &tm_night_schema,      &tm_brief_schema,
-                                                    tm_history_schema(), &tm_split_schema,      &tm_result_schema };
+                                                    tm_history_schema(), &tm_split_schema,      &tm_result_schema,
+                                                    &tm_show_schema };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)

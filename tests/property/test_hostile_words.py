@@ -58,7 +58,7 @@ def said_wrong(result, has_color=False):
     return wrong
 
 
-VERBS = ["report", "brief", "inspect", "convert", "split", "compare", "scaling", "check", "batch", "batch scan", "batch run", "batch merge",
+VERBS = ["report", "brief", "show", "inspect", "convert", "split", "compare", "scaling", "check", "batch", "batch scan", "batch run", "batch merge",
          "batch submit", "batch prune", "batch export", "list", "extract", "config", "help"]
 
 
@@ -146,7 +146,7 @@ def states(place, name):
 
 STATE_VERBS = {
     "report": ("-o", "out"), "report json": ("-o", "out", "--json", "--latest"), "report color": ("-o", "out", "--color", "always", "--latest"),
-    "inspect": (), "inspect json": ("--json",), "brief": (), "brief json": ("--json",), "convert": ("-o", "out.pftrace", "--latest"), "split": ("-o", "out", "--max-events", "50", "--latest"),
+    "inspect": (), "inspect json": ("--json",), "brief": (), "brief json": ("--json",), "show": ("ops",), "show csv": ("figures", "--csv"), "convert": ("-o", "out.pftrace", "--latest"), "split": ("-o", "out", "--max-events", "50", "--latest"),
     "compare": ("GOOD", "-o", "out"), "scaling": ("GOOD", "-o", "out"), "check": ("--gate", "GATES"), "check json": ("--gate", "GATES", "--json"),
     "batch": ("-o", "out"), "batch json": ("-o", "out", "--json"), "batch scan": (), "list": (), "list json": ("--json",),
     "extract": ("-o", "copies", "--latest"), "report into": ("INTO",)}

@@ -132,6 +132,16 @@ def traces():
     yield Case("brief --strict", INPUT, "brief", "cut", "--strict")
     yield Case("brief a text", INPUT, "brief", "text.txt")
     yield Case("brief, stdout full", OUTPUT, "brief", "input", printed="/dev/full")
+    for form in ((), ("--json",), ("--csv",), ("--markdown",)):
+        yield Case(" ".join(("show", *form)), DONE, "show", "input", *form)
+        yield Case(" ".join(("show ops", *form)), DONE, "show", "input", "ops", *form, "--sort", "-self_ps", "--where",
+                   "self_ps > 1us and name ~ a", "--fields", "name,self_ps,first", "--top", "3")
+    yield Case("show cut", PARTIAL, "show", "cut", "ops")
+    yield Case("show --strict", INPUT, "show", "cut", "ops", "--strict")
+    yield Case("show a text", INPUT, "show", "text.txt", "ops")
+    yield Case("show nothing", USAGE, "show", "input", "nothing")
+    yield Case("show --where", USAGE, "show", "input", "ops", "--where", "self_ps > ")
+    yield Case("show, stdout full", OUTPUT, "show", "input", "ops", printed="/dev/full")
     yield Case("list", DONE, "list", "runs")
     yield Case("list an archive", DONE, "list", "input.tar.gz")
     yield Case("list a cut archive", DONE, "list", "input-cut.tar.gz")

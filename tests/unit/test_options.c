@@ -23,7 +23,7 @@ static void every_row_obeys_the_naming_rule(void **state)
         const struct tm_option *const row = &tm_option_table[i];
 
         assert_non_null(row->name);
-        if (row->of_verb)
+        if (row->of_verbs)
             assert_ptr_equal(tm_option_by_name(row->name), row + 1); /* stands before the row for other verbs */
         else
             assert_ptr_equal(tm_option_by_name(row->name), row); /* hence unique */
