@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # function | files where it is right, or - | instead
 table='
-malloc      | pipeline/store/budget.c pipeline/doc/doc_json.c reports/pdf/pdf_page.c stages/input/xspace/xspace_reader.c | tm_take: memory belongs to a named account
+malloc      | pipeline/store/budget.c pipeline/doc/doc_json.c stages/input/xspace/xspace_reader.c | tm_take: memory belongs to a named account
 calloc      | pipeline/store/budget.c    | tm_take
 realloc     | pipeline/store/budget.c    | tm_retake
 free        | pipeline/store/budget.c stages/input/xspace/xspace_reader.c | tm_give

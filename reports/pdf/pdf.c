@@ -12,9 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <hpdf.h>
 
@@ -41,65 +39,15 @@ static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
 {
     struct tm_pdf *pdf = user;
 
+    (void)detail;
     if (tm_failed(pdf->run))
         return;
     if (error == HPDF_FAILD_TO_ALLOC_MEM)
         (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no memory is left");
-    else if (error == HPDF_FILE_OPEN_ERROR)
-        (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, (int)detail,
-                             "cannot make the PDF report: no file for its font");
     else
         (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
                       "cannot make the PDF report: a limit of the PDF library was reached");
     tm_hint(&pdf->run->error, "choose the other reports with --format html,json,text");
-}
-
-/* --- fonts --- */
-
-/* A file in memory with the bytes of a font, since libharu reads fonts from files alone.  out: -1 = errno tells */
-static int open_font_file(const struct tm_pdf_asset *asset)
-{
-    const int fd = memfd_create("font", MFD_CLOEXEC);
-    size_t done = 0;
-
-    while (fd >= 0 && done < asset->length) {
-        const ssize_t n = write(fd, asset->bytes + done, asset->length - done);
-
-        if (n <= 0 && errno != EINTR) {
-            (void)close(fd);
-            return -1;
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return fd;
-}
-
-/* libharu keeps the file open for itself. */
-static void load_font(struct tm_pdf *pdf, enum tm_pdf_face face)
-{
-    const int fd = open_font_file(&tm_pdf_assets[face]);
-    char path[32];
-
-    if (fd < 0 || !tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face])) {
-        (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
-                             "cannot make the PDF report: no file for its font");
-    } else {
-        (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-        if (access(path, R_OK) != 0) {
-            (void)tm_fail_system(&pdf->run->error, TM_ERR_LIMIT, -1, errno,
-                                 "cannot make the PDF report: no file for its font: '%s'", path);
-            tm_hint(&pdf->run->error, "mount /proc, or choose the other reports with --format html,json,text");
-        }
-        const char *name = tm_failed(pdf->run) ? NULL : HPDF_LoadTTFontFromFile(pdf->doc, path, HPDF_TRUE);
-
-        if (name)
-            tm_pdf_spread_map(pdf->doc, name);
-        pdf->face[face] = name ? HPDF_GetFont(pdf->doc, name, "UTF-8") : NULL;
-        if (pdf->face[face])
-            tm_pdf_map_characters(pdf->face[face]);
-    }
-    if (fd >= 0)
-        (void)close(fd);
 }
 
 /* --- document --- */
@@ -126,24 +74,22 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
     (void)HPDF_UseUTFEncodings(pdf->doc);
     (void)HPDF_SetCurrentEncoder(pdf->doc, "UTF-8"); /* of document information */
     pdf->encoder = !tm_failed(pdf->run) ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
-    if (pdf->encoder)
-        tm_pdf_set_encoding(pdf->encoder);
-    for (int face = 0; face < TM_PDF_FACES && !tm_failed(pdf->run); face++)
-        load_font(pdf, (enum tm_pdf_face)face);
+    pdf->fonts = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
+    TM_PDF_CALL(pdf, HPDF_Xref_Add(pdf->doc->xref, pdf->fonts));
+    for (int face = 0; face < TM_PDF_FACES; face++)
+        if (!tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face]))
+            (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
+                          "cannot make the PDF report: its fonts were not built right");
 }
 
 /* To be called when everything is drawn, before the document is saved. */
 static void complete_document(struct tm_pdf *pdf)
 {
+    tm_pdf_finish_pages(pdf);
+    for (int face = 0; face < TM_PDF_FACES; face++)
+        tm_pdf_embed(pdf, (enum tm_pdf_face)face);
     if (HPDF_GetError(pdf->doc) != HPDF_NOERROR)
         on_error(HPDF_GetError(pdf->doc), 0, pdf);
-    for (int face = 0; face < TM_PDF_FACES && !tm_failed(pdf->run); face++) {
-        size_t glyphs;
-        uint8_t *used = tm_pdf_used_glyphs(pdf->face[face], &glyphs);
-
-        if (used)
-            tm_pdf_font_add_components(&pdf->font[face], used, glyphs);
-    }
 }
 
 static void end_document(struct tm_pdf *pdf)

@@ -16,6 +16,8 @@
 /* The faces: DejaVu Sans, its bold, and DejaVu Sans Mono for what is copied. */
 enum tm_pdf_face { TM_PDF_REGULAR, TM_PDF_BOLD, TM_PDF_MONO, TM_PDF_FACES };
 
+extern const char tm_pdf_face_key[TM_PDF_FACES][3]; /* their names on pages */
+
 /* Their files, made into C by embed_fonts.sh. */
 struct tm_pdf_asset {
     const char *bytes;
@@ -29,9 +31,11 @@ enum { TM_PDF_ASCII = 128 };
 /* What is asked of a font file: which characters it has, and how wide they are. */
 struct tm_pdf_font {
     const struct tm_pdf_asset *file;
-    size_t map, segments;         /* offset and length of the map of characters */
-    size_t widths, width_count;   /* offset and length of the table of widths */
-    size_t outlines, offsets;     /* tables of outlines and of where they begin */
+    size_t map, segments;       /* offset and length of the map of characters */
+    size_t widths, width_count; /* offset and length of the table of widths */
+    size_t head, hhea;          /* offsets of tables */
+    size_t outlines, offsets;   /* tables of outlines and of where they begin */
+    size_t glyphs;
     int offset_bytes;             /* 2 or 4; those of 2 count in words */
     double units;                 /* per font size */
     float ascii[TM_PDF_ASCII];    /* widths of most characters, for a size of 1 */
@@ -44,9 +48,23 @@ bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
 /* Width of a character at a size of 1. */
 double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code);
 
-/* Mark the glyphs that other glyphs are made of.
- * in:     used  one byte for each glyph of the font; not 0 = it is used */
-void tm_pdf_font_add_components(const struct tm_pdf_font *font, uint8_t *used, size_t glyphs);
+enum { TM_PDF_CODES = 1 << 16, TM_PDF_CHARACTERS = 1 << 13 };
+
+/* Which characters are drawn with a font, in the order in which they were met.  Texts on pages are their numbers. */
+struct tm_pdf_subset {
+    uint16_t characters;
+    uint16_t character[TM_PDF_CHARACTERS]; /* by number, from 1 */
+    uint16_t number[TM_PDF_CODES];         /* by character; 0 = none */
+};
+
+/* The number of a character that is drawn.  out: 0 = there is no room for more, or it has more than 16 bits */
+uint16_t tm_pdf_subset_number(struct tm_pdf_subset *subset, uint32_t code);
+
+/* A font file with the glyphs of these characters.  Number 0 is the glyph of what is missing.
+ * out:    bytes  of it
+ * owns:   who calls it gives it back to TM_ACCOUNT_MODEL; NULL = the run has failed */
+uint8_t *tm_pdf_subset_make(struct tm_run *run, const struct tm_pdf_font *font, const struct tm_pdf_subset *subset,
+                            size_t *bytes) TM_MUST_USE;
 
 enum {
     TM_PDF_VISIBLE_BYTES = 12288,                 /* a paragraph, made visible; of longer ones head and tail are kept */
@@ -81,6 +99,20 @@ struct tm_pdf_link {
     struct tm_pdf_box box;
 };
 
+enum { TM_PDF_CONTENT_BYTES = 4096 };
+
+/* What was drawn on the page and is not yet in its stream, and what was set there last: setting it again changes
+ * nothing. */
+struct tm_pdf_content {
+    char bytes[TM_PDF_CONTENT_BYTES];
+    size_t used;
+    bool has_fill, has_stroke, has_font;
+    enum tm_role fill, stroke;
+    double fill_share, thickness;
+    enum tm_pdf_face face;
+    double size;
+};
+
 /* One document while it is made.  The pen is at left, y; lengths are points, y counts downwards from the top of the
  * page.  After a failure, and on pages past the last one, drawing does nothing: whoever made the document looks at
  * `status` once. */
@@ -89,8 +121,10 @@ struct tm_pdf {
     HPDF_Doc doc;
     HPDF_Page page;
     HPDF_Encoder encoder; /* of bookmarks */
-    HPDF_Font face[TM_PDF_FACES];
+    HPDF_Dict fonts;      /* of all pages, by tm_pdf_face_key */
     struct tm_pdf_font font[TM_PDF_FACES];
+    struct tm_pdf_subset subset[TM_PDF_FACES];
+    struct tm_pdf_content content;
     double page_width, page_height;
     double left, right, top, bottom; /* what is written on */
     double y;
@@ -166,9 +200,12 @@ double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style
 /* A wrapped text at the pen, which moves below it; goes over to new pages line by line. */
 void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text);
 
+/* Did nothing fail so far, of the run and of libharu?  Some of its functions do not call the handler of errors. */
+bool tm_pdf_is_sound(const struct tm_pdf *pdf);
+
 /* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes
- * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite).  The handler of errors has set the status. */
-#define TM_PDF_CALL(pdf, call) ((void)(!tm_failed((pdf)->run) && (call) == HPDF_OK))
+ * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
+#define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
 
 /* Is there something to draw on? */
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf);
@@ -176,6 +213,8 @@ bool tm_pdf_is_drawing(const struct tm_pdf *pdf);
 void tm_pdf_new_page(struct tm_pdf *pdf);
 /* Draw on a page that was made before; the pen is where it is. */
 void tm_pdf_turn_to(struct tm_pdf *pdf, int page);
+/* Nothing is drawn from here on. */
+void tm_pdf_finish_pages(struct tm_pdf *pdf);
 double tm_pdf_left_on_page(const struct tm_pdf *pdf);
 double tm_pdf_column(const struct tm_pdf *pdf); /* width of what is written on */
 /* Go to the next page unless `height` points are left on this one. */
@@ -188,12 +227,32 @@ void tm_pdf_end_card(struct tm_pdf *pdf);
 /* The colour of a tone. */
 enum tm_role tm_pdf_role_of_tone(enum tm_tone tone);
 
-/* Drawing on the page; y of a text is its baseline. */
-void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role);
-void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness);
+/* Drawing on the page.  Boxes, rules and texts look themselves whether there is something to draw on; whoever calls the
+ * others does. */
 void tm_pdf_rect(struct tm_pdf *pdf, enum tm_role role, const struct tm_pdf_box *box);
 void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, const struct tm_pdf_box *box);
 void tm_pdf_rule(struct tm_pdf *pdf, enum tm_role role, double thickness, double y, double right);
+void tm_pdf_disc(struct tm_pdf *pdf, enum tm_role role, double x, double y, double radius);
+
+void tm_pdf_fill(struct tm_pdf *pdf, enum tm_role role);
+void tm_pdf_stroke(struct tm_pdf *pdf, enum tm_role role, double thickness);
+void tm_pdf_dash(struct tm_pdf *pdf, const char *pattern); /* of what is stroked: "[3 2]", "[]" = none */
+void tm_pdf_move_to(struct tm_pdf *pdf, double x, double y);
+void tm_pdf_line_to(struct tm_pdf *pdf, double x, double y);
+void tm_pdf_end_path(struct tm_pdf *pdf, bool is_filled); /* else it is stroked */
+
+/* What is written to the page as it is.  in: length  at most TM_PDF_CONTENT_BYTES */
+void tm_pdf_put(struct tm_pdf *pdf, const char *bytes, size_t length);
+
+enum { TM_PDF_OPERANDS = 6 };
+
+/* An operator with numbers before it, at most TM_PDF_OPERANDS of them. */
+void tm_pdf_operate(struct tm_pdf *pdf, const char *name, const double *operands, size_t count);
+#define TM_PDF_PUT(pdf, name, ...)                                                                                     \
+    tm_pdf_operate(pdf, name, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
+
+/* Put a face into the document as far as it is drawn: when everything is. */
+void tm_pdf_embed(struct tm_pdf *pdf, enum tm_pdf_face face);
 
 /* Places of the document that its bookmarks, its contents and its links lead to. */
 
@@ -249,28 +308,5 @@ double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart);
 /* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  Whoever calls
  * made room for it. */
 void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart);
-
-/* What libharu has no function for: entries of its objects, set by hand. */
-
-/* Tell readers which characters the codes of a font of the encoding UTF-8 are: they are UTF-16.  libharu writes a map
- * there that is none of that kind. */
-void tm_pdf_map_characters(HPDF_Font font);
-
-/* UTF-16 of what is drawn in UTF-8.  libharu's own function takes memory for it without a look whether there is some; where
- * there is none, this one leaves HPDF_FAILD_TO_ALLOC_MEM as the error of the document, and nothing is drawn. */
-void tm_pdf_set_encoding(HPDF_Encoder encoder);
-
-/* Put the map of a font's characters into a form that libharu finds glyphs in at once; it says the same.  Where that
- * cannot be done the map stays.
- * in: name  as of HPDF_LoadTTFontFromFile */
-void tm_pdf_spread_map(HPDF_Doc doc, const char *name);
-
-/* Which glyphs of a font will be embedded, a byte for each.  libharu leaves out glyphs that are components of
- * components.
- * out:    glyphs  how many the font has; NULL = it is no such font */
-uint8_t *tm_pdf_used_glyphs(HPDF_Font font, size_t *glyphs);
-
-/* A destination that keeps the reader's zoom.  in: y  upwards from the bottom of the page */
-void tm_pdf_aim(HPDF_Destination place, double y);
 
 #endif

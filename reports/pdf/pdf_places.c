@@ -62,13 +62,25 @@ void tm_pdf_keep_contents_page(struct tm_pdf *pdf)
 
 /* --- what leads to a place --- */
 
+/* A destination that keeps the reader's zoom, for which libharu has no function.
+ * in: y  upwards from the bottom of the page */
+static void aim(HPDF_Destination place, double y)
+{
+    HPDF_Real zoom;
+
+    (void)HPDF_Destination_SetXYZ(place, 0, (HPDF_REAL)y, 1);
+    zoom = HPDF_Array_GetItem(place, 4, HPDF_OCLASS_REAL);
+    if (zoom)
+        (void)HPDF_Real_SetValue(zoom, 0); /* as it is */
+}
+
 static HPDF_Destination aim_at(struct tm_pdf *pdf, const struct tm_pdf_place *place)
 {
     HPDF_Page page = HPDF_GetPageByIndex(pdf->doc, (HPDF_UINT)place->page);
     HPDF_Destination to = page ? HPDF_Page_CreateDestination(page) : NULL;
 
     if (to)
-        tm_pdf_aim(to, pdf->page_height - place->y + above);
+        aim(to, pdf->page_height - place->y + above);
     return to;
 }
 
@@ -149,16 +161,14 @@ static struct tm_pdf_style style_of(const struct tm_pdf_place *place)
 /* Dots between the title and the number of the page. */
 static void draw_dots(struct tm_pdf *pdf, double from, double to, double y)
 {
-    static const HPDF_UINT16 dots[] = { 1, 3 };
-
     if (to - from < 2 * dot_gap)
         return;
     tm_pdf_stroke(pdf, TM_ROLE_GRID, 0.7);
-    TM_PDF_CALL(pdf, HPDF_Page_SetDash(pdf->page, dots, 2, 0));
-    TM_PDF_CALL(pdf, HPDF_Page_MoveTo(pdf->page, (HPDF_REAL)from, (HPDF_REAL)(pdf->page_height - y)));
-    TM_PDF_CALL(pdf, HPDF_Page_LineTo(pdf->page, (HPDF_REAL)to, (HPDF_REAL)(pdf->page_height - y)));
-    TM_PDF_CALL(pdf, HPDF_Page_Stroke(pdf->page));
-    TM_PDF_CALL(pdf, HPDF_Page_SetDash(pdf->page, NULL, 0, 0));
+    tm_pdf_dash(pdf, "[1 3]");
+    tm_pdf_move_to(pdf, from, y);
+    tm_pdf_line_to(pdf, to, y);
+    tm_pdf_end_path(pdf, false);
+    tm_pdf_dash(pdf, "[]");
 }
 
 static void draw_entry(struct tm_pdf *pdf, const struct tm_pdf_place *place, double height)

@@ -30,63 +30,64 @@ struct frame {
     double scale; /* points of the page per point of the drawing */
 };
 
-static HPDF_REAL page_x(const struct frame *f, double x)
+static double page_x(const struct frame *f, double x)
 {
-    return (HPDF_REAL)(f->x + x * f->scale);
+    return f->x + x * f->scale;
 }
 
-static HPDF_REAL page_y(const struct frame *f, double y)
+static double page_y(const struct frame *f, double y)
 {
-    return (HPDF_REAL)(f->pdf->page_height - f->y - y * f->scale);
+    return f->y + y * f->scale;
 }
 
 static void set_pen(const struct frame *f, const struct tm_mark *mark)
 {
-    static const HPDF_UINT16 dashes[] = { 3, 2 };
     const double thickness = mark->thickness > 0 ? mark->thickness : 1;
 
     tm_pdf_stroke(f->pdf, mark->role, thickness * f->scale);
-    TM_PDF_CALL(f->pdf, HPDF_Page_SetDash(f->pdf->page, mark->dashed ? dashes : NULL, mark->dashed ? 2 : 0, 0));
+    if (mark->dashed)
+        tm_pdf_dash(f->pdf, "[3 2]");
+}
+
+static void stroke(const struct frame *f, const struct tm_mark *mark)
+{
+    tm_pdf_end_path(f->pdf, false);
+    if (mark->dashed)
+        tm_pdf_dash(f->pdf, "[]");
 }
 
 static void draw_line(const struct frame *f, const struct tm_mark *mark)
 {
-    HPDF_Page page = f->pdf->page;
-
     set_pen(f, mark);
-    TM_PDF_CALL(f->pdf, HPDF_Page_MoveTo(page, page_x(f, mark->x), page_y(f, mark->y)));
-    TM_PDF_CALL(f->pdf, HPDF_Page_LineTo(page, page_x(f, mark->x + mark->width), page_y(f, mark->y + mark->height)));
-    TM_PDF_CALL(f->pdf, HPDF_Page_Stroke(page));
+    tm_pdf_move_to(f->pdf, page_x(f, mark->x), page_y(f, mark->y));
+    tm_pdf_line_to(f->pdf, page_x(f, mark->x + mark->width), page_y(f, mark->y + mark->height));
+    stroke(f, mark);
 }
 
 static void draw_path(const struct frame *f, const struct tm_mark *mark)
 {
     const struct tm_point *point = f->chart->point + mark->point_first;
-    HPDF_Page page = f->pdf->page;
+    const bool is_filled = mark->kind == TM_MARK_POLYGON;
 
     if (mark->point_count < 2)
         return;
-    if (mark->kind == TM_MARK_POLYGON)
+    if (is_filled)
         tm_pdf_fill(f->pdf, mark->role);
     else
         set_pen(f, mark);
-    TM_PDF_CALL(f->pdf, HPDF_Page_MoveTo(page, page_x(f, point[0].x), page_y(f, point[0].y)));
+    tm_pdf_move_to(f->pdf, page_x(f, point[0].x), page_y(f, point[0].y));
     for (uint32_t i = 1; i < mark->point_count; i++)
-        TM_PDF_CALL(f->pdf, HPDF_Page_LineTo(page, page_x(f, point[i].x), page_y(f, point[i].y)));
-    if (mark->kind == TM_MARK_POLYGON)
-        TM_PDF_CALL(f->pdf, HPDF_Page_Fill(page));
+        tm_pdf_line_to(f->pdf, page_x(f, point[i].x), page_y(f, point[i].y));
+    if (is_filled)
+        tm_pdf_end_path(f->pdf, true);
     else
-        TM_PDF_CALL(f->pdf, HPDF_Page_Stroke(page));
+        stroke(f, mark);
 }
 
 static void draw_dot(const struct frame *f, const struct tm_mark *mark)
 {
-    if (mark->width <= 0)
-        return;
-    tm_pdf_fill(f->pdf, mark->role);
-    TM_PDF_CALL(f->pdf, HPDF_Page_Circle(f->pdf->page, page_x(f, mark->x), page_y(f, mark->y),
-                                         (HPDF_REAL)(mark->width * f->scale)));
-    TM_PDF_CALL(f->pdf, HPDF_Page_Fill(f->pdf->page));
+    if (mark->width > 0)
+        tm_pdf_disc(f->pdf, mark->role, page_x(f, mark->x), page_y(f, mark->y), mark->width * f->scale);
 }
 
 /* Points of the drawing that a text may take before it leaves it. */
@@ -142,8 +143,7 @@ static void draw_mark(const struct frame *f, const struct tm_mark *mark)
     }
 }
 
-/* libharu writes coordinates past 32767 as garbage, so a mark that is far off every page is not
- * drawn. */
+/* Readers may have no place for coordinates past 32767, so a mark that is far off every page is not drawn. */
 static bool is_near(double x)
 {
     return isfinite(x) && fabs(x) < FAR_OFF;
@@ -194,8 +194,6 @@ void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
     for (size_t i = 0; i < chart->marks && tm_pdf_is_drawing(pdf); i++)
         if (is_drawable(chart, &chart->mark[i]))
             draw_mark(&f, &chart->mark[i]);
-    if (tm_pdf_is_drawing(pdf))
-        TM_PDF_CALL(pdf, HPDF_Page_SetDash(pdf->page, NULL, 0, 0));
     pdf->y = f.y + chart->height * f.scale + above_caption;
     tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->caption);
     tm_pdf_wrapped(pdf, &tm_pdf_quiet, 0, pdf->text);

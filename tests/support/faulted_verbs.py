@@ -43,8 +43,7 @@ class Verb:
 # libarchive takes memory that ends here and there for damage, and once it ends the process itself; newlocale(), which it
 # calls, keeps a block where a locale cannot be loaded.
 ARCHIVE = {"no_memory": (6, 3), "keeps": (1, 0)}
-# Fonts lie in files in memory: what fails there is memory (status 6).  libharu keeps the file of one that it cannot load, and
-# objects that it cannot add to the document.
+# What fails in libharu is memory (status 6), and it keeps objects that it cannot add to the document.
 PDF_KEEPS = (25, 1)
 # An item of a batch is a process of its own, whose status is a row of the batch.
 ITEMS = {"more": (2, 3, 4, 6), "no_memory": (4, 6), "resumes": True}
