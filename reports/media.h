@@ -125,11 +125,11 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
 
 enum { TM_CSV_KEY_BYTES = 96 };
 
-/* The heading of a column, as a data frame wants it: [a-z0-9_], unique in its table, with the unit.  It is the last
+/* The headings of columns, as a data frame wants them: [a-z0-9_], unique in the table, with the unit.  Each is the last
  * part of the column's path in the summary: "total_ps", "share_pct".  Where two columns have the same last part they
  * are told by their whole paths; a figure whose path does not say its unit gets it at the end: "compute" of times is
  * "compute_ps". */
-void tm_csv_key(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_t column);
+void tm_csv_keys(char (*out)[TM_CSV_KEY_BYTES], const struct tm_table *table);
 
 /* A single table as CSV.  Whether it could be written, ferror() tells. */
 void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to);

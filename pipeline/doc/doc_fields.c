@@ -56,7 +56,7 @@ const char *tm_doc_unit(enum tm_doc_kind kind)
 const struct tm_doc_field *tm_doc_field_by_key(const struct tm_doc_field *fields, const char *key, size_t length)
 {
     for (; fields && fields->key; fields++)
-        if (strncmp(fields->key, key, length) == 0 && fields->key[length] == '\0')
+        if (*fields->key == *key && strncmp(fields->key, key, length) == 0 && fields->key[length] == '\0')
             return fields;
     return NULL;
 }

@@ -169,26 +169,30 @@ static void compare_limit(struct changes *changes, const struct tm_value *row, c
     add_change(changes, row);
 }
 
-/* The row of an id, of the list of either kind. */
-static const struct tm_value *threshold_of(const struct tm_content *content, const char *list, const char *id)
+/* The row of an id: a summary of this version has it at its place, others anywhere. */
+static const struct tm_value *threshold_of(const struct tm_value *list, int place, const char *id)
 {
-    char path[TEXT_BYTES];
+    for (size_t i = 0; i <= tm_length(list); i++) {
+        const struct tm_value *row = tm_at(list, i == 0 ? (size_t)place : i - 1);
 
-    (void)snprintf(path, sizeof(path), "thresholds.%s[%s]", list, id);
-    return tm_of(content, path);
+        if (strcmp(tm_text(tm_get(row, "id")), id) == 0)
+            return row;
+    }
+    return NULL;
 }
 
 /* out: how many differ from those that are built in */
 static size_t emit_thresholds(const struct tm_content *content)
 {
     struct changes changes = { .count = 0 };
+    const struct tm_value *kpis = tm_of(content, "thresholds.kpis"), *limits = tm_of(content, "thresholds.limits");
     struct tm_thresholds *const built_in = tm_content_take(content, sizeof(*built_in));
 
     if (built_in && tm_thresholds_init(built_in, &content->run->error) == TM_OK) {
         for (int i = 0; i < TM_KPI_COUNT; i++)
-            compare_bands(&changes, threshold_of(content, "kpis", tm_kpi_id[i]), &built_in->kpi[i]);
+            compare_bands(&changes, threshold_of(kpis, i, tm_kpi_id[i]), &built_in->kpi[i]);
         for (int i = 0; i < TM_LIMIT_COUNT; i++)
-            compare_limit(&changes, threshold_of(content, "limits", tm_limit_id[i]), &built_in->limit[i]);
+            compare_limit(&changes, threshold_of(limits, i, tm_limit_id[i]), &built_in->limit[i]);
     }
     tm_content_give(content, built_in, sizeof(*built_in));
     tm_emit_table(content,

@@ -266,11 +266,13 @@ static_assert(sizeof(tm_terms) / sizeof(tm_terms[0]) <= TM_TERMS_MOST, "the repo
 /* Is the label one of the list "a|b|c"? */
 static bool is_one_of(const char *labels, const char *label)
 {
-    const size_t length = strlen(label);
-
     for (const char *at = labels; at; at = strchr(at, '|')) {
+        size_t same = 0;
+
         at += *at == '|';
-        if (strncmp(at, label, length) == 0 && (at[length] == '|' || at[length] == 0))
+        while (label[same] && at[same] == label[same])
+            same++;
+        if (!label[same] && (at[same] == '|' || at[same] == 0))
             return true;
     }
     return false;
@@ -304,9 +306,16 @@ bool tm_term_is_of(const struct tm_term *term, const char *section)
 
 static int find_label(const char *section, const char *label)
 {
-    for (size_t i = 0; i < tm_term_count; i++)
-        if (tm_term_is_of(&tm_terms[i], section) && is_one_of(tm_terms[i].labels, label))
+    const char *last = NULL;
+    bool is_of_section = false;
+
+    for (size_t i = 0; i < tm_term_count; i++) {
+        if (tm_terms[i].section != last) /* terms of a section stand together */
+            is_of_section = tm_term_is_of(&tm_terms[i], section);
+        last = tm_terms[i].section;
+        if (is_of_section && is_one_of(tm_terms[i].labels, label))
             return (int)i;
+    }
     return -1;
 }
 

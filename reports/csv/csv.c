@@ -83,20 +83,19 @@ static void make(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_
         (void)snprintf(out + used, TM_CSV_KEY_BYTES - used, "%s", unit);
 }
 
-void tm_csv_key(char out[TM_CSV_KEY_BYTES], const struct tm_table *table, size_t column)
+void tm_csv_keys(char (*out)[TM_CSV_KEY_BYTES], const struct tm_table *table)
 {
-    char other[TM_CSV_KEY_BYTES];
-    unsigned same = 1;
-    size_t used;
+    for (size_t i = 0; i < table->columns; i++)
+        make(out[i], table, i);
+    for (size_t i = table->columns; i-- > 0;) { /* from the end: those before are as they were made */
+        const size_t used = strlen(out[i]);
+        unsigned same = 1;
 
-    make(out, table, column);
-    for (size_t i = 0; i < column; i++) {
-        make(other, table, i);
-        same += strcmp(other, out) == 0;
+        for (size_t k = 0; k < i; k++)
+            same += strcmp(out[k], out[i]) == 0;
+        if (same > 1)
+            (void)snprintf(out[i] + used, TM_CSV_KEY_BYTES - used, "_%u", same);
     }
-    used = strlen(out);
-    if (same > 1)
-        (void)snprintf(out + used, TM_CSV_KEY_BYTES - used, "_%u", same);
 }
 
 enum { CAPTION_BYTES = 512, FILE_BYTES = 64 };
@@ -258,11 +257,9 @@ static bool adds_depth(const struct tm_table *table)
     return table->depth != NULL;
 }
 
-static void describe_column(struct csv *c, const char *name, const struct tm_table *table, size_t column)
+static void describe_column(struct csv *c, const char *name, const struct tm_table *table, size_t column,
+                            const char *key)
 {
-    char key[TM_CSV_KEY_BYTES];
-
-    tm_csv_key(key, table, column);
     put_text(c, name);
     put_text(c, key);
     put_text(c, table->column[column].title);
@@ -271,14 +268,10 @@ static void describe_column(struct csv *c, const char *name, const struct tm_tab
     c->column_count++;
 }
 
-static void put_header(struct csv *c, const struct tm_table *table)
+static void put_header(struct csv *c, const struct tm_table *table, char (*keys)[TM_CSV_KEY_BYTES])
 {
-    char key[TM_CSV_KEY_BYTES];
-
-    for (size_t i = 0; i < table->columns; i++) {
-        tm_csv_key(key, table, i);
-        put_text(c, key);
-    }
+    for (size_t i = 0; i < table->columns; i++)
+        put_text(c, keys[i]);
     if (adds_depth(table))
         put_text(c, "depth");
     end_line(c);
@@ -298,28 +291,31 @@ static void put_row(struct csv *c, const struct tm_table *table, size_t row)
 
 static void write_rows(struct csv *c, const struct tm_table *table, const char *caption)
 {
-    char name[FILE_BYTES];
+    char name[FILE_BYTES], keys[TM_TABLE_COLUMNS_MOST][TM_CSV_KEY_BYTES];
     FILE *file;
 
     (void)snprintf(name, sizeof(name), "%.58s.csv", table->id);
     file = open_file(c, name);
     if (!file)
         return;
-    put_header(c, table);
+    tm_csv_keys(keys, table);
+    put_header(c, table, keys);
     for (size_t r = 0; r < tm_table_rows(table); r++)
         put_row(c, table, r);
     close_file(c, file);
     list_file(c, name, caption, (int64_t)tm_table_rows(table), tm_table_left_out(table, tm_table_rows(table)));
     c->file = c->columns;
     for (size_t i = 0; i < table->columns && !tm_failed(c->run); i++)
-        describe_column(c, name, table, i);
+        describe_column(c, name, table, i, keys[i]);
 }
 
 void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to)
 {
     struct csv c = { .run = run, .file = to, .is_first = true };
+    char keys[TM_TABLE_COLUMNS_MOST][TM_CSV_KEY_BYTES];
 
-    put_header(&c, table);
+    tm_csv_keys(keys, table);
+    put_header(&c, table, keys);
     for (size_t r = 0; r < tm_table_rows(table); r++)
         put_row(&c, table, r);
 }

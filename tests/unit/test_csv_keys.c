@@ -29,14 +29,12 @@ static void headings_are_paths_units_and_unique(void **state)
     };
     /* clang-format on */
     const struct tm_table table = { TM_COLUMNS(columns) };
+    char made[sizeof(columns) / sizeof(columns[0])][TM_CSV_KEY_BYTES];
 
     (void)state;
-    for (size_t i = 0; i < table.columns; i++) {
-        char key[TM_CSV_KEY_BYTES];
-
-        tm_csv_key(key, &table, i);
-        assert_string_equal(key, keys[i]);
-    }
+    tm_csv_keys(made, &table);
+    for (size_t i = 0; i < table.columns; i++)
+        assert_string_equal(made[i], keys[i]);
 }
 
 static void long_paths_fit(void **state)
@@ -44,14 +42,13 @@ static void long_paths_fit(void **state)
     static char path[300];
     const struct tm_column columns[] = { { "A", path, TM_CELL_RATE }, { "B", path, TM_CELL_RATE } };
     const struct tm_table table = { TM_COLUMNS(columns) };
-    char first[TM_CSV_KEY_BYTES], second[TM_CSV_KEY_BYTES];
+    char keys[2][TM_CSV_KEY_BYTES];
 
     (void)state;
     memset(path, 'x', sizeof(path) - 1);
-    tm_csv_key(first, &table, 0);
-    tm_csv_key(second, &table, 1);
-    assert_string_equal(first + strlen(first) - 12, "_bytes_per_s");
-    assert_string_not_equal(first, second);
+    tm_csv_keys(keys, &table);
+    assert_string_equal(keys[0] + strlen(keys[0]) - 12, "_bytes_per_s");
+    assert_string_not_equal(keys[0], keys[1]);
 }
 
 int main(void)
