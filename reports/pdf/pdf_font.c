@@ -124,7 +124,7 @@ static uint32_t units_wide(const struct tm_pdf_font *font, size_t glyph)
     return u16(font, font->widths + METRIC_BYTES * (glyph < last ? glyph : last));
 }
 
-static double measure(const struct tm_pdf_font *font, uint32_t code)
+double tm_pdf_font_measure(const struct tm_pdf_font *font, uint32_t code)
 {
     return units_wide(font, glyph_of(font, code)) / font->units;
 }
@@ -148,7 +148,7 @@ bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file)
         font->units < 1 || font->width_count == 0 || !find_map(font))
         return false;
     for (uint32_t code = 0; code < TM_PDF_ASCII; code++) {
-        font->ascii[code] = (float)measure(font, code);
+        font->ascii[code] = (float)tm_pdf_font_measure(font, code);
         font->has_ascii[code] = glyph_of(font, code) != 0;
     }
     return true;
@@ -157,11 +157,6 @@ bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file)
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code)
 {
     return code < TM_PDF_ASCII ? font->has_ascii[code] : glyph_of(font, code) != 0;
-}
-
-double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code)
-{
-    return code < TM_PDF_ASCII ? (double)font->ascii[code] : measure(font, code);
 }
 
 /* --- the part of it that is drawn --- */

@@ -45,8 +45,13 @@ struct tm_pdf_font {
 /* out: false = it is no font file of the kind that is expected */
 bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file);
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
-/* Width of a character at a size of 1. */
-double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code);
+/* Width of a character at a size of 1, as the file has it. */
+double tm_pdf_font_measure(const struct tm_pdf_font *font, uint32_t code);
+
+static inline double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code)
+{
+    return code < TM_PDF_ASCII ? (double)font->ascii[code] : tm_pdf_font_measure(font, code);
+}
 
 enum { TM_PDF_CODES = 1 << 16, TM_PDF_CHARACTERS = 1 << 13 };
 

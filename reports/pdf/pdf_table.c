@@ -306,19 +306,33 @@ static void measure(struct tm_pdf *pdf, struct tm_pdf_grid *grid)
     tm_sheet_widths(sheet, natural, tm_pdf_column(pdf), gap, grid->widths);
 }
 
-/* Make the cells of a row ready: safe and cut.  out: its height */
-static double prepare(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
+static double room_of(const struct tm_pdf_grid *grid, int row, int column)
+{
+    return grid->widths[column] - indent_of(grid->sheet, row, column, grid->widths[column]);
+}
+
+/* Make the cells of a row ready: safe and cut. */
+static void prepare(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
 {
     const struct tm_sheet *sheet = grid->sheet;
-    double tallest = 0;
 
     for (int c = 0; c < sheet->columns; c++) {
         const struct tm_pdf_style style = style_of(sheet, row, c);
-        const double width = grid->widths[c] - indent_of(sheet, row, c, grid->widths[c]);
-        char *cell = load(pdf, sheet, row, c);
 
-        tm_pdf_fit(pdf, &style, cell, width, lines_most(sheet, row, c));
-        tallest = fmax(tallest, tm_pdf_lines(pdf, &style, cell, width) * tm_pdf_leading(&style));
+        tm_pdf_fit(pdf, &style, load(pdf, sheet, row, c), room_of(grid, row, c), lines_most(sheet, row, c));
+    }
+}
+
+static double row_height(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row)
+{
+    double tallest = 0;
+
+    prepare(pdf, grid, row);
+    for (int c = 0; c < grid->sheet->columns; c++) {
+        const struct tm_pdf_style style = style_of(grid->sheet, row, c);
+        const int lines = tm_pdf_lines(pdf, &style, pdf->cell[c], room_of(grid, row, c));
+
+        tallest = fmax(tallest, lines * tm_pdf_leading(&style));
     }
     return tallest + 2 * padding;
 }
@@ -328,7 +342,7 @@ void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct
     *grid = (struct tm_pdf_grid){ .sheet = sheet, .caption = caption };
     measure(pdf, grid);
     for (int r = sheet->headed ? -1 : 0; r < sheet->rows; r++)
-        grid->heights[r + 1] = prepare(pdf, grid, r);
+        grid->heights[r + 1] = row_height(pdf, grid, r);
     for (int r = -1; r < sheet->rows; r++)
         grid->total += grid->heights[r + 1];
     grid->total += *caption ? caption_room : 0;
@@ -379,7 +393,7 @@ static void draw_row(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int row
     const double right = right_of(pdf, grid);
     double x = pdf->left;
 
-    (void)prepare(pdf, grid, row);
+    prepare(pdf, grid, row);
     if (row >= 0 && sheet->summed[row])
         tm_pdf_rule(pdf, TM_ROLE_QUIET, 0.6, pdf->y, right);
     for (int c = 0; c < sheet->columns; c++) {

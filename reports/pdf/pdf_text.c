@@ -87,6 +87,13 @@ static void encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *
     length = strlen(pdf->visible);
     for (size_t i = 0; i < length;) {
         char piece[PIECE_BYTES];
+
+        if (pdf->visible[i] >= ' ' && pdf->visible[i] <= '~') { /* every face has them */
+            if (out_bytes - used <= 1)
+                break;
+            out[used++] = pdf->visible[i++];
+            continue;
+        }
         uint32_t code = REPLACEMENT;
         const size_t n = tm_utf8_next(pdf->visible + i, length - i, &code);
         const bool as_it_is = n > 0 && (is_outside ? code <= BMP_LAST : is_drawable(pdf, code));
@@ -186,7 +193,7 @@ static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *st
     for (; text[i]; i += n) {
         if (text[i] == ' ' && i > 0 && (style->face != TM_PDF_MONO || used > width * least_filled))
             space = i;
-        else if (i > 0 && strchr("_./:-,", text[i - 1]) && used > width * least_filled)
+        else if (i > 0 && used > width * least_filled && strchr("_./:-,", text[i - 1]))
             joint = i;
         used += step(pdf, &at, text + i, &n);
         if (used > width + inexact && text[i] != ' ')
@@ -226,13 +233,13 @@ static bool continues(char c)
 static void cut_middle(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char *text, double width)
 {
     const size_t length = strlen(text);
-    const double half = (width - tm_pdf_width(pdf, style, ellipsis, sizeof(ellipsis) - 1)) / 2;
     struct tm_pdf_style at = *style;
-    double used = 0;
+    double used = 0, half;
     size_t head = 0, tail = length, n = 0;
 
     if (tm_pdf_width(pdf, style, text, length) <= width + inexact)
         return;
+    half = (width - tm_pdf_width(pdf, style, ellipsis, sizeof(ellipsis) - 1)) / 2;
     for (; head < length; head += n) {
         used += step(pdf, &at, text + head, &n);
         if (used > half)

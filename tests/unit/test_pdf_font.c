@@ -15,14 +15,15 @@ static void open_font(struct tm_pdf_font *font, enum tm_pdf_face face)
 
 static void every_face_has_what_reports_are_written_in(void **state)
 {
-    static const uint32_t characters[] = { ' ',   '~',   0xb5,  0xd7,   0xe9,   0x3bc,
-                                           0x3c9, 0x416, 0x451, 0x2022, 0x2026, 0x2192 };
+    static const uint32_t characters[] = { 0xb5, 0xd7, 0xe9, 0x3bc, 0x3c9, 0x416, 0x451, 0x2022, 0x2026, 0x2192 };
 
     (void)state;
     for (int face = 0; face < TM_PDF_FACES; face++) {
         struct tm_pdf_font font;
 
         open_font(&font, (enum tm_pdf_face)face);
+        for (uint32_t code = ' '; code <= '~'; code++)
+            assert_true(tm_pdf_font_has(&font, code) && tm_pdf_font_advance(&font, code) > 0);
         for (size_t i = 0; i < sizeof(characters) / sizeof(characters[0]); i++)
             if (!tm_pdf_font_has(&font, characters[i]))
                 fail_msg("face %d lacks U+%04X", face, (unsigned)characters[i]);
