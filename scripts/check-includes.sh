@@ -20,8 +20,8 @@ cd "$(dirname "$0")/.."
 
 # header (a pattern) | files that may include it (patterns)
 libraries='
-zlib.h*                | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
-isa-l*                 | stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
+zlib.h*                | pipeline/deflate.c stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
+isa-l*                 | pipeline/deflate.c stages/input/bytes/inflate* pipeline/commands/version.c
 zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
 archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c

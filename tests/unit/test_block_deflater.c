@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "stages/output/file/out_file.h"
+#include "pipeline/deflate.h"
 #include "tests/support/test_run.h"
 
 enum { BLOCK_BYTES = 512 << 10 };

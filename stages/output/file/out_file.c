@@ -12,74 +12,11 @@
 #include <zlib.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/deflate.h"
 #include "pipeline/numbers.h"
 #include "pipeline/run.h"
 #include "pipeline/store/budget.h"
 #include "pipeline/strings.h"
-
-/* zlib's deflate, as all outputs use it, with the memory that it takes. */
-enum {
-    /* (1 << (window bits + 2)) + (1 << (memory level + 9)) and its state; some builds of zlib take half as much
-     * again */
-    TM_DEFLATER_BYTES = 448 << 10,
-};
-
-enum tm_deflate_wrapper {
-    TM_DEFLATE_ZLIB, /* RFC 1950 */
-    TM_DEFLATE_GZIP, /* RFC 1952, without a name and a time, so that the same bytes come out again */
-};
-
-struct tm_deflater {
-    struct tm_run *run;
-    z_stream zlib;
-    struct tm_fixed_pool pool;
-    uint8_t bytes[TM_DEFLATER_BYTES] __attribute__((aligned(16)));
-};
-
-/* Setting up deflate: it takes all its memory when it is set up and gives it back at its end.
- * source: zlib.h; zlib writes the gzip header without name and time as long as none is set */
-
-enum {
-    /* Of kernels and their arguments level 5 makes 0.84 times the bytes of level 2 in twice its time, level 6 another
-     * 0.93 in half as much again; of JSON level 5 makes 5 % more bytes than level 6 in 3 quarters of its time. */
-    GZIP_LEVEL = 5,
-    BLOCK_LEVEL = 3, /* for speed: as the Perfetto writer packs them, 1.1 times the bytes of level 5 */
-    MEMORY_LEVEL = 8,
-    GZIP_WINDOW = 16 + MAX_WBITS,
-};
-
-static void deflater_free(struct tm_deflater *d);
-
-/* One piece of memory, of the account `tables`.
- * errors: NULL, with the error in run->error */
-static struct tm_deflater *deflater_new(struct tm_run *run, enum tm_deflate_wrapper wrapper)
-{
-    struct tm_deflater *const d = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*d), &run->error);
-    const bool is_gzip = wrapper == TM_DEFLATE_GZIP;
-    const int level = is_gzip ? GZIP_LEVEL : BLOCK_LEVEL, window = is_gzip ? GZIP_WINDOW : MAX_WBITS;
-
-    if (!d)
-        return NULL;
-    d->run = run;
-    d->pool = (struct tm_fixed_pool){ .bytes = d->bytes, .room = sizeof(d->bytes) };
-    d->zlib.zalloc = tm_fixed_pool_take;
-    d->zlib.zfree = tm_fixed_pool_give;
-    d->zlib.opaque = &d->pool;
-    if (deflateInit2(&d->zlib, level, Z_DEFLATED, window, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
-        return d;
-    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
-    deflater_free(d);
-    return NULL;
-}
-
-/* tolerates NULL */
-static void deflater_free(struct tm_deflater *d)
-{
-    if (!d)
-        return;
-    (void)deflateEnd(&d->zlib); /* of one that was not set up: nothing */
-    tm_give(&d->run->budget, TM_ACCOUNT_TABLES, d, sizeof(*d));
-}
 
 enum { BLOCK_BYTES = 64 << 10 };
 
@@ -100,7 +37,7 @@ struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, con
     if (!f)
         return NULL;
     f->run = run;
-    f->deflater = is_gzip ? deflater_new(run, TM_DEFLATE_GZIP) : NULL;
+    f->deflater = is_gzip ? tm_deflater_new(run, TM_DEFLATE_GZIP) : NULL;
     if ((is_gzip && !f->deflater) || tm_atomic_open(&f->file, run, folder, name) != TM_OK) {
         tm_out_file_free(f);
         return NULL;
@@ -125,7 +62,7 @@ static void put_in_file(struct tm_out_file *f, const uint8_t *bytes, size_t leng
 /* flush: Z_NO_FLUSH, or Z_FINISH, which ends the member. */
 static void deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t length, int flush)
 {
-    z_stream *const z = &f->deflater->zlib;
+    z_stream *const z = tm_deflater_stream(f->deflater);
     int result;
 
     z->next_in = (z_const Bytef *)(uintptr_t)bytes;
@@ -193,109 +130,9 @@ void tm_out_file_free(struct tm_out_file *f)
     if (!f)
         return;
     tm_atomic_abort(&f->file);
-    deflater_free(f->deflater);
+    tm_deflater_free(f->deflater);
     tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
 }
-
-/* ISA-L where it is there, else zlib.  Of kernels and their arguments, as the Perfetto writer packs them, ISA-L's level 2
- * makes 1.08 times the bytes of zlib's level 5 in an eighth of its time; its level 3 takes 2 % off in twice the time, and
- * its bytes differ from one processor to the next.
- *
- * At levels 1 and 2, ISA-L's code for x86 (2.30's, all three variants) files the third byte of a stream under a hash of
- * the stream's address, which a register still holds, rather than of the bytes there.  Where that is also the hash of the
- * first or second byte, their matches are lost: a block's bytes depend on where the stream lies.  The wrong hash is only
- * used if the pass that writes the first byte goes on to the next ones.  So the first call gets the look-ahead and one
- * byte: it writes that byte and ends, and the second call computes the hashes anew.  Blocks too short for two calls go to
- * level 0, which has no such fault, with the fixed codes.
- * source: isa-l/igzip_lib.h; igzip/igzip_icf_body_h1_gr_bt.asm, .write_first_byte */
-
-#ifdef TM_HAVE_ISAL
-
-#include <isa-l/igzip_lib.h>
-
-enum {
-    LEVEL = 2,
-    LEVEL_BYTES = ISAL_DEF_LVL2_SMALL, /* the larger ones are not faster */
-    SHORT_LEVEL = 0,
-    FIRST_BYTES = ISAL_LOOK_AHEAD + 1, /* of the first call */
-};
-
-struct tm_block_deflater {
-    struct tm_run *run;
-    struct isal_zstream stream;
-    uint8_t level_bytes[LEVEL_BYTES] __attribute__((aligned(16)));
-};
-
-struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run)
-{
-    struct tm_block_deflater *const d = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*d), &run->error);
-
-    if (!d)
-        return NULL;
-    d->run = run;
-    isal_deflate_init(&d->stream);
-    (void)isal_deflate_set_hufftables(&d->stream, NULL, IGZIP_HUFFTABLE_STATIC); /* of level 0 */
-    d->stream.level_buf = d->level_bytes;
-    d->stream.level_buf_size = LEVEL_BYTES;
-    return d;
-}
-
-void tm_block_deflater_free(struct tm_block_deflater *d)
-{
-    if (d)
-        tm_give(&d->run->budget, TM_ACCOUNT_INPUT, d, sizeof(*d));
-}
-
-size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room)
-{
-    struct isal_zstream *const s = &d->stream;
-    const size_t first = length > FIRST_BYTES ? FIRST_BYTES : 0;
-
-    isal_deflate_reset(s);
-    s->gzip_flag = IGZIP_ZLIB; /* which writing the header takes back */
-    s->flush = NO_FLUSH;
-    s->level = first ? LEVEL : SHORT_LEVEL;
-    s->next_in = (uint8_t *)(uintptr_t)from;
-    s->avail_in = (uint32_t)first;
-    s->next_out = to;
-    s->avail_out = (uint32_t)room;
-    s->end_of_stream = 0;
-    if (first && isal_deflate(s) != COMP_OK)
-        return 0;
-    s->avail_in += (uint32_t)(length - first);
-    s->end_of_stream = 1;
-    if (isal_deflate(s) != COMP_OK || s->internal_state.state != ZSTATE_END)
-        return 0;
-    return s->total_out;
-}
-
-#else
-
-/* A struct tm_deflater: the type is never made. */
-struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run)
-{
-    return (struct tm_block_deflater *)deflater_new(run, TM_DEFLATE_ZLIB);
-}
-
-void tm_block_deflater_free(struct tm_block_deflater *d)
-{
-    deflater_free((struct tm_deflater *)d);
-}
-
-size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room)
-{
-    z_stream *const z = &((struct tm_deflater *)d)->zlib;
-
-    if (deflateReset(z) != Z_OK)
-        return 0;
-    z->next_in = (z_const Bytef *)(uintptr_t)from;
-    z->avail_in = (uInt)length;
-    z->next_out = to;
-    z->avail_out = (uInt)room;
-    return deflate(z, Z_FINISH) == Z_STREAM_END ? z->total_out : 0;
-}
-
-#endif
 
 /* The buffer before a file of text: see out_file.h. */
 

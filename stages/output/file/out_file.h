@@ -25,19 +25,6 @@ void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t lengt
 tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written);
 void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes away; tolerates NULL */
 
-/* Deflates whole blocks, fast: each becomes a stream of its own (RFC 1950).  What a block becomes depends on nothing but
- * its bytes and the library. */
-struct tm_block_deflater;
-
-/* One piece of memory, of the account `input`.
- * errors: NULL, with the error in run->error */
-struct tm_block_deflater *tm_block_deflater_new(struct tm_run *run) TM_MUST_USE;
-void tm_block_deflater_free(struct tm_block_deflater *d); /* tolerates NULL */
-
-/* in:     length  less than 4 GiB, as room
- * out:    bytes in `to`; 0: they would be more than room */
-size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room);
-
 /* A text on its way to a file, gathered in one buffer of a fixed size. */
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 

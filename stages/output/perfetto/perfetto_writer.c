@@ -9,6 +9,7 @@
 
 #include "perfetto.pb-c.h"
 #include "pipeline/arguments.h"
+#include "pipeline/deflate.h"
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
