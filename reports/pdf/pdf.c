@@ -70,7 +70,6 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
         on_error(HPDF_FAILD_TO_ALLOC_MEM, 0, pdf);
         return;
     }
-    (void)HPDF_SetCompressionMode(pdf->doc, HPDF_COMP_ALL);
     (void)HPDF_UseUTFEncodings(pdf->doc);
     (void)HPDF_SetCurrentEncoder(pdf->doc, "UTF-8"); /* of document information */
     pdf->encoder = !tm_failed(pdf->run) ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
@@ -88,6 +87,7 @@ static void complete_document(struct tm_pdf *pdf)
     tm_pdf_finish_pages(pdf);
     for (int face = 0; face < TM_PDF_FACES; face++)
         tm_pdf_embed(pdf, (enum tm_pdf_face)face);
+    tm_pdf_pack_streams(pdf);
     if (HPDF_GetError(pdf->doc) != HPDF_NOERROR)
         on_error(HPDF_GetError(pdf->doc), 0, pdf);
 }
@@ -305,7 +305,6 @@ static void pdf_head_pages(struct tm_pdf *pdf)
 enum {
     CHARTS_MOST = 4, /* of a kind */
     FINDINGS_MOST = 30,
-    SAVE_BYTES = 1 << 14,
 };
 
 static const double above_section = 22, section_room = 30, above_subheading = 8, subheading_room = 17,
@@ -508,26 +507,16 @@ static const struct tm_medium pdf_medium = {
 /* Hand the finished document over, piece by piece. */
 static void save(struct tm_pdf *pdf, FILE *to)
 {
-    uint8_t piece[SAVE_BYTES];
-    size_t size, done = 0;
-
     if (tm_failed(pdf->run))
         return;
     (void)HPDF_SaveToStream(pdf->doc);
-    if (tm_failed(pdf->run))
-        return;
-    size = HPDF_GetStreamSize(pdf->doc);
-    (void)HPDF_ResetStream(pdf->doc);
-    while (done < size && !tm_failed(pdf->run)) {
-        const size_t wanted = size - done < sizeof(piece) ? size - done : sizeof(piece);
-        HPDF_UINT32 n = (HPDF_UINT32)wanted;
+    for (HPDF_UINT i = 0, n; !tm_failed(pdf->run) && i < HPDF_MemStream_GetBufCount(pdf->doc->stream); i++) {
+        const HPDF_BYTE *piece = HPDF_MemStream_GetBufPtr(pdf->doc->stream, i, &n);
 
-        (void)HPDF_ReadFromStream(pdf->doc, piece, &n);
-        if (n != wanted || fwrite(piece, 1, wanted, to) != wanted)
+        if (fwrite(piece, 1, n, to) != n)
             break;
-        done += wanted;
     }
-    if (!tm_failed(pdf->run) && (done < size || fflush(to) != 0 || ferror(to)))
+    if (!tm_failed(pdf->run) && (fflush(to) != 0 || ferror(to)))
         (void)tm_fail_system(&pdf->run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the PDF report");
 }
 

@@ -432,8 +432,6 @@ static HPDF_Dict new_stream(struct tm_pdf *pdf, HPDF_Dict in, const char *key)
     HPDF_Dict made = tm_pdf_is_sound(pdf) ? HPDF_DictStream_New(pdf->doc->mmgr, pdf->doc->xref) : NULL;
 
     TM_PDF_CALL(pdf, HPDF_Dict_Add(in, key, made));
-    if (made)
-        made->filter = HPDF_STREAM_FILTER_FLATE_DECODE;
     return made;
 }
 

@@ -256,6 +256,9 @@ void tm_pdf_operate(struct tm_pdf *pdf, const char *name, const double *operands
 #define TM_PDF_PUT(pdf, name, ...)                                                                                     \
     tm_pdf_operate(pdf, name, (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double))
 
+/* Deflate the streams of the document: when it has all of them. */
+void tm_pdf_pack_streams(struct tm_pdf *pdf);
+
 /* Put a face into the document as far as it is drawn: when everything is. */
 void tm_pdf_embed(struct tm_pdf *pdf, enum tm_pdf_face face);
 
