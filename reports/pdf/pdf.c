@@ -70,9 +70,6 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
         on_error(HPDF_FAILD_TO_ALLOC_MEM, 0, pdf);
         return;
     }
-    (void)HPDF_UseUTFEncodings(pdf->doc);
-    (void)HPDF_SetCurrentEncoder(pdf->doc, "UTF-8"); /* of document information */
-    pdf->encoder = !tm_failed(pdf->run) ? HPDF_GetEncoder(pdf->doc, "UTF-8") : NULL;
     pdf->fonts = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
     TM_PDF_CALL(pdf, HPDF_Xref_Add(pdf->doc->xref, pdf->fonts));
     for (int face = 0; face < TM_PDF_FACES; face++)
@@ -207,11 +204,11 @@ static void set_date(struct tm_pdf *pdf)
     TM_PDF_CALL(pdf, HPDF_SetInfoDateAttr(pdf->doc, HPDF_INFO_MOD_DATE, to));
 }
 
-static void set_text(struct tm_pdf *pdf, HPDF_InfoType type, const char *text)
+static void set_text(struct tm_pdf *pdf, const char *key, const char *text)
 {
     tm_pdf_encode_outside(pdf, pdf->text, TM_PDF_CELL_BYTES, text);
     if (*pdf->text)
-        TM_PDF_CALL(pdf, HPDF_SetInfoAttr(pdf->doc, type, pdf->text));
+        tm_pdf_set_text(pdf, pdf->doc->info, key, pdf->text);
 }
 
 /* "tracemill 0.3.0" of the program that made the summary. */
@@ -228,11 +225,11 @@ static void pdf_set_info(struct tm_pdf *pdf)
     const char *platform = tm_text(tm_path(pdf->summary, "environment.platform"));
     char text[TM_FORMAT_BYTES];
 
-    set_text(pdf, HPDF_INFO_TITLE, pdf->front.title);
-    set_text(pdf, HPDF_INFO_SUBJECT, pdf->front.verdict);
-    set_text(pdf, HPDF_INFO_CREATOR, program(pdf, text));
+    set_text(pdf, "Title", pdf->front.title);
+    set_text(pdf, "Subject", pdf->front.verdict);
+    set_text(pdf, "Creator", program(pdf, text));
     (void)snprintf(text, sizeof(text), "performance, profile, XLA%s%.16s", *platform ? ", " : "", platform);
-    set_text(pdf, HPDF_INFO_KEYWORDS, text);
+    set_text(pdf, "Keywords", text);
     set_date(pdf);
     TM_PDF_CALL(pdf, HPDF_SetPageMode(pdf->doc, HPDF_PAGE_MODE_USE_OUTLINE));
     pdf_set_language(pdf->doc);

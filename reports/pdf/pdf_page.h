@@ -125,8 +125,7 @@ struct tm_pdf {
     struct tm_run *run;
     HPDF_Doc doc;
     HPDF_Page page;
-    HPDF_Encoder encoder; /* of bookmarks */
-    HPDF_Dict fonts;      /* of all pages, by tm_pdf_face_key */
+    HPDF_Dict fonts; /* of all pages, by tm_pdf_face_key */
     struct tm_pdf_font font[TM_PDF_FACES];
     struct tm_pdf_subset subset[TM_PDF_FACES];
     struct tm_pdf_content content;
@@ -276,6 +275,11 @@ void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, cons
 
 /* The next page is for the contents: it is written when all places are known. */
 void tm_pdf_keep_contents_page(struct tm_pdf *pdf);
+
+/* A text that readers show outside of the pages, in UTF-16: libharu's encoder of UTF-8 has tables of all characters,
+ * which cost more than all that is encoded.
+ * in:     text  of at most TM_PDF_CELL_BYTES, without characters of more than 16 bits */
+void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const char *text);
 
 /* When everything is drawn: the contents, the bookmarks, the links. */
 void tm_pdf_finish_places(struct tm_pdf *pdf);
