@@ -90,12 +90,11 @@ static size_t piece_length(const char *path)
     return length ? sign + length : 0;
 }
 
-/* out: whether the whole path leads somewhere; is_sum  whether a field on the way is one */
-static bool walk(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path, bool *is_sum)
+/* Go on from a place.  out: whether the whole path leads somewhere; is_sum  whether a field on the way is one */
+static bool walk(struct tm_doc_place *place, const char *path, bool *is_sum)
 {
     const bool has_path = *path;
 
-    *place = (struct tm_doc_place){ .below = fields };
     *is_sum = false;
     while (*path) {
         const size_t length = piece_length(path);
@@ -111,24 +110,30 @@ static bool walk(struct tm_doc_place *place, const struct tm_doc_field *fields, 
     return has_path;
 }
 
-bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path)
+const struct tm_doc_field *tm_doc_walk(struct tm_doc_place *place, const char *path)
 {
     bool is_sum;
 
-    return walk(place, fields, path, &is_sum);
+    return walk(place, path, &is_sum) ? place->field : NULL;
+}
+
+bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path)
+{
+    *place = (struct tm_doc_place){ .below = fields };
+    return tm_doc_walk(place, path) != NULL;
 }
 
 bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path)
 {
-    struct tm_doc_place place;
+    struct tm_doc_place place = { .below = fields };
     bool is_sum;
 
-    return walk(&place, fields, path, &is_sum) && is_sum && tm_doc_kind_of(place.field) != TM_DOC_OBJECT;
+    return walk(&place, path, &is_sum) && is_sum && tm_doc_kind_of(place.field) != TM_DOC_OBJECT;
 }
 
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path)
 {
-    struct tm_doc_place place;
+    struct tm_doc_place place = { .below = fields };
 
-    return tm_doc_place_at(&place, fields, path) ? place.field : NULL;
+    return tm_doc_walk(&place, path);
 }

@@ -153,6 +153,9 @@ bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fiel
 /* Is the figure at that path a sum over the analyzed steps, so that a run of twice the steps has twice as much? */
 bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 
+/* Go on by a path from there.  out: the field of its end; NULL = there is none */
+const struct tm_doc_field *tm_doc_walk(struct tm_doc_place *place, const char *path);
+
 /* The field by its path, as tm_path has it: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
  * in: fields  where the path begins */
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path);

@@ -153,17 +153,14 @@ static struct tm_column column_of(char *text)
     return column;
 }
 
-/* What a column does not say is as its field has it.  in: at  path of what the columns are of */
-static void complete(struct tm_column *column, const struct tm_content *content, const char *at)
+/* What a column does not say is as its field has it.  in: row  the place of what the columns are of */
+static void complete(struct tm_column *column, struct tm_doc_place row)
 {
-    const struct tm_doc_schema *const schema = tm_document_of(content->summary)->fields;
     const struct tm_doc_field *field;
-    char path[PATH_BYTES];
 
     if (column->title && tm_column_kind(column) != TM_CELL_OF_FIELD)
         return;
-    (void)snprintf(path, sizeof(path), "%s%s%s", at, *at ? "." : "", column->key);
-    field = schema ? tm_doc_field_at(schema->fields, path) : NULL;
+    field = tm_doc_walk(&row, column->key);
     assert(field);
     if (tm_column_kind(column) == TM_CELL_OF_FIELD)
         column->shape |= tm_cell_kind_of(field);
@@ -174,15 +171,18 @@ static void complete(struct tm_column *column, const struct tm_content *content,
 
 static void take_apart(struct columns *to, const char *columns, const struct tm_content *content, const char *at)
 {
+    const struct tm_doc_schema *const schema = tm_document_of(content->summary)->fields;
+    struct tm_doc_place row = { .below = schema ? schema->fields : NULL };
     char *rest = NULL;
 
+    (void)tm_doc_walk(&row, at);
     assert(strlen(columns) < sizeof(to->text));
     (void)snprintf(to->text, sizeof(to->text), "%s", columns);
     to->count = 0;
     for (char *text = strtok_r(to->text, ",", &rest); text; text = strtok_r(NULL, ",", &rest)) {
         assert(to->count < TM_TABLE_COLUMNS_MOST);
         to->column[to->count] = column_of(text);
-        complete(&to->column[to->count++], content, at);
+        complete(&to->column[to->count++], row);
     }
 }
 
