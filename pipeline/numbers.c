@@ -291,6 +291,24 @@ size_t tm_int_text(char *to, int64_t value)
     return (value < 0) + tm_uint_text(to + (value < 0), magnitude(value));
 }
 
+size_t tm_fixed_text(char *to, double value, int decimals)
+{
+    static const int64_t scales[] = { 1, 10, 100, 1000, 10000, 100000, 1000000 };
+    const int64_t scale = scales[decimals];
+    const int64_t parts = isfinite(value) && fabs(value) < 1e12 ? llround(value * (double)scale) : 0;
+    const uint64_t size = magnitude(parts);
+    size_t used = parts < 0;
+    uint64_t left = size % (uint64_t)scale;
+
+    *to = '-'; /* overwritten if it is none */
+    used += tm_uint_text(to + used, size / (uint64_t)scale);
+    if (left > 0)
+        to[used++] = '.';
+    for (uint64_t unit = (uint64_t)scale / 10; left > 0; left %= unit, unit /= 10)
+        to[used++] = (char)('0' + left / unit);
+    return used;
+}
+
 /* --- numbers of common size --- */
 
 /* mantissa / 2^shift */

@@ -772,6 +772,8 @@ static const struct tm_value *member(const struct tm_value *object, const char *
 {
     const size_t count = tm_length(object);
 
+    if (piece[n] == '\0') /* the last piece of a path */
+        return tm_get(object, piece);
     for (size_t i = 0; i < count; i++) {
         const char *key = tm_key_at(object, i);
 

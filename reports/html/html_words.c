@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +11,7 @@
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/error.h"
+#include "pipeline/numbers.h"
 #include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/format/format.h"
@@ -150,18 +150,11 @@ void tm_htmlw_attr_int(struct tm_htmlw *w, const char *name, int64_t value)
     (void)fprintf(w->to, "%" PRId64 "\"", value);
 }
 
-/* Shortest form of a number to 1/100: "12", "12.5", "-0.25".  Integers only, so no locale can put a
- * comma. */
 static void put_number(struct tm_htmlw *w, double value)
 {
-    const long long hundredths = isfinite(value) && fabs(value) < 1e12 ? llround(value * 100) : 0;
-    const long long size = hundredths < 0 ? -hundredths : hundredths;
+    char text[TM_FIXED_TEXT];
 
-    (void)fprintf(w->to, "%s%lld", hundredths < 0 ? "-" : "", size / 100);
-    if (size % 10)
-        (void)fprintf(w->to, ".%02lld", size % 100);
-    else if (size % 100)
-        (void)fprintf(w->to, ".%lld", size % 100 / 10);
+    (void)fwrite(text, 1, tm_fixed_text(text, value, 2), w->to);
 }
 
 void tm_htmlw_attr_number(struct tm_htmlw *w, const char *name, double value)

@@ -59,34 +59,17 @@ void tm_pdf_put(struct tm_pdf *pdf, const char *bytes, size_t length)
     content->used += length;
 }
 
-/* A number with up to five decimals.  With three a document is 2 to 8 % smaller, but a reader that draws glyphs at
- * quarters of a pixel puts some of them elsewhere. */
-static char *put_number(char *to, double value)
-{
-    const int whole = 100000;
-    int64_t parts = (int64_t)(value * whole + (value < 0 ? -0.5 : 0.5));
-    int left;
-
-    if (parts < 0) {
-        *to++ = '-';
-        parts = -parts;
-    }
-    to += tm_uint_text(to, (uint64_t)(parts / whole));
-    left = (int)(parts % whole);
-    if (left > 0)
-        *to++ = '.';
-    for (int unit = whole / 10; left > 0; left %= unit, unit /= 10)
-        *to++ = (char)('0' + left / unit);
-    return to;
-}
+/* With three decimals a document would be 2 to 8 % smaller, but a reader that draws glyphs at quarters of a pixel puts
+ * some of them elsewhere. */
+enum { DECIMALS = 5 };
 
 void tm_pdf_operate(struct tm_pdf *pdf, const char *name, const double *operands, size_t count)
 {
     const size_t bytes = strlen(name);
-    char line[TM_PDF_OPERANDS * (TM_INT_TEXT + 8) + 8], *end = line;
+    char line[TM_PDF_OPERANDS * (TM_FIXED_TEXT + 1) + 8], *end = line;
 
     for (size_t i = 0; i < count; i++) {
-        end = put_number(end, operands[i]);
+        end += tm_fixed_text(end, operands[i], DECIMALS);
         *end++ = ' ';
     }
     memcpy(end, name, bytes);

@@ -50,6 +50,40 @@ static void times_have_three_digits_and_a_fitting_unit(void **state)
         assert_string_equal(tm_format_time(out, table[i].ps), table[i].text);
 }
 
+static void decimals_are_fixed_and_in_their_shortest_form(void **state)
+{
+    static const struct {
+        double value;
+        int decimals;
+        const char *text;
+    } table[] = {
+        { 0, 2, "0" },
+        { -0.0, 2, "0" },
+        { 12, 2, "12" },
+        { 12.5, 2, "12.5" },
+        { -0.25, 2, "-0.25" },
+        { 12.05, 2, "12.05" },
+        { 0.005, 2, "0.01" },
+        { -0.004, 2, "0" },
+        { 0.999, 2, "1" },
+        { 1.23456, 5, "1.23456" },
+        { 100.00001, 5, "100.00001" },
+        { 3.7, 0, "4" },
+        { 999999999999.5, 1, "999999999999.5" },
+        { 1e12, 2, "0" },
+        { NAN, 2, "0" },
+        { -INFINITY, 5, "0" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char out[TM_FIXED_TEXT + 1];
+
+        out[tm_fixed_text(out, table[i].value, table[i].decimals)] = 0;
+        assert_string_equal(out, table[i].text);
+    }
+}
+
 static void rough_times_have_two_digits(void **state)
 {
     static const struct {
@@ -280,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_have_three_digits_and_a_fitting_unit),
+        cmocka_unit_test(decimals_are_fixed_and_in_their_shortest_form),
         cmocka_unit_test(rough_times_have_two_digits),
         cmocka_unit_test(moments_show_every_nanosecond),
         cmocka_unit_test(dates_are_in_utc),
