@@ -199,7 +199,7 @@ struct part {
     const struct tm_pdf_font *font;
     uint16_t *glyph;  /* of the file, by number */
     uint16_t *number; /* by glyph of the file; 0 = it has none */
-    size_t count, room, taken_bytes;
+    size_t count, room;
 };
 
 static size_t outline_of(const struct tm_pdf_font *font, size_t glyph)

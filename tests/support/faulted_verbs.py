@@ -44,7 +44,7 @@ class Verb:
 # calls, keeps a block where a locale cannot be loaded.
 ARCHIVE = {"no_memory": (6, 3), "keeps": (1, 0)}
 # What fails in libharu is memory (status 6), and it keeps objects that it cannot add to the document.
-PDF_KEEPS = (25, 1)
+PDF_KEEPS = (25, 0)
 # An item of a batch is a process of its own, whose status is a row of the batch.
 ITEMS = {"more": (2, 3, 4, 6), "no_memory": (4, 6), "resumes": True}
 VERBS = (
