@@ -222,7 +222,8 @@ static tm_status end_events(struct tm_host_run *host)
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "writing");
-    tm_order(host->telling ? host->telling : host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
+    tm_order(host->telling ? host->telling : host->source, true, expect_record, take_record,
+             &(struct resolved){ host, take, to });
     return end_events(host);
 }
 

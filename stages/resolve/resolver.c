@@ -637,8 +637,9 @@ void tm_call_sites_forget(struct tm_resolver *r)
 static inline uint64_t key_of(const struct tm_raw_record *raw, bool is_inside)
 {
     static_assert(TM_END < 8, "a kind fits in its bits");
-    return raw->shape ? (uint64_t)raw->record.track << 32 | (uint64_t)raw->shape << 4 | raw->record.kind | is_inside << 3
-                      : 0;
+    return raw->shape
+               ? (uint64_t)raw->record.track << 32 | (uint64_t)raw->shape << 4 | raw->record.kind | is_inside << 3
+               : 0;
 }
 
 /* Where a call site lies, if it is there; all that have no number share the first place. */
