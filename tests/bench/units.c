@@ -375,7 +375,7 @@ static void unit_stages(struct units *u, struct tm_host_run *host)
     kept.args = calloc(kept.capacity + 1, sizeof(*kept.args));
     if (!kept.events || !kept.args)
         die(u, "stages");
-    need(u, tm_host_bare_events(host, keep_event, &kept), "stages");
+    need(u, tm_host_events_by_device(host, keep_event, &kept), "stages");
     for (size_t i = 0; i < tm_registry_count; i++)
         unit_stage(u, tm_registry[i], &host->trace, &kept);
     free(kept.events);
@@ -400,7 +400,7 @@ static void unit_file(struct units *u, const char *kind, const char *path, bool 
     (void)snprintf(name, sizeof(name), "%s-walk", kind);
     end(u, name, events);
     begin(u);
-    need(u, tm_host_bare_events(&host, take_nothing, &sum), kind);
+    need(u, tm_host_events_by_device(&host, take_nothing, &sum), kind);
     (void)snprintf(name, sizeof(name), "%s-order", kind);
     end(u, name, host.events);
     if (has_stages)
