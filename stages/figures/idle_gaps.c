@@ -163,13 +163,19 @@ static void list_of_lane(struct lane *lane, int64_t start_ps, int64_t dur_ps)
     lane->longest[at] = (struct short_gap){ start_ps, dur_ps };
 }
 
-/* Where a gap goes among the longest ones of the run; RUN_GAPS = nowhere. */
+/* Where a gap goes among the longest ones of the run, of those that are alike by their device; RUN_GAPS = nowhere. */
 static uint32_t place_in_run(const struct device_time *d, const struct listed_gap *gap)
 {
     uint32_t at = d->longest_count;
 
-    while (at && is_longer(gap->dur_ps, gap->start_ps, d->longest[at - 1].dur_ps, d->longest[at - 1].start_ps))
-        at--;
+    for (; at; at--) {
+        const struct listed_gap *const before = &d->longest[at - 1];
+        const bool is_alike = gap->dur_ps == before->dur_ps && gap->start_ps == before->start_ps;
+
+        if (is_alike ? gap->lane >= before->lane
+                     : !is_longer(gap->dur_ps, gap->start_ps, before->dur_ps, before->start_ps))
+            break;
+    }
     return at;
 }
 
