@@ -664,6 +664,8 @@ static void fill_call_site(struct tm_resolver *r, const struct tm_track *track, 
     site->config = *(const struct tm_config *)tm_rows_at(r->trace->configs, raw->record.config);
     site->event = (struct tm_event){ .record = raw->record,
                                      .config = &site->config,
+                                     .args = raw->args,
+                                     .own = raw->own,
                                      .traits = raw->traits,
                                      .device = told.device,
                                      .step = TM_NONE,

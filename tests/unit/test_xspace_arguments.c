@@ -422,6 +422,46 @@ static void what_was_met_before_is_the_same_again(void **state)
 }
 
 /* An event of more than 64 KiB has all of its statistics; of a longer text its length is said, and that is a loss. */
+struct copy_seen {
+    struct xspace_run *x;
+    int count;
+};
+
+static tm_status take_copy(void *to, const struct tm_event *event)
+{
+    struct copy_seen *const seen = to;
+
+    if (event->record.class != TM_CLASS_COPY)
+        return TM_OK;
+    assert_int_equal(event->direction, TM_D2H);
+    assert_string_equal(text_of(seen->x, event->own), "correlation_id=7 note='here'");
+    seen->count++;
+    return TM_OK;
+}
+
+static void a_copy_that_its_launch_tells_of_keeps_its_own(void **state)
+{
+    struct xb_space *const space = xb_space_new();
+    struct xb_line *const device = xb_line(xb_plane(space, "/device:GPU:0"), 1, "Stream #1", 0);
+    struct xb_line *const host = xb_line(xb_plane(space, "/host:CPU"), 2, "thread", 0);
+    const struct tm_chosen_steps all = { .all = true };
+    struct xspace_run x;
+    struct copy_seen seen = { .x = &x };
+
+    (void)state;
+    xb_event(host, "hipMemcpyDtoHAsync", 10, 5);
+    xb_int(host, "correlation_id", 7);
+    xb_event(device, "__amd_rocclr_copyBuffer.kd", 20, 5);
+    xb_int(device, "correlation_id", 7);
+    xb_str(device, "note", "here");
+    assert_int_equal(scan_space(&x, space, NULL, &keeping), TM_OK);
+    assert_int_equal(xspace_survey(&x, &all), TM_OK);
+    assert_int_equal(tm_host_events(&x.host, take_copy, &seen), TM_OK);
+    assert_int_equal(seen.count, 1);
+    xspace_close(&x);
+    xb_space_free(space);
+}
+
 static void a_large_event_keeps_what_fits(void **state)
 {
     enum { LARGE = 70000 };
@@ -737,6 +777,7 @@ int main(void)
         cmocka_unit_test(another_name_for_the_viewer_is_an_argument),
         cmocka_unit_test(each_event_of_many_lines_has_its_own),
         cmocka_unit_test(what_was_met_before_is_the_same_again),
+        cmocka_unit_test(a_copy_that_its_launch_tells_of_keeps_its_own),
         cmocka_unit_test(a_large_event_keeps_what_fits),
         cmocka_unit_test(a_list_that_is_full_is_a_loss),
         cmocka_unit_test(without_arguments_records_are_the_same_and_memory_is_less),
