@@ -312,12 +312,16 @@ static void write_rows(struct csv *c, const struct tm_table *table, const char *
 void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to)
 {
     struct csv c = { .run = run, .file = to, .is_first = true };
-    char keys[TM_TABLE_COLUMNS_MOST][TM_CSV_KEY_BYTES];
+    const size_t bytes = table->columns * TM_CSV_KEY_BYTES;
+    char(*const keys)[TM_CSV_KEY_BYTES] = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
 
+    if (!keys)
+        return;
     tm_csv_keys(keys, table);
     put_header(&c, table, keys);
     for (size_t r = 0; r < tm_table_rows(table); r++)
         put_row(&c, table, r);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, keys, bytes);
 }
 
 static void put_table(void *to, const struct tm_table *table)

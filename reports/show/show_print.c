@@ -113,7 +113,7 @@ static void find_report_columns(struct answer *a)
         s.list[used++] = ']';
         at = strchr(at, ']');
     }
-    tm_content_say(&(struct tm_content){ .summary = a->root, .medium = &medium, .to = &s });
+    tm_content_say(&(struct tm_content){ .run = a->run, .summary = a->root, .medium = &medium, .to = &s });
 }
 
 static bool has_values(const struct answer *a, const struct column *c)
