@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, DEMO, Scratch, run  # noqa: E402
 
-COPIES, EVENTS = 60, 1_800_000  # work that lasts some tenths of a second in each phase
+COPIES, EVENTS = 160, 1_800_000  # work that lasts some tenths of a second in each phase
 BLOCK = 9_000                 # events that are made; the others are the same again
 LINE = re.compile(r"^(\w+) ( *\d+)%  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s"
                   r"(?:  (\d+:\d\d) left)?$")
