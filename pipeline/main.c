@@ -31,14 +31,20 @@ static bool is_folder(const char *path)
     return path && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static double cpu_seconds(void)
+static double cpu_seconds_of(int who)
 {
     struct rusage usage;
 
-    if (getrusage(RUSAGE_SELF, &usage) != 0)
+    if (getrusage(who, &usage) != 0)
         return 0;
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Of this process and of those that it made. */
+static double cpu_seconds(void)
+{
+    return cpu_seconds_of(RUSAGE_SELF) + cpu_seconds_of(RUSAGE_CHILDREN);
 }
 
 static tm_status refuse_verb(const char *typed, struct tm_error *error)

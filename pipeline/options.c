@@ -384,9 +384,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .argument = "FILE",
         .help = "the list of traces that batch scan wrote" },
     [TM_OPTION_JOBS] = {
-        "jobs", TM_KIND_NUMBER, WORKS | JOINS, FIELD(jobs), .letter = 'j', .argument = "N|auto",
+        "jobs", TM_KIND_NUMBER, WORKS | JOINS | FIGURES, FIELD(jobs), .letter = 'j', .argument = "N|auto",
         .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
-        .help = "how many traces are worked at once; auto: as many as there are cores and memory for" },
+        .help = "how many traces are read at once, each by a process of its own: hosts of a run, items of a batch; auto: as"
+        " many as there are cores and memory for" },
     [TM_OPTION_SHARD] = {
         "shard", TM_KIND_OWN, TM_FOR_BATCH_RUN, FIELD(shard), .argument = "I/N|auto/N",
         .fallback = "auto", .read = read_shard,

@@ -176,7 +176,7 @@ struct tm_options {
     bool init;                /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
-    uint64_t jobs;           /* --jobs: worker processes; 0 = as many as the machine carries */
+    uint64_t jobs;           /* --jobs: processes at once; 0 = as many as the machine carries */
     struct tm_shard shard;   /* --shard */
     int64_t item_time_ps;    /* --item-timeout: clock time of one worker; 0 = no limit */
     bool retry;              /* --retry: do again what could not be read */

@@ -5,6 +5,7 @@
 #include "pipeline/partial.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -26,19 +27,19 @@ enum {
 };
 static_assert(sizeof(TM_PARTIAL_MAGIC) - 1 == TM_PARTIAL_MAGIC_BYTES, "as the header says");
 
-static void encode(uint8_t *to, uint64_t value, int bytes)
+static inline void encode(uint8_t *to, uint64_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        to[i] = (uint8_t)(value >> 8 * i);
+    const uint64_t little = htole64(value);
+
+    memcpy(to, &little, (size_t)bytes);
 }
 
-static uint64_t decode(const uint8_t *from, int bytes)
+static inline uint64_t decode(const uint8_t *from, int bytes)
 {
-    uint64_t value = 0;
+    uint64_t little = 0;
 
-    for (int i = bytes - 1; i >= 0; i--)
-        value = value << 8 | from[i];
-    return value;
+    memcpy(&little, from, (size_t)bytes);
+    return le64toh(little);
 }
 
 /* What the numbers of texts may take, in quarters of an account that nobody else uses meanwhile. */
@@ -161,7 +162,7 @@ static void flush(struct tm_partial_writer *w)
 }
 
 /* Room for up to BUFFER_BYTES more. */
-static uint8_t *room_for(struct tm_partial_writer *w, size_t bytes)
+static inline uint8_t *room_for(struct tm_partial_writer *w, size_t bytes)
 {
     uint8_t *at;
 
@@ -172,7 +173,7 @@ static uint8_t *room_for(struct tm_partial_writer *w, size_t bytes)
     return at;
 }
 
-static void put_number(struct tm_partial_writer *w, uint64_t value, int bytes)
+static inline void put_number(struct tm_partial_writer *w, uint64_t value, int bytes)
 {
     encode(room_for(w, (size_t)bytes), value, bytes);
 }
@@ -445,10 +446,14 @@ static void take_bytes(struct tm_partial_reader *r, void *to, uint64_t bytes)
     }
 }
 
-static uint64_t take_number(struct tm_partial_reader *r, int bytes)
+static inline uint64_t take_number(struct tm_partial_reader *r, int bytes)
 {
     uint8_t number[8] = { 0 };
 
+    if (!tm_failed(r->run) && r->have - r->used >= (size_t)bytes && r->section_end - place(r) >= (uint64_t)bytes) {
+        r->used += (size_t)bytes;
+        return decode(r->buffer + r->used - bytes, bytes);
+    }
     take_bytes(r, number, (uint64_t)bytes);
     return !tm_failed(r->run) ? decode(number, bytes) : 0;
 }
@@ -471,11 +476,10 @@ bool tm_partial_is(const char *path)
     return is;
 }
 
-static void open_file(struct tm_partial_reader *r, const char *path)
+static void look_at_file(struct tm_partial_reader *r)
 {
     struct stat info;
 
-    r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (r->fd < 0 || fstat(r->fd, &info) != 0) {
         (void)tm_fail_system(&r->run->error, TM_ERR_INPUT, -1, errno, "cannot open %s", r->name);
     } else if (!S_ISREG(info.st_mode)) {
@@ -550,22 +554,28 @@ static void check_sum(struct tm_partial_reader *r)
     r->have = r->used = 0;
 }
 
-struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path)
+/* in: fd  the reader's; -1 = it could not be opened, and errno says why */
+static struct tm_partial_reader *open_reader(struct tm_run *run, int fd, const char *name)
 {
+    const int problem = errno;
     struct tm_partial_reader *r = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*r), &run->error);
     char clean[sizeof(r->name) - 3];
 
-    if (!r)
+    if (!r) {
+        if (fd >= 0)
+            (void)close(fd);
         return NULL;
+    }
     r->run = run;
-    r->fd = -1;
-    tm_clean_text(clean, sizeof(clean), path, strlen(path));
+    r->fd = fd;
+    tm_clean_text(clean, sizeof(clean), name, strlen(name));
     (void)snprintf(r->name, sizeof(r->name), "'%s'", clean);
     r->buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, BUFFER_BYTES, &run->error);
     r->handles =
         tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(tm_strid), quarters(run, NUMBERS_QUARTERS), NUMBERS_PAGE_BYTES);
+    errno = problem;
     if (!tm_failed(run))
-        open_file(r, path);
+        look_at_file(r);
     if (!tm_failed(run))
         check_magic(r);
     if (!tm_failed(run))
@@ -574,6 +584,16 @@ struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path)
         return r;
     tm_partial_close(r);
     return NULL;
+}
+
+struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path)
+{
+    return open_reader(run, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path);
+}
+
+struct tm_partial_reader *tm_partial_open_file(struct tm_run *run, int fd, const char *name)
+{
+    return open_reader(run, fcntl(fd, F_DUPFD_CLOEXEC, 0), name);
 }
 
 uint64_t tm_partial_sum(const struct tm_partial_reader *r)

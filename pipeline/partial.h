@@ -67,6 +67,8 @@ bool tm_partial_is(const char *path);
  * owns:   the caller owns the result, tm_partial_close releases it (NULL allowed)
  * errors: NULL, with the error in run->error: TM_ERR_INPUT  cannot be read, of another version, damaged; TM_ERR_LIMIT */
 struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path) TM_MUST_USE;
+/* The same of an open file, which stays the caller's.  in: name  for messages */
+struct tm_partial_reader *tm_partial_open_file(struct tm_run *run, int fd, const char *name) TM_MUST_USE;
 
 /* The checksum of its content: the same file has the same. */
 uint64_t tm_partial_sum(const struct tm_partial_reader *r);

@@ -315,6 +315,8 @@ struct analysis {
     struct tm_file_facts *file; /* of the file that is being read */
     struct tm_device_profiles *profiles;
     struct tm_partial_writer **saved;   /* NULL = not wanted */
+    struct tm_host_partials partials;   /* of hosts that processes have read */
+    bool is_of_host;                    /* only the partial is wanted, of one host */
     const struct tm_observer *observer; /* NULL = nobody */
     bool partial;
 };
@@ -485,19 +487,15 @@ static void load_stages(struct analysis *a, struct tm_partial_reader *r)
     a->run->tallies = tallies;
 }
 
-static void load_partial(struct analysis *a, const struct tm_found_file *found, const struct tm_input_part *part)
+/* in: r  read to its end; path  for messages */
+static void load_partial(struct analysis *a, struct tm_partial_reader *r, const char *path,
+                         const struct tm_input_part *part)
 {
     struct tm_run *run = a->run;
-    struct tm_partial_reader *r = tm_partial_open(run, found->path);
     char run_name[sizeof(a->inputs->partial_run_name)];
 
-    if (!r)
-        return;
-    run->bytes_read += found->bytes;
-    if (tm_partial_sum(r) != part->sum)
-        (void)tm_partial_damaged(r, "it has changed since it was opened");
     tm_partial_bind(r, a->names, name_of_host, a->inputs, part->first_host, part->host_count);
-    tm_partial_load_settings(r, run, found->path, a->options, run_name, sizeof(run_name));
+    tm_partial_load_settings(r, run, path, a->options, run_name, sizeof(run_name));
     load_files(a, r, part);
     load_stages(a, r);
     tm_partial_enter(r, PROFILES_SECTION);
@@ -505,8 +503,20 @@ static void load_partial(struct analysis *a, const struct tm_found_file *found, 
     tm_partial_leave(r);
     tm_partial_load_coverage(r, run, a->warnings);
     tm_partial_finish(r);
+    (void)tm_while(&run->error, "reading '%s'", path);
+}
+
+static void read_partial(struct analysis *a, const struct tm_found_file *found, const struct tm_input_part *part)
+{
+    struct tm_partial_reader *r = tm_partial_open(a->run, found->path);
+
+    if (!r)
+        return;
+    a->run->bytes_read += found->bytes;
+    if (tm_partial_sum(r) != part->sum)
+        (void)tm_partial_damaged(r, "it has changed since it was opened");
+    load_partial(a, r, found->path, part);
     tm_partial_close(r);
-    (void)tm_while(&run->error, "reading '%s'", found->path);
 }
 
 static void save_partial(struct analysis *a)
@@ -532,16 +542,35 @@ static void save_partial(struct analysis *a)
     (void)tm_while(&a->run->error, "making the partial");
 }
 
+/* What a process has read of a host. */
+static void read_host_partial(struct analysis *a, struct tm_spill *partial, const struct tm_found_file *found,
+                              const struct tm_input_part *part)
+{
+    struct tm_partial_reader *r = tm_partial_open_file(a->run, partial->fd, found->path);
+
+    if (r)
+        load_partial(a, r, found->path, part);
+    tm_partial_close(r);
+    tm_spill_close(partial);
+}
+
 static void read_file(struct analysis *a, size_t number)
 {
     const struct tm_input_part *part = &a->inputs->parts[number];
+    const struct tm_found_file *const found = a->inputs->files[number];
 
-    if (part->kind == TM_PART_PARTIAL)
-        load_partial(a, a->inputs->files[number], part);
+    if (a->partials.files && number == a->partials.until)
+        tm_host_partials_make(&a->partials, number);
+    if (tm_failed(a->run))
+        return;
+    if (a->partials.files && a->partials.files[number].fd >= 0)
+        read_host_partial(a, &a->partials.files[number], found, part);
+    else if (part->kind == TM_PART_PARTIAL)
+        read_partial(a, found, part);
     else if (part->kind == TM_PART_MEMORY)
-        read_memory_profile(a, a->inputs->files[number]);
+        read_memory_profile(a, found);
     else
-        read_host(a, a->inputs->files[number], part->first_host);
+        read_host(a, found, part->first_host);
 }
 
 /* --- the summary --- */
@@ -746,16 +775,20 @@ static void work(struct analysis *a)
         return;
     begin_summary(a);
     open_stages(a);
+    if (!a->observer && !a->is_of_host && a->inputs->host_count > 1 && !tm_failed(run))
+        tm_host_partials_init(&a->partials, run, a->options, a->inputs);
     for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run); i++)
         read_file(a, i);
     if (a->saved && !tm_failed(run))
         save_partial(a);
-    if (!tm_failed(run))
+    if (!tm_failed(run) && !a->is_of_host)
         finish_summary(a);
 }
 
-tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
-                     struct tm_partial_writer **partial, const struct tm_observer *observer)
+/* in: inputs  of one host of a run, of which the partial is wanted alone, or the observer's; NULL = those of the options
+ */
+static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct tm_inputs *inputs,
+                         struct tm_doc *summary, struct tm_partial_writer **partial, const struct tm_observer *observer)
 {
     struct analysis *const a = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*a), &run->error);
 
@@ -768,12 +801,14 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
                             .summary = summary,
                             .root = tm_doc_root(summary),
                             .saved = partial,
+                            .is_of_host = inputs && !observer,
                             .observer = observer };
-    a->inputs = observer && observer->inputs ? observer->inputs : &a->found;
+    a->inputs = inputs ? inputs : &a->found;
     work(a);
+    tm_host_partials_free(&a->partials);
     close_stages(a);
     tm_device_profiles_free(a->profiles);
-    if (!observer)
+    if (!a->observer)
         tm_names_free(a->names);
     tm_inputs_free(&a->found);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a->file, a->file ? sizeof(*a->file) : 0);
@@ -783,5 +818,34 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
         tm_partial_writer_free(*partial);
         *partial = NULL;
     }
+    return run->error.status;
+}
+
+tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
+                     struct tm_partial_writer **partial, const struct tm_observer *observer)
+{
+    return analyze(run, options, observer ? observer->inputs : NULL, summary, partial, observer);
+}
+
+tm_status tm_analyze_host(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
+                          size_t file, FILE *to)
+{
+    const uint32_t host = inputs->parts[file].first_host;
+    struct tm_input_part part = { .kind = inputs->parts[file].kind, .host_count = 1, .file_count = 1 };
+    struct tm_inputs one = { .run = run,
+                             .files = &inputs->files[file],
+                             .parts = &part,
+                             .file_count = 1,
+                             .hosts = &inputs->hosts[host],
+                             .plain_hosts = &inputs->plain_hosts[host],
+                             .host_count = 1,
+                             .run_name = inputs->run_name };
+    struct tm_doc *const doc = tm_doc_new(run);
+    struct tm_partial_writer *partial = NULL;
+
+    if (doc && analyze(run, options, &one, doc, &partial, NULL) == TM_OK)
+        tm_partial_write(partial, to);
+    tm_partial_writer_free(partial);
+    tm_doc_free(doc);
     return run->error.status;
 }

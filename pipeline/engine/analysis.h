@@ -130,6 +130,24 @@ struct tm_inputs {
     struct tm_input *standard_input; /* where it was looked at */
 };
 
+/* Partials of the hosts of a run, read by processes side by side (--jobs): as many as there are cores and memory for.  For
+ * some hosts after each other at a time, so that not too many files are open. */
+struct tm_host_partials {
+    struct tm_run *run;
+    const struct tm_options *options;
+    const struct tm_inputs *inputs;
+    struct tm_spill *files; /* of each file of the run; not open = it has none: it is to be read */
+    size_t count, until;    /* until: those before it were made, or will not be */
+};
+
+/* errors: of the ledger */
+void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
+                           const struct tm_inputs *inputs);
+/* Make those of the files from `first` on, up to partials->until.
+ * errors: of the first host that has one; TM_ERR_LIMIT  its process was killed */
+void tm_host_partials_make(struct tm_host_partials *partials, size_t first);
+void tm_host_partials_free(struct tm_host_partials *partials); /* tolerates a zeroed one */
+
 /* A file of the run that is told of, and not read. */
 struct tm_missing_input {
     const char *path;
@@ -272,6 +290,10 @@ struct tm_observer {
  *         spill files, TM_ERR_LIMIT */
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial, const struct tm_observer *observer);
+
+/* Read one file of a run, a host's trace, and write its partial: what tm_analyze would hold of it. */
+tm_status tm_analyze_host(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
+                          size_t file, FILE *to);
 
 /* The stages at the end of the pipeline, in the order in which they take events and report.  A new diagnostic is a
  * file in stages/figures/ and a row here. */

@@ -53,12 +53,13 @@ def check(tap, folder, name, profiles, *options):
     """All the ways from two hosts to one summary."""
     maker = Maker(tap, folder, name)
     first, second = profiles
-    whole = maker.report(profiles, "json", *options)
+    whole = maker.report(profiles, "json", "--jobs", "1", *options)
     alone = maker.report([first], "json", *options)
     partials = [maker.report([p], "partial", *options)[0] for p in profiles]
     both = maker.report(profiles, "partial", *options)[0]
     if not whole[0] or not alone[0] or not both or not all(partials):
         return
+    maker.same("a process for each host", whole, profiles, "--jobs", "2", *options)
     maker.same("one host", alone, partials[:1], *options)
     maker.same("two partials", whole, partials, *options)
     maker.same("a partial and a profile", whole, [partials[0], second], *options)

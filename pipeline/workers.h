@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_WORKERS_H
+#define TM_WORKERS_H
+
+#include "pipeline/run.h"
+
+/* A pool of processes, one for each piece of work, made by fork: what one of them does to itself, a crash included, is an
+ * outcome and nothing more.  They end with the driver, however that ends. */
+
+enum tm_outcome_kind { TM_OUTCOME_EXIT, TM_OUTCOME_SIGNAL, TM_OUTCOME_TIME };
+
+struct tm_outcome {
+    enum tm_outcome_kind kind;
+    int number;       /* exit status, or signal */
+    const char *said; /* the begin of its stderr, terminated; any bytes */
+};
+
+struct tm_work {
+    void *of;            /* given to all calls */
+    size_t count;        /* pieces, worked in their order */
+    unsigned jobs;       /* at once */
+    size_t memory_bytes; /* --memory of each: its data may grow to a bound well above it, set by the kernel */
+    int64_t time_ps;     /* clock time of each, then SIGTERM, then SIGKILL; 0 = no limit */
+    /* In the new process: its stdin is /dev/null, its stdout too or `output`, the driver keeps its stderr, and no other
+     * file that the driver had open is open in it.  returned: its exit status */
+    int (*work)(void *of, size_t index);
+    int (*output)(void *of, size_t index); /* in the driver: the file that is the stdout; NULL = none */
+    /* In the driver, as pieces end, in any order.  errors: stop, and end the others */
+    tm_status (*ended)(void *of, size_t index, const struct tm_outcome *outcome);
+    void (*tick)(void *of); /* in the driver, about once a second; NULL = nobody */
+};
+
+/* SIGINT, SIGTERM and SIGHUP end the processes, and then the driver as they would have without.
+ * errors: those of ended; TM_ERR_LIMIT where no process can be made at all */
+tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
+
+/* How many bytes of data a process of the pool may have on top of those that it begins with. */
+uint64_t tm_work_data_bytes(size_t memory_bytes);
+
+enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
+
+/* How many at once: what was asked for, or as many as there are cores (affinity, SLURM_CPUS_PER_TASK, cgroup) and memory
+ * (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU) for, each taking --memory and 48 MiB; at least 1.
+ * in:     wanted  0 = auto; is_forced  take it though memory is too small
+ * errors: TM_ERR_USAGE  more than memory is for: with what would fit */
+tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs);
+
+/* What this process may use of the machine: the least of what the kernel, the control groups above it and Slurm say. */
+struct tm_machine {
+    unsigned cores;        /* at least 1 */
+    uint64_t memory_bytes; /* that is not in use; UINT64_MAX = not known */
+};
+
+/* in: root  "" for the machine; a folder with "proc" and "sys" in it for tests */
+struct tm_machine tm_machine_look(const char *root);
+
+#endif
