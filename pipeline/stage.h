@@ -5,6 +5,8 @@
 #include "pipeline/arguments.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/partial.h"
+#include "pipeline/store/bounded_sum.h"
+#include "pipeline/store/lengths.h"
 #include "pipeline/trace.h"
 
 /* One ordered event with everything that is known of it.  Borrowed: valid until take() returns. */
@@ -42,12 +44,29 @@ static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 #define TM_CLASSES_HOST                                                                                                \
     ((TM_CLASSES_ALL & ~(TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC))) | TM_CLASS_BIT(TM_CLASS_CPU_OP))
 
-struct tm_stage; /* one opened instance */
+struct tm_stage;      /* one opened instance */
+struct tm_site_table; /* stages/figures/site_table.h */
+
+/* What the events of one call site add up to; of those in chosen steps and of the others apart (event.chosen).  What
+ * follows `without_length` is of chosen ones alone. */
+struct tm_site_sums {
+    uint64_t count;
+    int64_t total_ps;
+    uint64_t without_length; /* of them, those whose length is 0 */
+    int64_t min_ps, max_ps;  /* of a length */
+    struct tm_wide squares;  /* sum of squared lengths */
+    int64_t first_ps;        /* begin of the first one */
+    int64_t first_dur_ps;    /* its length */
+    uint64_t first_order;    /* its place in the stream of its host */
+    uint64_t continued;      /* tm_site_table_continue */
+    int64_t self_ps;         /* for take_self: without what lies in them */
+    struct tm_wide self_squares;
+};
 
 /* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
  * the order of tm_order, and then puts its section into the summary.  A const
  * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
- *     open (begin_host (take* | take_alike*) end_host | load)* save? report conclude? close
+ *     open (begin_host (take | take_site | take_self)* end_host | load)* save? report conclude? close
  * What a stage holds between two hosts has to be a pure merge of what each host gave: loading what was saved in
  * another process is then the same as reading the hosts here. */
 struct tm_stage_type {
@@ -57,11 +76,17 @@ struct tm_stage_type {
     uint32_t classes; /* whose events take gets: 1 << enum tm_class; others are no concern of it */
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
+    /* Each event: what depends on the order of time.  NULL = nothing does */
     tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
-    /* The same for `count` events at once, in no order, which are alike: of one track, with one name, class, level and
-     * device, all with a length or all without; record.dur_ps is the sum of their lengths, and what differs from one to
-     * the other (times, arguments, launch, step) is not told.  Of stages that only count; NULL elsewhere. */
-    tm_status (*take_alike)(struct tm_stage *s, const struct tm_event *event, uint64_t count);
+    /* What the events of a call site come to, once they are many or their host ends: of what all of them have in common
+     * the event says (times, arguments, launch, step and track it does not).  In no order, and a site may come several
+     * times, each time with other events.  NULL = it does not only count */
+    void (*take_site)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
+    /* The same with self times, of chosen activities: where they lie in each other (the lines of TPUs, the threads of
+     * CPUs) of operations that have ended. */
+    void (*take_self)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
+    /* Where the lengths of a site's chosen events are kept for exact quantiles, and as what group; NULL = nowhere. */
+    struct tm_lengths *(*lengths)(struct tm_stage *s, const struct tm_event *event, uint64_t *group);
     tm_status (*end_host)(struct tm_stage *s);
     tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
     /* When all stages have reported: adds what depends on their sections.  NULL = nothing does */
@@ -108,6 +133,7 @@ struct tm_stage {
     const struct tm_stage_type *type;
     struct tm_run *run;
     const struct tm_settings *settings;
+    struct tm_site_table *sites; /* that feeds take_site */
     void *state;
 };
 

@@ -695,13 +695,12 @@ static void close_stages(struct inspection *n)
     }
 }
 
-static tm_status take_alike(void *to, const struct tm_event *event, uint64_t count)
+static void take_site(void *to, const struct tm_event *event, const struct tm_site_sums *sums)
 {
     struct inspection *n = to;
 
-    for (size_t i = 0; i < STAGES; i++)
-        (void)n->stages[i].type->take_alike(&n->stages[i], event, count);
-    return n->run->error.status;
+    for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++)
+        n->stages[i].type->take_site(&n->stages[i], event, sums);
 }
 
 /* --- files --- */
@@ -736,7 +735,7 @@ static void read_host(struct inspection *n, const struct tm_found_file *found, u
     for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++)
         (void)n->stages[i].type->begin_host(&n->stages[i], &host.trace);
     if (!tm_failed(n->run))
-        tm_host_counts(&host, take_alike, n);
+        tm_host_counts(&host, take_site, n);
     for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++)
         (void)n->stages[i].type->end_host(&n->stages[i]);
     if (!tm_failed(n->run)) {

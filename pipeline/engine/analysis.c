@@ -25,6 +25,7 @@
 #include "stages/figures/kernels.h"
 #include "stages/figures/memory.h"
 #include "stages/figures/ops.h"
+#include "stages/figures/site_table.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/formats.h"
 #include "stages/input/records/record_store.h"
@@ -248,7 +249,7 @@ static tm_status recount(void *to, const struct tm_track *track, const struct tm
     return tm_survey_stats_take(to, track, raw);
 }
 
-tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to)
+tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to)
 {
     const uint64_t count = tm_rows_count(host->trace.tracks);
 
@@ -308,6 +309,7 @@ struct analysis {
     struct tm_inputs found;   /* where nobody has found them */
     struct tm_inputs *inputs; /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
+    struct tm_site_table sites;
     size_t stage_count;                                   /* that were opened, the last one perhaps half */
     struct taker takers[TM_CLASS_COUNT][STAGES_MOST + 1]; /* by class: who takes its events */
     struct tm_warnings *warnings;
@@ -329,7 +331,7 @@ static void note_classes(struct analysis *a, struct tm_stage *stage)
     for (unsigned class = 0; class < TM_CLASS_COUNT; class ++) {
         struct taker *taker = a->takers[class];
 
-        if (!(stage->type->classes & TM_CLASS_BIT(class)))
+        if (!stage->type->take || !(stage->type->classes & TM_CLASS_BIT(class)))
             continue;
         while (taker->take)
             taker++;
@@ -342,17 +344,21 @@ static void open_stages(struct analysis *a)
     for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST && !tm_failed(a->run); i++) {
         struct tm_stage *stage = &a->stages[a->stage_count++];
 
-        *stage = (struct tm_stage){ .type = tm_registry[i], .run = a->run, .settings = &a->settings };
+        *stage =
+            (struct tm_stage){ .type = tm_registry[i], .run = a->run, .settings = &a->settings, .sites = &a->sites };
         stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
         if (!stage->state)
             return;
         note_classes(a, stage);
         (void)stage->type->open(stage);
     }
+    if (!tm_failed(a->run))
+        tm_site_table_init(&a->sites, a->run, a->stages, a->stage_count);
 }
 
 static void close_stages(struct analysis *a)
 {
+    tm_site_table_release(&a->sites);
     for (size_t i = 0; i < a->stage_count; i++) {
         if (a->stages[i].state)
             a->stages[i].type->close(&a->stages[i]);
@@ -362,9 +368,10 @@ static void close_stages(struct analysis *a)
 
 static tm_status take_event(void *to, const struct tm_event *event)
 {
-    const struct analysis *a = to;
+    struct analysis *a = to;
 
     assert(event->record.class < TM_CLASS_COUNT);
+    tm_site_table_add(&a->sites, event);
     for (const struct taker *taker = a->takers[event->record.class]; taker->take; taker++)
         (void)taker->take(taker->stage, event);
     return a->run->error.status;
@@ -403,10 +410,12 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
 
     for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
         (void)a->stages[i].type->begin_host(&a->stages[i], &host->trace);
+    tm_site_table_begin_host(&a->sites, &host->trace, host->trace.configs);
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
     if (!tm_failed(a->run))
         observer ? tm_host_bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
+    tm_site_table_end_host(&a->sites);
     for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
         (void)a->stages[i].type->end_host(&a->stages[i]);
     if (observer && !tm_failed(a->run))

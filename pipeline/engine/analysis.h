@@ -263,7 +263,7 @@ tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, voi
 /* The same device by device, in the order of tm_order_by_device: for figures that nobody looks at meanwhile. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
 /* Give how many events there are of each sort, once; where options.counts said so. */
-tm_status tm_host_counts(struct tm_host_run *host, tm_take_alike *take, void *to);
+tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to);
 
 /* Looks on while files are read; of hosts that come as partials it sees nothing. */
 struct tm_observer {

@@ -25,6 +25,7 @@ void tm_lengths_free(struct tm_lengths *lengths);
 /* A place remembers what is known of a group, for a caller that keeps one for it.  0 = nothing yet.
  * A place may be lost at any time; then the group is looked up again. */
 typedef uint64_t tm_length_place;
+#define TM_LENGTH_NOWHERE UINT64_MAX /* no place of any group */
 
 /* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
 /* in: count  at least 1 */

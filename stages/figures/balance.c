@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Balance, the stage: folds what the devices compute by op and device, and by step and device.  Memory: events
- * gather by site in a table of fixed size; fixed per device what runs on it; groups spill. */
+/* Balance, the stage: groups what the devices compute by op and device, and by step and device.  Memory: fixed per
+ * device what runs on it; groups spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/fields.h"
@@ -46,17 +45,16 @@ struct balance {
     uint32_t load_count;
     struct tm_groups *ops;   /* struct op_row */
     struct tm_groups *steps; /* struct step_row */
-    struct tm_front front;   /* of ops, by site */
 };
 
 enum { BALANCE_LISTED = 50 };
 
-/* Parts of what the tables of this stage may take, in sixteenths; the last two are needed for the report only. */
-enum { BALANCE_OPS = 7, BALANCE_STEPS = 3, BALANCE_FRONT = 3, BALANCE_TOP = 1, BALANCE_SPREADS = 2 };
+/* Parts of what the tables of this stage may take, in thirteenths; the last two are needed for the report only. */
+enum { BALANCE_OPS = 7, BALANCE_STEPS = 3, BALANCE_TOP = 1, BALANCE_SPREADS = 2 };
 
 static inline size_t balance_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_BALANCE, 16, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_BALANCE, 13, (unsigned)parts);
 }
 
 static inline uint32_t member_of_op(const struct op_row *row)
@@ -481,10 +479,7 @@ static tm_status open_stage(struct tm_stage *s)
         tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row), balance_memory(s->run, BALANCE_OPS), merge_ops);
     b->steps = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct step_row), balance_memory(s->run, BALANCE_STEPS),
                              merge_steps);
-    if (!b->ops || !b->steps)
-        return s->run->error.status;
-    return tm_front_init(&b->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct op_row),
-                         balance_memory(s->run, BALANCE_FRONT), b->ops);
+    return s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -522,19 +517,6 @@ static void find_op(struct balance *b, const struct tm_event *event, uint32_t me
     row->module = module;
 }
 
-static void count_op(struct balance *b, const struct tm_event *event, uint32_t member)
-{
-    bool is_new;
-    struct op_row *row = tm_front_at(&b->front, event->site, &is_new);
-
-    if (!row)
-        return;
-    if (is_new)
-        find_op(b, event, member, row);
-    row->count++;
-    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
-}
-
 /* --- steps --- */
 
 static void put_load(struct balance *b, struct load *load, uint32_t member)
@@ -569,29 +551,35 @@ static void add_load(struct balance *b, const struct tm_event *event, uint32_t m
 
 /* --- events --- */
 
+/* The number of the device that computes in an event; TM_NONE = none does. */
+static uint32_t member_of(const struct balance *b, const struct tm_event *event)
+{
+    const bool computes = event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_CONTAINER;
+
+    return event->chosen && event->device < b->load_count && computes ? b->members.by_device[event->device] : TM_NONE;
+}
+
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct balance *b = s->state;
-    uint32_t member;
+    const uint32_t member = member_of(b, event);
 
-    if (!event->chosen || event->device >= b->load_count ||
-        (event->level != TM_LEVEL_COMPUTE && event->level != TM_LEVEL_CONTAINER))
-        return TM_OK;
-    member = b->members.by_device[event->device];
-    if (member == TM_NONE)
-        return TM_OK;
-    add_load(b, event, member);
-    switch ((enum tm_class)event->record.class) {
-    case TM_CLASS_KERNEL:
-    case TM_CLASS_TPU_OP:
-    case TM_CLASS_CPU_OP:
-        if (event->level == TM_LEVEL_COMPUTE)
-            count_op(b, event, member);
-        break;
-    default:
-        break;
-    }
+    if (member != TM_NONE)
+        add_load(b, event, member);
     return b->run->error.status;
+}
+
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
+{
+    struct balance *b = s->state;
+    const uint32_t member = member_of(b, event), class = event->record.class;
+    struct op_row row = { .count = sums->count, .total_ps = sums->total_ps };
+
+    if (member == TM_NONE || event->level != TM_LEVEL_COMPUTE ||
+        (class != TM_CLASS_KERNEL && class != TM_CLASS_TPU_OP && class != TM_CLASS_CPU_OP))
+        return;
+    find_op(b, event, member, &row);
+    tm_groups_add(b->ops, &row);
 }
 
 static void free_loads(struct balance *b)
@@ -605,7 +593,6 @@ static tm_status end_host(struct tm_stage *s)
 {
     struct balance *b = s->state;
 
-    tm_front_flush(&b->front);
     for (uint32_t i = 0; i < b->load_count; i++)
         put_load(b, &b->loads[i], b->members.by_device[i]);
     free_loads(b);
@@ -619,7 +606,6 @@ static void close_stage(struct tm_stage *s)
 
     if (!b->run)
         return;
-    tm_front_release(&b->front);
     tm_groups_free(b->ops);
     tm_groups_free(b->steps);
     tm_members_free(&b->members, b->run);
@@ -634,6 +620,7 @@ const struct tm_stage_type tm_balance_stage = {
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
+    .take_site = take_site,
     .end_host = end_host,
     .report = report_balance,
     .save = save_balance,

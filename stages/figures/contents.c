@@ -113,24 +113,18 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
-static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {
     const struct contents *c = s->state;
     const struct tm_record *r = &event->record;
     struct name_row name = { .key = tm_names_info(c->names, r->name).hash,
                              .name = r->name,
                              .class = r->class,
-                             .count = count,
-                             .total_ps = r->dur_ps };
+                             .count = sums->count,
+                             .total_ps = sums->total_ps };
 
     name.key.low ^= (uint64_t)r->class << 56;
     tm_groups_add(c->by_name, &name);
-    return s->run->error.status;
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
-{
-    return take_alike(s, event, 1);
 }
 
 /* --- a host ends --- */
@@ -353,8 +347,7 @@ const struct tm_stage_type tm_contents_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
-    .take = take,
-    .take_alike = take_alike,
+    .take_site = take_site,
     .end_host = end_host,
     .report = report,
     .close = close_stage,

@@ -253,78 +253,93 @@ static void take_wait_out(struct lane *lane, int64_t start_ps, int64_t end_ps)
     lane->waited_until_ps = end_ps;
 }
 
-static void sum_add(struct sum *sum, const struct tm_event *event, uint64_t bytes)
+/* in: bytes  of each event */
+static void sum_add(struct sum *sum, const struct tm_site_sums *more, uint64_t bytes)
 {
-    sum->count++;
-    sum->bytes = tm_sum_counts(sum->bytes, bytes);
-    sum->total_ps = tm_sum_times(sum->total_ps, event->record.dur_ps);
-    if (event->record.dur_ps < sum->min_ps)
-        sum->min_ps = event->record.dur_ps;
-    if (event->record.dur_ps > sum->max_ps)
-        sum->max_ps = event->record.dur_ps;
+    uint64_t all;
+
+    sum->count += more->count;
+    sum->bytes = tm_sum_counts(sum->bytes, __builtin_mul_overflow(bytes, more->count, &all) ? UINT64_MAX : all);
+    sum->total_ps = tm_sum_times(sum->total_ps, more->total_ps);
+    if (more->min_ps < sum->min_ps)
+        sum->min_ps = more->min_ps;
+    if (more->max_ps > sum->max_ps)
+        sum->max_ps = more->max_ps;
 }
 
-/* Counts and sums of what belongs to the chosen steps. */
-static void count_activity(const struct device_time *d, struct lane *lane, const struct tm_event *event)
+/* Counts and sums of activities of the chosen steps. */
+static void count_activities(const struct device_time *d, struct lane *lane, const struct tm_event *event,
+                             const struct tm_site_sums *sums)
 {
     const struct tm_config *c = event->config;
     const bool needs_details = d->trace->has_kernel_details;
 
-    sum_add(&lane->activities, event, 0);
+    sum_add(&lane->activities, sums, 0);
     switch ((enum tm_class)event->record.class) {
     case TM_CLASS_COLLECTIVE:
-        sum_add(&lane->collectives, event, 0);
+        sum_add(&lane->collectives, sums, 0);
         break;
     case TM_CLASS_COPY:
-        sum_add(&lane->copies, event, c->copy_bytes);
+        sum_add(&lane->copies, sums, c->copy_bytes);
         break;
     case TM_CLASS_MEMSET:
-        sum_add(&lane->memsets, event, c->copy_bytes);
+        sum_add(&lane->memsets, sums, c->copy_bytes);
         break;
     case TM_CLASS_GRAPH:
-        sum_add(&lane->graphs, event, 0);
+        sum_add(&lane->graphs, sums, 0);
         return;
     case TM_CLASS_TPU_OP:
     case TM_CLASS_CPU_OP:
         if (event->level == TM_LEVEL_COLLECTIVE)
-            sum_add(&lane->collectives, event, 0);
+            sum_add(&lane->collectives, sums, 0);
         else if (event->level >= TM_LEVEL_H2D && event->level <= TM_LEVEL_OTHER_COPY)
-            sum_add(&lane->copies, event, c->tpu_part == TM_TPU_START ? 0 : c->copy_bytes);
-        sum_add(&lane->kernels, event, 0);
+            sum_add(&lane->copies, sums, c->tpu_part == TM_TPU_START ? 0 : c->copy_bytes);
+        sum_add(&lane->kernels, sums, 0);
         return;
     default:
         break;
     }
     if (needs_details ? (event->record.flags & TM_FLAG_KERNEL_DETAILS) != 0
                       : event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE)
-        sum_add(&lane->kernels, event, 0);
+        sum_add(&lane->kernels, sums, 0);
 }
 
-/* What a TPU op waits for or starts. */
-static void count_tpu_part(struct lane *lane, const struct tm_event *event)
+/* What TPU ops wait for or start. */
+static void count_tpu_parts(struct lane *lane, const struct tm_event *event, const struct tm_site_sums *sums)
+{
+    const int sort = event->level == TM_LEVEL_COLLECTIVE;
+
+    switch (event->config->tpu_part) {
+    case TM_TPU_WAIT:
+        sum_add(&lane->waits[sort], sums, 0);
+        break;
+    case TM_TPU_HOST_WAIT:
+        sum_add(&lane->waits[2], sums, 0);
+        sum_add(&lane->kernels, sums, 0); /* an op of its line, though no activity */
+        break;
+    case TM_TPU_START:
+        sum_add(&lane->starts[sort], sums, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A TPU op that waits. */
+static void take_wait(struct lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
     const int64_t end_ps = r->start_ps + r->dur_ps;
-    const int sort = event->level == TM_LEVEL_COLLECTIVE;
 
     switch (event->config->tpu_part) {
     case TM_TPU_WAIT:
         take_wait_out(lane, r->start_ps, end_ps);
         cover_add(&lane->wait, lane, r->start_ps, end_ps);
-        cover_add(sort ? &lane->wait_collective : &lane->wait_copy, lane, r->start_ps, end_ps);
-        if (event->chosen)
-            sum_add(&lane->waits[sort], event, 0);
+        cover_add(event->level == TM_LEVEL_COLLECTIVE ? &lane->wait_collective : &lane->wait_copy, lane, r->start_ps,
+                  end_ps);
         break;
     case TM_TPU_HOST_WAIT:
         cover_add(&lane->wait_host, lane, r->start_ps, end_ps);
-        if (event->chosen) {
-            sum_add(&lane->waits[2], event, 0);
-            sum_add(&lane->kernels, event, 0); /* an op of its line, though no activity */
-        }
-        break;
-    case TM_TPU_START:
-        if (event->chosen)
-            sum_add(&lane->starts[sort], event, 0);
         break;
     default:
         break;
@@ -362,8 +377,6 @@ static void take_activity(struct device_time *d, struct lane *lane, const struct
         lane->last_run = r->correlation;
         lane->last_step = event->step;
     }
-    if (event->chosen)
-        count_activity(d, lane, event);
 }
 
 /* Before this time no lane has a gap that is not closed yet. */
@@ -406,20 +419,19 @@ static void take_call(struct device_time *d, const struct tm_event *event)
 static void take_of_device(struct device_time *d, struct lane *lane, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_TPU_ASYNC) {
-        const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
+        const int64_t dur_ps = event->record.dur_ps, end_ps = event->record.start_ps + dur_ps;
+        const struct tm_site_sums one = { .count = 1, .total_ps = dur_ps, .min_ps = dur_ps, .max_ps = dur_ps };
 
         cover_add(&lane->flight, lane, event->record.start_ps, end_ps);
         cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
         lane->has_flights = true;
         /* a flight is in no step: those count that start while the chosen steps run */
         if (event->record.start_ps >= lane->start_ps && event->record.start_ps < lane->end_ps)
-            sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], event, event->config->bytes_accessed);
+            sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], &one, event->config->bytes_accessed);
         return;
     }
     if (lane->device.kind == TM_DEVICE_TPU)
-        count_tpu_part(lane, event);
-    if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE && event->chosen)
-        sum_add(&lane->graphs, event, 0); /* the frame of kernels that count themselves */
+        take_wait(lane, event);
     if (event->level != TM_LEVEL_NONE)
         take_activity(d, lane, event);
 }
@@ -436,6 +448,21 @@ static tm_status take(struct tm_stage *s, const struct tm_event *event)
     if (lane)
         take_of_device(d, lane, event);
     return d->run->error.status;
+}
+
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
+{
+    struct device_time *d = s->state;
+    struct lane *lane = event->chosen ? lane_of(d, event->device) : NULL;
+
+    if (!lane || event->record.class == TM_CLASS_TPU_ASYNC)
+        return;
+    if (lane->device.kind == TM_DEVICE_TPU)
+        count_tpu_parts(lane, event, sums);
+    if (event->record.class == TM_CLASS_GRAPH && event->level == TM_LEVEL_NONE)
+        sum_add(&lane->graphs, sums, 0); /* the frame of kernels that count themselves */
+    if (event->level != TM_LEVEL_NONE)
+        count_activities(d, lane, event, sums);
 }
 
 /* --- a host ends --- */
@@ -576,6 +603,7 @@ const struct tm_stage_type tm_device_time_stage = {
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
+    .take_site = take_site,
     .end_host = end_host,
     .report = report,
     .conclude = conclude,

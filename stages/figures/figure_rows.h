@@ -99,34 +99,6 @@ static inline uint64_t tm_move_device_bits(uint64_t devices, uint32_t by)
     return shift ? devices << shift | devices >> (64 - shift) : devices;
 }
 
-/* A 128-bit sum, for products of two numbers. */
-struct tm_wide {
-    uint64_t high, low;
-};
-
-static inline unsigned __int128 tm_wide_value(struct tm_wide wide)
-{
-    return (unsigned __int128)wide.high << 64 | wide.low;
-}
-
-static inline struct tm_wide tm_sum_wide(struct tm_wide wide, unsigned __int128 more)
-{
-    unsigned __int128 sum;
-
-    if (__builtin_add_overflow(tm_wide_value(wide), more, &sum))
-        sum = ~(unsigned __int128)0;
-    return (struct tm_wide){ (uint64_t)(sum >> 64), (uint64_t)sum };
-}
-
-/* How much lengths differ, from sums that are exact whatever the order of their parts: how many, their sum and the sum
- * of their squares. */
-
-/* in: length_ps  not negative */
-static inline struct tm_wide tm_sum_squares(struct tm_wide squares, int64_t length_ps)
-{
-    return tm_sum_wide(squares, (unsigned __int128)(uint64_t)length_ps * (uint64_t)length_ps);
-}
-
 /* The standard deviation, with n - 1, in whole picoseconds; null with why of fewer than two lengths, and where a sum has
  * come to the end of its range. */
 void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares);
@@ -134,15 +106,16 @@ void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t
 /* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
  * part among its tables. */
 enum tm_tables_part {
-    TM_TABLES_KERNELS = 17,
+    TM_TABLES_SITES = 5, /* site_table.c */
+    TM_TABLES_KERNELS = 15,
     TM_TABLES_TRANSFERS = 6,
     TM_TABLES_COLLECTIVES = 7,
     TM_TABLES_COMPILE = 5,
-    TM_TABLES_BALANCE = 3,
+    TM_TABLES_BALANCE = 2,
     TM_TABLES_FUSION = 5,
     TM_TABLES_OCCUPANCY = 2,
-    TM_TABLES_OPS = 7,
-    TM_TABLES_SCOPES = 5,
+    TM_TABLES_OPS = 6,
+    TM_TABLES_SCOPES = 4,
     TM_TABLES_HOST = 4,
     TM_TABLES_FALLBACK = 2,
     TM_TABLES_PROFILES = 1,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels, the stage: folds launches by key and keeps their lengths, for exact quantiles.  Memory: launches of a site
- * gather in a table of fixed size; groups and lengths spill.  What counts is what device_time.c counts as kernels of
- * a device, so that the table and the devices agree. */
+/* Kernels, the stage: groups call sites by key and keeps the lengths of their launches, for exact quantiles.  Memory:
+ * groups and lengths, which spill.  What counts is what device_time.c counts as kernels of a device, so that the table
+ * and the devices agree. */
 #include "stages/figures/kernels.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/lengths.h"
@@ -122,28 +121,6 @@ static void merge_rows(void *into, const void *from)
         tm_fields_take_first(kernel_fields, into, from);
 }
 
-/* A row that leaves the front: the occupancy is the same for all of its launches. */
-static tm_status hand_on(void *to, void *row)
-{
-    struct kernels *k = to;
-    struct kernel_row whole = *(const struct kernel_row *)row;
-    const bool has_occupancy = whole.occupancy.low != 0;
-    const uint64_t occupancy_milli = whole.occupancy.low - has_occupancy;
-
-    whole.occupancy = tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)whole.total_ps * occupancy_milli);
-    whole.occupancy_ps = has_occupancy ? whole.total_ps : 0;
-    whole.place = 0;
-    k->count += whole.count;
-    k->total_ps = tm_sum_times(k->total_ps, whole.total_ps);
-    if (whole.level == TM_LEVEL_COMPUTE && whole.class != TM_CLASS_MEMSET) {
-        k->compute_count += whole.count;
-        k->compute_ps = tm_sum_times(k->compute_ps, whole.total_ps);
-        k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(whole.squares));
-    }
-    tm_groups_add(k->by_key, &whole);
-    return k->front.run->error.status;
-}
-
 /* --- opening --- */
 
 static tm_status open_stage(struct tm_stage *s)
@@ -154,10 +131,6 @@ static tm_status open_stage(struct tm_stage *s)
                               kernels_memory(s->run, KERNELS_BY_KEY), merge_rows);
     if (!k->by_key)
         return s->run->error.status;
-    tm_front_init(&k->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct kernel_row),
-                  kernels_memory(s->run, KERNELS_FRONT), k->by_key);
-    k->front.taker = hand_on;
-    k->front.to = k;
     k->lengths = tm_lengths_new(s->run, TM_ACCOUNT_TABLES, kernels_memory(s->run, KERNELS_LENGTHS));
     return s->run->error.status;
 }
@@ -177,7 +150,6 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
     k->trace = trace;
     k->names = trace->names;
-    k->host_count = 0;
     k->numbers = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, trace->device_count * sizeof(*k->numbers), &s->run->error);
     if (!k->numbers)
         return s->run->error.status;
@@ -187,7 +159,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return TM_OK;
 }
 
-/* --- events --- */
+/* --- call sites --- */
 
 /* As in device_time.c: what a device's sum `kernels` holds. */
 static bool is_kernel(const struct kernels *k, const struct tm_event *event)
@@ -249,19 +221,25 @@ static void find_key(struct kernels *k, const struct tm_event *event, struct ker
     row->name_hash = text.name;
 }
 
-/* The row of a site that is new: of no launch yet, the next one is its first. */
-static void begin_row(struct kernels *k, const struct tm_event *event, struct kernel_row *row)
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {
+    struct kernels *k = s->state;
     const struct tm_config *c = event->config;
-    const uint32_t number = k->numbers[event->device];
-    uint32_t milli;
-    const bool has_occupancy = tm_recorded_occupancy(c, &k->trace->devices[event->device], &milli);
+    struct kernel_row row;
+    uint32_t number, milli;
 
-    *row = (struct kernel_row){
-        .min_ps = INT64_MAX,
+    if (!is_kernel(k, event))
+        return;
+    number = k->numbers[event->device];
+    row = (struct kernel_row){
+        .count = sums->count,
+        .total_ps = sums->total_ps,
+        .min_ps = sums->min_ps,
+        .max_ps = sums->max_ps,
+        .squares = sums->squares,
         .devices = tm_device_bit(number),
-        .first_ps = event->record.start_ps,
-        .first_number = k->host_count,
+        .first_ps = sums->first_ps,
+        .first_number = sums->first_order,
         .first_host = k->trace->host,
         .first_device = number,
         .hlo_op = c->hlo_op,
@@ -276,66 +254,39 @@ static void begin_row(struct kernels *k, const struct tm_event *event, struct ke
         .block = { c->block[0], c->block[1], c->block[2] },
         .registers = c->registers,
         .shared_bytes = c->shared_bytes,
-        .occupancy = { 0, has_occupancy ? (uint64_t)milli + 1 : 0 },
     };
-    find_key(k, event, row);
-    find_hlo(k, c, row);
+    if (tm_recorded_occupancy(c, &k->trace->devices[event->device], &milli)) {
+        row.occupancy = tm_sum_wide(row.occupancy, (unsigned __int128)row.total_ps * milli);
+        row.occupancy_ps = row.total_ps;
+    }
+    find_key(k, event, &row);
+    find_hlo(k, c, &row);
+    k->count += row.count;
+    k->total_ps = tm_sum_times(k->total_ps, row.total_ps);
+    if (row.level == TM_LEVEL_COMPUTE && row.class != TM_CLASS_MEMSET) {
+        k->compute_count += row.count;
+        k->compute_ps = tm_sum_times(k->compute_ps, row.total_ps);
+        k->compute_squares = tm_sum_wide(k->compute_squares, tm_wide_value(row.squares));
+    }
+    tm_groups_add(k->by_key, &row);
 }
 
-/* Times that do not fit into one row any more begin anew: what a row holds is exact. */
-static void empty_row(struct kernels *k, struct kernel_row *row)
-{
-    tm_front_hand_on(&k->front, row);
-    row->count = 0;
-    row->total_ps = row->max_ps = 0;
-    row->squares = (struct tm_wide){ 0, 0 };
-    row->min_ps = INT64_MAX;
-}
-
-static void add_launch(struct kernels *k, struct kernel_row *row, int64_t dur_ps)
-{
-    if (row->total_ps > INT64_MAX - dur_ps)
-        empty_row(k, row);
-    row->count++;
-    row->total_ps += dur_ps;
-    row->min_ps = dur_ps < row->min_ps ? dur_ps : row->min_ps;
-    row->max_ps = dur_ps > row->max_ps ? dur_ps : row->max_ps;
-    row->squares = tm_sum_squares(row->squares, dur_ps);
-    k->host_count++;
-    tm_lengths_add_at(k->lengths, &row->place, row->key.low, (uint64_t)dur_ps);
-}
-
-static void take_first(struct kernels *k, const struct tm_event *event)
-{
-    bool is_new;
-    struct kernel_row *row = tm_front_at(&k->front, event->site, &is_new);
-
-    if (!row)
-        return;
-    if (is_new)
-        begin_row(k, event, row);
-    add_launch(k, row, event->record.dur_ps);
-}
-
-/* Whether it is a kernel its site tells: those that have a row are. */
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static struct tm_lengths *lengths_of(struct tm_stage *s, const struct tm_event *event, uint64_t *group)
 {
     struct kernels *k = s->state;
-    struct kernel_row *row = tm_front_find(&k->front, event->site);
+    struct kernel_row row;
 
-    if (row && event->chosen)
-        add_launch(k, row, event->record.dur_ps);
-    else if (!row && is_kernel(k, event))
-        take_first(k, event);
-    return s->run->error.status;
+    if (!is_kernel(k, event))
+        return NULL;
+    find_key(k, event, &row);
+    *group = row.key.low;
+    return k->lengths;
 }
 
 static tm_status end_host(struct tm_stage *s)
 {
-    struct kernels *k = s->state;
-
     give_numbers(s);
-    return tm_front_flush(&k->front);
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)
@@ -343,7 +294,6 @@ static void close_stage(struct tm_stage *s)
     struct kernels *k = s->state;
 
     give_numbers(s);
-    tm_front_release(&k->front);
     tm_groups_free(k->by_key);
     tm_lengths_free(k->lengths);
 }
@@ -355,7 +305,8 @@ const struct tm_stage_type tm_kernels_stage = {
     .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
-    .take = take,
+    .take_site = take_site,
+    .lengths = lengths_of,
     .end_host = end_host,
     .report = tm_kernels_report,
     .save = kernels_save,

@@ -2,7 +2,6 @@
 #ifndef TM_KERNELS_H
 #define TM_KERNELS_H
 
-#include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/names.h"
@@ -26,16 +25,14 @@ struct kernel_row {
     struct tm_key key; /* of name, grid, block, registers, shared memory, op */
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
-    tm_length_place place;    /* in the front: of its lengths */
     struct tm_wide squares;   /* sum of squared lengths */
     int64_t occupancy_ps;     /* of the launches where it is known */
-    struct tm_wide occupancy; /* thousandths of a percent times ps, of those; in the front thousandths of a percent and
-                                 one more, 0 = not known */
+    struct tm_wide occupancy; /* thousandths of a percent times ps, of those */
     struct tm_key name_hash;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first launch: of the first host that has one, there the earliest one */
     int64_t first_ps;
-    uint64_t first_number; /* how many kernels of its host came before it; not in a partial */
+    uint64_t first_number; /* its place in the stream of its host; not in a partial */
     uint32_t first_host, first_device;
     tm_strid hlo_op, category, details;
     uint8_t class, level;
@@ -69,13 +66,10 @@ struct kernels {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct tm_groups *by_key;   /* struct kernel_row */
-    struct tm_front front;      /* of by_key, by the site of the event */
     struct tm_lengths *lengths; /* in picoseconds, of the low half of a kernel's key */
     uint32_t *numbers;          /* of the present host's devices by index: the number in the run; TM_NONE = idle */
     uint32_t number_count;
     uint32_t active_devices; /* of the run so far */
-    uint64_t host_count;     /* kernels of the present host */
-    /* of rows that have left the front */
     uint64_t count;
     int64_t total_ps;
     /* of those that compute: no collectives, copies and fills */
@@ -84,11 +78,10 @@ struct kernels {
     struct tm_wide compute_squares; /* sum of squared lengths */
 };
 
-/* Parts of what the tables of this stage may take, in thirty-seconds. */
+/* Parts of what the tables of this stage may take, in twenty-ninths. */
 enum {
     KERNELS_BY_KEY = 8,
     KERNELS_LENGTHS = 10,
-    KERNELS_FRONT = 3,
     KERNELS_NAMES = 3,
     KERNELS_SORT = 2,
     KERNELS_VARIANTS = 2,
@@ -97,7 +90,7 @@ enum {
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_KERNELS, 32, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_KERNELS, 29, (unsigned)parts);
 }
 
 /* kernels_report.c */

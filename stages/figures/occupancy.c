@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Occupancy, the stage: folds the kernels whose occupancy is recorded by what it depends on.  Memory: kernels of a
- * site gather in a table of fixed size; groups spill. */
+/* Occupancy, the stage: groups the call sites of kernels whose occupancy is recorded by what it depends on.  Memory:
+ * groups, which spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -9,7 +9,6 @@
 
 #include <xxhash.h>
 
-#include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/device_limits.h"
@@ -28,7 +27,7 @@ enum {
 };
 
 /* Parts of what the tables of this stage may take, in sixteenths. */
-enum { OCCUPANCY_FRONT = 4, OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
+enum { OCCUPANCY_GROUPS = 8, OCCUPANCY_TOP = 2 };
 
 static inline size_t occupancy_memory(struct tm_run *run, int parts)
 {
@@ -55,7 +54,6 @@ struct occupancy {
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
     struct tm_groups *groups; /* struct occupancy_row of what is known */
-    struct tm_front front;    /* of the groups, by the site of the event */
     int64_t unknown_ps;       /* of kernels whose occupancy is not recorded */
     uint64_t unknown_count;
     bool has_gpu, has_other_device;
@@ -475,10 +473,7 @@ static tm_status open_stage(struct tm_stage *s)
     o->settings = s->settings;
     o->groups = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct occupancy_row),
                               occupancy_memory(s->run, OCCUPANCY_GROUPS), merge_rows);
-    if (!o->groups)
-        return s->run->error.status;
-    return tm_front_init(&o->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct occupancy_row),
-                         occupancy_memory(s->run, OCCUPANCY_FRONT), o->groups);
+    return s->run->error.status;
 }
 
 static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
@@ -498,7 +493,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return TM_OK;
 }
 
-/* --- events --- */
+/* --- call sites --- */
 
 /* What the halves of a row's key are made of; no gaps in them. */
 struct kernel_text {
@@ -535,8 +530,7 @@ static void find_key(struct occupancy *o, struct occupancy_row *row)
     row->key = (struct tm_key){ XXH3_64bits(&kernel, sizeof(kernel)), XXH3_64bits(&variant, sizeof(variant)) };
 }
 
-/* The row of a site that is new: of no launch yet. */
-static void begin_row(struct occupancy *o, const struct tm_event *event, uint32_t milli, struct occupancy_row *row)
+static void fill_row(struct occupancy *o, const struct tm_event *event, uint32_t milli, struct occupancy_row *row)
 {
     const struct tm_config *config = event->config;
     const struct tm_device *device = &o->trace->devices[event->device];
@@ -564,33 +558,6 @@ static void begin_row(struct occupancy *o, const struct tm_event *event, uint32_
     find_key(o, row);
 }
 
-static inline void add_launch(struct occupancy_row *row, int64_t dur_ps)
-{
-    row->count = tm_sum_counts(row->count, 1);
-    row->total_ps = tm_sum_times(row->total_ps, dur_ps);
-}
-
-static void take_kernel(struct occupancy *o, const struct tm_event *event)
-{
-    struct occupancy_row *row;
-    uint32_t milli;
-    bool is_new;
-
-    if (!tm_recorded_occupancy(event->config, &o->trace->devices[event->device], &milli)) {
-        if (event->record.class != TM_CLASS_KERNEL)
-            return;
-        o->unknown_count = tm_sum_counts(o->unknown_count, 1);
-        o->unknown_ps = tm_sum_times(o->unknown_ps, event->record.dur_ps);
-        return;
-    }
-    row = tm_front_at(&o->front, event->site, &is_new);
-    if (!row)
-        return;
-    if (is_new)
-        begin_row(o, event, milli, row);
-    add_launch(row, event->record.dur_ps);
-}
-
 static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
 {
     return event->chosen && event->level != TM_LEVEL_NONE &&
@@ -598,17 +565,23 @@ static bool is_kernel(const struct occupancy *o, const struct tm_event *event)
            event->device < o->trace->device_count && o->trace->devices[event->device].kind == TM_DEVICE_GPU;
 }
 
-/* Whether it is a kernel whose occupancy is known its site tells: those that have a row are. */
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {
     struct occupancy *o = s->state;
-    struct occupancy_row *row = tm_front_find(&o->front, event->site);
+    struct occupancy_row row;
+    uint32_t milli;
 
-    if (!row && is_kernel(o, event))
-        take_kernel(o, event);
-    else if (row && event->chosen)
-        add_launch(row, event->record.dur_ps);
-    return s->run->error.status;
+    if (!is_kernel(o, event))
+        return;
+    if (tm_recorded_occupancy(event->config, &o->trace->devices[event->device], &milli)) {
+        fill_row(o, event, milli, &row);
+        row.count = sums->count;
+        row.total_ps = sums->total_ps;
+        tm_groups_add(o->groups, &row);
+    } else if (event->record.class == TM_CLASS_KERNEL) {
+        o->unknown_count = tm_sum_counts(o->unknown_count, sums->count);
+        o->unknown_ps = tm_sum_times(o->unknown_ps, sums->total_ps);
+    }
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -616,7 +589,7 @@ static tm_status end_host(struct tm_stage *s)
     struct occupancy *o = s->state;
 
     o->trace = NULL;
-    return tm_front_flush(&o->front);
+    return s->run->error.status;
 }
 
 static void close_stage(struct tm_stage *s)
@@ -625,7 +598,6 @@ static void close_stage(struct tm_stage *s)
 
     if (!o->run)
         return;
-    tm_front_release(&o->front);
     tm_groups_free(o->groups);
 }
 
@@ -636,7 +608,7 @@ const struct tm_stage_type tm_occupancy_stage = {
     .classes = TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE),
     .open = open_stage,
     .begin_host = begin_host,
-    .take = take,
+    .take_site = take_site,
     .end_host = end_host,
     .report = occupancy_report,
     .save = occupancy_save,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations, the stage: folds the activities of devices by the operation of the program that they are of.  On the
- * lines of TPUs and CPUs operations lie in each other (a loop holds its body) and count by self time.  Memory: events
- * gather by site, with what is known of it, in a table of fixed size; groups spill. */
+/* Operations, the stage: groups the call sites of devices by the operation of the program that they are of.  On the
+ * lines of TPUs and CPUs operations lie in each other (a loop holds its body) and count by self time.  Memory: what ran
+ * last on each stream, and groups, which spill. */
 #include "stages/figures/ops.h"
 
 #include <string.h>
@@ -15,24 +15,21 @@
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
-#include "stages/figures/nesting.h"
+#include "stages/figures/site_table.h"
 #include "stages/resolve/classes.h"
 
-/* The events of a site that gather, and what is looked up once for all of them. */
-struct op_front {
-    struct op_row row;     /* but for its cost */
+/* A call site: what its texts tell. */
+struct op_facts {
+    struct op_row row;     /* but for what is summed */
     uint64_t flops, bytes; /* of one execution */
-    uint32_t lane;
     bool has_flops, has_bytes, is_tensor_core;
     bool has_stats, has_hlo; /* where costs are from */
 };
 
-/* What goes along with a span of a line where operations lie in each other. */
-struct op_span {
+/* What is remembered of a call site of kernels. */
+struct op_site {
     uint64_t site;
-    tm_strid name;
-    uint32_t config, lane;
-    uint8_t class, level;
+    struct tm_key key; /* of its operation */
 };
 
 /* The operation that ran last on a stream. */
@@ -42,8 +39,6 @@ struct op_stream {
     tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
     uint32_t step;
 };
-
-enum { OPS_OPEN_MOST = 1024 }; /* spans that are open at once: they take a quarter of it */
 
 enum { OPS_KERNELS = 1024 /* a power of two */ };
 
@@ -214,19 +209,19 @@ static const struct op_kernel *find_kernel(struct ops *o, tm_strid name)
 }
 
 /* A kernel of a GPU by its name; products of f32 on tensor cores are tf32. */
-static void ask_kernel(struct ops *o, struct op_front *front)
+static void ask_kernel(struct ops *o, struct op_facts *facts)
 {
-    struct op_row *row = &front->row;
+    struct op_row *row = &facts->row;
     const struct op_kernel *kernel;
 
     if (row->class == TM_CLASS_COPY || row->class == TM_CLASS_MEMSET)
         return;
     kernel = find_kernel(o, row->kernel);
-    front->is_tensor_core = kernel->is_tensor_core;
+    facts->is_tensor_core = kernel->is_tensor_core;
     row->has_matrix |= kernel->has_matrix;
     if (!row->precision || (row->precision == TM_F32 && kernel->precision == TM_TF32))
         row->precision = kernel->precision;
-    if (row->precision == TM_F32 && front->is_tensor_core && row->has_matrix)
+    if (row->precision == TM_F32 && facts->is_tensor_core && row->has_matrix)
         row->precision = TM_TF32;
 }
 
@@ -256,19 +251,19 @@ static bool has_cost(const struct op_row *row, const struct tm_config *config)
 }
 
 /* Compilers record 0 of a custom call where they do not know it. */
-static void take_stats(const struct tm_config *config, struct op_front *front)
+static void take_stats(const struct tm_config *config, struct op_facts *facts)
 {
-    front->has_flops = config->has_flops && (config->flops || !front->row.is_opaque);
-    front->has_bytes = config->has_bytes_accessed && (config->bytes_accessed || !front->row.is_opaque);
-    front->flops = front->has_flops ? config->flops : 0;
-    front->bytes = front->has_bytes ? config->bytes_accessed : 0;
-    front->has_stats = front->has_flops || front->has_bytes;
+    facts->has_flops = config->has_flops && (config->flops || !facts->row.is_opaque);
+    facts->has_bytes = config->has_bytes_accessed && (config->bytes_accessed || !facts->row.is_opaque);
+    facts->flops = facts->has_flops ? config->flops : 0;
+    facts->bytes = facts->has_bytes ? config->bytes_accessed : 0;
+    facts->has_stats = facts->has_flops || facts->has_bytes;
 }
 
 /* in: is_own  it has a cost of its own */
-static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *front)
+static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_facts *facts)
 {
-    struct op_row *row = &front->row;
+    struct op_row *row = &facts->row;
 
     row->opcode = op->opcode;
     row->module = row->module ? row->module : op->module;
@@ -277,13 +272,13 @@ static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_front *f
     row->precision = op->precision < TM_PRECISION_COUNT ? op->precision : TM_OTHER_PRECISION;
     row->has_matrix = op->has_matrix;
     row->is_opaque |= op->target != 0;
-    if (!is_own || front->has_stats || (op->target && !op->has_flops)) /* its operands are not all that it moves */
+    if (!is_own || facts->has_stats || (op->target && !op->has_flops)) /* its operands are not all that it moves */
         return;
-    front->has_flops = op->has_flops;
-    front->has_bytes = op->has_bytes;
-    front->flops = op->has_flops ? op->flops : 0;
-    front->bytes = op->has_bytes ? op->bytes : 0;
-    front->has_hlo = front->has_flops || front->has_bytes;
+    facts->has_flops = op->has_flops;
+    facts->has_bytes = op->has_bytes;
+    facts->flops = op->has_flops ? op->flops : 0;
+    facts->bytes = op->has_bytes ? op->bytes : 0;
+    facts->has_hlo = facts->has_flops || facts->has_bytes;
 }
 
 /* Whether an operation is a custom call, by what the profile itself says. */
@@ -305,47 +300,47 @@ static void find_custom_call(struct ops *o, const struct tm_config *config, stru
 }
 
 /* What a name and a configuration tell of an op of a device.
- * out:    *front  without any event */
-static void op_facts(struct ops *o, const struct op_span *span, const struct tm_config *config, struct op_front *front)
+ * out:    *facts  without any event */
+static void find_facts(struct ops *o, const struct tm_event *event, struct op_facts *facts)
 {
-    const struct op_lane *lane = &o->lanes[span->lane];
+    const struct op_lane *lane = &o->lanes[event->device];
     const enum tm_device_kind kind = (enum tm_device_kind)lane->device.kind;
-    struct op_row *row = &front->row;
+    const struct tm_config *const config = event->config;
+    const tm_strid name = event->record.name;
+    struct op_row *row = &facts->row;
     const struct tm_hlo_op *op;
 
-    *front = (struct op_front){
-        .row = { .name = config->hlo_op && kind != TM_DEVICE_TPU ? config->hlo_op : span->name,
+    *facts = (struct op_facts){
+        .row = { .name = config->hlo_op && kind != TM_DEVICE_TPU ? config->hlo_op : name,
                  .module = config->module,
-                 .kernel = span->name,
+                 .kernel = name,
                  .details = kind == TM_DEVICE_GPU ? 0 : config->details,
                  .category = config->category,
                  .path = config->op,
                  .source = config->source,
-                 .class = span->class,
-                 .level = span->level,
+                 .class = event->record.class,
+                 .level = event->level,
                  .is_hlo = config->hlo_op || kind == TM_DEVICE_TPU,
-                 .min_ps = INT64_MAX,
                  .devices = tm_device_bit(lane->number),
                  .first_host = o->trace->host,
                  .first_device = lane->number },
-        .lane = span->lane,
     };
     row->is_wait = config->tpu_part == TM_TPU_WAIT;
     find_custom_call(o, config, row);
     if (has_cost(row, config))
-        take_stats(config, front);
+        take_stats(config, facts);
     tm_trace_hlo(o->trace, config, &op);
     if (op)
-        take_hlo(op, has_cost(row, config), front);
+        take_hlo(op, has_cost(row, config), facts);
     find_key(o, config, kind, row);
     row->family = tm_op_family_of(o, row);
     find_tie(o, row);
     if (kind == TM_DEVICE_GPU)
-        ask_kernel(o, front);
+        ask_kernel(o, facts);
     else
         ask_line(o, row);
     if (kind == TM_DEVICE_TPU) /* its products run on the matrix units */
-        front->is_tensor_core = row->has_matrix;
+        facts->is_tensor_core = row->has_matrix;
 }
 
 enum { SMALL_PAGE_BYTES = 4096 };
@@ -364,17 +359,17 @@ static struct tm_wide wide_product(uint64_t a, uint64_t b)
     return tm_sum_wide((struct tm_wide){ 0, 0 }, (unsigned __int128)a * b);
 }
 
-static void add_to_sums(struct ops *o, struct op_device *device, const struct op_front *front)
+static void add_to_sums(struct ops *o, struct op_device *device, const struct op_facts *facts)
 {
-    const struct op_row *row = &front->row;
+    const struct op_row *row = &facts->row;
     struct precision_sum *sum = &o->precisions[row->precision];
 
     o->count = tm_sum_counts(o->count, row->count);
     o->self_ps = tm_sum_times(o->self_ps, row->self_ps);
     o->total_ps = tm_sum_times(o->total_ps, row->total_ps);
     o->has_hlo |= row->is_hlo;
-    o->costs_of_stats |= front->has_stats;
-    o->costs_of_hlo |= front->has_hlo;
+    o->costs_of_stats |= facts->has_stats;
+    o->costs_of_hlo |= facts->has_hlo;
     device->flops = tm_sum_wide(device->flops, tm_wide_value(row->cost.flops));
     device->bytes = tm_sum_wide(device->bytes, tm_wide_value(row->cost.bytes));
     if (!op_computes(row->level))
@@ -387,60 +382,8 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
         sum->matrix_ps = tm_sum_times(sum->matrix_ps, row->self_ps);
         device->matrix_ps[row->precision] = tm_sum_times(device->matrix_ps[row->precision], row->self_ps);
     }
-    if (front->is_tensor_core)
+    if (facts->is_tensor_core)
         sum->tensor_core_ps = tm_sum_times(sum->tensor_core_ps, row->self_ps);
-}
-
-/* The events of a site that have gathered. */
-static tm_status take_gathered(void *to, void *gathered)
-{
-    struct ops *o = to;
-    struct op_front *front = gathered;
-    struct op_row *row = &front->row;
-
-    if (!row->count)
-        return TM_OK;
-    row->cost = (struct op_cost){
-        .flops = wide_product(row->executions, front->flops),
-        .bytes = wide_product(row->executions, front->bytes),
-        .flops_ps = front->has_flops ? row->self_ps : 0,
-        .bytes_ps = front->has_bytes ? row->self_ps : 0,
-    };
-    add_to_sums(o, &o->lanes[front->lane].device, front);
-    tm_groups_add(o->groups, row);
-    return o->run->error.status;
-}
-
-/* One event of an operation; is_execution: it begins one, which is what costs are of. */
-static void add_op(struct ops *o, struct op_row *row, const struct tm_nested *span, bool is_execution)
-{
-    o->events++;
-    if (!row->count || span->start_ps < row->first_ps) {
-        row->first_ps = span->start_ps;
-        row->first_dur_ps = span->dur_ps;
-        row->first_order = o->events;
-    }
-    row->count++;
-    row->executions += is_execution;
-    row->self_ps = tm_sum_times(row->self_ps, span->self_ps);
-    row->self_squares = tm_sum_squares(row->self_squares, span->self_ps);
-    row->total_ps = tm_sum_times(row->total_ps, span->dur_ps);
-    row->min_ps = span->dur_ps < row->min_ps ? span->dur_ps : row->min_ps;
-    row->max_ps = span->dur_ps > row->max_ps ? span->dur_ps : row->max_ps;
-}
-
-static void take_nested(void *to, const struct tm_nested *span)
-{
-    struct ops *o = to;
-    const struct op_span *of = span->payload;
-    bool is_new;
-    struct op_front *front = tm_front_at(&o->front, of->site, &is_new);
-
-    if (!front)
-        return;
-    if (is_new)
-        op_facts(o, of, tm_rows_at(o->trace->configs, of->config), front);
-    add_op(o, &front->row, span, true);
 }
 
 /* --- executions on a GPU --- */
@@ -453,26 +396,40 @@ static bool comes_again(const struct ops *o, const struct op_stream *stream, con
     return stream->first_kernel && tm_names_are_same(o->names, stream->first, record->name);
 }
 
-/* Whether a kernel begins an execution of its operation: another operation ran on the stream before, or another step
- * has begun, or what the execution began with comes again. */
-static bool begins_execution(struct ops *o, const struct tm_event *event, const struct op_row *row)
+/* The key of the operation that a call site is of. */
+static const struct op_site *find_site(struct ops *o, const struct tm_event *event)
 {
+    bool is_new;
+    struct op_site *const site = tm_site_rows_at(&o->sites, event->site, &is_new);
+    struct op_facts facts;
+
+    if (site && is_new) {
+        find_facts(o, event, &facts);
+        site->key = facts.row.key;
+    }
+    return site;
+}
+
+/* An execution may be several kernels.  One begins where another operation ran on the stream before, or another step has
+ * begun, or what the execution began with comes again. */
+static void follow_execution(struct ops *o, const struct tm_event *event)
+{
+    const struct op_site *const site = find_site(o, event);
     const uint32_t track = event->record.track;
     struct op_stream *stream;
-    bool begins;
 
-    if (!row->is_hlo)
-        return true;
+    if (!site)
+        return;
     if (track >= tm_rows_count(o->streams))
         tm_rows_resize(o->streams, (uint64_t)track + 1);
     stream = tm_rows_change(o->streams, track);
-    begins =
-        !tm_is_same_key(stream->key, row->key) || stream->step != event->step || comes_again(o, stream, &event->record);
-    if (begins)
-        *stream = (struct op_stream){ .key = row->key, .first = event->record.name, .step = event->step };
+    if (!tm_is_same_key(stream->key, site->key) || stream->step != event->step ||
+        comes_again(o, stream, &event->record))
+        *stream = (struct op_stream){ .key = site->key, .first = event->record.name, .step = event->step };
+    else
+        tm_site_table_continue(o->site_table, event);
     if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
         stream->first_kernel = event->record.name;
-    return begins;
 }
 
 /* --- events --- */
@@ -494,39 +451,6 @@ static bool is_op(const struct tm_event *event)
     }
 }
 
-static struct op_span span_of(const struct tm_event *event)
-{
-    return (struct op_span){ .site = event->site,
-                             .name = event->record.name,
-                             .config = event->record.config,
-                             .lane = event->device,
-                             .class = event->record.class,
-                             .level = event->level };
-}
-
-static void take_line_op(struct ops *o, const struct tm_event *event, int64_t dur_ps)
-{
-    const struct op_span span = span_of(event);
-
-    tm_nesting_take(o->nesting, event->record.track, event->record.start_ps, dur_ps, &span);
-}
-
-static void take_kernel(struct ops *o, const struct tm_event *event, int64_t dur_ps)
-{
-    const struct tm_nested flat = { .start_ps = event->record.start_ps, .dur_ps = dur_ps, .self_ps = dur_ps };
-    bool is_new;
-    struct op_front *front = tm_front_at(&o->front, event->site, &is_new);
-
-    if (!front)
-        return;
-    if (is_new) {
-        const struct op_span span = span_of(event);
-
-        op_facts(o, &span, event->config, front);
-    }
-    add_op(o, &front->row, &flat, begins_execution(o, event, &front->row));
-}
-
 /* The union of a device's activities, which come in the order of their begins. */
 static void take_busy(struct op_lane *lane, int64_t start_ps, int64_t dur_ps)
 {
@@ -540,24 +464,56 @@ static void take_busy(struct op_lane *lane, int64_t start_ps, int64_t dur_ps)
     lane->has_any = true;
 }
 
+static struct op_lane *lane_of(const struct ops *o, const struct tm_event *event)
+{
+    struct op_lane *const lane = event->chosen && event->device < o->lane_count ? &o->lanes[event->device] : NULL;
+
+    return lane && lane->number != TM_NONE ? lane : NULL;
+}
+
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
     struct ops *o = s->state;
-    const int64_t dur_ps = event->record.dur_ps > 0 ? event->record.dur_ps : 0;
-    struct op_lane *lane;
+    struct op_lane *const lane = lane_of(o, event);
 
-    if (!event->chosen || event->device >= o->lane_count || o->lanes[event->device].number == TM_NONE)
+    if (!lane)
         return TM_OK;
-    lane = &o->lanes[event->device];
     if (event->level != TM_LEVEL_NONE)
-        take_busy(lane, event->record.start_ps, dur_ps);
-    if (!is_op(event))
-        return TM_OK;
-    if (lane->device.kind == TM_DEVICE_GPU)
-        take_kernel(o, event, dur_ps);
-    else
-        take_line_op(o, event, dur_ps);
+        take_busy(lane, event->record.start_ps, event->record.dur_ps);
+    if (lane->device.kind == TM_DEVICE_GPU && event->config->hlo_op && is_op(event))
+        follow_execution(o, event);
     return s->run->error.status;
+}
+
+static void take_self(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
+{
+    struct ops *o = s->state;
+    struct op_lane *const lane = lane_of(o, event);
+    struct op_row *row;
+    struct op_facts facts;
+
+    if (!lane || !is_op(event))
+        return;
+    find_facts(o, event, &facts);
+    row = &facts.row;
+    row->count = sums->count;
+    row->executions = sums->count - sums->continued;
+    row->self_ps = sums->self_ps;
+    row->self_squares = sums->self_squares;
+    row->total_ps = sums->total_ps;
+    row->min_ps = sums->min_ps;
+    row->max_ps = sums->max_ps;
+    row->first_ps = sums->first_ps;
+    row->first_dur_ps = sums->first_dur_ps;
+    row->first_order = sums->first_order;
+    row->cost = (struct op_cost){
+        .flops = wide_product(row->executions, facts.flops),
+        .bytes = wide_product(row->executions, facts.bytes),
+        .flops_ps = facts.has_flops ? row->self_ps : 0,
+        .bytes_ps = facts.has_bytes ? row->self_ps : 0,
+    };
+    add_to_sums(o, &lane->device, &facts);
+    tm_groups_add(o->groups, row);
 }
 
 /* --- opening, hosts, closing --- */
@@ -574,14 +530,11 @@ static tm_status open_stage(struct tm_stage *s)
                                    SMALL_PAGE_BYTES);
     o->devices = tm_rows_new_paged(run, TM_ACCOUNT_MODEL, sizeof(struct op_device),
                                    tm_budget_share(&run->budget, TM_ACCOUNT_MODEL) / 32, SMALL_PAGE_BYTES);
-    o->nesting = tm_nesting_new(run, TM_ACCOUNT_TABLES, sizeof(struct op_span), OPS_OPEN_MOST, take_nested, o);
     o->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, OPS_KERNELS * sizeof(*o->kernels), &run->error);
-    if (!o->groups || !o->streams || !o->devices || !o->nesting || !o->kernels)
+    if (!o->groups || !o->streams || !o->devices || !o->kernels)
         return run->error.status;
-    tm_front_init(&o->front, run, TM_ACCOUNT_TABLES, sizeof(struct op_front), ops_memory(run, OPS_FRONT), o->groups);
-    o->front.taker = take_gathered;
-    o->front.to = o;
-    return s->run->error.status;
+    o->site_table = s->sites;
+    return tm_site_rows_init(&o->sites, run, TM_ACCOUNT_TABLES, sizeof(struct op_site), ops_memory(run, OPS_SITES));
 }
 
 static void give_lanes(struct ops *o)
@@ -648,8 +601,6 @@ static tm_status end_host(struct tm_stage *s)
 {
     struct ops *o = s->state;
 
-    tm_nesting_end(o->nesting);
-    tm_front_flush(&o->front);
     for (uint32_t i = 0; i < o->lane_count; i++)
         if (o->lanes[i].number != TM_NONE)
             tm_rows_append(o->devices, &o->lanes[i].device);
@@ -660,13 +611,11 @@ static tm_status end_host(struct tm_stage *s)
 
 static void end_events(struct ops *o)
 {
-    tm_front_release(&o->front);
+    tm_site_rows_release(&o->sites);
     tm_give(&o->run->budget, TM_ACCOUNT_TABLES, o->kernels, o->kernels ? OPS_KERNELS * sizeof(*o->kernels) : 0);
     tm_rows_free(o->streams);
-    tm_nesting_free(o->nesting);
     o->kernels = NULL;
     o->streams = NULL;
-    o->nesting = NULL;
 }
 
 static void close_stage(struct tm_stage *s)
@@ -695,6 +644,7 @@ const struct tm_stage_type tm_ops_stage = {
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
+    .take_self = take_self,
     .end_host = end_host,
     .report = ops_report,
     .save = ops_save,

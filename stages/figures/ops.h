@@ -7,7 +7,6 @@
 #include "pipeline/store/rows.h"
 #include "stages/figures/device_limits.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/nesting.h"
 
 /* Operations of the program by self time, and how near they come to what the device can do.  Writes the sections ops
  * and roofline.
@@ -33,7 +32,7 @@ struct op_row {
     /* of the first event: of the first host that has one, there the earliest one */
     int64_t first_ps, first_dur_ps;
     uint64_t first_tie;   /* of two at one instant: a hash of what is told of the event */
-    uint64_t first_order; /* of two that are the same even there: which one was added first, on this host */
+    uint64_t first_order; /* of two that are the same even there: its place in the stream of its host */
     uint32_t first_host, first_device;
     tm_strid name, module;    /* module 0 = not told */
     tm_strid kernel;          /* the event's own name */
@@ -91,14 +90,13 @@ struct ops {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *groups;   /* struct op_row */
-    struct tm_rows *devices;    /* struct op_device */
-    struct tm_rows *streams;    /* struct op_stream, of the present host by track */
-    struct tm_nesting *nesting; /* payload: struct op_span */
-    struct tm_front front;      /* struct op_front, of the present host by site */
-    struct op_kernel *kernels;  /* OPS_KERNELS, by name */
-    uint64_t events;            /* added so far */
-    struct op_lane *lanes;      /* of the present host's devices by index */
+    struct tm_groups *groups; /* struct op_row */
+    struct tm_rows *devices;  /* struct op_device */
+    struct tm_rows *streams;  /* struct op_stream, of the present host by track */
+    struct tm_site_table *site_table;
+    struct tm_site_rows sites; /* struct op_site, of kernels whose operation may be several of them */
+    struct op_kernel *kernels; /* OPS_KERNELS, by name */
+    struct op_lane *lanes;     /* of the present host's devices by index */
     uint32_t lane_count, active_devices;
     uint64_t count;
     int64_t self_ps, total_ps;
@@ -111,13 +109,13 @@ struct ops {
     uint64_t place_count;
 };
 
-/* Parts of what the tables of this stage may take, in sixty-fourths.  Those of the report take the place of what only
+/* Parts of what the tables of this stage may take, in fifty-sixths.  Those of the report take the place of what only
  * events need. */
-enum { OPS_GROUPS = 22, OPS_FRONT = 12, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 4, OPS_MEMBERS = 4, OPS_FAMILIES = 6 };
+enum { OPS_GROUPS = 22, OPS_SITES = 4, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 4, OPS_MEMBERS = 4, OPS_FAMILIES = 6 };
 
 static inline size_t ops_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_OPS, 64, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_OPS, 56, (unsigned)parts);
 }
 
 /* What a computing operation is; of others (waits, collectives, copies) the level tells. */

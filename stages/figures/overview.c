@@ -67,8 +67,6 @@ static const char *const kind_name[] = {
 
 enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
 
-static inline bool is_used(const struct tm_event *event);
-
 /* What is told of a device. */
 struct device_row {
     char model[128], vendor[32];
@@ -211,7 +209,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
-static inline bool is_used(const struct tm_event *event)
+/* Whether events of a site are used, those with a length or those without one. */
+static bool is_used(const struct tm_event *event, bool has_length)
 {
     if (event->level != TM_LEVEL_NONE)
         return true;
@@ -236,7 +235,7 @@ static inline bool is_used(const struct tm_event *event)
     case TM_CLASS_ANNOTATION:
     case TM_CLASS_FRAMEWORK_OP:
         /* What a thread does tells causes of idle time, if it launches or is the main one. */
-        return event->thread != TM_NONE && event->record.dur_ps > 0;
+        return event->thread != TM_NONE && has_length;
     default:
         return false;
     }
@@ -249,30 +248,22 @@ static bool is_device_event(uint8_t class)
 
 bool tm_overview_is_used(const struct tm_event *event)
 {
-    return is_used(event);
+    return is_used(event, event->record.dur_ps > 0);
 }
 
-static inline void count_alike(struct overview *o, const struct tm_event *event, uint64_t count)
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {
-    o->classes[event->record.class < TM_CLASS_COUNT ? event->record.class : TM_CLASS_OTHER] += count;
-    o->used += is_used(event) ? count : 0;
+    struct overview *o = s->state;
+    const uint8_t class = event->record.class;
+
+    o->classes[class < TM_CLASS_COUNT ? class : TM_CLASS_OTHER] += sums->count;
+    o->used += is_used(event, true) ? sums->count - sums->without_length : 0;
+    o->used += is_used(event, false) ? sums->without_length : 0;
     if (event->traits & TM_TRAIT_BACKWARD)
         o->backward = TM_BACKWARD_YES;
-    o->device_events += is_device_event(event->record.class) ? count : 0;
-    if (event->record.class == TM_CLASS_LAUNCH && event->traits & TM_TRAIT_KERNEL_LAUNCH)
-        o->kernel_launches += count;
-}
-
-static tm_status take_alike(struct tm_stage *s, const struct tm_event *event, uint64_t count)
-{
-    count_alike(s->state, event, count);
-    return TM_OK;
-}
-
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
-{
-    count_alike(s->state, event, 1);
-    return TM_OK;
+    o->device_events += is_device_event(class) ? sums->count : 0;
+    if (class == TM_CLASS_LAUNCH && event->traits & TM_TRAIT_KERNEL_LAUNCH)
+        o->kernel_launches += sums->count;
 }
 
 static struct tpu_clocks clocks_of(const struct tm_trace *trace)
@@ -611,8 +602,7 @@ const struct tm_stage_type tm_overview_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
-    .take = take,
-    .take_alike = take_alike,
+    .take_site = take_site,
     .end_host = end_host,
     .report = report,
     .save = save,

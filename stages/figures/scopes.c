@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes, the stage: folds device activities by framework path.  Which scopes a path tells is worked out in the
  * report, once per different path.  What counts is what the table of kernels counts, and copies that have a path.
- * Memory: events gather by site in a table of fixed size; groups spill; ops that lie in each other are kept while they
- * are open. */
+ * Memory: groups, which spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <string.h>
 
 #include "stages/figures/scopes.h"
-#include "pipeline/front.h"
 #include "pipeline/record.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/nesting.h"
 
 /* Activities of one framework path, the op's name included. */
 struct scope_op {
@@ -51,21 +48,19 @@ struct scopes {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_groups *ops;      /* struct scope_op; NULL once the report has read them */
-    struct tm_front front;      /* of ops, by the site of the event */
-    struct tm_nesting *nesting; /* of ops on a line of a TPU, or on a thread of a CPU */
+    struct tm_groups *ops; /* struct scope_op; NULL once the report has read them */
     struct annotations *annotations;
     uint64_t unscoped_count; /* of activities without any path */
     int64_t unscoped_ps;
     bool has_device;
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths.  Those of the report come when the ops are read. */
-enum { SCOPES_OPS = 4, SCOPES_FRONT = 2, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
+/* Parts of what the tables of this stage may take, in thirteenths.  Those of the report come when the ops are read. */
+enum { SCOPES_OPS = 4, SCOPES_NODES = 4, SCOPES_LAYERS = 3, SCOPES_FAMILIES = 2 };
 
 static inline size_t scopes_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_SCOPES, 16, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_SCOPES, 13, (unsigned)parts);
 }
 
 /* What the tables hold of the section, once the ops are read. */
@@ -388,66 +383,11 @@ static tm_status scopes_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_failed(c->run) ? c->run->error.status : tm_annotations_load(c->annotations, r);
 }
 
-enum { OPEN_OPS = 1024 }; /* at once, on all lines of a host: a few per core or thread */
-
-/* What goes along with an op until it has ended. */
-struct open_op {
-    uint64_t site;
-    tm_strid path;
-};
-
-static bool counts(const struct scopes *c, const struct tm_event *event, bool has_path);
 static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary);
-
-/* The activities of a site that gather. */
-struct scope_front {
-    struct scope_op op;
-    bool counts;
-};
 
 static void merge_ops(void *into, const void *from)
 {
     tm_fields_merge(op_fields, into, from);
-}
-
-/* --- adding --- */
-
-static tm_status take_gathered(void *to, void *gathered)
-{
-    struct scopes *s = to;
-    const struct scope_op *op = &((const struct scope_front *)gathered)->op;
-
-    if (!op->count)
-        return TM_OK;
-    if (op->path) {
-        tm_groups_add(s->ops, op);
-        return s->run->error.status;
-    }
-    s->unscoped_count = tm_sum_counts(s->unscoped_count, op->count);
-    s->unscoped_ps = tm_sum_times(s->unscoped_ps, op->self_ps);
-    return TM_OK;
-}
-
-static void add_time(struct scope_op *op, int64_t self_ps)
-{
-    op->count++;
-    op->self_ps = tm_sum_times(op->self_ps, self_ps);
-}
-
-static void take_nested(void *to, const struct tm_nested *span)
-{
-    struct scopes *s = to;
-    const struct open_op *open = span->payload;
-    bool is_new;
-    struct scope_front *front = tm_front_at(&s->front, open->site, &is_new);
-
-    if (!front)
-        return;
-    if (is_new) {
-        front->counts = true;
-        set_path(s, &front->op, open->path);
-    }
-    add_time(&front->op, span->self_ps);
 }
 
 /* --- stage --- */
@@ -460,14 +400,7 @@ static tm_status open_stage(struct tm_stage *s)
     c->settings = s->settings;
     c->ops =
         tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_op), scopes_memory(s->run, SCOPES_OPS), merge_ops);
-    c->nesting = tm_nesting_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct open_op), OPEN_OPS, take_nested, c);
     c->annotations = tm_annotations_new(s->run);
-    if (!c->ops || !c->nesting || !c->annotations)
-        return s->run->error.status;
-    tm_front_init(&c->front, s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_front), scopes_memory(s->run, SCOPES_FRONT),
-                  c->ops);
-    c->front.taker = take_gathered;
-    c->front.to = c;
     return s->run->error.status;
 }
 
@@ -519,41 +452,30 @@ static bool counts(const struct scopes *c, const struct tm_event *event, bool ha
     return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
 }
 
-static void fill_front(struct scopes *c, const struct tm_event *event, struct scope_front *front)
+static void take_self(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {
-    const tm_strid path = path_of(c, event->config);
+    struct scopes *c = s->state;
+    struct scope_op op = { .count = sums->count, .self_ps = sums->self_ps };
+    tm_strid path;
 
-    front->counts = counts(c, event, path != 0);
-    set_path(c, &front->op, path);
-}
-
-static void take_activity(struct scopes *c, const struct tm_event *event)
-{
-    bool is_new;
-    struct scope_front *front = tm_front_at(&c->front, event->site, &is_new);
-    struct open_op open = { .site = event->site };
-
-    if (!front)
+    if (event->device >= c->trace->device_count || !c->trace->devices[event->device].activities)
         return;
-    if (is_new)
-        fill_front(c, event, front);
-    if (!front->counts)
+    path = path_of(c, event->config);
+    if (!counts(c, event, path != 0))
         return;
-    if (c->trace->devices[event->device].kind == TM_DEVICE_GPU) {
-        add_time(&front->op, event->record.dur_ps);
+    if (path) {
+        set_path(c, &op, path);
+        tm_groups_add(c->ops, &op);
         return;
     }
-    open.path = front->op.path;
-    tm_nesting_take(c->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
+    c->unscoped_count = tm_sum_counts(c->unscoped_count, op.count);
+    c->unscoped_ps = tm_sum_times(c->unscoped_ps, op.self_ps);
 }
 
 static tm_status take(struct tm_stage *s, const struct tm_event *event)
 {
-    struct scopes *c = s->state;
+    const struct scopes *c = s->state;
 
-    if (event->chosen && event->site && event->device < c->trace->device_count &&
-        c->trace->devices[event->device].activities)
-        take_activity(c, event);
     return tm_annotations_take(c->annotations, event);
 }
 
@@ -561,18 +483,14 @@ static tm_status end_host(struct tm_stage *s)
 {
     struct scopes *c = s->state;
 
-    tm_nesting_end(c->nesting);
-    tm_front_flush(&c->front);
-    return tm_failed(c->run) ? c->run->error.status : tm_annotations_end(c->annotations);
+    return tm_annotations_end(c->annotations);
 }
 
 static void close_stage(struct tm_stage *s)
 {
     struct scopes *c = s->state;
 
-    tm_front_release(&c->front);
     tm_groups_free(c->ops);
-    tm_nesting_free(c->nesting);
     tm_annotations_free(c->annotations);
 }
 
@@ -584,6 +502,7 @@ const struct tm_stage_type tm_scopes_stage = {
     .open = open_stage,
     .begin_host = begin_host,
     .take = take,
+    .take_self = take_self,
     .end_host = end_host,
     .report = scopes_report,
     .save = scopes_save,
@@ -824,7 +743,6 @@ static tm_status scopes_report(struct tm_stage *s, struct tm_value *summary)
                               .run = s->run };
     struct tm_value *section = tm_add_object(summary, "scopes");
 
-    tm_front_release(&c->front);
     r.nodes = tm_groups_new(s->run, TM_ACCOUNT_TABLES, sizeof(struct scope_node), scopes_memory(s->run, SCOPES_NODES),
                             merge_nodes);
     r.layers = scope_layers_new(s->run);

@@ -591,7 +591,7 @@ enum { DEVICE_BITS = 11, NO_DEVICE = (1 << DEVICE_BITS) - 1 };
 
 static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE, "a device, or none, fits in its bits");
 
-/* All that tm_tell looks at. */
+/* All that tm_tell looks at, and whether the track is a thread. */
 static struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track,
                               const struct tm_raw_record *raw, const struct tm_circumstances *around)
 {
@@ -600,7 +600,8 @@ static struct tm_site site_of(const struct tm_resolver *r, const struct tm_track
     const uint32_t device = track->device == TM_NONE ? (uint32_t)NO_DEVICE : track->device;
     const unsigned bits = (unsigned)around->is_inside | (unsigned)around->is_known << 1 | (unsigned)has_devices << 2 |
                           (unsigned)track->is_user << 3 | (unsigned)around->direction << 4 |
-                          (unsigned)record->kind << 8 | (unsigned)track->side << 12 | (unsigned)track->line << 16;
+                          (unsigned)record->kind << 8 | (unsigned)track->side << 12 |
+                          (unsigned)(track->thread != TM_NONE) << 15 | (unsigned)track->line << 16;
 
     return (struct tm_site){
         .name_and_config = (uint64_t)record->name << 32 | record->config,

@@ -25,11 +25,11 @@ tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_t
 bool tm_survey_stats_needs_order(const struct tm_survey_stats *census, const struct tm_track *track);
 void tm_survey_stats_recount(struct tm_survey_stats *census);
 
-/* Takes `count` events that are alike (struct tm_stage_type.take_alike). */
-typedef tm_status tm_take_alike(void *to, const struct tm_event *event, uint64_t count);
+/* As struct tm_stage_type.take_site; of the sums there are count, total_ps and without_length. */
+typedef void tm_take_site(void *to, const struct tm_event *event, const struct tm_site_sums *sums);
 
 /* Give out all that was counted, after the survey; once. */
-tm_status tm_survey_stats_give(struct tm_survey_stats *census, struct tm_resolver *resolver, tm_take_alike *take,
+tm_status tm_survey_stats_give(struct tm_survey_stats *census, struct tm_resolver *resolver, tm_take_site *take,
                                void *to);
 
 /* One look at all records, track by track and in no order of time, before they are put in order: which thread

@@ -249,7 +249,7 @@ static void count_waiting(struct tm_survey_stats *c, struct tm_resolver *resolve
 }
 
 static tm_status give_tally(struct tm_survey_stats *c, struct tm_resolver *resolver, const struct tally *row,
-                            tm_take_alike *take, void *to)
+                            tm_take_site *take, void *to)
 {
     struct tm_circumstances around = { .is_known = row->sort.rest & IS_KNOWN, .direction = TM_OTHER_DIRECTION };
     struct tm_event event = { .traits = (uint32_t)row->sort.traits };
@@ -266,16 +266,18 @@ static tm_status give_tally(struct tm_survey_stats *c, struct tm_resolver *resol
         return c->run->error.status;
     event.record = raw.record;
     event.record.class = told.class;
-    event.record.dur_ps = row->total_ps;
     event.level = told.level;
     event.direction = told.direction;
     event.device = told.device;
     event.thread = track.thread;
     event.step = event.launch_track = event.launch_thread = TM_NONE;
-    return take(to, &event, row->count);
+    take(to, &event,
+         &(struct tm_site_sums){
+             .count = row->count, .total_ps = row->total_ps, .without_length = row->total_ps ? 0 : row->count });
+    return c->run->error.status;
 }
 
-tm_status tm_survey_stats_give(struct tm_survey_stats *c, struct tm_resolver *resolver, tm_take_alike *take, void *to)
+tm_status tm_survey_stats_give(struct tm_survey_stats *c, struct tm_resolver *resolver, tm_take_site *take, void *to)
 {
     const struct census_row *row;
     tm_status st = TM_OK;

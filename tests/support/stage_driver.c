@@ -33,7 +33,7 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     memset(b, 0, sizeof(*b));
     b->run = run;
     b->settings = (struct tm_settings){ .gap_min_ps = 10000000, .table_rows = 500 };
-    b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings };
+    b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings, .sites = &b->table };
     b->trace.run = run;
     b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST, .count = BENCH_STEPS, .chosen_end = BENCH_STEPS };
     bench_devices(b, 1, TM_DEVICE_GPU, 0, INT64_MAX);
@@ -44,6 +44,9 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     b->stage.state = calloc(1, type->state_bytes);
     if (!b->trace.names || !b->stage.state)
         return run->error.status;
+    b->configs = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), 1 << 16);
+    if (!b->configs || tm_site_table_init(&b->table, run, &b->stage, 1) != TM_OK)
+        return run->error.status;
     return type->open(&b->stage);
 }
 
@@ -53,15 +56,20 @@ tm_status bench_begin(struct bench *b)
 
     tm_sites_release(&b->sites);
     st = tm_sites_init(&b->sites, b->run, TM_ACCOUNT_LAUNCHES, 1 << 16);
-    return st == TM_OK ? b->stage.type->begin_host(&b->stage, &b->trace) : st;
+    if (st == TM_OK)
+        st = b->stage.type->begin_host(&b->stage, &b->trace);
+    if (st == TM_OK)
+        tm_site_table_begin_host(&b->table, &b->trace, b->configs);
+    return b->run->error.status;
 }
 
 tm_status bench_end(struct bench *b)
 {
-    const tm_status st = b->stage.type->end_host(&b->stage);
-
+    tm_site_table_end_host(&b->table);
+    if (!tm_failed(b->run))
+        (void)b->stage.type->end_host(&b->stage);
     b->trace.host++;
-    return st;
+    return b->run->error.status;
 }
 
 tm_status bench_report(struct bench *b)
@@ -76,6 +84,8 @@ void bench_close(struct bench *b)
     if (b->stage.state)
         b->stage.type->close(&b->stage);
     free(b->stage.state);
+    tm_site_table_release(&b->table);
+    tm_rows_free(b->configs);
     tm_sites_release(&b->sites);
     tm_names_free(b->trace.names);
     tm_doc_free(b->doc);
@@ -165,8 +175,9 @@ static uint64_t site_of(struct bench *b, const struct tm_event *event)
     const uint32_t config = record->config ^ (uint32_t)tm_config_hash(event->config);
     const struct tm_site site = {
         .name_and_config = (uint64_t)record->name << 32 | config,
-        .rest = (uint64_t)event->device << 32 | (uint64_t)record->flags << 16 | (uint64_t)record->class << 8 |
-                (uint64_t)event->level << 4 | event->direction,
+        .rest = (uint64_t)event->device << 33 | (uint64_t)(event->thread != TM_NONE) << 32 |
+                (uint64_t)record->flags << 16 | (uint64_t)record->class << 8 | (uint64_t)event->level << 4 |
+                event->direction,
     };
 
     bool is_new;
@@ -182,7 +193,13 @@ tm_status bench_take(struct bench *b, const struct tm_event *event)
     numbered.site = site_of(b, event);
     if (!numbered.site)
         return b->run->error.status;
-    return b->stage.type->take(&b->stage, &numbered);
+    for (uint64_t i = tm_rows_count(b->configs); i <= numbered.site && !tm_failed(b->run); i++)
+        tm_rows_append(b->configs, event->config);
+    numbered.record.config = (uint32_t)numbered.site;
+    tm_site_table_add(&b->table, &numbered);
+    if (b->stage.type->take && !tm_failed(b->run))
+        (void)b->stage.type->take(&b->stage, &numbered);
+    return b->run->error.status;
 }
 
 const struct tm_value *bench_get(const struct bench *b, const char *path)

@@ -4,6 +4,8 @@
 
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
+#include "stages/figures/figure_rows.h"
+#include "stages/figures/site_table.h"
 
 /* A diagnostic stage on a bench: a made-up host with devices and steps, events by hand, and the
  * summary that the stage writes.  Nothing here asserts, so that tests may refuse memory: failures
@@ -18,7 +20,9 @@ struct bench {
     struct tm_trace trace;
     struct tm_device devices[BENCH_DEVICES];
     struct tm_sites sites; /* of the present host's activities */
-    bool tells_hosts;      /* in partials: hosts are called h0 and h1, else all are called h0 */
+    struct tm_site_table table;
+    struct tm_rows *configs; /* struct tm_config of the present host's sites, by their numbers */
+    bool tells_hosts;        /* in partials: hosts are called h0 and h1, else all are called h0 */
 };
 
 /* Open a stage for a run, with a first host "h0" of one GPU and BENCH_STEPS chosen steps.  The host
@@ -42,6 +46,12 @@ tm_strid bench_name(struct bench *b, const char *text); /* 0 where it failed */
 struct tm_event bench_event(tm_strid name, enum tm_class class, const struct tm_config *config, int64_t start_ps,
                             int64_t dur_ps);
 tm_status bench_take(struct bench *b, const struct tm_event *event) TM_MUST_USE;
+
+/* What the tables of a stage and the accumulators of its call sites may take. */
+static inline size_t bench_tables_memory(const struct tm_run *run, enum tm_tables_part part)
+{
+    return tm_tables_memory(run, part, 1, 1) + tm_tables_memory(run, TM_TABLES_SITES, 1, 1);
+}
 
 /* A value of the summary by path, and its printed form as JSON in memory that the caller frees. */
 const struct tm_value *bench_get(const struct bench *b, const char *path);

@@ -5,20 +5,23 @@
 
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
+#include "stages/figures/site_table.h"
 
 /* --- a profile through the stage --- */
 
 struct timed {
     struct xspace_run x;
     struct tm_stage stage;
+    struct tm_site_table sites;
     struct tm_doc *doc;
 };
 
 static tm_status take_event(void *to, const struct tm_event *event)
 {
-    struct tm_stage *const stage = to;
+    struct timed *const t = to;
 
-    return stage->type->take(stage, event);
+    tm_site_table_add(&t->sites, event);
+    return t->stage.type->take(&t->stage, event);
 }
 
 static void run_stage(struct timed *t, const struct tm_settings *settings)
@@ -30,7 +33,10 @@ static void run_stage(struct timed *t, const struct tm_settings *settings)
     assert_non_null(stage->state);
     assert_int_equal(stage->type->open(stage), TM_OK);
     assert_int_equal(stage->type->begin_host(stage, &t->x.host.trace), TM_OK);
-    assert_int_equal(tm_host_events(&t->x.host, take_event, stage), TM_OK);
+    assert_int_equal(tm_site_table_init(&t->sites, &t->x.run, stage, 1), TM_OK);
+    tm_site_table_begin_host(&t->sites, &t->x.host.trace, t->x.host.trace.configs);
+    assert_int_equal(tm_host_events(&t->x.host, take_event, t), TM_OK);
+    tm_site_table_end_host(&t->sites);
     assert_int_equal(stage->type->end_host(stage), TM_OK);
     t->doc = tm_doc_new(&t->x.run);
     assert_non_null(t->doc);
@@ -53,6 +59,7 @@ static void work_out(struct timed *t, struct xb_space *space, const struct tm_ch
 static void tear_down(struct timed *t)
 {
     tm_doc_free(t->doc);
+    tm_site_table_release(&t->sites);
     t->stage.type->close(&t->stage);
     tm_give(&t->x.run.budget, TM_ACCOUNT_MODEL, t->stage.state, t->stage.type->state_bytes);
     xspace_close(&t->x);

@@ -365,7 +365,7 @@ static void many_kernels_keep_to_the_memory(void **state)
     test_run_init(&r.run);
     OK(many_kernels(&r, 20000));
     assert_int_equal(integer(&r, "occupancy.low[0].variants"), 20000);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 32);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= bench_tables_memory(&r.run, TM_TABLES_OCCUPANCY));
     end_rig(&r);
 }
 

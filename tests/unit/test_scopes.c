@@ -715,8 +715,7 @@ static void many_scopes_keep_to_the_memory(void **state)
     assert_int_equal(integer(&r, "annotations_rest.rows"), 19500);
     assert_int_equal(integer(&r, "annotations_rest.host_self_ps"), INT64_C(19500) * US);
     assert_int_equal(integer(&r, "annotations_rest.device_ps"), INT64_C(19500) * US);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <=
-                tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 64 * 5);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= bench_tables_memory(&r.run, TM_TABLES_SCOPES));
     end_rig(&r);
 }
 
