@@ -73,7 +73,7 @@ all: $(BUILD)/tracemill ## build build/tracemill
 
 help: ## print this list
 	@echo 'make VERB [BUILD=DIR] [WERROR=1] [ALLOC=jemalloc|libc]'
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile scripts/package.mk | expand -t 16
 
 Q := $(if $(V),,@)
 say = @$(if $(V),:,printf '  %-5s %s\n' $(1) $@)
@@ -334,19 +334,7 @@ pictures: $(NEEDS) ## make the pictures of docs/ anew (chromium, pdftoppm, node)
 .PHONY: pictures
 
 # --- handing out ----------------------------------------------------------------------------------------
-VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
-install: $(BUILD)/tracemill ## copy program, man page and completions to $(DESTDIR)$(PREFIX)
-	install -D -m 755 $(BUILD)/tracemill $(DESTDIR)$(PREFIX)/bin/tracemill
-	@PREFIX='$(DESTDIR)$(PREFIX)' scripts/install-extras.sh $(BUILD)/tracemill
-
-uninstall: ## remove what `install` copied
-	rm -f $(DESTDIR)$(PREFIX)/bin/tracemill
-	@PREFIX='$(DESTDIR)$(PREFIX)' scripts/install-extras.sh --remove
-
-dist: ## a source archive of the last commit: build/tracemill-VERSION.tar.gz
-	@mkdir -p $(BUILD)
-	git archive --format=tar.gz --prefix=tracemill-$(VERSION)/ -o $(BUILD)/tracemill-$(VERSION).tar.gz HEAD
-	@ls -l $(BUILD)/tracemill-$(VERSION).tar.gz
+include scripts/package.mk
 
 -include $(OBJECTS:.o=.d) $(BUILD)/obj/pipeline/main.d $(UNIT_SUPPORT:.o=.d) $(UNIT_TESTS:=.d) \
 	$(TEST_PROGRAMS:=.d) $(BENCH_TOOLS:=.d) $(FUZZERS:=.d) $(REPLAYS:=.d)

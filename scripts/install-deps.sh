@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of verbs needs, if any is missing.
 #
-#   scripts/install-deps.sh [--check] GROUP...      groups: build test slurm lint format fuzz valgrind bench
+#   scripts/install-deps.sh [--check] GROUP...      groups: build static deb test slurm lint format fuzz
+#                                                                  valgrind bench
 #
 # Where everything is there it does nothing and needs no network.  --check installs nothing: it names what
 # is missing and fails.
@@ -13,6 +14,8 @@ packages_of() {
         build) echo build-essential pkg-config python3 zlib1g-dev libisal-dev libprotobuf-c-dev protobuf-c-compiler \
             libcjson-dev libhpdf-dev fonts-dejavu-core libjemalloc-dev libxxhash-dev libzstd-dev libarchive-dev \
             libsqlite3-dev ;;
+        static) echo dpkg-dev nasm tcl libbz2-dev liblzma-dev nettle-dev ;;
+        deb) echo debhelper dpkg-dev fakeroot lintian ;;
         test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;
         slurm) echo slurm-wlm slurm-wlm-basic-plugins munge parallel ;;
         lint) echo cppcheck clang-tidy-14 clang-format-14 shellcheck codespell pmccabe ;;
@@ -21,7 +24,7 @@ packages_of() {
         valgrind) echo valgrind libc6-dbg ;;
         bench) echo isal zstd ;;
         *)
-            echo "install-deps: no group '$1' (build test slurm lint format fuzz valgrind bench)" >&2
+            echo "install-deps: no group '$1' (build static deb test slurm lint format fuzz valgrind bench)" >&2
             return 2
             ;;
     esac

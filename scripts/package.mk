@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is handed out: the static program, the packages, a release.  Included by the Makefile, whose objects it links.
+VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
+
+# --- the static program ------------------------------------------------------------------------------------
+# The objects are those of `all`; only the libraries differ.  What Debian has no archive of, scripts/static-libs.sh builds.
+STATIC := $(BUILD)/static
+STATIC_LIBS := $(STATIC)/lib/libstatic.a -larchive -lprotobuf-c -lxxhash -ljemalloc_pic -lzstd -lbz2 -llzma -lnettle -lz -lm
+# Relative relocations are packed: half a megabyte.
+STATIC_LDFLAGS := -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs -Wl,--gc-sections -Wl,--build-id=none
+static: ## build/static/tracemill: one file that needs no library (installs what is missing)
+	@scripts/install-deps.sh build static
+	@$(MAKE) --no-print-directory $(STATIC)/tracemill
+.PHONY: static
+$(STATIC)/lib/libstatic.a: scripts/static-libs.sh
+	$(call say,libs)
+	$(Q)CC='$(CC)' AR='$(AR)' scripts/static-libs.sh $(STATIC)/lib
+$(STATIC)/tracemill: $(BUILD)/obj/pipeline/main.o $(OBJECTS) $(STATIC)/lib/libstatic.a scripts/package.mk
+	$(call say,link)
+	$(Q)$(CC) $(STATIC_LDFLAGS) -s -Wl,-Map=$(STATIC)/map -o $@ $(filter %.o,$^) $(STATIC_LIBS)
+
+# --- installing --------------------------------------------------------------------------------------------
+install: $(BUILD)/tracemill ## copy program, man page and completions to $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(BUILD)/tracemill $(DESTDIR)$(PREFIX)/bin/tracemill
+	@PREFIX='$(DESTDIR)$(PREFIX)' scripts/install-extras.sh $(BUILD)/tracemill
+
+uninstall: ## remove what `install` copied
+	rm -f $(DESTDIR)$(PREFIX)/bin/tracemill
+	@PREFIX='$(DESTDIR)$(PREFIX)' scripts/install-extras.sh --remove
+
+# --- archives ----------------------------------------------------------------------------------------------
+# Archives are dated by the last commit, or by SOURCE_DATE_EPOCH: the same commit gives the same bytes.
+DIST := $(BUILD)/dist
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
+MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
+archive = tar --sort=name --mtime=@$(EPOCH) --owner=0 --group=0 --numeric-owner -C $(dir $(1)) -cf - $(notdir $(1)) | gzip -n9
+# What goes beside the static program wherever it goes: licences, and what it is made of.
+$(STATIC)/tracemill.spdx.json: $(STATIC)/tracemill scripts/packaging/sbom.py
+	$(Q)SOURCE_DATE_EPOCH=$(EPOCH) python3 scripts/packaging/sbom.py --map $(STATIC)/map --versions $(STATIC)/lib/versions \
+		--program $< --release $(VERSION) -o $(STATIC)
+
+dist: ## source archive, and the static program with its SBOM and licences, in build/dist
+	@scripts/install-deps.sh build static
+	@$(MAKE) --no-print-directory run-dist
+.PHONY: run-dist
+SOURCE_NAME = tracemill-$(VERSION)
+STATIC_NAME = tracemill-$(VERSION)-linux-$(MACHINE)
+run-dist: $(STATIC)/tracemill.spdx.json
+	@mkdir -p $(DIST) && rm -rf $(STATIC)/$(STATIC_NAME)
+	@git archive --format=tar --prefix=$(SOURCE_NAME)/ HEAD | gzip -n9 >$(DIST)/$(SOURCE_NAME).tar.gz
+	@install -D -m 755 $(STATIC)/tracemill $(STATIC)/$(STATIC_NAME)/bin/tracemill
+	@PREFIX=$(STATIC)/$(STATIC_NAME) scripts/install-extras.sh $(STATIC)/tracemill >/dev/null
+	@cp -r LICENSE NOTICE $(STATIC)/licenses $(STATIC)/tracemill.spdx.json $(STATIC)/$(STATIC_NAME)/
+	@$(call archive,$(STATIC)/$(STATIC_NAME)) >$(DIST)/$(STATIC_NAME).tar.gz
+	@cp $(STATIC)/tracemill.spdx.json $(DIST)/$(STATIC_NAME).spdx.json
+	@ls -l $(DIST)/$(SOURCE_NAME).tar.gz $(DIST)/$(STATIC_NAME).tar.gz $(DIST)/$(STATIC_NAME).spdx.json
+
+# --- tests -------------------------------------------------------------------------------------------------
+test-packaging: ## the static program, the wheel and the packages: whole, installed and run (minutes)
+	@scripts/install-deps.sh build static deb test
+	@$(MAKE) --no-print-directory run-test-packaging
+.PHONY: test-packaging run-test-packaging
+run-test-packaging: $(NEEDS) $(STATIC)/tracemill.spdx.json
+	@TM_PACKAGING=1 $(RUN_TESTS) packaging

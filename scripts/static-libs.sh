@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the libraries of the static program that Debian ships as shared objects only, from the sources of the
+# installed -dev packages: cJSON, libharu, ISA-L, and xxHash's run-time dispatch.  SQLite is built as well: Debian's
+# archive brings full-text search, R-trees, sessions and dlopen(), 850 KB that no verb uses.
+#
+#   CC=gcc AR=ar scripts/static-libs.sh OUT [MACHINE]        MACHINE: x86_64 (default: this one) or aarch64
+#
+# OUT/libstatic.a and OUT/versions (a line 'PACKAGE VERSION' for each) are written.
+set -euo pipefail
+
+out=$(mkdir -p "${1:?OUT}" && cd "$1" && pwd)
+machine=${2:-$(uname -m)}
+: "${CC:=gcc}" "${AR:=ar}"
+say() { echo "static-libs: $*" >&2; }
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    say 'the sources come from apt, and there is no apt here'
+    say 'hint: build in a container of Debian 12, or install a released static program'
+    exit 1
+fi
+
+# The same mirrors as for binary packages, with their sources, in lists of our own.
+mkdir -p "$out/apt/lists/partial" "$out/apt/parts" "$out/src" "$out/obj"
+chmod 755 "$out/apt" "$out/src"
+for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+    [ -f "$list" ] && sed -n 's/^deb /deb-src /p' "$list"
+done >"$out/apt/parts/src.list"
+for list in /etc/apt/sources.list.d/*.sources; do
+    [ -f "$list" ] && sed 's/^Types:.*/Types: deb-src/' "$list" >"$out/apt/parts/src-$(basename "$list")"
+done
+apt=(apt-get -qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$out/apt/parts"
+    -o Dir::State::lists="$out/apt/lists" -o APT::Sandbox::User=root -o Acquire::Retries=3
+    -o APT::Update::Post-Invoke-Success::= -o DPkg::Lock::Timeout=600)
+"${apt[@]}" update >&2
+
+: >"$out/versions.part"
+# fetch SOURCE DEV-PACKAGE [--tar-only]: the sources of the version that is installed, in OUT/src/SOURCE.
+fetch() {
+    local version
+    version=$(dpkg-query -W -f='${source:Version}' "$2")
+    echo "$2 $version" >>"$out/versions.part"
+    [ -d "$out/src/$1" ] && return
+    say "getting the sources of $1 $version"
+    rm -rf "$out/src/$1.part"
+    mkdir "$out/src/$1.part"
+    (
+        cd "$out/src/$1.part"
+        if ! "${apt[@]}" source --download-only ${3:+"$3"} "$1=$version" >log 2>&1; then
+            cat log >&2
+            say "cannot get the sources of $1 $version"
+            exit 1
+        fi
+        mkdir tree
+        if [ -n "${3:-}" ]; then
+            tar -xf ./*.orig.tar.* -C tree --strip-components=1
+        else
+            dpkg-source --no-check -x ./*.dsc unpacked >log 2>&1 || { cat log >&2; exit 1; }
+            rmdir tree
+            mv unpacked tree
+        fi
+    )
+    mv "$out/src/$1.part" "$out/src/$1"
+}
+fetch cjson libcjson-dev
+fetch libharu libhpdf-dev --tar-only # Debian's patches set the version and the build, and the headers have both
+fetch libisal libisal-dev
+fetch sqlite3 libsqlite3-dev
+fetch xxhash libxxhash-dev
+
+# Nothing unwinds the stack of C, and paths are no part of a program.
+has() { if "$CC" -Werror "$@" -x c -c /dev/null -o /dev/null 2>/dev/null; then echo "$@"; fi; }
+read -r -a hardening <<<"$(has -fstack-clash-protection) $(has -fcf-protection=full) $(has -mbranch-protection=standard)"
+flags=(-g0 -w -fPIE -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fstack-protector-strong
+    -D_FORTIFY_SOURCE=2 -D_FILE_OFFSET_BITS=64 "-ffile-prefix-map=$out=." "${hardening[@]}")
+compile() { "$CC" "${flags[@]}" "$@"; }
+
+rm -f "$out"/obj/*.o
+compile -O2 -c "$out/src/cjson/tree/cJSON.c" -o "$out/obj/cJSON.o"
+for source in "$out"/src/libharu/tree/src/hpdf_*.c; do
+    case $source in
+        *png*) ;; # images are not used, and bring libpng
+        *) compile -O2 -c "$source" -o "$out/obj/$(basename "$source" .c).o" ;;
+    esac
+done
+if [ "$machine" = x86_64 ]; then
+    compile -O2 -c "$out/src/xxhash/tree/xxh_x86dispatch.c" -o "$out/obj/xxh_x86dispatch.o"
+fi
+# What a history needs.  SECURE_DELETE as Debian has it: files are the same, byte for byte.
+tree=$out/src/sqlite3/tree
+if [ ! -f "$tree/sqlite3.c" ]; then
+    (cd "$tree" && { ./configure --disable-tcl --disable-readline && make sqlite3.c; } >"$out/sqlite3.log" 2>&1) ||
+        { tail -n 20 "$out/sqlite3.log" >&2; exit 1; }
+fi
+(cd "$tree" && compile -Os -D_GNU_SOURCE -DSQLITE_SECURE_DELETE -DSQLITE_OMIT_LOOKASIDE=1 -DSQLITE_OMIT_LOAD_EXTENSION \
+    -DSQLITE_THREADSAFE=1 -DSQLITE_LIKE_DOESNT_MATCH_BLOBS -DSQLITE_MAX_VARIABLE_NUMBER=250000 \
+    -c sqlite3.c -o "$out/obj/sqlite3.o")
+
+(
+    cd "$out/src/libisal/tree"
+    isal=(-s -f Makefile.unx "units=igzip crc" "host_cpu=$machine")
+    [ "$machine" != aarch64 ] || isal+=(arch=aarch64)
+    make "${isal[@]}" "CC=$CC ${flags[*]}" "AR=$AR" STRIP_gcc=: lib >"$out/isal.log" 2>&1 || { tail -n 20 "$out/isal.log" >&2; exit 1; }
+)
+cp "$out"/src/libisal/tree/bin/*.o "$out/obj/"
+rm -f "$out/libstatic.a"
+(cd "$out/obj" && LC_ALL=C "$AR" rcsD ../libstatic.a ./*.o)
+mv "$out/versions.part" "$out/versions"
+say "$(wc -c <"$out/libstatic.a") bytes: $out/libstatic.a"
