@@ -54,7 +54,7 @@ void tm_chart_free(struct tm_chart *chart)
 void tm_chart_clear(struct tm_chart *chart)
 {
     chart->height = 0;
-    chart->is_end_first = false;
+    chart->columns = 0;
     chart->title[0] = chart->caption[0] = 0;
     chart->marks = chart->points = chart->text_bytes = 0;
     chart->table.columns = 0;
@@ -530,7 +530,8 @@ void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, co
  * the legend and the table. */
 
 /* Points. */
-static const double row_pitch = 22, row_bar = 14, column_height = 190, axis_room = 22, seam = 0.6;
+static const double row_pitch = 22, row_bar = 14, column_height = 190, short_column_height = 92,
+                    narrow_column_height = 66, narrow_width = 400, axis_room = 22, seam = 0.6;
 
 static const double break_at = 0.82; /* of the length of a bar that is cut */
 
@@ -616,6 +617,20 @@ static void find_used(const struct tm_bar *bars, int count, bool *used)
     for (int i = 0; i < count; i++)
         for (int role = 0; role < TM_PARTS_MOST; role++)
             used[role] |= bars[i].parts.ps[role] > 0;
+}
+
+/* Of a low drawing: parts that are hardly seen in any bar need no swatch, as the table has them. */
+static void leave_small(const struct tm_bar *bars, int count, bool *used)
+{
+    enum { SEEN_LEAST = 20 /* a part of a bar */ };
+
+    for (int role = 0; role < TM_PARTS_MOST; role++) {
+        bool is_seen = false;
+
+        for (int i = 0; i < count; i++)
+            is_seen |= bars[i].parts.ps[role] > bars[i].parts.total_ps / SEEN_LEAST;
+        used[role] &= is_seen;
+    }
 }
 
 /* The legend of the roles in use.  out: the height it took */
@@ -822,15 +837,21 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     static const double bar_part = 0.76;
     bool used[TM_PARTS_MOST], is_cut;
     struct tm_axis axis;
+    const double short_column = chart->width < narrow_width ? narrow_column_height : short_column_height;
+    const double column = chart->is_short ? short_column : column_height;
     double left, pitch, labelled, told;
 
     find_used(bars, count, used);
-    tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 4, false);
-    axis.at = draw_legend(chart, used) + 8 + column_height;
-    axis.length = -column_height;
+    if (chart->is_short)
+        leave_small(bars, count, used);
+    tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), chart->is_short ? 3 : 4, false);
+    axis.at = draw_legend(chart, used) + 8 + column;
+    axis.length = -column;
     left = begin_columns(chart, &axis, axis_name);
     labelled = told = left - 8; /* the scale stands left of it */
     pitch = (chart->width - left) / count;
+    chart->columns = count;
+    chart->columns_left = left;
     for (int i = 0; i < count; i++) {
         const struct place place = { .across = left + pitch * (i + (1 - bar_part) / 2), .thick = pitch * bar_part };
         const double middle = left + pitch * (i + 0.5), end = draw_bar(chart, &axis, &bars[i], &place);

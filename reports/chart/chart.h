@@ -134,7 +134,9 @@ struct tm_chart {
     char title[TM_CHART_TITLE];     /* "Device time": the heading, not part of the drawing */
     char caption[TM_CHART_CAPTION]; /* what is drawn, of how many, what was left out: below the
                                        drawing */
-    bool is_end_first;              /* where there is no room for all of it, its right end is to be seen first */
+    bool is_short;                  /* of the first screen: as low as it can be; the user's, kept when it is emptied */
+    int columns;                    /* of equal width from columns_left to the right end: a page can zoom; 0 = none */
+    double columns_left;
     struct tm_mark *mark;
     size_t marks, marks_room;
     struct tm_point *point;

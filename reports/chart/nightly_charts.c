@@ -409,7 +409,6 @@ void tm_draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t 
 
     t.count = tm_length(t.points) < POINTS_MOST ? tm_length(t.points) : POINTS_MOST;
     t.first = tm_length(t.points) - t.count;
-    chart->is_end_first = true; /* the newest run */
     begin_plot(chart, &t);
     draw_usual(chart, &t);
     draw_changes(chart, &t);

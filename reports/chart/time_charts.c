@@ -9,7 +9,7 @@
 #include "reports/format/format.h"
 
 /* Up to so many steps are rows with names; more are columns. */
-enum { ROWS_MOST = 12, POINTS_MOST = 2000, DOTS_MOST = 200, STEPS_LEAST = 3 };
+enum { ROWS_MOST = 12, SHORT_ROWS_MOST = 3, POINTS_MOST = 2000, DOTS_MOST = 200, STEPS_LEAST = 3 };
 
 static bool is_drawn(const struct tm_value *step)
 {
@@ -164,7 +164,8 @@ void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary)
     if (tm_length(tm_get(summary, "devices")) > 1)
         tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown, and named.");
     add_left_out(chart, steps, total);
-    if (count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "step", bars, count))
+    if (count <= (chart->is_short ? SHORT_ROWS_MOST : ROWS_MOST) ? tm_parts_rows(chart, bars, count)
+                                                                 : tm_parts_columns(chart, "step", bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
     tm_parts_table(chart, "step", bars, count);
 }

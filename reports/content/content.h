@@ -290,6 +290,12 @@ struct tm_key_figure {
 size_t tm_kpi_count(const struct tm_value *summary);
 void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index);
 
+/* The tiles of the first screen: step time, model FLOP utilization where it is known, utilization, then the figures
+ * outside their bands that have a finding with savings, the largest savings first.
+ * out:    pick  places for tm_kpi_at; returned: how many */
+enum { TM_KPI_TILES_MOST = 6 };
+size_t tm_kpi_tiles(const struct tm_value *summary, size_t pick[TM_KPI_TILES_MOST]);
+
 /* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */
 enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium is short */ };
 

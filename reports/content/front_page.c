@@ -362,10 +362,10 @@ static size_t finding_of(const struct tm_value *summary, const struct tm_value *
     return 0;
 }
 
-/* Outside its band, without a finding, and the reason is known: such a figure is drawn neutral. */
+/* Outside its band without a finding: such a figure costs nothing here and is drawn neutral. */
 static bool is_neutral(const struct tm_key_figure *kpi)
 {
-    return kpi->finding == 0 && *kpi->why && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
+    return kpi->finding == 0 && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
 }
 
 /* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good stands alone. */
@@ -421,6 +421,48 @@ void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t
         out->band = "";
     make_limit(out->good, kpi, true);
     make_limit(out->bad, kpi, false);
+}
+
+/* --- tiles --- */
+
+/* The place of a key figure; tm_kpi_count = the run has none of that id with a value. */
+static size_t known_kpi(const struct tm_value *summary, const char *id)
+{
+    const size_t count = tm_kpi_count(summary);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(tm_text(tm_get(kpi_of(summary, i), "id")), id) == 0)
+            return tm_has(tm_get(kpi_of(summary, i), "value")) ? i : count;
+    return count;
+}
+
+static bool is_picked(const size_t *pick, size_t picks, size_t place)
+{
+    for (size_t i = 0; i < picks; i++)
+        if (pick[i] == place)
+            return true;
+    return false;
+}
+
+size_t tm_kpi_tiles(const struct tm_value *summary, size_t pick[TM_KPI_TILES_MOST])
+{
+    static const char *const first[] = { "step_time", "model_flop_utilization", "device_utilization" };
+    const struct tm_value *findings = tm_get(summary, "findings");
+    const size_t count = tm_kpi_count(summary);
+    size_t picks = 0;
+
+    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+        const size_t place = known_kpi(summary, first[i]);
+
+        if (place < count)
+            pick[picks++] = place;
+    }
+    for (size_t f = 0; f < tm_length(findings) && has_stake(tm_at(findings, f)); f++)
+        for (size_t i = 0; i < count && picks < TM_KPI_TILES_MOST; i++)
+            if (tm_has(tm_get(kpi_of(summary, i), "value")) && finding_of(summary, kpi_of(summary, i)) == f + 1 &&
+                !is_picked(pick, picks, i))
+                pick[picks++] = i;
+    return picks;
 }
 
 /* --- times --- */

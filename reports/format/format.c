@@ -172,6 +172,25 @@ const char *tm_format_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+bool tm_format_is_unit_blank(const char *text, size_t at)
+{
+    static const char *const units[] = {
+        "%",   "ps",  "ns",  "\xc2\xb5s", "ms",   "s",    "min",  "h",      "B",       "KiB",     "MiB",     "GiB",
+        "TiB", "PiB", "B/s", "KB/s",      "MB/s", "GB/s", "TB/s", "FLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"
+    };
+
+    if (text[at] != ' ' || at == 0 || text[at - 1] < '0' || text[at - 1] > '9')
+        return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        const size_t length = strlen(units[i]);
+        const char *const behind = text + at + 1 + length;
+
+        if (strncmp(text + at + 1, units[i], length) == 0 && (!*behind || strchr(" .,;:)", *behind)))
+            return true;
+    }
+    return false;
+}
+
 bool tm_link_is_safe(const char *path)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-";

@@ -35,6 +35,9 @@ void tm_format_append(char *text, size_t text_bytes, const char *format, ...) TM
 /* What a noun ends with: "1 job", "2 jobs". */
 const char *tm_format_plural(uint64_t count);
 
+/* Is the blank at this place between a number and its unit, as in "1.35 s", "62.4 %"?  No line ends there. */
+bool tm_format_is_unit_blank(const char *text, size_t at);
+
 /* Number of characters (code points) of a valid UTF-8 text. */
 size_t tm_format_length(const char *text);
 

@@ -149,11 +149,11 @@ static void put_card(struct tm_page *page, const struct tm_key_figure *kpi, size
                       tm_text(tm_get(tm_at(tm_get(page->summary, "findings"), kpi->finding - 1), "title")));
         tm_page_band(page, tone);
         tm_htmlw_close(&page->w);
-    } else if (*kpi->band) {
+    } else if (tone != TM_TONE_UNKNOWN) {
         tm_page_band(page, tone);
     }
     tm_htmlw_close(&page->w);
-    if (kpi->place >= 0 && *kpi->band)
+    if (kpi->place >= 0 && tone != TM_TONE_UNKNOWN)
         put_scale(page, kpi);
     put_limits(page, kpi);
     if (!*kpi->band)
@@ -161,39 +161,75 @@ static void put_card(struct tm_page *page, const struct tm_key_figure *kpi, size
     tm_htmlw_close_line(&page->w);
 }
 
-/* Cards for the figures that have a value; the others are gathered. */
-static void put_cards(struct tm_page *page, struct tm_missing *missing, struct tm_missing *unjudged)
+/* --- tiles, and the rest in a fold --- */
+
+struct tiles {
+    size_t pick[TM_KPI_TILES_MOST], count;
+};
+
+static bool is_tile(const struct tiles *tiles, size_t place)
 {
+    for (size_t i = 0; i < tiles->count; i++)
+        if (tiles->pick[i] == place)
+            return true;
+    return false;
+}
+
+static void put_tiles(struct tm_page *page, const struct tiles *tiles)
+{
+    struct tm_key_figure kpi;
+
+    if (tiles->count == 0)
+        return;
+    tm_htmlw_class(&page->w, "ul", "kpis tiles");
+    for (size_t i = 0; i < tiles->count; i++) {
+        tm_kpi_at(&kpi, page->summary, tiles->pick[i]);
+        put_card(page, &kpi, tiles->pick[i]);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
+/* Cards for the figures that have a value and are no tiles; those without are gathered. */
+static void put_cards(struct tm_page *page, const struct tiles *tiles)
+{
+    struct tm_missing missing = { .count = 0 }, unjudged = { .count = 0 };
     struct tm_key_figure kpi;
     size_t cards = 0;
 
     for (size_t i = 0; i < tm_kpi_count(page->summary); i++) {
         tm_kpi_at(&kpi, page->summary, i);
         if (!kpi.has_value) {
-            tm_missing_add(missing, kpi.title, kpi.why);
+            tm_missing_add(&missing, kpi.title, kpi.why);
             continue;
         }
         if (*kpi.why && *kpi.band)
-            tm_missing_add(unjudged, kpi.title, kpi.why);
+            tm_missing_add(&unjudged, kpi.title, kpi.why);
+        if (is_tile(tiles, i))
+            continue;
         if (cards++ == 0)
             tm_htmlw_class(&page->w, "ul", "kpis");
         put_card(page, &kpi, i);
     }
     if (cards > 0)
         tm_htmlw_close_line(&page->w);
+    tm_page_missing(page, "Not recorded", &missing);
+    tm_page_missing(page, "Not judged", &unjudged);
 }
 
 static void page_kpis(struct tm_page *page)
 {
-    struct tm_missing missing = { .count = 0 }, unjudged = { .count = 0 };
+    struct tiles tiles;
 
     if (tm_kpi_count(page->summary) == 0)
         return;
+    tiles.count = tm_kpi_tiles(page->summary, tiles.pick);
     tm_htmlw_open_with(&page->w, "section", "id", "figures", NULL);
     tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
-    put_cards(page, &missing, &unjudged);
-    tm_page_missing(page, "Not recorded", &missing);
-    tm_page_missing(page, "Not judged", &unjudged);
+    put_tiles(page, &tiles);
+    tm_htmlw_class(&page->w, "details", "others");
+    tm_htmlw_element(&page->w, "summary", NULL, "All key figures");
+    put_cards(page, &tiles);
+    tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
 
@@ -290,12 +326,14 @@ static void put_verdict(struct tm_page *page, const struct tm_front_page *front)
     tm_htmlw_close_line(&page->w);
 }
 
-/* Its heading is one of the third level: where no finding and no key figure stands before it there is one of the second. */
+/* Its heading is one of the third level: where no finding stands before it there is one of the second. */
 static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
 {
-    if (tm_length(tm_get(page->summary, "findings")) == 0 && tm_kpi_count(page->summary) == 0)
+    if (tm_length(tm_get(page->summary, "findings")) == 0)
         tm_htmlw_element(&page->w, "h2", NULL, "At a glance");
+    page->chart.is_short = true;
     tm_page_charts(page, kind);
+    page->chart.is_short = false;
 }
 
 static void page_front(struct tm_page *page, const struct tm_front_page *front)
@@ -305,17 +343,17 @@ static void page_front(struct tm_page *page, const struct tm_front_page *front)
     tm_htmlw_open_with(&page->w, "header", "class", "page top", "id", "top", NULL);
     put_partial(page, front);
     put_title(page, front);
-    put_facts(page, front);
     put_note(page, front);
     put_verdict(page, front);
     tm_page_first_findings(page);
-    page_kpis(page);
     if (n > 0 && tm_charts_count(page->document->first_chart[n - 1], page->summary) > 0)
         put_first_chart(page, page->document->first_chart[n - 1]);
+    page_kpis(page);
+    put_facts(page, front);
     tm_htmlw_close_line(&page->w);
 }
 
-enum { CHART_WIDTH = 760, FULL_NAMES_BYTES = 320 << 10 };
+enum { CHART_WIDTH = 800, FULL_NAMES_BYTES = 320 << 10 };
 
 /* --- what the sections say --- */
 

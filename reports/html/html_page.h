@@ -44,6 +44,7 @@ void tm_htmlw_attr_number(struct tm_htmlw *w, const char *name, double value); /
 
 /* Text, any bytes. */
 void tm_htmlw_text(struct tm_htmlw *w, const char *text);
+void tm_htmlw_prose(struct tm_htmlw *w, const char *text); /* no line of it ends between a number and its unit */
 void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...) TM_PRINTF(2, 3); /* cut at 4 KiB */
 /* An element that holds a text alone; class_name may be NULL. */
 void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_name, const char *text);
@@ -51,7 +52,7 @@ void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_na
 /* Parts of the program itself (style sheet, script, doctype), written as they are. */
 void tm_htmlw_verbatim(struct tm_htmlw *w, const char *bytes, size_t length);
 
-/* A list of coordinates, "x,y x,y", inside an attribute: begin, points, end. */
+/* A list of coordinates to 1/10, "x,y x,y", inside an attribute: begin, points, end. */
 void tm_htmlw_begin_points(struct tm_htmlw *w, const char *name);
 void tm_htmlw_point(struct tm_htmlw *w, double x, double y);
 void tm_htmlw_end_points(struct tm_htmlw *w);
@@ -137,7 +138,7 @@ void tm_page_missing(struct tm_page *page, const char *what, const struct tm_mis
 /* Write a drawing as an inline <svg>.  Colours and fonts are classes of the page's style sheet
  * (chart.h), so the drawing follows light, dark and print; groups become <title> tooltips.  The
  * title is the accessible name. */
-void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart);
+void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart, const char *class_name);
 
 /* Style sheet and script of the page, made of style.css, script.js and the palette by embed.sh.
  * Each has the hash that the page's content security policy names: "sha256-" and base64 of the

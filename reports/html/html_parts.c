@@ -325,9 +325,14 @@ static void put_short_stake(struct tm_page *page, const struct tm_value *finding
     if (!*tm_finding_time(time, finding))
         return;
     tm_htmlw_class(&page->w, "span", "stake");
-    if (*tm_finding_part(part, finding))
-        tm_htmlw_printf(&page->w, "%s, ", part);
-    tm_htmlw_printf(&page->w, "%s of %s", time, page->document->stake_of);
+    if (*tm_finding_part(part, finding)) {
+        tm_page_text(page, part);
+        tm_htmlw_text(&page->w, ", ");
+    }
+    tm_page_text(page, time);
+    tm_htmlw_class(&page->w, "span", "of");
+    tm_htmlw_printf(&page->w, " of %s", page->document->stake_of);
+    tm_htmlw_close(&page->w);
     tm_htmlw_close(&page->w);
 }
 
@@ -482,8 +487,11 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     tm_htmlw_text(&page->w, " ");
     tm_page_text(page, tm_text(tm_get(finding, "title")));
     tm_htmlw_close(&page->w);
-    if (*tm_finding_stake(stake, finding))
-        tm_htmlw_element(&page->w, "p", "stake", stake);
+    if (*tm_finding_stake(stake, finding)) {
+        tm_htmlw_class(&page->w, "p", "stake");
+        tm_page_text(page, stake);
+        tm_htmlw_close(&page->w);
+    }
     tm_htmlw_class(&page->w, "div", "why");
     tm_htmlw_open(&page->w, "div");
     put_texts(page, "Evidence", "ul", tm_get(finding, "evidence"), tm_page_text);

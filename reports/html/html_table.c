@@ -129,11 +129,13 @@ static void put_mark(struct tm_htmlw *w, const struct tm_chart *chart, const str
     }
 }
 
-void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart)
+void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart, const char *class_name)
 {
-    tm_htmlw_open_with(w, "svg", "role", "img", "aria-label", chart->title, NULL);
-    if (chart->is_end_first)
-        tm_htmlw_attr(w, "direction", "ltr"); /* in a box whose text goes the other way, html_table.c */
+    tm_htmlw_open_with(w, "svg", "class", class_name, "role", "img", "aria-label", chart->title, NULL);
+    if (chart->columns > 0) {
+        tm_htmlw_attr_int(w, "data-columns", chart->columns);
+        tm_htmlw_attr_number(w, "data-left", chart->columns_left);
+    }
     tm_htmlw_begin_points(w, "viewBox");
     tm_htmlw_point(w, 0, 0);
     tm_htmlw_point(w, chart->width, chart->height);
@@ -183,6 +185,8 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_htmlw_text(out->w, none);
     else if (is_name(cell->kind))
         tm_page_name(out->page, tm_cell_shown(cell, out->page->summary, text), chars);
+    else if (tm_kind_is_number(cell->kind))
+        tm_htmlw_text(out->w, tm_cell_shown(cell, out->page->summary, text));
     else
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
 }
@@ -433,12 +437,22 @@ static void put_duplicate_row(struct tm_page *page, const struct tm_chart *chart
     tm_htmlw_close_line(&page->w);
 }
 
+static void put_caption(struct tm_page *page)
+{
+    tm_htmlw_open(&page->w, page->chart.is_short ? "p" : "figcaption");
+    tm_page_text(page, page->chart.caption);
+    tm_htmlw_close_line(&page->w);
+}
+
+/* On the first screen the caption waits in the fold, too. */
 static void put_duplicate(struct tm_page *page, const char *title_id)
 {
     const struct tm_chart *chart = &page->chart;
 
     tm_htmlw_class(&page->w, "details", "twin");
-    tm_htmlw_element(&page->w, "summary", NULL, "The figures of this chart");
+    tm_htmlw_element(&page->w, "summary", NULL, chart->is_short ? "Chart data and notes" : "Chart data");
+    if (chart->is_short)
+        put_caption(page);
     page_open_scroll(page, "scroll", title_id);
     tm_htmlw_open_with(&page->w, "table", "aria-labelledby", title_id, NULL);
     put_duplicate_head(page, &chart->table);
@@ -450,25 +464,54 @@ static void put_duplicate(struct tm_page *page, const char *title_id)
     tm_htmlw_close_line(&page->w);
 }
 
+/* Widths in points, and the class of each: the style sheet shows the one that the page has room for.  Of a drawing of many
+ * marks there are two, the second for all but phones. */
+struct drawing {
+    double width;
+    const char *class_name;
+};
+static const struct drawing phone = { 300, "w360" }, tablet = { 520, "w720" }, desktop = { 800, "w1100" },
+                            both = { 640, "w720" };
+
+enum { MANY_MARKS = 400 };
+
+static void draw(struct tm_page *page, enum tm_chart_kind kind, size_t index, const struct drawing *drawing)
+{
+    page->chart.width = drawing->width;
+    tm_charts_draw(&page->chart, kind, index, page->summary);
+}
+
+/* The last one drawn is the widest: its title, its caption and its figures are those of the chart. */
+static void draw_for_each_width(struct tm_page *page, enum tm_chart_kind kind, size_t index, const char *title_id)
+{
+    bool is_large;
+
+    draw(page, kind, index, &phone);
+    is_large = page->chart.marks + page->chart.points > MANY_MARKS;
+    tm_htmlw_open_with(&page->w, "h3", "id", title_id, NULL);
+    tm_htmlw_text(&page->w, page->chart.title);
+    tm_htmlw_close_line(&page->w);
+    tm_htmlw_class(&page->w, "div", "chart");
+    tm_svg_write(&page->w, &page->chart, phone.class_name);
+    draw(page, kind, index, is_large ? &both : &tablet);
+    tm_svg_write(&page->w, &page->chart, tablet.class_name);
+    if (!is_large) {
+        draw(page, kind, index, &desktop);
+        tm_svg_write(&page->w, &page->chart, desktop.class_name);
+    }
+    tm_htmlw_close_line(&page->w);
+}
+
 static void put_chart(struct tm_page *page, enum tm_chart_kind kind, size_t index)
 {
     char id[ID_BYTES], title_id[ID_BYTES];
 
     (void)snprintf(id, sizeof(id), "chart-%d-%zu", (int)kind, index);
     (void)snprintf(title_id, sizeof(title_id), "chart-%d-%zu-title", (int)kind, index);
-    tm_charts_draw(&page->chart, kind, index, page->summary);
     tm_htmlw_open_with(&page->w, "figure", "class", "drawing", "id", id, NULL);
-    tm_htmlw_open_with(&page->w, "h3", "id", title_id, NULL);
-    tm_htmlw_text(&page->w, page->chart.title);
-    tm_htmlw_close_line(&page->w);
-    page_open_scroll(page, "chart", title_id);
-    if (page->chart.is_end_first)
-        tm_htmlw_attr(&page->w, "dir", "rtl"); /* scrolled to its right end at first */
-    tm_svg_write(&page->w, &page->chart);
-    tm_htmlw_close_line(&page->w);
-    tm_htmlw_open(&page->w, "figcaption");
-    tm_page_text(page, page->chart.caption);
-    tm_htmlw_close_line(&page->w);
+    draw_for_each_width(page, kind, index, title_id);
+    if (!page->chart.is_short)
+        put_caption(page);
     put_duplicate(page, title_id);
     tm_htmlw_close_line(&page->w);
 }

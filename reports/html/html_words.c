@@ -57,8 +57,25 @@ static size_t plain_bytes(const char *text)
     return n;
 }
 
-static void put_text(struct tm_htmlw *w, const char *text)
+/* Bytes that stand for themselves.  in: whole  the text that they are of */
+static void put_plain(struct tm_htmlw *w, const char *whole, size_t from, size_t bytes, bool keeps_units)
 {
+    size_t done = from;
+
+    for (size_t i = from; keeps_units && i < from + bytes; i++) {
+        if (!tm_format_is_unit_blank(whole, i))
+            continue;
+        (void)fwrite(whole + done, 1, i - done, w->to);
+        put(w, "\xc2\xa0");
+        done = i + 1;
+    }
+    (void)fwrite(whole + done, 1, from + bytes - done, w->to);
+}
+
+/* in: keeps_units  no line ends between a number and its unit */
+static void put_text(struct tm_htmlw *w, const char *text, bool keeps_units)
+{
+    const char *const whole = text;
     size_t left = strlen(text);
     char seen[64];
 
@@ -68,7 +85,7 @@ static void put_text(struct tm_htmlw *w, const char *text)
         uint32_t code;
 
         if (n > 0) {
-            (void)fwrite(text, 1, n, w->to);
+            put_plain(w, whole, (size_t)(text - whole), n, keeps_units);
         } else {
             n = tm_utf8_next(text, left, &code);
             n += n == 0;
@@ -128,7 +145,7 @@ static void begin_attr(struct tm_htmlw *w, const char *name)
 void tm_htmlw_attr(struct tm_htmlw *w, const char *name, const char *value)
 {
     begin_attr(w, name);
-    put_text(w, value);
+    put_text(w, value, false);
     (void)fputc('"', w->to);
 }
 
@@ -150,24 +167,30 @@ void tm_htmlw_attr_int(struct tm_htmlw *w, const char *name, int64_t value)
     (void)fprintf(w->to, "%" PRId64 "\"", value);
 }
 
-static void put_number(struct tm_htmlw *w, double value)
+static void put_number(struct tm_htmlw *w, double value, int decimals)
 {
     char text[TM_FIXED_TEXT];
 
-    (void)fwrite(text, 1, tm_fixed_text(text, value, 2), w->to);
+    (void)fwrite(text, 1, tm_fixed_text(text, value, decimals), w->to);
 }
 
 void tm_htmlw_attr_number(struct tm_htmlw *w, const char *name, double value)
 {
     begin_attr(w, name);
-    put_number(w, value);
+    put_number(w, value, 2);
     (void)fputc('"', w->to);
 }
 
 void tm_htmlw_text(struct tm_htmlw *w, const char *text)
 {
     end_tag(w);
-    put_text(w, text);
+    put_text(w, text, false);
+}
+
+void tm_htmlw_prose(struct tm_htmlw *w, const char *text)
+{
+    end_tag(w);
+    put_text(w, text, true);
 }
 
 void tm_htmlw_printf(struct tm_htmlw *w, const char *format, ...)
@@ -203,9 +226,9 @@ void tm_htmlw_begin_points(struct tm_htmlw *w, const char *name)
 
 void tm_htmlw_point(struct tm_htmlw *w, double x, double y)
 {
-    put_number(w, x);
+    put_number(w, x, 1);
     (void)fputc(',', w->to);
-    put_number(w, y);
+    put_number(w, y, 1);
     (void)fputc(' ', w->to);
 }
 
@@ -285,7 +308,7 @@ void tm_page_text(struct tm_page *page, const char *text)
     char front[FULL_BYTES + 1];
     const bool more = take_front(front, FULL_BYTES, text);
 
-    tm_htmlw_text(&page->w, front);
+    tm_htmlw_prose(&page->w, front);
     if (more)
         tm_htmlw_text(&page->w, " …");
 }
@@ -301,7 +324,10 @@ void tm_page_advice(struct tm_page *page, const char *text)
             tm_htmlw_printf(&page->w, "%.*s", (int)length, text);
             tm_htmlw_close(&page->w);
         } else if (length > 0 || code) {
-            tm_htmlw_printf(&page->w, "%s%.*s", code ? "`" : "", (int)length, text);
+            char piece[FULL_BYTES + 1];
+
+            (void)snprintf(piece, sizeof(piece), "%s%.*s", code ? "`" : "", (int)length, text);
+            tm_htmlw_prose(&page->w, piece);
         }
         text += length + closed;
     }

@@ -191,7 +191,8 @@ static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *st
     size_t i = 0, n = 0, space = 0, joint = 0;
 
     for (; text[i]; i += n) {
-        if (text[i] == ' ' && i > 0 && (style->face != TM_PDF_MONO || used > width * least_filled))
+        if (text[i] == ' ' && i > 0 && !tm_format_is_unit_blank(text, i) &&
+            (style->face != TM_PDF_MONO || used > width * least_filled))
             space = i;
         else if (i > 0 && used > width * least_filled && strchr("_./:-,", text[i - 1]))
             joint = i;

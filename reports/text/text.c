@@ -98,7 +98,7 @@ static size_t text_line(const char *text, int width)
 
     if (!text[most])
         return most;
-    while (n > 0 && text[n] != ' ')
+    while (n > 0 && (text[n] != ' ' || tm_format_is_unit_blank(text, n)))
         n--;
     if (n > 0)
         return n;

@@ -206,7 +206,7 @@ def check_definitions(tap, page):
 
 
 def check_marks(tap, page):
-    svg = "Array.from(document.querySelectorAll('svg[tabindex]')).find((s) => s.querySelectorAll('g').length > 2)"
+    svg = "Array.from(document.querySelectorAll('svg[tabindex]')).find((s) => s.querySelectorAll('g').length > 2 && s.getBoundingClientRect().width > 0)"
     page.js(f"{svg}.focus()")
     page.key("ArrowRight")
     first = page.wait_for("tip()")

@@ -140,7 +140,7 @@ static const char gpu_tail[] =
     "'round_trips':{'count':30,'host_ps':6000000000,'bytes':245760,'longest':[{'device':'trainer-7/gpu:0',"
     "'begin_ps':233100000000,'dur_ps':300000000,'bytes':8192,'host_event':'$train.py:40 host_fn'}]}},"
     "'kpis':[{'id':'device_utilization','title':'Device "
-    "utilization','value':75.0,'unit':'%','band':'warning',"
+    "utilization','value':75.0,'unit':'%','band':'warning','finding':'idle_input',"
     "'good':80,'bad':50,'definition':'Busy time of all devices as a share of their "
     "windows.'},{'id':'kernel_duration',"
     "'title':'Kernel length, weighted by "

@@ -505,7 +505,7 @@ static char *svg_of(const struct tm_chart *chart)
 
     w.to = open_memstream(&text, &bytes);
     assert_non_null(w.to);
-    tm_svg_write(&w, chart);
+    tm_svg_write(&w, chart, "w720");
     assert_int_equal(w.depth, 0);
     assert_int_equal(fclose(w.to), 0);
     return text;
@@ -532,7 +532,7 @@ static void each_mark_becomes_one_element(void **state)
     tm_chart_point(&chart, -1.5, 2);
     tm_chart_string(&chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_END, 7, 8, "x < y\x01");
     svg = svg_of(&chart);
-    assert_string_equal(svg, "<svg role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
+    assert_string_equal(svg, "<svg class=\"w720\" role=\"img\" aria-label=\"&lt;Title&gt;\" viewBox=\"0,0 400,100.5 \">"
                              "<g><title>a &quot;tip&quot; &amp; more</title>"
                              "<rect class=\"f-compute\" x=\"1\" y=\"2.5\" width=\"30.26\" height=\"4\"/></g>"
                              "<line class=\"s-quiet\" x1=\"0\" y1=\"1\" x2=\"10\" y2=\"1\" stroke-width=\"1\" "

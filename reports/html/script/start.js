@@ -16,7 +16,11 @@ function makePageTools() {
     const tools = make('div', { class: 'page-tools' });
     makeFinder(tools);
     makeThemeSwitch(tools);
-    document.querySelector('nav').prepend(tools);
+    // On a phone the first screen is the report's: the tools stand where the sections start.
+    const narrow = window.matchMedia('(max-width: 640px)');
+    const place = () => document.querySelector(narrow.matches ? 'main' : 'nav').prepend(tools);
+    narrow.addEventListener('change', place);
+    place();
 }
 
 document.body.append(status);

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The first screen in a real browser: verdict, findings, the steps and six tiles at most fit on a desktop and on a phone; a tile in
+the color of a problem leads to its finding; numbers keep their units; charts are drawn for the width that they have."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from devtools import BROWSER, Browser  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import DEMO, Scratch, run  # noqa: E402
+
+SCREENS = ((1440, 900), (390, 844))
+WIDTHS = (360, 768, 1440)
+
+FIRST = """(() => { const bottom = (s) => { const e = document.querySelector(s); return e ? e.getBoundingClientRect().bottom : 0; };
+    return { title: bottom('h1'), verdict: bottom('.verdict'), findings: bottom('.first ol'),
+             steps: bottom('.top .drawing svg:not([hidden])') , tiles: bottom('.tiles'), count: document.querySelectorAll('.tiles > li').length,
+             first: document.querySelectorAll('.first ol > li').length }; })()"""
+# Bands of problems that lead nowhere.
+UNLINKED = """Array.from(document.querySelectorAll('.kpis .band')).filter((b) => /bad|critical|warning/.test(b.className) && !b.closest('a'))
+    .map((b) => b.closest('li').textContent)"""
+# Numbers whose unit is on another line.
+BROKEN = r"""(() => { const broken = [], walk = document.createTreeWalker(document.querySelector('.frame'), NodeFilter.SHOW_TEXT);
+    for (let node; (node = walk.nextNode());) {
+        if (node.parentElement.closest('code, svg, pre') || !node.parentElement.offsetParent) continue;
+        for (const match of node.data.matchAll(/[0-9][ \u00a0](%|ns|µs|ms|s|[KMGT]iB|B)(?=[ .,;)]|$)/g)) {
+            const range = document.createRange();
+            range.setStart(node, match.index);
+            range.setEnd(node, match.index + match[0].length);
+            const tops = new Set(Array.from(range.getClientRects(), (r) => Math.round(r.top)));
+            if (tops.size > 1) broken.push(node.data.slice(Math.max(match.index - 20, 0), match.index + 12));
+        }
+    }
+    return broken.slice(0, 5); })()"""
+# Of each chart that is seen: does it stick out or scroll, how small is its smallest text, and which of its texts cover each other?
+CHARTS = """Array.from(document.querySelectorAll('.drawing')).map((figure) => {
+    const seen = Array.from(figure.querySelectorAll('svg')).filter((s) => s.getBoundingClientRect().width > 0);
+    const texts = seen.flatMap((s) => Array.from(s.querySelectorAll('text'), (t) => [t.textContent, t.getBoundingClientRect()]));
+    const right = figure.getBoundingClientRect().right, covered = [];
+    texts.forEach(([a, x], i) => texts.slice(0, i).forEach(([b, y]) => {
+        const across = Math.min(x.right, y.right) - Math.max(x.left, y.left), down = Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top);
+        if (across > 2 && down > x.height / 2) covered.push(`${a} / ${b}`); }));
+    const size = Math.min(99, ...seen.flatMap((s) => Array.from(s.querySelectorAll('text'), (t) =>
+        parseFloat(getComputedStyle(t).fontSize) * s.getBoundingClientRect().width / s.viewBox.baseVal.width)));
+    return { id: figure.id, drawings: seen.length, size, covered, out: texts.filter(([, r]) => r.right > right + 1).map(([t]) => t),
+             scrolls: figure.querySelector('.chart').scrollWidth > figure.querySelector('.chart').clientWidth + 1,
+             font: seen.length ? getComputedStyle(seen[0]).fontFamily === getComputedStyle(document.body).fontFamily : true }; })"""
+
+
+def check_screen(tap, name, browser, path, width, height):
+    with browser.open_page(width, height) as page:
+        page.load(path)
+        at = page.js(FIRST)
+        below = {part: y for part, y in at.items() if part not in ("count", "first") and y > height}
+        tap.ok(not below, f"{name}: the first screen holds everything at {width} x {height}", below, at)
+        tap.ok(1 <= at["count"] <= 6 and at["first"] <= 3, f"{name}: at most six tiles and three findings", at)
+        order = [at[part] for part in ("title", "verdict", "findings", "steps", "tiles") if at[part]]
+        tap.ok(order == sorted(order), f"{name}: in the order in which it is read", at)
+        unlinked = page.js(UNLINKED)
+        tap.ok(not unlinked, f"{name}: no tile has the color of a problem without its finding", *unlinked)
+        broken = page.js(BROKEN)
+        tap.ok(not broken, f"{name}: numbers and units stay together at {width}", *broken)
+
+
+def check_charts(tap, name, browser, path):
+    for width in WIDTHS:
+        with browser.open_page(width, 900) as page:
+            page.load(path)
+            charts = page.js(CHARTS)
+            wrong = [c for c in charts if c["drawings"] != 1 or c["scrolls"] or c["out"] or c["covered"] or c["size"] < 8.5 or not c["font"]]
+            tap.ok(charts and not wrong, f"{name}: charts at {width} fit, can be read and cover nothing", *wrong[:3])
+
+
+def main():
+    tap = Tap()
+    if BROWSER is None:
+        tap.skip("the first screen", "no chromium")
+        tap.done()
+    with Scratch() as folder:
+        paths = {}
+        for name, source in {"demo": DEMO, **make_profile.write_all(folder, seed=5)}.items():
+            result = run("report", source, "-o", folder / name, "--format", "html")
+            if tap.ok(result.status == 0, f"{name}: a page is written", result):
+                paths[name] = folder / name / "report.html"
+        with Browser(folder) as browser:
+            for name, path in paths.items():
+                for width, height in SCREENS:
+                    check_screen(tap, name, browser, path, width, height)
+                check_charts(tap, name, browser, path)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
