@@ -114,9 +114,14 @@ struct tm_record {
 };
 static_assert(sizeof(struct tm_record) == 48, "batches and spill files rely on 48 bytes");
 
+static inline bool tm_is_flow_kind(uint8_t kind)
+{
+    return kind >= TM_FLOW_BEGIN && kind <= TM_FLOW_END;
+}
+
 static inline bool tm_is_flow(const struct tm_record *record)
 {
-    return record->kind >= TM_FLOW_BEGIN && record->kind <= TM_FLOW_END;
+    return tm_is_flow_kind(record->kind);
 }
 
 /* Whether times after the origin can be kept: from 5 days before it to 100 days after, so that every distance of

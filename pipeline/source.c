@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pipeline/arguments.h"
+#include "pipeline/store/hash.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/trace.h"
 
@@ -163,17 +164,148 @@ void tm_kept_args_free(struct tm_kept_args *args)
     args->own = NULL;
 }
 
+/* --- signatures --- */
+
+enum { LEAST_SIGNATURES = 256, BYTES_PER_SIGNATURE = sizeof(struct tm_signature) + 2 * sizeof(uint16_t) };
+
+static size_t signature_bytes(uint32_t room)
+{
+    return (size_t)room * BYTES_PER_SIGNATURE;
+}
+
+/* Where a signature is, or belongs. */
+static uint16_t *find_slot(const struct tm_signatures *s, const struct tm_signature *wanted)
+{
+    const uint32_t mask = 2 * s->room - 1;
+    uint64_t words[3];
+
+    memcpy(words, wanted, sizeof(words));
+    for (uint64_t at = tm_hash_pair(words[0], words[1] ^ words[2] * UINT64_C(0xd6e8feb86659fd93), s->seed) >> 32;;
+         at++) {
+        uint16_t *const slot = &s->slots[at & mask];
+
+        if (!*slot || !memcmp(&s->rows[*slot], wanted, sizeof(*wanted)))
+            return slot;
+    }
+}
+
+/* Room for so many: both arrays are one block.  false: the run has failed */
+static bool resize_signatures(struct tm_signatures *s, uint32_t room)
+{
+    struct tm_signature *const rows = tm_take(&s->run->budget, TM_ACCOUNT_INPUT, signature_bytes(room), &s->run->error);
+
+    if (!rows)
+        return false;
+    if (s->rows)
+        memcpy(rows, s->rows, s->room * sizeof(*rows));
+    tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->rows, signature_bytes(s->room));
+    s->rows = rows;
+    s->room = room;
+    s->slots = (uint16_t *)(rows + room);
+    for (uint32_t i = 1; i <= s->count; i++)
+        *find_slot(s, &rows[i]) = (uint16_t)i;
+    return true;
+}
+
+void tm_signatures_init(struct tm_signatures *s, struct tm_run *run, size_t memory_bytes)
+{
+    *s = (struct tm_signatures){ .run = run, .memory_bytes = memory_bytes };
+    s->seed = tm_hash_seed(s);
+    (void)resize_signatures(s, LEAST_SIGNATURES);
+}
+
+void tm_signatures_release(struct tm_signatures *s)
+{
+    if (!s->rows)
+        return;
+    tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->rows, signature_bytes(s->room));
+    tm_budget_put_back(&s->run->budget, s->drawn_bytes);
+    *s = (struct tm_signatures){ .run = NULL };
+}
+
+/* Twice the room.  false: there is no memory for it */
+static bool grow_signatures(struct tm_signatures *s)
+{
+    const size_t needed = signature_bytes(3 * s->room), have = s->memory_bytes + s->drawn_bytes;
+
+    if (s->room > TM_SIGNATURES_MOST)
+        return false;
+    if (needed > have) {
+        if (!tm_budget_draw(&s->run->budget, needed - have))
+            return false;
+        s->drawn_bytes += needed - have;
+    }
+    return resize_signatures(s, 2 * s->room);
+}
+
+uint32_t tm_signature_of(struct tm_signatures *s, const struct tm_raw_record *raw)
+{
+    const struct tm_record *const r = &raw->record;
+    const struct tm_signature wanted = {
+        .name = r->name,
+        .config = r->config,
+        .common = r->common,
+        .track = r->track,
+        .traits = raw->traits,
+        .class = r->class,
+        .kind = r->kind,
+        .flags = r->flags,
+    };
+    uint16_t *slot;
+
+    if (r->args_length || raw->own.length || !s->room)
+        return 0;
+    slot = find_slot(s, &wanted);
+    if (*slot)
+        return *slot;
+    if (s->count + 1 == s->room) {
+        if (!grow_signatures(s))
+            return 0;
+        slot = find_slot(s, &wanted);
+    }
+    s->rows[++s->count] = wanted;
+    *slot = (uint16_t)s->count;
+    return s->count;
+}
+
+/* --- batches --- */
+
+bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, const struct tm_raw_record *raw)
+{
+    const uint32_t number = signatures ? tm_signature_of(signatures, raw) : 0, i = batch->count;
+
+    if (number) {
+        batch->start_ps[i] = raw->record.start_ps;
+        batch->dur_ps[i] = raw->record.dur_ps;
+        batch->correlation[i] = raw->record.correlation;
+        batch->signature[i] = (uint16_t)number;
+        batch->count++;
+        return true;
+    }
+    batch->other = *raw;
+    batch->other.signature = 0;
+    batch->has_other = true;
+    if (raw->record.args_length) {
+        memcpy(&batch->args, raw->args,
+               raw->record.args_length < sizeof(batch->args) ? raw->record.args_length : sizeof(batch->args));
+        batch->other.args = &batch->args;
+    }
+    return false;
+}
+
 static tm_status fill_one_by_one(struct tm_cursor *cursor, struct tm_batch *batch)
 {
+    struct tm_source *const source = cursor->source;
     tm_status st = TM_OK;
 
     while (batch->count < TM_BATCH_RECORDS && st == TM_OK && !batch->is_last) {
+        struct tm_raw_record raw;
         bool more = false;
 
-        st = cursor->source->type->next(cursor, &batch->raws[batch->count], &more);
+        st = source->type->next(cursor, &raw, &more);
         batch->is_last = !more;
-        if (more)
-            tm_batch_keep(batch);
+        if (more && !tm_batch_put(batch, source->signatures, &raw))
+            break;
     }
     return st;
 }
@@ -183,9 +315,10 @@ void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     const struct tm_source_type *const type = cursor->source->type;
 
     batch->count = 0;
-    batch->is_last = false;
+    batch->has_other = batch->is_last = false;
     if ((type->next_batch ? type->next_batch(cursor, batch) : fill_one_by_one(cursor, batch)) != TM_OK) {
         batch->count = 0;
+        batch->has_other = false;
         batch->is_last = true;
     }
 }

@@ -11,15 +11,68 @@
 /* A trace that has been scanned: its dictionary stands, its records can be read track by track, as often as
  * wanted.  An input format implements it; the survey and the ordering read it. */
 
+/* What the records of one call site have in common, as the input tells it.  A program runs the same kernels from the same
+ * places again and again: of nearly every event only the times and the correlation id are new.  So a record goes through
+ * stores, batches and the order as these three and the number of its signature, which are 28 bytes instead of 96, and
+ * what follows from a name or launch facts is worked out once for each number. */
+struct tm_signature {
+    tm_strid name;
+    uint32_t config, common;
+    uint32_t track;
+    uint32_t traits; /* of the name */
+    uint8_t class, kind;
+    uint16_t flags;
+};
+static_assert(sizeof(struct tm_signature) == 24, "without a gap: all of it is hashed");
+
+enum { TM_SIGNATURES_MOST = (1 << 15) - 1 /* a row of the record store has 15 bits for one */ };
+
+/* The signatures of a source, numbered from 1 on as they are met.  Those that come when the memory is used up get no
+ * number. */
+struct tm_signatures {
+    struct tm_run *run;
+    struct tm_signature *rows; /* `room` of them; number n is at n */
+    uint16_t *slots;           /* twice as many: numbers by hash; 0 = empty */
+    uint32_t count, room;
+    size_t memory_bytes, drawn_bytes; /* its own, for the old ones and the new ones while it grows, and from the pool */
+    uint64_t seed;
+};
+
+/* in:     memory_bytes  of TM_ACCOUNT_INPUT, before the pool is asked
+ * owns:   the caller releases them (zeroed ones are tolerated)
+ * errors: in run->error; then no signature gets a number */
+void tm_signatures_init(struct tm_signatures *signatures, struct tm_run *run, size_t memory_bytes);
+void tm_signatures_release(struct tm_signatures *signatures);
+
 /* A record as the input gives it, with what goes along with it. */
 struct tm_raw_record {
     struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
-    uint32_t shape;          /* records of one track and kind with the same number differ in times and correlation at
-                                most, and have no arguments; 0 = not numbered */
+    uint32_t signature;      /* its number: it has no arguments.  0 = it has none */
     struct tm_arguments own; /* what the event itself says, where it was asked for; borrowed until asked again */
 };
+
+/* The number of a record's signature, which is new if need be; 0: it gets none, as those that have arguments. */
+uint32_t tm_signature_of(struct tm_signatures *signatures, const struct tm_raw_record *raw);
+
+/* Fill a record of which the times, the correlation and the number are there. */
+static inline void tm_fill_record(const struct tm_signatures *signatures, struct tm_raw_record *raw)
+{
+    const struct tm_signature *const s = &signatures->rows[raw->signature];
+    struct tm_record *const r = &raw->record;
+
+    r->name = s->name;
+    r->track = s->track;
+    r->config = s->config;
+    r->common = s->common;
+    r->args_length = 0;
+    r->class = s->class;
+    r->kind = s->kind;
+    r->flags = s->flags;
+    raw->args = NULL;
+    raw->traits = s->traits;
+}
 
 /* What args may be; whoever makes records has room for one. */
 union tm_args {
@@ -42,29 +95,35 @@ static inline struct tm_allocation *tm_raw_allocation(struct tm_raw_record *raw,
     return &args->allocation;
 }
 
-/* Records that are read at once: up to TM_BATCH_RECORDS, each with room for its args. */
-enum { TM_BATCH_RECORDS = 32 };
+/* The next records of a track at once: columns of those that have a signature, and behind them perhaps one that has none. */
+enum { TM_BATCH_RECORDS = 168 /* as many as a block of the record store has */ };
 
 struct tm_batch {
-    size_t count;
-    bool is_last; /* none follows */
-    struct tm_raw_record raws[TM_BATCH_RECORDS];
-    union tm_args args[TM_BATCH_RECORDS];
+    uint32_t count;
+    bool has_other; /* one without a number follows them */
+    bool is_last;   /* nothing follows */
+    int64_t start_ps[TM_BATCH_RECORDS], dur_ps[TM_BATCH_RECORDS];
+    uint64_t correlation[TM_BATCH_RECORDS];
+    uint16_t signature[TM_BATCH_RECORDS];
+    struct tm_raw_record other;
+    union tm_args args; /* of the other one */
 };
 
-/* The record behind the last one is there: it counts, and its args become the batch's own. */
-static inline void tm_batch_keep(struct tm_batch *batch)
+/* Of record `i`, up to and with the other one, what tm_fill_record needs; own arguments cannot be asked for. */
+static inline void tm_batch_get(const struct tm_batch *batch, uint32_t i, struct tm_raw_record *raw)
 {
-    struct tm_raw_record *const raw = &batch->raws[batch->count];
-
-    if (raw->record.args_length) {
-        union tm_args *const args = &batch->args[batch->count];
-
-        memcpy(args, raw->args, raw->record.args_length < sizeof(*args) ? raw->record.args_length : sizeof(*args));
-        raw->args = args;
+    if (i == batch->count) {
+        *raw = batch->other;
+        return;
     }
-    batch->count++;
+    raw->record.start_ps = batch->start_ps[i];
+    raw->record.dur_ps = batch->dur_ps[i];
+    raw->record.correlation = batch->correlation[i];
+    raw->signature = batch->signature[i];
 }
+
+/* Put a record into a batch that has room.  true: it has a number, another one may follow it */
+bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, const struct tm_raw_record *raw);
 
 struct tm_source;
 
@@ -82,8 +141,8 @@ struct tm_source_type {
     struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
     /* The next record in the order of the file; *more false at the end. */
     tm_status (*next)(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more);
-    /* As many of the next records as a batch holds; fewer, or none, only at the end: batch->is_last.  An event
-     * takes 100 instructions less than one by one.  NULL: tm_next_batch asks for each. */
+    /* The next records, one or more, but at the end: batch->is_last.  The batch is empty before.  NULL: tm_next_batch asks
+     * for each. */
     tm_status (*next_batch)(struct tm_cursor *cursor, struct tm_batch *batch);
     /* Fill raw->own of the record that the cursor gave out last; only where trace->keeps_arguments.  The bytes are
      * valid until the next call of it on any cursor of the source. */
@@ -95,6 +154,7 @@ struct tm_source_type {
 struct tm_source {
     const struct tm_source_type *type;
     struct tm_trace *trace;
+    struct tm_signatures *signatures; /* of its records; the owner is who made it */
 };
 
 /* The next records of any cursor; own arguments cannot be asked for.

@@ -200,11 +200,11 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     return event ? r->take(r->to, event) : r->host->run->error.status;
 }
 
-static void expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
+static void expect_record(void *to, uint64_t correlation)
 {
     const struct resolved *r = to;
 
-    tm_expect(&r->host->resolver, track, raw);
+    tm_expect(&r->host->resolver, correlation);
 }
 
 static void begin_events(struct tm_host_run *host, const char *phase)

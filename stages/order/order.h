@@ -4,12 +4,13 @@
 
 #include "pipeline/source.h"
 
-/* Takes one record of the ordered stream.  track and raw are borrowed until it returns. */
+/* Takes one record of the ordered stream.  track and raw are borrowed until it returns.  Of a raw record that has a
+ * signature only what tm_fill_record needs is there, unless own arguments are given. */
 typedef tm_status tm_take_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
 
-/* Learns of a record as soon as it is known, some records before it is taken: a chance to fetch what taking it needs into
- * the cache.  Nothing may depend on it. */
-typedef void tm_expect_record(void *to, const struct tm_track *track, const struct tm_raw_record *raw);
+/* Learns of the correlation of a device's record some records before it is taken: a chance to fetch what taking it needs
+ * into the cache.  Nothing may depend on it. */
+typedef void tm_expect_record(void *to, uint64_t correlation);
 
 /* Give out all records of a scanned and surveyed source in the order (start, longer first, ends of arrows after what
  * they may point to, track, input order).

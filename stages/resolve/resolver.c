@@ -508,12 +508,21 @@ uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal)
     return trace->device_count++;
 }
 
-bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+static bool is_known(struct tm_resolver *r, bool is_graph, uint64_t id)
 {
-    const bool is_graph = track->side != TM_SIDE_HOST || raw->record.class == TM_CLASS_GRAPH;
     const bool has_some = is_graph ? r->has_expanded : r->has_launched;
 
-    return has_some && tm_index_get(is_graph ? r->expanded_graphs : r->launched, raw->record.correlation);
+    return has_some && tm_index_get(is_graph ? r->expanded_graphs : r->launched, id);
+}
+
+static bool is_id_of_graph(const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    return track->side != TM_SIDE_HOST || raw->record.class == TM_CLASS_GRAPH;
+}
+
+bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    return is_known(r, is_id_of_graph(track, raw), raw->record.correlation);
 }
 
 /* Whether an event lies inside an execution or a compilation of its thread: what has no class of its own there is
@@ -610,43 +619,41 @@ static struct tm_site site_of(const struct tm_resolver *r, const struct tm_track
     };
 }
 
-tm_status tm_call_sites_init(struct tm_resolver *r, size_t memory_bytes)
+tm_status tm_call_sites_init(struct tm_resolver *r, const struct tm_signatures *signatures, size_t memory_bytes)
 {
-    size_t count = 1;
+    const size_t row_bytes = sizeof(struct tm_call_site);
 
-    while (count * 2 * sizeof(*r->call_sites) <= memory_bytes)
-        count *= 2;
-    r->call_sites = tm_take(&r->run->budget, TM_ACCOUNT_METADATA, count * sizeof(*r->call_sites), &r->run->error);
-    r->call_site_count = r->call_sites ? count : 0;
-    return r->run->error.status;
+    r->signatures = signatures;
+    r->call_sites = tm_take(&r->run->budget, TM_ACCOUNT_METADATA, sizeof(*r->call_sites), &r->run->error);
+    if (!r->call_sites)
+        return r->run->error.status;
+    (void)tm_site_rows_init(&r->call_sites->rows[0], r->run, TM_ACCOUNT_METADATA, row_bytes, memory_bytes / 3 * 2);
+    return tm_site_rows_init(&r->call_sites->rows[1], r->run, TM_ACCOUNT_METADATA, row_bytes, memory_bytes / 3);
 }
 
 void tm_call_sites_release(struct tm_resolver *r)
 {
-    tm_give(&r->run->budget, TM_ACCOUNT_METADATA, r->call_sites, r->call_site_count * sizeof(*r->call_sites));
+    if (!r->call_sites)
+        return;
+    tm_site_rows_release(&r->call_sites->rows[0]);
+    tm_site_rows_release(&r->call_sites->rows[1]);
+    tm_give(&r->run->budget, TM_ACCOUNT_METADATA, r->call_sites, sizeof(*r->call_sites));
     r->call_sites = NULL;
-    r->call_site_count = 0;
+}
+
+static void forget(struct tm_site_rows *rows)
+{
+    for (uint64_t i = 0; rows->rows && i <= rows->mask; i++)
+        *(uint64_t *)tm_site_rows_place(rows, i) = 0;
+    rows->used = 0;
 }
 
 void tm_call_sites_forget(struct tm_resolver *r)
 {
-    for (size_t i = 0; i < r->call_site_count; i++)
-        r->call_sites[i].key = 0;
-}
-
-/* What tells a call site from another one; 0 = its records have no number. */
-static inline uint64_t key_of(const struct tm_raw_record *raw, bool is_inside)
-{
-    static_assert(TM_END < 8, "a kind fits in its bits");
-    return raw->shape
-               ? (uint64_t)raw->record.track << 32 | (uint64_t)raw->shape << 4 | raw->record.kind | is_inside << 3
-               : 0;
-}
-
-/* Where a call site lies, if it is there; all that have no number share the first place. */
-static inline struct tm_call_site *place_of(const struct tm_resolver *r, uint64_t key)
-{
-    return &r->call_sites[key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (r->call_site_count - 1)];
+    if (!r->call_sites)
+        return;
+    forget(&r->call_sites->rows[0]);
+    forget(&r->call_sites->rows[1]);
 }
 
 /* All of a call site but what varies. */
@@ -661,10 +668,10 @@ static void fill_call_site(struct tm_resolver *r, const struct tm_track *track, 
     site->around = *around;
     site->is_activity = told.is_activity;
     site->has_id = tm_id_tells(track, raw);
+    site->is_graph = is_id_of_graph(track, raw);
     site->is_runtime = (raw->traits & TM_TRAITS_RUNTIME) != 0;
     site->config = *(const struct tm_config *)tm_rows_at(r->trace->configs, raw->record.config);
     site->event = (struct tm_event){ .record = raw->record,
-                                     .config = &site->config,
                                      .args = raw->args,
                                      .own = raw->own,
                                      .traits = raw->traits,
@@ -695,25 +702,41 @@ TM_NOT_INLINE void make_call_site(struct tm_resolver *r, const struct tm_track *
     site->may_turn = site->event.record.class == TM_CLASS_COPY && site->event.direction == TM_OTHER_DIRECTION;
 }
 
-/* The call site of a record; valid until the next call. */
+/* One that is new, or whose circumstances have changed. */
+TM_NOT_INLINE struct tm_call_site *renew_call_site(struct tm_resolver *r, const struct tm_track *track,
+                                                   const struct tm_raw_record *raw, bool is_inside)
+{
+    struct tm_raw_record filled = *raw;
+    struct tm_call_site *site = &r->call_sites->other;
+    bool is_new;
+
+    if (raw->signature) {
+        tm_fill_record(r->signatures, &filled);
+        site = tm_site_rows_at(&r->call_sites->rows[is_inside], raw->signature, &is_new);
+    }
+    if (site)
+        make_call_site(r, track, &filled, is_inside, site);
+    return site;
+}
+
+/* The call site of a record, valid until the next call.  errors: NULL, of the ledger */
 static inline struct tm_call_site *find_call_site(struct tm_resolver *r, const struct tm_track *track,
                                                   const struct tm_raw_record *raw)
 {
     const bool is_inside = is_inside_runtime(r, track, &raw->record);
-    const uint64_t key = key_of(raw, is_inside);
-    struct tm_call_site *const site = place_of(r, key);
+    struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], raw->signature);
 
-    if (!key || site->key != key || (site->has_id && site->around.is_known != tm_is_known_id(r, track, raw)))
-        make_call_site(r, track, raw, is_inside, site);
-    site->key = key;
-    return site;
+    if (raw->signature && site->number == raw->signature) {
+        if (!site->has_id || site->around.is_known == is_known(r, site->is_graph, raw->record.correlation))
+            return site;
+    }
+    return renew_call_site(r, track, raw, is_inside);
 }
 
-void tm_expect(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+void tm_expect(struct tm_resolver *r, uint64_t correlation)
 {
-    __builtin_prefetch(place_of(r, key_of(raw, false)));
-    if (track->side == TM_SIDE_DEVICE && raw->record.correlation)
-        tm_launches_expect(r->launches, raw->record.correlation);
+    if (correlation)
+        tm_launches_expect(r->launches, correlation);
 }
 
 /* The launch of the execution that a TPU's op lies in. */
@@ -755,9 +778,12 @@ TM_NOT_INLINE void turn_copy(struct tm_resolver *r, const struct tm_track *track
                              uint8_t direction, struct tm_call_site *site)
 {
     struct tm_circumstances around = site->around;
+    struct tm_raw_record filled = *raw;
 
+    if (raw->signature)
+        tm_fill_record(r->signatures, &filled);
     around.direction = direction;
-    fill_call_site(r, track, raw, &around, site);
+    fill_call_site(r, track, &filled, &around, site);
 }
 
 static void find_step(struct tm_resolver *r, const struct tm_raw_record *raw, struct tm_event *event)
@@ -819,16 +845,19 @@ static inline void resolve_activity(struct tm_resolver *r, const struct tm_track
 const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
 {
     struct tm_call_site *const site = find_call_site(r, track, raw);
-    struct tm_event *const event = &site->event;
+    struct tm_event *event;
 
+    if (!site)
+        return NULL;
+    event = &site->event;
     event->record.start_ps = raw->record.start_ps;
     event->record.dur_ps = raw->record.dur_ps;
     event->record.correlation = raw->record.correlation;
-    event->args = raw->args;
     event->own = raw->own;
     if (site->is_runtime)
         note_runtime(r, track, &raw->record);
     if (site->is_activity)
         resolve_activity(r, track, raw, site);
+    event->config = &site->config; /* rows move when there are more */
     return tm_failed(r->run) ? NULL : event;
 }

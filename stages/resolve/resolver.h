@@ -166,19 +166,19 @@ struct tm_resolver {
     struct tm_index *expanded_graphs; /* struct tm_id: correlation ids of graphs whose kernels were recorded */
     struct tm_spans *programs;        /* TPU: executions by device; value = tm_run_key */
     struct tm_run_launch
-        run_launches[TM_RUN_LAUNCHES]; /* looked up last: of devices by the lowest bits of their number */
-    struct tm_spans *steps;            /* markers or executions; the lane is by the source of the steps: host 0,
+        run_launches[TM_RUN_LAUNCHES];      /* looked up last: of devices by the lowest bits of their number */
+    struct tm_spans *steps;                 /* markers or executions; the lane is by the source of the steps: host 0,
                                          TPU the device, GPU executions the launching track,
                                          and TM_NONE for executions on any track */
-    struct tm_index *group_steps;      /* struct tm_group_step; source group */
-    int64_t *inside_until_ps;          /* by thread: the end of the last execution or compilation that began on it;
+    struct tm_index *group_steps;           /* struct tm_group_step; source group */
+    int64_t *inside_until_ps;               /* by thread: the end of the last execution or compilation that began on it;
                                          NULL before the ordered reading */
-    struct tm_sites sites;             /* numbers of sites */
-    struct tm_call_site *call_sites;   /* by their keys, each in its one place; 0 keys are forgotten */
-    size_t call_site_count;            /* a power of two */
-    bool knows_launches, knows_steps;  /* what of it stands by now */
-    bool has_launched, has_expanded;   /* there are some in `launched` and `expanded_graphs`, which are finished */
-    bool has_devices;                  /* a GPU or TPU was active: cpu_op events are no activities */
+    struct tm_sites sites;                  /* numbers of sites */
+    const struct tm_signatures *signatures; /* of the records */
+    struct tm_call_sites *call_sites;
+    bool knows_launches, knows_steps; /* what of it stands by now */
+    bool has_launched, has_expanded;  /* there are some in `launched` and `expanded_graphs`, which are finished */
+    bool has_devices;                 /* a GPU or TPU was active: cpu_op events are no activities */
 };
 
 /* Ordinal of a viewer's group. */
@@ -227,34 +227,41 @@ enum {
         TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA
 };
 
-/* What the records of one shape (struct tm_raw_record) on one track resolve to.  A program runs the same kernels from the
- * same places again and again, so that of nearly every event only the times, the launch and the step have to be worked
- * out: 110 instructions an event instead of 290.  The event is made once and changed for each record. */
+/* What the records of one signature (struct tm_signature) resolve to.  The event is made once and changed for each record:
+ * only the times, the launch and the step have to be worked out, in 60 instructions instead of 450. */
 struct tm_call_site {
-    uint64_t key; /* 0 = forgotten */
+    uint64_t number; /* of the signature; 0 = none */
     struct tm_circumstances around;
     bool is_activity; /* it has a launch and a step */
-    bool has_id;      /* around.is_known has to be looked up each time */
-    bool may_turn;    /* a copy whose direction the name of its launch tells */
-    bool is_runtime;  /* what lies in it is part of the runtime */
+    bool has_id;      /* around.is_known has to be looked up each time, by the id of a graph or of a launch: */
+    bool is_graph;
+    bool may_turn;   /* a copy whose direction the name of its launch tells */
+    bool is_runtime; /* what lies in it is part of the runtime */
     struct tm_event event;
     struct tm_config config; /* of the event */
 };
 
-/* errors: of the ledger */
-tm_status tm_call_sites_init(struct tm_resolver *resolver, size_t memory_bytes);
+struct tm_call_sites {
+    struct tm_site_rows rows[2]; /* struct tm_call_site by number: of records outside and inside executions */
+    struct tm_call_site other;   /* of the last record without a signature */
+};
+
+/* in:     signatures  of the records that will be resolved; must outlive the call sites
+ * errors: of the ledger */
+tm_status tm_call_sites_init(struct tm_resolver *resolver, const struct tm_signatures *signatures, size_t memory_bytes);
 void tm_call_sites_release(struct tm_resolver *resolver);
 /* What they were made of has changed: tracks, or what is known. */
 void tm_call_sites_forget(struct tm_resolver *resolver);
 
 /* Resolve one record.  Without `knows_launches` and `knows_steps` only class, device and level are decided.
  * in:     track  of the record
+ *         raw    of one that has a signature only what tm_fill_record needs
  * returns the event, valid until the next call; NULL: the run has failed */
 const struct tm_event *tm_resolve(struct tm_resolver *resolver, const struct tm_track *track,
                                   const struct tm_raw_record *raw);
 
-/* A record will be resolved soon. */
-void tm_expect(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw);
+/* A record of a device with this correlation will be resolved soon. */
+void tm_expect(struct tm_resolver *resolver, uint64_t correlation);
 
 /* The device of CPU ops with an ordinal: made when it is first seen.  TM_NONE after a failure. */
 uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal);

@@ -59,8 +59,9 @@ static bool make_tables(struct tm_survey *s)
     const size_t launches = tm_budget_share(&run->budget, TM_ACCOUNT_LAUNCHES);
     const size_t steps = tm_budget_share(&run->budget, TM_ACCOUNT_STEPS);
 
+    s->batch = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*s->batch), &run->error);
     tm_sites_init(&r->sites, run, TM_ACCOUNT_LAUNCHES, launches / 16);
-    tm_call_sites_init(r, tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 8);
+    tm_call_sites_init(r, s->source->signatures, tm_budget_share(&run->budget, TM_ACCOUNT_METADATA) / 8);
     r->launches = tm_launches_new(run, launches / 2);
     r->launched = tm_index_new(run, TM_ACCOUNT_LAUNCHES, sizeof(struct tm_id), launches / 8, TM_INDEX_FIRST, NULL);
     r->expanded_graphs =
@@ -83,6 +84,7 @@ static void free_tables(struct tm_survey *s)
         tm_spans_free(s->markers);
     if (s->resolver->steps != s->tpu_steps)
         tm_spans_free(s->tpu_steps);
+    tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s->batch, s->batch ? sizeof(*s->batch) : 0);
     tm_spans_free(s->thunks);
     tm_sorter_free(s->executions);
     tm_groups_free(s->module_times);

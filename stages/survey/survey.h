@@ -91,6 +91,7 @@ struct tm_survey {
     struct tm_resolver *resolver;
     struct tm_survey_stats *census; /* NULL = nobody counts */
     size_t buffer_bytes;
+    struct tm_batch *batch; /* for one track after the other */
     /* gathered on the host's lines */
     struct tm_spans *markers;
     struct tm_sorter *executions; /* struct tm_execution by (module, lane, begin) */

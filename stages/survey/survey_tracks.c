@@ -6,23 +6,39 @@
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey.h"
 
-typedef void on_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw);
+/* in: raw  of one that has a signature only what tm_fill_record needs */
+typedef void on_record(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw);
 
-static void note_times(struct tm_track *track, const struct tm_record *record)
+static inline void fill_record(const struct tm_survey *s, struct tm_raw_record *raw)
+{
+    if (raw->signature)
+        tm_fill_record(s->source->signatures, raw);
+}
+
+static inline void note_times(struct tm_track *track, const struct tm_record *record)
 {
     const int64_t end_ps = record->start_ps + record->dur_ps; /* tm_time_fits */
 
     track->first_ps = record->start_ps < track->first_ps ? record->start_ps : track->first_ps;
     track->last_ps = end_ps > track->last_ps ? end_ps : track->last_ps;
-    track->records++;
 }
 
-/* What each record of a track gives where it is read for the first time. */
-static void count_record(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+/* What the records of a track give where they are read for the first time. */
+static void count_batch(struct tm_survey *s, struct tm_track *track, const struct tm_batch *batch)
 {
-    note_times(track, &raw->record);
-    if (s->census)
-        tm_survey_stats_take(s->census, track, raw);
+    const uint32_t count = batch->count + batch->has_other;
+    struct tm_raw_record raw = { .signature = 0 };
+
+    track->records += count;
+    for (uint32_t i = 0; i < count; i++) {
+        tm_progress_event(&s->run->progress);
+        tm_batch_get(batch, i, &raw);
+        note_times(track, &raw.record);
+        if (s->census) {
+            fill_record(s, &raw);
+            tm_survey_stats_take(s->census, track, &raw);
+        }
+    }
 }
 
 static void note_track(struct tm_trace *trace, const struct tm_track *track)
@@ -36,7 +52,7 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_rec
 {
     const struct tm_source_type *type = s->source->type;
     struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
-    struct tm_batch batch = { .count = 0 };
+    struct tm_batch *const batch = s->batch;
 
     if (cursor)
         cursor->counts = counts;
@@ -44,16 +60,16 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, on_rec
         track->first_ps = INT64_MAX;
         track->last_ps = INT64_MIN;
     }
-    while (!batch.is_last && !tm_failed(s->run)) {
-        tm_next_batch(cursor, &batch);
-        for (size_t i = 0; i < batch.count && !tm_failed(s->run); i++) {
-            const struct tm_raw_record *const raw = &batch.raws[i];
+    batch->is_last = false;
+    while (!batch->is_last && !tm_failed(s->run)) {
+        struct tm_raw_record raw = { .signature = 0 };
 
-            if (counts) {
-                tm_progress_event(&s->run->progress);
-                count_record(s, track, raw);
-            }
-            take(s, track, raw);
+        tm_next_batch(cursor, batch);
+        if (counts)
+            count_batch(s, track, batch);
+        for (uint32_t i = 0; i < batch->count + batch->has_other && !tm_failed(s->run); i++) {
+            tm_batch_get(batch, i, &raw);
+            take(s, track, &raw);
         }
     }
     if (counts)
@@ -168,11 +184,14 @@ static void keep_thunks(struct tm_survey *s, const struct tm_record *r)
     tm_spans_add(s->thunks, &span);
 }
 
-static void take_host(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_host(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw)
 {
     struct host_reading *h = (struct host_reading *)track;
-    const uint32_t traits = raw->traits;
     const struct tm_record *r = &raw->record;
+    uint32_t traits;
+
+    fill_record(s, raw);
+    traits = raw->traits;
 
     check_order(track, &h->before, r);
     h->python += traits & TM_TRAIT_PYTHON || r->class == TM_CLASS_PYTHON;
@@ -371,9 +390,11 @@ struct device_reading {
     struct tm_track track; /* first */
     struct before before;
     bool facts, rows;
+    struct tm_step_row *step_row; /* of the activity before, or NULL */
+    uint32_t step, step_device;
 };
 
-static void take_program(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_program(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
     const struct tm_record *r = &raw->record;
@@ -381,6 +402,7 @@ static void take_program(struct tm_survey *s, struct tm_track *track, const stru
         .lane = track->device, .start_ps = r->start_ps, .end_ps = r->start_ps + r->dur_ps, .value = r->correlation
     };
 
+    fill_record(s, raw);
     check_order(track, &d->before, r);
     if (track->line == TM_LINE_TPU_STEPS) {
         s->tpu_step_count++;
@@ -432,7 +454,7 @@ static void keep_module_time(struct tm_survey *s, const struct tm_event *event)
 {
     struct tm_module_time time = { .name = event->config->module, .total_ps = event->record.dur_ps };
 
-    if (s->marker_count || !event->config->module || event->record.class == TM_CLASS_TPU_OP)
+    if (!event->config->module || event->record.class == TM_CLASS_TPU_OP)
         return;
     time.module = tm_names_info(s->trace->names, event->config->module).hash;
     tm_groups_add(s->module_times, &time);
@@ -443,7 +465,7 @@ static void keep_group(struct tm_survey *s, const struct tm_raw_record *raw)
     struct tm_group_span span = { .start_ps = raw->record.start_ps,
                                   .end_ps = raw->record.start_ps + raw->record.dur_ps };
 
-    if (s->marker_count || !(raw->record.flags & TM_FLAG_GROUP) || raw->record.args_length != sizeof(struct tm_number))
+    if (raw->signature || !(raw->record.flags & TM_FLAG_GROUP) || raw->record.args_length != sizeof(struct tm_number))
         return;
     s->has_groups = true;
     span.key.low = (uint64_t)((const struct tm_number *)raw->args)->value;
@@ -461,23 +483,29 @@ static void keep_facts(struct tm_survey *s, const struct tm_track *track, const 
         device->first_ps = event->record.start_ps;
     if (end_ps > device->last_ps)
         device->last_ps = end_ps;
-    if (event->record.class == TM_CLASS_GRAPH)
-        device->has_collapsed_graphs = true;
-    if (event->record.flags & TM_FLAG_KERNEL_DETAILS)
-        s->trace->has_kernel_details = true;
-    confirm_launch(s, track, event);
-    keep_module_time(s, event);
-    keep_group(s, raw);
+    device->has_collapsed_graphs |= event->record.class == TM_CLASS_GRAPH;
+    s->trace->has_kernel_details |= (event->record.flags & TM_FLAG_KERNEL_DETAILS) != 0;
+    if (s->has_uncertain_launches)
+        confirm_launch(s, track, event);
+    if (!s->marker_count) {
+        keep_module_time(s, event);
+        keep_group(s, raw);
+    }
 }
 
-static void keep_step(struct tm_survey *s, const struct tm_event *event)
+static void keep_step(struct tm_survey *s, struct device_reading *d, const struct tm_event *event)
 {
     const int64_t end_ps = event->record.start_ps + event->record.dur_ps;
-    struct tm_step_row *row;
+    struct tm_step_row *row = d->step_row;
 
     if (event->step == TM_NONE || event->step >= s->trace->steps.count)
         return;
-    row = tm_rows_change(s->trace->steps.rows, s->trace->devices[event->device].first_step_row + event->step);
+    if (!row || event->step != d->step || event->device != d->step_device) { /* no other row is asked for meanwhile */
+        row = tm_rows_change(s->trace->steps.rows, s->trace->devices[event->device].first_step_row + event->step);
+        d->step_row = row;
+        d->step = event->step;
+        d->step_device = event->device;
+    }
     if (!row->activities || event->record.start_ps < row->first_ps)
         row->first_ps = event->record.start_ps;
     if (!row->activities || end_ps > row->last_ps)
@@ -485,7 +513,7 @@ static void keep_step(struct tm_survey *s, const struct tm_event *event)
     row->activities++;
 }
 
-static void take_activity(struct tm_survey *s, const struct device_reading *d, const struct tm_raw_record *raw)
+static void take_activity(struct tm_survey *s, struct device_reading *d, const struct tm_raw_record *raw)
 {
     const struct tm_event *const event = tm_resolve(s->resolver, &d->track, raw);
 
@@ -494,16 +522,16 @@ static void take_activity(struct tm_survey *s, const struct device_reading *d, c
     if (d->facts)
         keep_facts(s, &d->track, raw, event);
     if (d->rows)
-        keep_step(s, event);
+        keep_step(s, d, event);
 }
 
-/* Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell it. */
-static void take_device(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+/* A graph, or a kernel of one.  Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell
+ * it.  out: true: it waits */
+static bool take_graph(struct tm_survey *s, const struct device_reading *d, struct tm_raw_record *raw)
 {
-    struct device_reading *d = (struct device_reading *)track;
-    const struct tm_record *r = &raw->record;
+    const struct tm_record *const r = &raw->record;
 
-    check_order(track, &d->before, r);
+    fill_record(s, raw);
     if (r->flags & TM_FLAG_GRAPH_EXEC && !(r->flags & TM_FLAG_KERNEL_DETAILS)) {
         struct tm_graph_event graph = { .record = *r, .traits = raw->traits };
 
@@ -511,20 +539,34 @@ static void take_device(struct tm_survey *s, struct tm_track *track, const struc
             memcpy(&graph.number, raw->args, sizeof(graph.number));
         if (d->facts)
             tm_sorter_push(s->graphs, &graph);
-        return;
+        return true;
     }
-    if (d->facts && r->flags & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC) && r->correlation != s->last_node_id) {
+    if (d->facts && r->correlation != s->last_node_id) {
         const struct tm_id id = { r->correlation };
 
         tm_index_put(s->resolver->expanded_graphs, &id);
         s->last_node_id = r->correlation;
     }
-    take_activity(s, d, raw);
+    return false;
 }
 
-static void take_cpu_op(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static inline uint16_t flags_of(const struct tm_survey *s, const struct tm_raw_record *raw)
 {
-    if (raw->record.flags & TM_FLAG_HLO_OP)
+    return raw->signature ? s->source->signatures->rows[raw->signature].flags : raw->record.flags;
+}
+
+static void take_device(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw)
+{
+    struct device_reading *d = (struct device_reading *)track;
+
+    check_order(track, &d->before, &raw->record);
+    if (!(flags_of(s, raw) & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC)) || !take_graph(s, d, raw))
+        take_activity(s, d, raw);
+}
+
+static void take_cpu_op(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw)
+{
+    if (flags_of(s, raw) & TM_FLAG_HLO_OP)
         take_activity(s, (struct device_reading *)track, raw);
 }
 
@@ -595,10 +637,11 @@ void tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows)
 
 /* --- what is neither: read once, so that its oddities are counted --- */
 
-static void take_other(struct tm_survey *s, struct tm_track *track, const struct tm_raw_record *raw)
+static void take_other(struct tm_survey *s, struct tm_track *track, struct tm_raw_record *raw)
 {
     struct device_reading *d = (struct device_reading *)track;
 
+    fill_record(s, raw);
     check_order(track, &d->before, &raw->record);
     if (raw->record.class == TM_CLASS_UNRESOLVED && !track->accelerator) /* what its input knows has a tally there */
         tm_tally_add(&s->run->tallies, TM_TALLY_UNKNOWN_PLANE, 1);

@@ -22,7 +22,7 @@ void stored_trace_init(struct stored_trace *stored, struct tm_run *run, uint64_t
         tm_rows_append(stored->trace.tracks, &track);
     }
     run->budget.refuse_in = refuse_in;
-    stored->store = tm_record_store_new(&stored->trace);
+    stored->store = tm_record_store_new(&stored->trace, NULL);
 }
 
 void stored_trace_free(struct stored_trace *stored)

@@ -208,8 +208,9 @@ static void a_cleared_track_is_filled_anew_in_the_same_room(void **state)
         check_track(&s, 1, 0);
         used = used ? used : run.budget.used_bytes[TM_ACCOUNT_INPUT];
     }
-    /* Long arguments alone are new. */
-    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] <= used + TM_KEPT_ARGS_BYTES);
+    /* Long arguments alone are new, and what the records of the third track have in common. */
+    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] <=
+                used + TM_KEPT_ARGS_BYTES + EACH * 2 * 2 * sizeof(struct tm_signature));
     check_track(&s, 2, 50);
     add(&s, 1, 0);
     check_track(&s, 1, 1);
@@ -233,8 +234,9 @@ static void blocks_of_a_cleared_track_go_to_others(void **state)
         tm_record_store_clear(s.store, track);
     for (uint64_t i = 0; i < EACH * 2; i++)
         add(&s, 2, i);
-    /* Long arguments alone are new. */
-    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] <= used + TM_KEPT_ARGS_BYTES);
+    /* Long arguments alone are new, and what the records of the third track have in common. */
+    assert_true(run.budget.used_bytes[TM_ACCOUNT_INPUT] <=
+                used + TM_KEPT_ARGS_BYTES + EACH * 2 * 2 * sizeof(struct tm_signature));
     check_track(&s, 2, EACH * 2);
     check_track(&s, 0, 0);
     end_test(&run, &s);
@@ -476,9 +478,127 @@ static void each_refused_request_ends_clean(void **state)
     refuse_each_request(job);
 }
 
+/* A record with few signatures, of any form: times that go back or far on, arguments now and then. */
+static struct tm_raw_record mixed(uint64_t at, struct tm_number *args)
+{
+    const uint64_t mix = at * UINT64_C(0x9e3779b97f4a7c15);
+
+    args->value = (int64_t)at;
+    return (struct tm_raw_record){
+        .record = { .start_ps = (int64_t)(at * 1000 + (at % 50 == 7 ? (uint64_t)1 << 40 : 0)),
+                    .dur_ps = (int64_t)(at % 90 == 3 ? mix >> 20 : mix >> 40),
+                    .correlation = at % 4          ? at
+                                   : at % 300 == 0 ? mix
+                                                   : 0,
+                    .name = (tm_strid)(mix >> 60),
+                    .track = 2,
+                    .kind = at % 7 ? TM_SPAN : TM_INSTANT,
+                    .args_length = at % 70 == 11 ? sizeof(*args) : 0 },
+        .args = args,
+        .traits = (uint32_t)(mix >> 61),
+    };
+}
+
+/* in: raw  filled */
+static void assert_same_raw(const struct tm_raw_record *raw, const struct tm_raw_record *wanted)
+{
+    assert_memory_equal(&raw->record, &wanted->record, sizeof(raw->record));
+    assert_int_equal(raw->traits, wanted->traits);
+    if (wanted->record.args_length)
+        assert_memory_equal(raw->args, wanted->args, wanted->record.args_length);
+}
+
+/* in: store  holds what mixed gives on track 2 */
+static void check_batches(struct tm_record_store *store, uint64_t count, uint64_t others, struct tm_record_store *copy)
+{
+    struct tm_record_place place;
+    struct tm_batch batch;
+    uint64_t at = 0;
+
+    tm_record_store_begin(store, 2, &place);
+    for (;;) {
+        batch.count = 0;
+        batch.has_other = batch.is_last = false;
+        if (!tm_record_store_next_batch(&place, &batch))
+            break;
+        others -= batch.has_other;
+        if (copy)
+            tm_record_store_add_batch(copy, 2, &batch);
+        for (uint32_t i = 0; i < batch.count + batch.has_other; i++, at++) {
+            struct tm_raw_record raw = { .signature = 0 };
+            struct tm_number args;
+            const struct tm_raw_record wanted = mixed(at, &args);
+
+            tm_batch_get(&batch, i, &raw);
+            assert_int_equal(!raw.signature, i == batch.count);
+            if (raw.signature)
+                tm_fill_record(tm_record_store_signatures(store), &raw);
+            assert_same_raw(&raw, &wanted);
+        }
+    }
+    tm_record_store_end(&place);
+    assert_int_equal(at, count);
+    assert_int_equal(others, 0);
+}
+
+static void batches_hold_what_was_added(void **state)
+{
+    enum { COUNT = 5000, OTHERS = COUNT / 70 + 1 };
+    struct tm_run run;
+    struct stored_trace s;
+    struct tm_record_store *copy;
+
+    (void)state;
+    begin_test(&run, &s);
+    copy = tm_record_store_new(&s.trace, tm_record_store_signatures(s.store));
+    assert_non_null(copy);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        struct tm_number args;
+        const struct tm_raw_record raw = mixed(i, &args);
+
+        tm_record_store_add(s.store, &raw);
+    }
+    check_batches(s.store, COUNT, OTHERS, copy);
+    check_batches(copy, COUNT, OTHERS, NULL);
+    assert_int_equal(tm_record_store_track(copy, 2).traits, tm_record_store_track(s.store, 2).traits);
+    tm_record_store_free(copy);
+    end_test(&run, &s);
+}
+
+/* Once there is no number left records go without, and say all by themselves. */
+static void signatures_end_when_memory_does(void **state)
+{
+    enum { COUNT = 100000 };
+    struct tm_run run;
+    struct tm_signatures signatures;
+    uint32_t numbered = 0;
+
+    (void)state;
+    test_run_init(&run);
+    tm_signatures_init(&signatures, &run, 64 << 10);
+    for (int again = 0; again < 2; again++)
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const struct tm_raw_record raw = { .record = { .name = i / 3, .track = i % 3 }, .traits = 5 };
+            const uint32_t number = tm_signature_of(&signatures, &raw);
+            struct tm_raw_record filled = { .signature = number };
+
+            assert_true(number == i + 1 || (!number && (!again || i == numbered)));
+            if (!number)
+                break;
+            numbered += !again;
+            tm_fill_record(&signatures, &filled);
+            assert_same_raw(&filled, &raw);
+        }
+    assert_in_range(numbered, 511, TM_SIGNATURES_MOST);
+    tm_signatures_release(&signatures);
+    assert_ledger_is_even(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_hold_what_was_added),
+        cmocka_unit_test(signatures_end_when_memory_does),
         cmocka_unit_test(tracks_of_every_length_come_back_in_order),
         cmocka_unit_test(mixed_tracks_spill_and_come_back),
         cmocka_unit_test(very_many_tracks_stay_in_bounds),

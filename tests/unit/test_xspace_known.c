@@ -25,19 +25,23 @@ struct reading {
 /* The next record, by itself or of a batch. */
 static const struct tm_raw_record *next_of(struct tm_cursor *cursor, struct tm_batch *batch, size_t *at)
 {
+    static struct tm_raw_record raw;
     bool more;
 
     if (!batch) {
-        static struct tm_raw_record raw;
-
         assert_int_equal(cursor->source->type->next(cursor, &raw, &more), TM_OK);
         return more ? &raw : NULL;
     }
-    if (*at == batch->count && !batch->is_last) {
+    while (*at == batch->count + batch->has_other && !batch->is_last) {
         tm_next_batch(cursor, batch);
         *at = 0;
     }
-    return *at < batch->count ? &batch->raws[(*at)++] : NULL;
+    if (*at == batch->count + batch->has_other)
+        return NULL;
+    tm_batch_get(batch, (uint32_t)(*at)++, &raw);
+    if (raw.signature)
+        tm_fill_record(cursor->source->signatures, &raw);
+    return &raw;
 }
 
 static void read_line(struct xspace_run *x, uint64_t line, size_t buffer_bytes, bool in_batches,

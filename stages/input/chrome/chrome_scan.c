@@ -559,7 +559,7 @@ static tm_status open_parts(struct scan *s)
     if (st != TM_OK)
         return st;
     *m = (struct tm_chrome_maker){ .run = s->run, .trace = s->trace, .tracks = &s->tracks };
-    m->store = tm_record_store_new(s->trace);
+    m->store = tm_record_store_new(s->trace, NULL);
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
     m->reader = s->reader;
@@ -733,7 +733,9 @@ static tm_status scan(struct scan *s)
 
 tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source)
 {
-    const struct tm_record_finish finish = { chrome_finish_record, chrome_finish_own, trace };
+    const struct tm_record_finish finish = {
+        .record = chrome_finish_record, .flags = TM_FLAG_RUN_ID, .own = chrome_finish_own, .to = trace
+    };
     struct scan s = { .run = trace->run, .trace = trace, .input = input };
     tm_status st = open_parts(&s);
 

@@ -158,18 +158,14 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     struct replay_source *const s = source_of(c);
 
     if (!c->inner) {
-        while (batch->count < TM_BATCH_RECORDS && !batch->is_last) {
-            batch->is_last = !tm_record_store_next(&c->place, &batch->raws[batch->count]);
-            if (!batch->is_last)
-                tm_batch_keep(batch);
-        }
+        batch->is_last = !tm_record_store_next_batch(&c->place, batch);
         return s->source.trace->run->error.status;
     }
     if (!c->is_begun)
         begin(c);
     tm_next_batch(c->inner, batch);
     if (s->keeper == c) {
-        tm_record_store_add_many(s->store, batch->raws, batch->count);
+        tm_record_store_add_batch(s->store, cursor->track, batch);
         if (batch->is_last && !tm_failed(s->source.trace->run))
             s->keeper = NULL;
     }
@@ -213,8 +209,8 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
         inner->type->free(inner);
         return run->error.status;
     }
-    *s = (struct replay_source){ .source = { &replay_source_type, inner->trace }, .inner = inner };
-    s->store = tm_record_store_new(inner->trace);
+    *s = (struct replay_source){ .source = { &replay_source_type, inner->trace, inner->signatures }, .inner = inner };
+    s->store = tm_record_store_new(inner->trace, inner->signatures);
     if (!s->store) {
         free_source(&s->source);
         return run->error.status;
@@ -288,16 +284,24 @@ static bool is_op(const struct tm_record *record)
 }
 
 /* Put a record on the clock of its device.  false: it has no place in time there, and is in a tally. */
-static bool take_device_times(struct record_cursor *c, struct tm_record *record)
+static bool take_device_times(struct record_cursor *c, struct tm_raw_record *raw)
 {
+    struct tm_record *const record = &raw->record;
     const struct tm_device_times *const times = c->place.has_times && is_op(record) ? &c->place.times : NULL;
     const bool fits = tm_clock_place_record(&c->clock, times, record);
 
-    if (is_op(record))
+    if (is_op(record)) {
         record->kind = record->dur_ps ? TM_SPAN : TM_INSTANT;
+        raw->signature = 0; /* it may be of another kind now */
+    }
     if (!fits && c->base.counts)
         tm_tally_add(&c->base.source->trace->run->tallies, TM_TALLY_CLOCK_OUTLIER, 1);
     return fits;
+}
+
+static bool is_to_finish(const struct record_source *s, uint16_t flags)
+{
+    return s->finish.record && (!s->finish.flags || s->finish.flags & flags);
 }
 
 /* The next record of the track, by the recorded times, which the track is in the order of. */
@@ -307,15 +311,17 @@ static inline bool next_recorded(struct record_cursor *c, struct tm_raw_record *
 
     if (!tm_record_store_next(&c->place, raw))
         return false;
-    if (s->finish.record)
+    if (is_to_finish(s, raw->record.flags))
         s->finish.record(s->finish.to, &c->track, raw);
+    if (s->finish.record && !s->finish.flags)
+        raw->signature = 0; /* any of it may have changed */
     return !c->base.counts || count(c, &raw->record);
 }
 
 TM_NOT_INLINE bool next_on_device_clock(struct record_cursor *c, struct tm_raw_record *raw)
 {
     while (next_recorded(c, raw))
-        if (take_device_times(c, &raw->record))
+        if (take_device_times(c, raw))
             return true;
     return false;
 }
@@ -326,6 +332,52 @@ static tm_status next_stored_record(struct tm_cursor *cursor, struct tm_raw_reco
 
     *more = c->clock.clock ? next_on_device_clock(c, raw) : next_recorded(c, raw);
     return *more ? TM_OK : cursor->source->trace->run->error.status;
+}
+
+/* What is done with each record, for those of a batch. */
+static void finish_batch(struct record_cursor *c, struct tm_batch *batch)
+{
+    const struct record_source *const s = (const struct record_source *)c->base.source;
+    const struct tm_signature *const signatures = s->source.signatures->rows;
+
+    for (uint32_t i = 0; i < batch->count + batch->has_other; i++) {
+        const bool is_other = i == batch->count;
+        const uint16_t flags = is_other ? batch->other.record.flags : signatures[batch->signature[i]].flags;
+        struct tm_raw_record raw = { .signature = 0 };
+
+        if (!c->base.counts && !is_to_finish(s, flags))
+            continue;
+        tm_batch_get(batch, i, &raw);
+        if (!is_other)
+            tm_fill_record(s->source.signatures, &raw);
+        if (is_to_finish(s, flags))
+            s->finish.record(s->finish.to, &c->track, &raw);
+        if (is_other)
+            batch->other = raw;
+        else
+            batch->correlation[i] = raw.record.correlation;
+        if (c->base.counts && !count(c, &raw.record))
+            return;
+    }
+}
+
+static tm_status next_stored_batch(struct tm_cursor *cursor, struct tm_batch *batch)
+{
+    struct record_cursor *const c = (struct record_cursor *)cursor;
+    const struct record_source *const s = (const struct record_source *)cursor->source;
+    struct tm_raw_record raw;
+
+    if (!c->clock.clock && !(s->finish.record && !s->finish.flags)) {
+        batch->is_last = !tm_record_store_next_batch(&c->place, batch);
+        finish_batch(c, batch);
+        return cursor->source->trace->run->error.status;
+    }
+    while (batch->count < TM_BATCH_RECORDS && !batch->has_other && !batch->is_last) {
+        batch->is_last = !(c->clock.clock ? next_on_device_clock(c, &raw) : next_recorded(c, &raw));
+        if (!batch->is_last)
+            (void)tm_batch_put(batch, cursor->source->signatures, &raw);
+    }
+    return cursor->source->trace->run->error.status;
 }
 
 /* A tm_read_clock. */
@@ -366,6 +418,7 @@ static const struct tm_source_type record_source_type = {
     .name = "records",
     .open = open_stored_track,
     .next = next_stored_record,
+    .next_batch = next_stored_batch,
     .own = give_stored_arguments,
     .close = close_stored_track,
     .free = free_stored_source,
@@ -382,7 +435,9 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
         tm_record_store_free(store);
         return run->error.status;
     }
-    *s = (struct record_source){ .source = { &record_source_type, trace }, .store = store, .finish = *finish };
+    *s = (struct record_source){ .source = { &record_source_type, trace, tm_record_store_signatures(store) },
+                                 .store = store,
+                                 .finish = *finish };
     s->clock = tm_device_clock_read(trace, read_clock, s);
     if (tm_failed(run))
         free_stored_source(&s->source);

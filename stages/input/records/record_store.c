@@ -15,17 +15,16 @@
 enum { TM_RECORD_PLACE_BYTES = 2016 };
 
 /* Rows of the record store, of 12 bytes.  Nearly all records take one: how long after the one before it in its track it
- * starts, by how much its id is more than the last one, and the number of its shape, which is all that events of the same
- * name mostly have in common.  Those that start earlier, or much later, those with an id far from the last one, and those
- * whose shape got no number take three; those with arguments, or with a length of more than 32 bits, five.  The track is
- * not in them: a block holds records of one. */
-enum tm_packed_form { TM_PACKED_SMALL, TM_PACKED_WHOLE, TM_PACKED_LONG };
+ * starts, by how much its id is more than the last one, and the number of its signature.  Those that start earlier, or much
+ * later, those with an id far from the last one, and those whose signature got no number take three; those with arguments,
+ * or with a length of more than 32 bits, five.  The track is not in them: a block holds records of one. */
+enum tm_packed_form { TM_PACKED_WHOLE = 0, TM_PACKED_SMALL = 1, TM_PACKED_LONG = 2 };
 
-enum { TM_PACKED_FORM_BITS = 2 };
+enum { TM_PACKED_FORM_BITS = 2, TM_PACKED_SMALL_BITS = 1 /* the other bit of a small one is of its number */ };
 
 struct tm_packed_whole {
     uint32_t start_low, start_high;
-    uint8_t kind_and_form; /* kind << 2 | enum tm_packed_form: where the small ones have their form */
+    uint8_t kind_and_form; /* kind << 2 | enum tm_packed_form: where the small ones have theirs */
     uint8_t class;
     uint16_t flags;
     uint32_t dur_low;
@@ -46,31 +45,8 @@ enum { TM_PACKED_WHOLE_ROWS = 3, TM_PACKED_MORE_ROWS = 2 };
 
 static_assert(sizeof(struct tm_packed_whole) == TM_PACKED_WHOLE_ROWS * sizeof(union tm_packed), "without a rest");
 static_assert(sizeof(struct tm_packed_more) == TM_PACKED_MORE_ROWS * sizeof(union tm_packed), "without a rest");
-static_assert(offsetof(struct tm_packed_small, shape_and_form) == offsetof(struct tm_packed_whole, kind_and_form),
+static_assert(offsetof(struct tm_packed_small, signature_and_form) == offsetof(struct tm_packed_whole, kind_and_form),
               "told apart; little-endian machines only");
-
-/* What records share, in two numbers; a shape is never all zero. */
-struct tm_shape {
-    uint64_t name_config, rest;
-};
-
-/* Class, kind and flags, as they lie in a record one behind the other. */
-enum { OF_CLASS = offsetof(struct tm_record, class), OF_CLASS_BYTES = sizeof(uint32_t) };
-
-static_assert(OF_CLASS + OF_CLASS_BYTES == sizeof(struct tm_record) && offsetof(struct tm_record, kind) == OF_CLASS + 1,
-              "what a shape copies at once; little-endian machines only");
-
-static inline struct tm_shape tm_shape_of(const struct tm_record *r, uint32_t traits)
-{
-    const uint64_t is_shape = 0x8000; /* the highest bit of the kind */
-    uint32_t class;
-
-    memcpy(&class, (const uint8_t *)r + OF_CLASS, OF_CLASS_BYTES);
-    return (struct tm_shape){
-        .name_config = r->name | (uint64_t)r->config << 32,
-        .rest = traits | (class | is_shape) << 32,
-    };
-}
 
 /* Ids of a track mostly go up in small steps.  A step is this much more than what it stands for. */
 enum { TM_ID_STEP_ZERO = 0x7fff, TM_ID_STEP_NONE = 0xffff /* there is no id */ };
@@ -90,34 +66,21 @@ static inline uint64_t tm_id_after(uint64_t before, uint16_t step)
     return step == TM_ID_STEP_NONE ? 0 : before + step - TM_ID_STEP_ZERO;
 }
 
-static inline enum tm_packed_form tm_packed_form(const union tm_packed *from)
+static inline bool tm_is_small(const union tm_packed *from)
 {
-    return (enum tm_packed_form)(from->small.shape_and_form & ((1 << TM_PACKED_FORM_BITS) - 1));
+    return from->small.signature_and_form & TM_PACKED_SMALL;
+}
+
+static inline bool tm_is_long(const union tm_packed *from)
+{
+    return (from->small.signature_and_form & ((1 << TM_PACKED_FORM_BITS) - 1)) == TM_PACKED_LONG;
 }
 
 static inline uint32_t tm_packed_rows(const union tm_packed *from)
 {
-    static_assert(TM_PACKED_WHOLE == 1 && TM_PACKED_LONG == 2 && TM_PACKED_WHOLE_ROWS == 3 && TM_PACKED_MORE_ROWS == 2,
-                  "one, three or five");
-    return 1 + 2 * (uint32_t)tm_packed_form(from);
-}
-
-/* Whether a record without arguments of its own takes less rows than the most. */
-static inline bool tm_packs_short(const struct tm_record *r)
-{
-    return !(r->args_length | r->common) && (uint64_t)r->dur_ps <= UINT32_MAX;
-}
-
-/* in: step_ps, id_step, shape  after the start and the id before, and the number of its shape */
-static inline void tm_pack_small(const struct tm_record *r, uint32_t step_ps, uint16_t id_step, uint16_t shape,
-                                 union tm_packed *to)
-{
-    to->small = (struct tm_packed_small){
-        .step_ps = step_ps,
-        .dur_ps = (uint32_t)r->dur_ps,
-        .id_step = id_step,
-        .shape_and_form = (uint16_t)(shape << TM_PACKED_FORM_BITS | TM_PACKED_SMALL),
-    };
+    if (tm_is_small(from))
+        return 1;
+    return TM_PACKED_WHOLE_ROWS + (tm_is_long(from) ? TM_PACKED_MORE_ROWS : 0);
 }
 
 static inline void tm_pack_whole(const struct tm_record *r, uint32_t traits, enum tm_packed_form form,
@@ -155,26 +118,6 @@ static inline void tm_pack_long(const struct tm_kept_record *row,
 
     tm_pack_whole(r, row->traits, TM_PACKED_LONG, to);
     memcpy(&to[TM_PACKED_WHOLE_ROWS], &more, sizeof(more));
-}
-
-/* in:  start_ps, id, shapes  of the record before, the last id that was not 0, and all shapes by number
- * out: *to, *traits          of a small record */
-static inline void tm_unpack_small(const union tm_packed *from, int64_t start_ps, uint64_t id,
-                                   const struct tm_shape *shapes, struct tm_record *to, uint32_t *traits)
-{
-    const struct tm_packed_small *p = &from->small;
-    const struct tm_shape *shape = &shapes[p->shape_and_form >> TM_PACKED_FORM_BITS];
-    const uint32_t class = (uint32_t)(shape->rest >> 32) & ~0x8000u;
-
-    to->start_ps = (int64_t)((uint64_t)start_ps + p->step_ps);
-    to->dur_ps = p->dur_ps;
-    to->correlation = tm_id_after(id, p->id_step);
-    to->name = (tm_strid)shape->name_config;
-    to->config = (uint32_t)(shape->name_config >> 32);
-    to->common = 0;
-    to->args_length = 0;
-    memcpy((uint8_t *)to + OF_CLASS, &class, OF_CLASS_BYTES);
-    *traits = (uint32_t)shape->rest;
 }
 
 /* out: *to, *traits  of a long record but for what only its second part has */
@@ -215,8 +158,6 @@ enum {
     LARGEST = CLASSES - 1,
     PAGES_WANTED = 1024,
     OTHERS_BYTES = 2 << 20, /* of the share: windows, decoders, places */
-    SHAPE_BITS = 13,
-    SHAPES_BYTES = sizeof(struct tm_shape) << SHAPE_BITS,
     LEAST_PAGE_BYTES = 2 << 10,
     MOST_PAGE_BYTES = 64 << 10,
     CHAIN_PAGE_BYTES = 4 << 10,
@@ -249,8 +190,9 @@ struct block {
     union tm_packed rows[];
 };
 
-static_assert(SHAPE_BITS + TM_PACKED_FORM_BITS <= 16, "a small row has room for the number of a shape");
+static_assert(TM_SIGNATURES_MOST < 1 << (16 - TM_PACKED_SMALL_BITS), "a small row has room for the number");
 static_assert((UNIT_BYTES << LARGEST) - sizeof(struct block) == TM_RECORD_PLACE_BYTES, "a place holds any block");
+static_assert(TM_RECORD_PLACE_BYTES / sizeof(union tm_packed) == TM_BATCH_RECORDS, "so does a batch");
 static_assert(LEAST_PAGE_BYTES % (UNIT_BYTES << LARGEST) == 0, "pages hold the largest blocks without a rest");
 
 /* The blocks of one track, and what is known of its records. */
@@ -270,21 +212,21 @@ struct tm_record_store {
     struct tm_rows *blocks; /* units; a block is known by its first one */
     struct tm_rows *chains; /* struct chain; row = track */
     struct tm_kept_args args;
-    struct tm_rows *timed;   /* struct timed_args; NULL = none */
-    struct tm_shape *shapes; /* 1 << SHAPE_BITS, by hash; zero = a number that no shape has yet */
+    struct tm_rows *timed; /* struct timed_args; NULL = none */
+    struct tm_signatures own_signatures, *signatures;
     uint64_t spare[CLASSES]; /* plus one: first of a chain of blocks that no track has */
     uint64_t track;          /* whose chain is at hand, or NO_TRACK; its row of `chains` is older */
     struct chain chain;
     struct block *block; /* the last one of that chain, or NULL; valid until the next call on `blocks` */
 };
 
-struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
+struct tm_record_store *tm_record_store_new(struct tm_trace *trace, struct tm_signatures *signatures)
 {
     struct tm_run *run = trace->run;
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT), others = OTHERS_BYTES;
     const size_t all = share - share / 2 > others ? share - others : share / 2, least = TM_KEPT_LEAST_BYTES;
     const size_t own = all / 4 > least ? all / 4 : least;
-    const size_t memory = all - tm_kept_args_bytes(trace->keeps_arguments ? own : 0) - SHAPES_BYTES;
+    const size_t memory = all - tm_kept_args_bytes(trace->keeps_arguments ? own : 0) - share / 16;
     const size_t blocks = memory - memory / 8;
     struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
     size_t page = blocks / PAGES_WANTED;
@@ -298,8 +240,10 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace)
     store->track = NO_TRACK;
     store->blocks = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, UNIT_BYTES, blocks, page);
     store->chains = tm_rows_new_paged(run, TM_ACCOUNT_INPUT, sizeof(struct chain), memory / 8, CHAIN_PAGE_BYTES);
-    store->shapes = tm_take(&run->budget, TM_ACCOUNT_INPUT, SHAPES_BYTES, &run->error);
-    if (store->blocks && store->chains && store->shapes)
+    store->signatures = signatures ? signatures : &store->own_signatures;
+    if (!signatures)
+        tm_signatures_init(&store->own_signatures, run, share / 16);
+    if (!tm_failed(run))
         return store;
     tm_record_store_free(store);
     return NULL;
@@ -313,8 +257,13 @@ void tm_record_store_free(struct tm_record_store *store)
     tm_rows_free(store->chains);
     tm_kept_args_free(&store->args);
     tm_rows_free(store->timed);
-    tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store->shapes, SHAPES_BYTES);
+    tm_signatures_release(&store->own_signatures);
     tm_give(&store->run->budget, TM_ACCOUNT_INPUT, store, sizeof(*store));
+}
+
+struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store)
+{
+    return store->signatures;
 }
 
 /* --- adding --- */
@@ -398,27 +347,9 @@ static inline bool make_room(struct tm_record_store *store, uint32_t rows)
     return (store->block && store->block->count + rows <= store->block->room) || open_block(store, rows);
 }
 
-/* The number of a shape; two places are tried, so that whatever there is the search is short.  False: it gets none. */
-static inline bool number_shape(struct tm_record_store *store, const struct tm_shape *shape, uint16_t *number)
-{
-    const uint64_t both = shape->name_config ^ shape->rest * UINT64_C(0xd6e8feb86659fd93);
-    const uint32_t first = (uint32_t)(both * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SHAPE_BITS));
-
-    for (uint32_t i = 0; i < 2; i++) {
-        struct tm_shape *const at = &store->shapes[first ^ i];
-
-        if (!at->rest)
-            *at = *shape;
-        if (at->rest == shape->rest && at->name_config == shape->name_config) {
-            *number = (uint16_t)(first ^ i);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The rows of a record have been written. */
-static inline void count_record(struct tm_record_store *store, const struct tm_record *r, uint32_t rows)
+static inline void count_record(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
+                                enum tm_kind kind, uint32_t rows)
 {
     static const uint8_t of_kind[] = {
         [TM_FLOW_BEGIN] = TM_STORED_FLOWS, [TM_FLOW_STEP] = TM_STORED_FLOWS, [TM_FLOW_END] = TM_STORED_FLOWS,
@@ -426,79 +357,100 @@ static inline void count_record(struct tm_record_store *store, const struct tm_r
     };
     struct chain *const chain = &store->chain;
 
-    chain->traits |= of_kind[r->kind];
-    if (chain->count && r->start_ps <= chain->start_ps) {
-        if (r->start_ps < chain->start_ps)
+    chain->traits |= of_kind[kind];
+    if (chain->count && start_ps <= chain->start_ps) {
+        if (start_ps < chain->start_ps)
             chain->traits |= TM_STORED_BACK | TM_STORED_UNSORTED;
-        else if (r->dur_ps > chain->dur_ps)
+        else if (dur_ps > chain->dur_ps)
             chain->traits |= TM_STORED_UNSORTED;
     }
-    chain->start_ps = r->start_ps;
-    chain->dur_ps = r->dur_ps;
-    chain->id = r->correlation ? r->correlation : chain->id;
+    chain->start_ps = start_ps;
+    chain->dur_ps = dur_ps;
+    chain->id = id ? id : chain->id;
     chain->count++;
     store->block->count += rows;
 }
 
-/* Add a record in one row, or in three. */
-TM_INLINE void add_short(struct tm_record_store *store, const struct tm_record *r, uint32_t traits)
+/* Add a record of a signature in one row to the chain at hand.  false: it does not fit in one */
+static inline bool add_small(struct tm_record_store *store, int64_t start_ps, int64_t dur_ps, uint64_t id,
+                             uint32_t signature)
 {
-    if (r->track != store->track)
-        turn_to(store, r->track);
-    const uint64_t step_ps = (uint64_t)r->start_ps - (uint64_t)store->chain.start_ps;
-    const struct tm_shape shape = tm_shape_of(r, traits);
-    uint16_t number = 0, id_step;
-    const bool is_small = tm_id_step(r->correlation, store->chain.id, &id_step) && step_ps <= UINT32_MAX &&
-                          number_shape(store, &shape, &number);
-    const uint32_t rows = is_small ? 1 : TM_PACKED_WHOLE_ROWS;
+    const uint64_t step_ps = (uint64_t)start_ps - (uint64_t)store->chain.start_ps;
+    uint16_t id_step;
+
+    if (!tm_id_step(id, store->chain.id, &id_step) || (step_ps | (uint64_t)dur_ps) > UINT32_MAX)
+        return false;
+    if (!make_room(store, 1))
+        return true;
+    store->block->rows[store->block->count].small = (struct tm_packed_small){
+        .step_ps = (uint32_t)step_ps,
+        .dur_ps = (uint32_t)dur_ps,
+        .id_step = id_step,
+        .signature_and_form = (uint16_t)(signature << TM_PACKED_SMALL_BITS | TM_PACKED_SMALL),
+    };
+    count_record(store, start_ps, dur_ps, id, (enum tm_kind)store->signatures->rows[signature].kind, 1);
+    return true;
+}
+
+/* Add a record to the chain at hand, in as many rows as it takes. */
+static void add_wide(struct tm_record_store *store, const struct tm_kept_record *row)
+{
+    const struct tm_record *const r = &row->record;
+    const bool is_long = row->own_length || r->args_length || r->common || (uint64_t)r->dur_ps > UINT32_MAX;
+    const uint32_t rows = TM_PACKED_WHOLE_ROWS + (is_long ? TM_PACKED_MORE_ROWS : 0);
 
     if (!make_room(store, rows))
         return;
-    if (is_small)
-        tm_pack_small(r, (uint32_t)step_ps, id_step, number, &store->block->rows[store->block->count]);
+    if (is_long)
+        tm_pack_long(row, &store->block->rows[store->block->count]);
     else
-        tm_pack_whole(r, traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
-    count_record(store, r, rows);
-}
-
-void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
-{
-    const uint32_t track = row->record.track, rows = TM_PACKED_WHOLE_ROWS + TM_PACKED_MORE_ROWS;
-
-    if (!row->own_length && tm_packs_short(&row->record)) {
-        add_short(store, &row->record, row->traits);
-        return;
-    }
-    if (track != store->track)
-        turn_to(store, track);
-    if (!make_room(store, rows))
-        return;
-    tm_pack_long(row, &store->block->rows[store->block->count]);
-    count_record(store, &row->record, rows);
-}
-
-/* Add a record with arguments, or of which none of the shorter forms is enough. */
-TM_NOT_INLINE void add_long(struct tm_record_store *store, const struct tm_raw_record *raw)
-{
-    struct tm_kept_record row;
-
-    if (tm_keep_record(&store->args, store->run, raw, &row) == TM_OK)
-        tm_record_store_add_row(store, &row);
-}
-
-void tm_record_store_add_many(struct tm_record_store *store, const struct tm_raw_record *raws, size_t count)
-{
-    for (const struct tm_raw_record *raw = raws; raw < raws + count; raw++) {
-        if (!raw->own.length && tm_packs_short(&raw->record))
-            add_short(store, &raw->record, raw->traits);
-        else
-            add_long(store, raw);
-    }
+        tm_pack_whole(r, row->traits, TM_PACKED_WHOLE, &store->block->rows[store->block->count]);
+    count_record(store, r->start_ps, r->dur_ps, r->correlation, (enum tm_kind)r->kind, rows);
 }
 
 void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw)
 {
-    tm_record_store_add_many(store, raw, 1);
+    const struct tm_record *const r = &raw->record;
+    const uint32_t signature = tm_signature_of(store->signatures, raw);
+    struct tm_kept_record row;
+
+    if (r->track != store->track)
+        turn_to(store, r->track);
+    if (signature && add_small(store, r->start_ps, r->dur_ps, r->correlation, signature))
+        return;
+    if (tm_keep_record(&store->args, store->run, raw, &row) == TM_OK)
+        add_wide(store, &row);
+}
+
+void tm_record_store_add_batch(struct tm_record_store *store, uint64_t track, const struct tm_batch *batch)
+{
+    if (track != store->track)
+        turn_to(store, track);
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (!add_small(store, batch->start_ps[i], batch->dur_ps[i], batch->correlation[i], batch->signature[i])) {
+            struct tm_kept_record row = { .own_length = 0 };
+            struct tm_raw_record raw = { .signature = 0 };
+
+            tm_batch_get(batch, i, &raw);
+            tm_fill_record(store->signatures, &raw);
+            row.record = raw.record;
+            row.traits = raw.traits;
+            add_wide(store, &row);
+        }
+    if (batch->has_other)
+        tm_record_store_add(store, &batch->other);
+}
+
+void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept_record *row)
+{
+    const struct tm_record *const r = &row->record;
+    const struct tm_raw_record raw = { .record = *r, .traits = row->traits };
+    const uint32_t signature = row->own_length ? 0 : tm_signature_of(store->signatures, &raw);
+
+    if (r->track != store->track)
+        turn_to(store, r->track);
+    if (!signature || !add_small(store, r->start_ps, r->dur_ps, r->correlation, signature))
+        add_wide(store, row);
 }
 
 /* Times that lie near the recorded ones, in place of an id: so most records stay short. */
@@ -559,7 +511,9 @@ void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_ra
         return;
     }
     timed.record.flags |= TM_FLAG_TIMED;
+    timed.signature = 0;
     tm_record_store_add(store, &timed);
+    store->chain.traits |= TM_STORED_TIMED;
 }
 
 /* --- what is there --- */
@@ -610,8 +564,12 @@ void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct
 {
     *place = (struct tm_record_place){ .store = store, .track = (uint32_t)track };
     place->rows = tm_take(&store->run->budget, TM_ACCOUNT_INPUT, TM_RECORD_PLACE_BYTES, &store->run->error);
-    if (place->rows)
-        place->next_block = find_chain(store, track).first;
+    if (place->rows) {
+        const struct chain chain = find_chain(store, track);
+
+        place->next_block = chain.first;
+        place->is_timed = chain.traits & TM_STORED_TIMED;
+    }
 }
 
 void tm_record_store_end(struct tm_record_place *place)
@@ -655,10 +613,18 @@ static inline const union tm_packed *step(struct tm_record_place *place)
 static inline void unpack(struct tm_record_place *place, const union tm_packed *rows, struct tm_record *to,
                           uint32_t *traits)
 {
-    if (tm_packed_form(rows) == TM_PACKED_SMALL)
-        tm_unpack_small(rows, place->start_ps, place->id, place->store->shapes, to, traits);
-    else
+    if (tm_is_small(rows)) {
+        struct tm_raw_record raw = { .signature = rows->small.signature_and_form >> TM_PACKED_SMALL_BITS };
+
+        tm_fill_record(place->store->signatures, &raw);
+        *to = raw.record;
+        *traits = raw.traits;
+        to->start_ps = (int64_t)((uint64_t)place->start_ps + rows->small.step_ps);
+        to->dur_ps = rows->small.dur_ps;
+        to->correlation = tm_id_after(place->id, rows->small.id_step);
+    } else {
         tm_unpack_whole(rows, to, traits);
+    }
     to->track = place->track;
     place->start_ps = to->start_ps;
     place->id = to->correlation ? to->correlation : place->id;
@@ -671,7 +637,7 @@ static void unpack_row(struct tm_record_place *place, const union tm_packed *row
     row->own_length = 0;
     row->args = 0;
     unpack(place, rows, &row->record, &row->traits);
-    if (tm_packed_form(rows) == TM_PACKED_LONG)
+    if (tm_is_long(rows))
         tm_unpack_more(&rows[TM_PACKED_WHOLE_ROWS], row);
 }
 
@@ -699,12 +665,11 @@ static void give_timed(struct tm_record_place *place, struct tm_raw_record *raw)
     raw->record.args_length = args->has_number ? sizeof(args->number) : 0;
 }
 
-/* returns true */
-TM_NOT_INLINE bool give_packed_times(struct tm_record_place *place, struct tm_record *record)
+static void give_packed_times(struct tm_record_place *place, struct tm_raw_record *raw)
 {
-    unpack_times(record, &place->times);
+    unpack_times(&raw->record, &place->times);
     place->has_times = true;
-    return true;
+    raw->signature = 0;
 }
 
 /* out: false: it cannot be read */
@@ -714,43 +679,76 @@ TM_NOT_INLINE bool give_long(struct tm_record_place *place, const union tm_packe
     if (tm_unkeep_record(&place->store->args, &place->row, &place->args, raw) != TM_OK)
         return false;
     if (raw->record.flags & TM_FLAG_TIMED)
-        (void)give_packed_times(place, &raw->record);
+        give_packed_times(place, raw);
     if (raw->record.args_length == sizeof(timed_row))
         give_timed(place, raw);
     return true;
 }
 
-/* The record of the rows that were stepped over. */
-static inline bool give_short(struct tm_record_place *place, const union tm_packed *rows, struct tm_raw_record *raw)
-{
-    place->has_times = false;
-    place->row.own_length = 0;
-    raw->shape = tm_packed_form(rows) == TM_PACKED_SMALL ? (rows->small.shape_and_form >> TM_PACKED_FORM_BITS) + 1u : 0;
-    unpack(place, rows, &raw->record, &raw->traits);
-    raw->args = &place->args;
-    raw->own = (struct tm_arguments){ .length = 0 };
-    return !(raw->record.flags & TM_FLAG_TIMED) || give_packed_times(place, &raw->record);
-}
-
-/* The next record wherever it is, and in any form. */
-TM_NOT_INLINE bool next_any(struct tm_record_place *place, struct tm_raw_record *raw)
+bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw)
 {
     const union tm_packed *const rows = step(place);
 
     if (!rows)
         return false;
-    if (tm_packed_form(rows) != TM_PACKED_LONG)
-        return give_short(place, rows, raw);
     place->has_times = false;
-    return give_long(place, rows, raw);
+    raw->signature = 0;
+    if (tm_is_long(rows))
+        return give_long(place, rows, raw);
+    place->row.own_length = 0;
+    unpack(place, rows, &raw->record, &raw->traits);
+    if (tm_is_small(rows))
+        raw->signature = rows->small.signature_and_form >> TM_PACKED_SMALL_BITS;
+    raw->args = &place->args;
+    raw->own = (struct tm_arguments){ .length = 0 };
+    if (raw->record.flags & TM_FLAG_TIMED)
+        give_packed_times(place, raw);
+    return true;
 }
 
-bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw)
+/* All that follow in one row each, as far as there is room.  What a signature says is not looked at. */
+static inline void take_small(struct tm_record_place *place, struct tm_batch *batch)
 {
-    /* Whatever is called is called last: no register has to be saved. */
-    if (place->at == place->count || tm_packed_form(&place->rows[place->at]) != TM_PACKED_SMALL)
-        return next_any(place, raw);
-    return give_short(place, &place->rows[place->at++], raw);
+    const union tm_packed *rows = &place->rows[place->at];
+    const uint32_t left = place->count - place->at, room = TM_BATCH_RECORDS - batch->count;
+    const union tm_packed *const end = rows + (left < room ? left : room);
+    int64_t start_ps = place->start_ps;
+    uint64_t id = place->id;
+    uint32_t n = batch->count;
+
+    for (; rows < end && tm_is_small(rows); rows++, n++) {
+        const uint64_t own = tm_id_after(id, rows->small.id_step);
+
+        start_ps = (int64_t)((uint64_t)start_ps + rows->small.step_ps);
+        batch->start_ps[n] = start_ps;
+        batch->dur_ps[n] = rows->small.dur_ps;
+        batch->correlation[n] = own;
+        batch->signature[n] = rows->small.signature_and_form >> TM_PACKED_SMALL_BITS;
+        id = own ? own : id;
+    }
+    place->at = (uint32_t)(rows - place->rows);
+    place->start_ps = start_ps;
+    place->id = id;
+    batch->count = n;
+}
+
+bool tm_record_store_next_batch(struct tm_record_place *place, struct tm_batch *batch)
+{
+    struct tm_raw_record raw;
+
+    while (batch->count < TM_BATCH_RECORDS) {
+        if (place->at == place->count && (batch->count || !place->next_block || !copy_block(place)))
+            return batch->count > 0;
+        if (!place->is_timed)
+            take_small(place, batch);
+        if (place->at == place->count || batch->count == TM_BATCH_RECORDS)
+            continue;
+        if (!tm_record_store_next(place, &raw))
+            return batch->count > 0;
+        if (!tm_batch_put(batch, place->store->signatures, &raw))
+            return true;
+    }
+    return true;
 }
 
 bool tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_record *row,

@@ -16,16 +16,17 @@
 struct tm_record_store;
 union tm_packed;
 
-/* in:     trace   its run and tracks; must outlive the store
+/* in:     trace       its run and tracks; must outlive the store, as have signatures
+ *         signatures  that the records' numbers are of; NULL = the store has its own
  * errors: NULL, with the error in run->error */
-struct tm_record_store *tm_record_store_new(struct tm_trace *trace) TM_MUST_USE;
+struct tm_record_store *tm_record_store_new(struct tm_trace *trace, struct tm_signatures *signatures) TM_MUST_USE;
 void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 
 /* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
 void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw);
 
-/* The same of many. */
-void tm_record_store_add_many(struct tm_record_store *store, const struct tm_raw_record *raws, size_t count);
+/* The same of all records of a batch, of one track. */
+void tm_record_store_add_batch(struct tm_record_store *store, uint64_t track, const struct tm_batch *batch);
 
 /* The same of an op that has a time of its own, which its place gives out beside the record. */
 void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
@@ -37,6 +38,7 @@ enum tm_stored_trait {
     TM_STORED_FLOWS = 1 << 1,    /* TM_FLOW_BEGIN, _STEP or _END */
     TM_STORED_UNSORTED = 1 << 2, /* not in the order (start, longer first) */
     TM_STORED_BACK = 1 << 3,     /* some start lies before the one before it: unsorted whatever the lengths are */
+    TM_STORED_TIMED = 1 << 4,    /* ops that have a time of their own in place of an id */
 };
 
 struct tm_stored_track {
@@ -67,12 +69,17 @@ struct tm_record_place {
     struct tm_allocation args; /* of the record given out last, or what it has instead */
     struct tm_device_times times;
     bool has_times; /* of the record given out last */
+    bool is_timed;  /* some records of the track may have */
 };
 
 /* owns: every place that was begun, even in vain, is ended */
 void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place);
 /* raw->args points into the place.  out: false: that was the end, or the run has failed */
 bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw) TM_MUST_USE;
+/* The next records, put into a batch that is empty; own times and own arguments cannot be asked for. */
+bool tm_record_store_next_batch(struct tm_record_place *place, struct tm_batch *batch) TM_MUST_USE;
+/* Whose numbers the records have. */
+struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store);
 
 /* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store.
  * out: *bytes  the same, for the caller to change in place */
@@ -90,8 +97,8 @@ bool tm_record_store_join_own(struct tm_record_store *store, struct tm_kept_reco
 
 struct tm_packed_small {
     uint32_t step_ps, dur_ps;
-    uint16_t shape_and_form; /* the number of the shape << 2 | enum tm_packed_form */
-    uint16_t id_step;        /* tm_id_step */
+    uint16_t signature_and_form; /* the number of the signature << 1 | TM_PACKED_SMALL */
+    uint16_t id_step;            /* tm_id_step */
 };
 
 union tm_packed {
@@ -116,7 +123,8 @@ typedef tm_status tm_finish_own(void *to, const struct tm_record *record, uint8_
 
 struct tm_record_finish {
     tm_finish_record *record; /* called with every record that is given out; may be NULL */
-    tm_finish_own *own;       /* called with own arguments that are given out; may be NULL */
+    uint16_t flags;     /* not 0: only with those that have one of these, of which it may change the correlation */
+    tm_finish_own *own; /* called with own arguments that are given out; may be NULL */
     void *to;
 };
 

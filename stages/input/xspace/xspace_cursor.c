@@ -184,8 +184,7 @@ struct xspace_cursor {
     struct tm_reader window;
     uint8_t *buffer;
     size_t buffer_bytes;
-    bool keeps_arguments;            /* of the trace: only then the next three are known */
-    uint64_t event_at, event_length; /* in the input: the event that was read last */
+    uint64_t event_at, event_length; /* in the input: the event that was read last, outside of batches */
     uint64_t times_length;           /* its first bytes that are known to be no statistics */
     struct tm_xevent event;
     bool has_metadata;  /* of the event that was read */
@@ -280,7 +279,6 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo
     };
     c->buffer_bytes = buffer_bytes;
-    c->keeps_arguments = source->trace->keeps_arguments;
     c->find_known = tm_xknown_finder(!c->x->is_plain);
     set_up(c, track);
     if (!tm_failed(run))
@@ -569,38 +567,56 @@ static void take_head(struct tm_xevent *event, const struct tm_xhead *head)
     event->is_aggregated = false;
 }
 
-/* An event that lies in the buffer as a whole.  false: it is in a tally instead. */
-TM_INLINE bool take_event(struct xspace_cursor *c, const struct tm_wire *bytes, struct tm_raw_record *raw)
+/* The number of a record, remembered with what was made of its event. */
+static uint32_t number_of(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_raw_record *raw)
 {
-    struct tm_xhead head;
-    const struct tm_xresult *const known = c->find_known(c->x->known, &c->kin, bytes, &head, c->event.facts.ints);
+    const bool is_instant = raw->record.kind == TM_INSTANT;
 
-    if (c->keeps_arguments) {
-        c->event_length = (uint64_t)(bytes->end - bytes->at);
-        c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
-        c->times_length = head.is_usual ? (uint64_t)(head.stats.at - bytes->at) : 0;
-    }
-    count_event(c);
+    if (!known || !known->is_usual)
+        return tm_signature_of(&c->x->signatures, raw);
+    if (known->track != raw->record.track)
+        known->signature[0] = known->signature[1] = 0;
+    known->track = raw->record.track;
+    if (!known->signature[is_instant])
+        known->signature[is_instant] = (uint16_t)tm_signature_of(&c->x->signatures, raw);
+    return known->signature[is_instant];
+}
+
+/* The record of an event that lies in the buffer as a whole.  false: it is in a tally instead. */
+static bool make_any_record(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_wire *bytes,
+                            const struct tm_xhead *head, struct tm_raw_record *raw)
+{
     if (!known)
-        return take_new_event(c, bytes, &head, raw);
-    take_head(&c->event, &head);
+        return take_new_event(c, bytes, head, raw);
+    take_head(&c->event, head);
     return make_known_record(c, known, raw);
 }
 
 /* The next record.  false: there is none, or the run has failed */
-TM_INLINE bool read_record(struct xspace_cursor *c, struct tm_raw_record *raw)
+static bool read_record(struct xspace_cursor *c, struct tm_raw_record *raw)
 {
-    bool kept = false, more = true;
+    bool kept = false;
 
-    while (more && !kept) {
+    while (!kept) {
         struct tm_wire bytes;
+        struct tm_xhead head;
+        struct tm_xresult *known;
 
-        if (tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes))
-            kept = take_event(c, &bytes, raw);
-        else
-            more = read_field(c, raw, &kept);
+        if (!tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
+            if (!read_field(c, raw, &kept))
+                return false;
+            continue;
+        }
+        known = c->find_known(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
+        c->event_length = (uint64_t)(bytes.end - bytes.at);
+        c->event_at = c->window.base + (uint64_t)(bytes.at - c->window.buffer);
+        c->times_length = head.is_usual ? (uint64_t)(head.stats.at - bytes.at) : 0;
+        count_event(c);
+        kept = make_any_record(c, known, &bytes, &head, raw);
+        if (kept)
+            raw->signature = number_of(c, known, raw);
     }
-    return more;
+    return true;
 }
 
 static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more)
@@ -611,14 +627,62 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
     return *more ? TM_OK : c->x->source.trace->run->error.status;
 }
 
+/* Put an event into the batch of which all is known but its times and its id: nearly all of them.  false: it is not
+ * one, or its times need a second look */
+TM_INLINE bool put_known(struct xspace_cursor *c, const struct tm_xresult *known, const struct tm_xhead *head,
+                         struct tm_batch *batch)
+{
+    const uint16_t signature = known->signature[!head->duration_ps];
+    const uint32_t i = batch->count;
+    int64_t start_ps;
+
+    if (known->track != c->base.track || !signature || c->line_is_outlier || c->clock.clock || head->duration_ps < 0 ||
+        __builtin_add_overflow(c->line_ps, head->offset_ps, &start_ps) || start_ps < 0 ||
+        !tm_time_fits(start_ps, head->duration_ps))
+        return false;
+    batch->start_ps[i] = start_ps;
+    batch->dur_ps[i] = head->duration_ps;
+    batch->correlation[i] =
+        known->flags & TM_FLAG_CORRELATION ? (uint64_t)c->event.facts.ints[TM_STAT_CORRELATION_ID] : 0;
+    batch->signature[i] = signature;
+    batch->count++;
+    return true;
+}
+
+static void put_other(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_wire *bytes,
+                      const struct tm_xhead *head, struct tm_batch *batch)
+{
+    struct tm_raw_record raw;
+
+    if (!make_any_record(c, known, bytes, head, &raw))
+        return;
+    if (known)
+        (void)number_of(c, known, &raw);
+    (void)tm_batch_put(batch, &c->x->signatures, &raw);
+}
+
 static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
 {
     struct xspace_cursor *const c = (struct xspace_cursor *)cursor;
 
-    while (batch->count < TM_BATCH_RECORDS && !batch->is_last) {
-        batch->is_last = !read_record(c, &batch->raws[batch->count]);
-        if (!batch->is_last)
-            tm_batch_keep(batch);
+    while (batch->count < TM_BATCH_RECORDS && !batch->has_other && !batch->is_last) {
+        struct tm_wire bytes;
+        struct tm_xhead head;
+        struct tm_xresult *known;
+
+        if (!tm_reader_take(&c->window, TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN), &bytes)) {
+            struct tm_raw_record raw;
+            bool kept = false;
+
+            batch->is_last = !read_field(c, &raw, &kept);
+            if (kept)
+                (void)tm_batch_put(batch, &c->x->signatures, &raw);
+            continue;
+        }
+        known = c->find_known(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
+        count_event(c);
+        if (!known || !put_known(c, known, &head, batch))
+            put_other(c, known, &bytes, &head, batch);
     }
     return c->x->source.trace->run->error.status;
 }
@@ -777,6 +841,7 @@ static void free_source(struct tm_source *source)
     tm_give(budget, TM_ACCOUNT_METADATA, x->timelines, x->timelines ? TM_TIMELINE_SLOTS * sizeof(*x->timelines) : 0);
     tm_index_free(x->stats);
     tm_index_free(x->events);
+    tm_signatures_release(&x->signatures);
     tm_xknown_free(x->known);
     tm_device_clock_free(x->clock);
     tm_configs_free(x->configs);

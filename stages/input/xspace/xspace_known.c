@@ -195,8 +195,8 @@ void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const s
 
 /* --- finding --- */
 
-static const struct tm_xresult *find_plain(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
-                                           struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT])
+static struct tm_xresult *find_plain(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
+                                     struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT])
 {
     return find_known(known, kin, bytes, head, numbers, tm_wire_pack);
 }

@@ -218,9 +218,8 @@ static inline struct tm_xshape *find_shape(struct tm_xknown *known, const struct
 }
 
 /* A tm_find_known. */
-TM_INLINE const struct tm_xresult *find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
-                                              struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT],
-                                              tm_wire_packing *pack)
+TM_INLINE struct tm_xresult *find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
+                                        struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
 {
     struct tm_xshape *shape;
     struct tm_xslot *slot;

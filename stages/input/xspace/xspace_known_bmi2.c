@@ -17,8 +17,8 @@ static inline uint64_t pack_at_once(uint64_t bytes)
     return _pext_u64(bytes, UINT64_C(0x7f7f7f7f7f7f7f7f));
 }
 
-const struct tm_xresult *tm_xknown_find_bmi2(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
-                                             struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT])
+struct tm_xresult *tm_xknown_find_bmi2(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
+                                       struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT])
 {
     return find_known(known, kin, bytes, head, numbers, pack_at_once);
 }

@@ -66,6 +66,7 @@ struct tm_event_row {
 
 struct tm_xspace {
     struct tm_source source; /* first: a tm_source is cast to it */
+    struct tm_signatures signatures;
     const struct tm_input *input;
     struct tm_rows *planes;     /* struct tm_plane */
     struct tm_rows *lines;      /* struct tm_line_row; row i is the first part of track i */
@@ -136,7 +137,9 @@ struct tm_xresult {
     bool is_counter : 1;
     bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
     bool has_device_times : 1;
-    bool is_usual : 1; /* of its numbers a correlation id is used at the most */
+    bool is_usual : 1;     /* of its numbers a correlation id is used at the most */
+    uint16_t signature[2]; /* of a usual one's records on `track`: with a length, without; 0 = not asked yet */
+    uint32_t track;
 };
 
 /* owns:   the caller frees it; x must outlive it
@@ -190,10 +193,10 @@ TM_INLINE bool tm_xhead_read(const struct tm_wire *bytes, struct tm_xhead *head,
  * in:     bytes  of the event, with TM_READER_SLACK readable bytes behind them
  *         kin    but for metadata_id, which is written
  * out:    numbers  by enum tm_stat: those that vary
- *         NULL     it is to be read, and then learned; else valid until the next call of either */
-typedef const struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin *kin,
-                                               const struct tm_wire *bytes, struct tm_xhead *head,
-                                               int64_t numbers[TM_STAT_COUNT]);
+ *         NULL     it is to be read, and then learned; else valid until the next call of either, which the caller may give
+ *                  signatures */
+typedef struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
+                                         struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT]);
 
 /* The function that does it.  may_be_best: the one that this processor does it fastest with; all do the same */
 tm_find_known *tm_xknown_finder(bool may_be_best);

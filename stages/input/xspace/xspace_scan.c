@@ -455,6 +455,7 @@ static void make_tables(struct tm_xspace *x, struct tm_run *run)
     const size_t longest = tm_budget_part(&run->budget, TM_ACCOUNT_METADATA) / 8;
 
     x->scratch_bytes = longest < TM_LARGEST_NAME ? longest : TM_LARGEST_NAME; /* 64 KiB at the very least */
+    tm_signatures_init(&x->signatures, run, tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 16);
     x->known = tm_xknown_new(x);
     x->configs = tm_configs_new(x->source.trace);
     x->hlo = tm_hlo_new(x->source.trace, x->input);
@@ -477,7 +478,7 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
     *source = NULL;
     if (!x)
         return run->error.status;
-    x->source = (struct tm_source){ &tm_xspace_source_type, trace };
+    x->source = (struct tm_source){ &tm_xspace_source_type, trace, &x->signatures };
     x->input = input;
     x->warn = warn;
     x->warn_to = to;
