@@ -175,7 +175,7 @@ deps: ## install the packages for building and testing
 
 # --- what is made from tables and committed --------------------------------------------------------------
 # schemas/NAME.schema.json and schemas/NAME.md, out of the fields of the documents (pipeline/doc/doc_fields.h).
-SCHEMAS := summary comparison scaling check night brief show history split result
+SCHEMAS := summary comparison scaling check night brief show query history split result
 schemas: $(BUILD)/tests/print_schema ## write the schemas and their pages from pipeline/doc/*_fields.c
 	@for name in $(SCHEMAS); do \
 		$< $$name json >$(BUILD)/schema.part && mv $(BUILD)/schema.part schemas/$$name.schema.json && \

@@ -190,7 +190,7 @@ enum {
     SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
     BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
     ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
-    PRINTS = TM_FOR_BRIEF | TM_FOR_SHOW,                   /* verbs that print some of the figures */
+    PRINTS = TM_FOR_BRIEF | TM_FOR_SHOW | TM_FOR_QUERY,    /* verbs that print some of the figures */
     FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS,      /* verbs that work figures out */
     CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS, /* of them those of one run */
     RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                   /* verbs that choose a run */
@@ -248,7 +248,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .words = "a4 letter", .fallback = "a4",
         .help = "the paper of the PDF" },
     [TM_OPTION_REDACT] = {
-        "redact", TM_KIND_FLAG, TM_FOR_REPORT | PRINTS | TRACES, FIELD(redact),
+        "redact", TM_KIND_FLAG, TM_FOR_REPORT | TM_FOR_BRIEF | TM_FOR_SHOW | TRACES, FIELD(redact),
         .help =
         "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written" },
     [TM_OPTION_REDACT_MAP] = {
@@ -277,13 +277,13 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .fallback = "10us",
         .help = "list idle gaps from this length on; sums hold all of them" },
     [TM_OPTION_ROWS] = {
-        "rows", TM_KIND_NUMBER, REPORTS | TM_FOR_CHECK | TM_FOR_SHOW | ANALYSES, FIELD(rows), .argument = "N",
+        "rows", TM_KIND_NUMBER, REPORTS | TM_FOR_CHECK | TM_FOR_SHOW | TM_FOR_QUERY | ANALYSES, FIELD(rows), .argument = "N",
         .fallback = NUMBER_TEXT(TM_ROWS_USUAL), .least = 1, .most = TM_ROWS_MOST,
         .help =
         "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 by default; of steps the"
         " first and the slowest, 1,000 each by default" },
     [TM_OPTION_TOP] = {
-        "top", TM_KIND_NUMBER, TM_FOR_SHOW, FIELD(top), .argument = "N",
+        "top", TM_KIND_NUMBER, TM_FOR_SHOW | TM_FOR_QUERY, FIELD(top), .argument = "N",
         .least = 1, .most = TM_ROWS_MOST, .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
         .help = "the first N rows only, once they are filtered and sorted" },
     [TM_OPTION_WHERE] = {
@@ -301,19 +301,19 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
         .help = "print these fields of each row, in this order; members of a field as in idle_ps.host" },
     [TM_OPTION_FILTER] = {
-        "filter", TM_KIND_OWN, TRACES, FIELD(filter), .argument = "TERM", .read = read_filter,
+        "filter", TM_KIND_OWN, TRACES | TM_FOR_QUERY, FIELD(filter), .argument = "TERM", .read = read_filter,
         .flags = TM_OPTION_MANY,
         .help = "write only what fits: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, class=NAME,"
                 " track=GLOB; may be given several times" },
     [TM_OPTION_ARGS] = {
-        "args", TM_KIND_WORD, TRACES, FIELD(args), .argument = "all|essential|none",
+        "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",
         .help = "which arguments of events to write; fewer of them make a trace much easier to open" },
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings" },
     [TM_OPTION_RAW] = {
-        "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW, FIELD(raw),
+        "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW | TM_FOR_QUERY, FIELD(raw),
         .help =
         "write texts in CSV with all their characters: control characters and marks of writing direction as they were"
         " recorded, in place of escapes" },
@@ -369,12 +369,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "junit", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(junit), .argument = "FILE",
         .help = "write the result as JUnit XML as well" },
     [TM_OPTION_CSV] = {
-        "csv", TM_KIND_FLAG, TM_FOR_SHOW, FIELD(as_csv),
+        "csv", TM_KIND_FLAG, TM_FOR_SHOW | TM_FOR_QUERY, FIELD(as_csv),
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
         .help = "print CSV, for spreadsheets and data frames: all fields, exact numbers" },
     [TM_OPTION_AS_MARKDOWN] = {
-        "markdown", TM_KIND_FLAG, PRINTS, FIELD(as_markdown),
-        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "brief show",
+        "markdown", TM_KIND_FLAG, PRINTS | TM_FOR_SCHEMA, FIELD(as_markdown),
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "brief show query schema",
         .help = "print Markdown, for pull requests and chats" },
     [TM_OPTION_MARKDOWN] = {
         "markdown", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(markdown), .argument = "FILE",
@@ -429,10 +429,19 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "dry-run", TM_KIND_FLAG, WORKS | TM_FOR_BATCH_PRUNE, FIELD(dry_run),
         .flags = TM_OPTION_NO_ENVIRONMENT,
         .help = "only say what would be done" },
+    [TM_OPTION_KEEP_DATABASE] = {
+        "keep", TM_KIND_TEXT, TM_FOR_QUERY, FIELD(keep_database), .argument = "FILE",
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "query",
+        .help = "write the database with all tables to FILE, which query and any SQLite client read; --args none leaves"
+                " arguments of events out" },
     [TM_OPTION_KEEP] = {
         "keep", TM_KIND_NUMBER, TM_FOR_BATCH_PRUNE, FIELD(keep), .argument = "N",
         .fallback = "30", .least = 1, .most = UINT64_MAX,
         .help = "how many of the last nights keep their reports" },
+    [TM_OPTION_TIME_LIMIT] = {
+        "time-limit", TM_KIND_TIME, TM_FOR_QUERY, FIELD(time_limit_ps), .argument = "TIME",
+        .fallback = "300s",
+        .help = "give up a query that runs longer than this; 0s: never" },
     [TM_OPTION_THRESHOLDS] = {
         "thresholds", TM_KIND_TEXT, FIGURES, FIELD(thresholds), .argument = "FILE",
         .help = "bands of the key figures, as JSON, in place of the built-in ones" },

@@ -76,7 +76,9 @@ enum tm_verb_bit {
     TM_FOR_BATCH_EXPORT = 1 << 17,
     TM_FOR_BRIEF = 1 << 18,
     TM_FOR_SHOW = 1 << 19,
-    TM_FOR_ALL = (1 << 20) - 1,
+    TM_FOR_QUERY = 1 << 20,
+    TM_FOR_SCHEMA = 1 << 21,
+    TM_FOR_ALL = (1 << 22) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -159,21 +161,23 @@ struct tm_options {
     uint64_t part_events;    /* --max-events: slices */
     uint64_t part_bytes;     /* --max-size: before compression */
 
-    const char *results;      /* --results: a file of an external benchmark */
-    struct tm_texts fail_on;  /* --fail-on: gates as expressions */
-    const char *history;      /* --history: a database of a batch */
-    const char *run_spread;   /* --run-spread: a percentage */
-    const char *gate;         /* --gate: a file */
-    struct tm_texts baseline; /* --baseline: runs that gates compare with */
-    const char *junit;        /* --junit: a file to write */
-    const char *markdown;     /* --markdown: a file to write */
-    bool as_markdown;         /* --markdown of brief and show: the form on stdout */
-    bool as_csv;              /* --csv: the form on stdout */
-    uint64_t top;             /* --top: rows; 0 = all */
-    const char *where;        /* --where: a condition on rows */
-    const char *sort;         /* --sort: fields */
-    const char *fields;       /* --fields: what of a row */
-    bool init;                /* --init: write the gate file */
+    const char *results;       /* --results: a file of an external benchmark */
+    struct tm_texts fail_on;   /* --fail-on: gates as expressions */
+    const char *history;       /* --history: a database of a batch */
+    const char *run_spread;    /* --run-spread: a percentage */
+    const char *gate;          /* --gate: a file */
+    struct tm_texts baseline;  /* --baseline: runs that gates compare with */
+    const char *junit;         /* --junit: a file to write */
+    const char *markdown;      /* --markdown: a file to write */
+    bool as_markdown;          /* --markdown of brief and show: the form on stdout */
+    bool as_csv;               /* --csv: the form on stdout */
+    uint64_t top;              /* --top: rows; 0 = all */
+    const char *where;         /* --where: a condition on rows */
+    const char *sort;          /* --sort: fields */
+    const char *fields;        /* --fields: what of a row */
+    const char *keep_database; /* --keep of query: a file to write */
+    int64_t time_limit_ps;     /* --time-limit: clock time of a query; 0 = any */
+    bool init;                 /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
     uint64_t jobs;           /* --jobs: processes at once; 0 = as many as the machine carries */
@@ -293,7 +297,9 @@ enum tm_option_index {
     TM_OPTION_TASKS,
     TM_OPTION_SBATCH,
     TM_OPTION_DRY_RUN,
+    TM_OPTION_KEEP_DATABASE,
     TM_OPTION_KEEP,
+    TM_OPTION_TIME_LIMIT,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,

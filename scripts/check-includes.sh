@@ -12,6 +12,7 @@
 #     content                these, and its own
 #     html, pdf, text ...    all of them but another medium
 #     show                   these, and gates: figures and limits as people write them
+#     query                  show: its tables
 #   main.c, engine, nightly, commands  all three: they join the parts
 #   tests                    everything; nobody includes tests
 # and each outside library is used by one family of files, so that the rest builds without it.
@@ -30,7 +31,7 @@ cjson/*                | pipeline/doc/doc_json.c pipeline/settings.c reports/fin
 jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxh*.h                 | pipeline/* stages/*
-sqlite3.h              | reports/history/* pipeline/commands/version.c
+sqlite3.h              | reports/history/* reports/query/* stages/output/sqlite/* pipeline/database.c pipeline/commands/query.c pipeline/commands/version.c
 '
 
 wrong=0
@@ -58,6 +59,7 @@ below() { # a file in reports/
             echo "reports/format/* reports/findings/* reports/statistics/* reports/compare/* reports/$folder/*"
             ;;
         show) echo 'reports/format/* reports/content/* reports/gates/* reports/media.h reports/show/*' ;;
+        query) echo 'reports/format/* reports/content/* reports/gates/* reports/media.h reports/show/* reports/query/*' ;;
         content) echo 'reports/format/* reports/findings/* reports/chart/* reports/content/*' ;;
         *) echo "reports/format/* reports/chart/* reports/content/* reports/media.h reports/$folder/*" ;;
     esac

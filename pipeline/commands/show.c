@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `show`: a table or a figure of a run, or of another document, by its name. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/analysis.h"
 #include "pipeline/engine/outputs.h"
 #include "reports/media.h"
 #include "reports/show/show.h"
-
-enum { COLUMNS_LEAST = 40, COLUMNS_MOST = 1000 };
-
-/* Of the terminal; what is piped or written to a file is as wide as a report. */
-static int columns_of_line(void)
-{
-    struct winsize size = { .ws_col = 0 };
-
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return TM_TEXT_COLUMNS;
-    return size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col > COLUMNS_MOST ? COLUMNS_MOST : size.ws_col;
-}
 
 static tm_status print(struct tm_run *run, const struct tm_options *options, const struct tm_value *root)
 {
@@ -37,7 +21,7 @@ static tm_status print(struct tm_run *run, const struct tm_options *options, con
                                    : options->as_markdown ? TM_SHOW_MARKDOWN
                                                           : TM_SHOW_TEXT;
 
-    return tm_finish_stdout(run, tm_show_write(run, root, &query, form, columns_of_line(), stdout));
+    return tm_finish_stdout(run, tm_show_write(run, root, &query, form, tm_columns_of_line(), stdout));
 }
 
 /* --- documents that are there --- */

@@ -238,8 +238,8 @@ static void open_host(struct tm_conversion *c, uint32_t number, bool keeps_argum
 tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host)
 {
     *host = &c->host;
-    if (!c->host.run || c->host.trace.host != number || !c->host.trace.keeps_arguments)
-        open_host(c, number, true);
+    if (!c->host.run || c->host.trace.host != number || (!c->host.trace.keeps_arguments && !c->is_bare))
+        open_host(c, number, !c->is_bare);
     return c->run->error.status;
 }
 
@@ -306,7 +306,7 @@ tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct 
     before = count_now(run);
     tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
     if (!tm_failed(run))
-        tm_host_events(host, take_event, exporter);
+        (void)(c->is_bare ? tm_host_bare_events : tm_host_events)(host, take_event, exporter);
     if (!tm_failed(run))
         tm_exporter_end_host(exporter);
     count_as_before(c, &before);

@@ -20,8 +20,9 @@ struct tm_conversion {
     struct tm_host_run host;      /* that is open; run NULL = none */
     struct tm_host_clock *clocks; /* of each host */
     int64_t epoch_ns;             /* what the clock of the recording read at time 0 of the output; 0 = not known */
-    bool is_read;                 /* all of the input has been read once */
-    bool arguments_are_read;      /* and all arguments */
+    bool is_bare;            /* no output reads arguments: events come without them, from the records that are kept */
+    bool is_read;            /* all of the input has been read once */
+    bool arguments_are_read; /* and all arguments */
     /* What the output says of itself. */
     struct tm_trace_facts facts;
     /* Damage, known when everything was read. */

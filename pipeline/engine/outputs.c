@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -769,6 +770,17 @@ void tm_print_partial(const struct tm_value *summary, const char *what)
         (void)fputs("; ", stderr);
     }
     (void)fputs("every figure rests only on what could be read\n", stderr);
+}
+
+enum { COLUMNS_LEAST = 40, COLUMNS_MOST = 1000 };
+
+int tm_columns_of_line(void)
+{
+    struct winsize size = { .ws_col = 0 };
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return TM_TEXT_COLUMNS;
+    return size.ws_col < COLUMNS_LEAST ? COLUMNS_LEAST : size.ws_col > COLUMNS_MOST ? COLUMNS_MOST : size.ws_col;
 }
 
 tm_status tm_finish_stdout(struct tm_run *run, tm_status st)

@@ -225,6 +225,9 @@ tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_resul
 /* A document on stdout as JSON.  A reader that went away is no failure. */
 tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc);
 
+/* Columns of a line on stdout: of the terminal, or as wide as a text report where it is piped or redirected. */
+int tm_columns_of_line(void);
+
 /* The end of what was printed: what waits in a buffer goes out.  A reader that went away is no failure.
  * in:     st  how printing it went
  * errors: that; TM_ERR_OUTPUT */

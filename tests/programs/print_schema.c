@@ -456,10 +456,16 @@ static const char *const marks[] = { "##", "###" };
 
 static void print_page(const struct tm_doc_schema *schema)
 {
-    (void)printf("%s\n## Kinds of values\n\n| kind | |\n|---|---|\n", schema->page);
+    bool has_kinds = false;
+
+    (void)printf("%s", schema->page);
     for (int kind = 0; kind < TM_DOC_KIND_COUNT; kind++) {
-        if (kinds[kind].meaning && is_used[kind])
-            (void)printf("| %s | %s |\n", tm_doc_kind_name((enum tm_doc_kind)kind), kinds[kind].meaning);
+        if (!kinds[kind].meaning || !is_used[kind])
+            continue;
+        if (!has_kinds)
+            (void)printf("\n## Kinds of values\n\n| kind | |\n|---|---|\n");
+        has_kinds = true;
+        (void)printf("| %s | %s |\n", tm_doc_kind_name((enum tm_doc_kind)kind), kinds[kind].meaning);
     }
     (void)printf("\n");
     if (is_used[TM_DOC_NAME])
@@ -480,7 +486,7 @@ int main(int argc, char **argv)
     const struct tm_doc_schema *const schemas[] = { &tm_summary_schema,  &tm_comparison_schema, &tm_scaling_schema,
                                                     &tm_check_schema,    &tm_night_schema,      &tm_brief_schema,
                                                     tm_history_schema(), &tm_split_schema,      &tm_result_schema,
-                                                    &tm_show_schema };
+                                                    &tm_show_schema,     &tm_query_schema };
 
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]) && argc == 3; i++) {
         if (strcmp(schemas[i]->name, argv[1]) != 0)

@@ -146,7 +146,7 @@ def states(place, name):
 
 STATE_VERBS = {
     "report": ("-o", "out"), "report json": ("-o", "out", "--json", "--latest"), "report color": ("-o", "out", "--color", "always", "--latest"),
-    "inspect": (), "inspect json": ("--json",), "brief": (), "brief json": ("--json",), "show": ("ops",), "show csv": ("figures", "--csv"), "convert": ("-o", "out.pftrace", "--latest"), "split": ("-o", "out", "--max-events", "50", "--latest"),
+    "inspect": (), "inspect json": ("--json",), "brief": (), "brief json": ("--json",), "show": ("ops",), "show csv": ("figures", "--csv"), "query": ("select name from events",), "query json": ("select * from args", "--json"), "query csv": ("select * from kernels", "--csv"), "convert": ("-o", "out.pftrace", "--latest"), "split": ("-o", "out", "--max-events", "50", "--latest"),
     "compare": ("GOOD", "-o", "out"), "scaling": ("GOOD", "-o", "out"), "check": ("--gate", "GATES"), "check json": ("--gate", "GATES", "--json"),
     "batch": ("-o", "out"), "batch json": ("-o", "out", "--json"), "batch scan": (), "list": (), "list json": ("--json",),
     "extract": ("-o", "copies", "--latest"), "report into": ("INTO",)}

@@ -146,7 +146,8 @@ void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file)
 
 static void pass_on(struct tm_text_sink *sink, size_t length)
 {
-    tm_out_file_write(sink->file, sink->bytes, length);
+    if (sink->file)
+        tm_out_file_write(sink->file, sink->bytes, length);
     memmove(sink->bytes, sink->bytes + length, sink->used - length);
     sink->passed += length;
     sink->used -= length;

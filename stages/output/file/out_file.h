@@ -29,8 +29,8 @@ void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes 
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 
 struct tm_text_sink {
-    struct tm_out_file *file;
-    uint64_t passed;    /* bytes that the file has */
+    struct tm_out_file *file; /* NULL: what the buffer has no room for is dropped, and counted in `passed` */
+    uint64_t passed;          /* bytes that the file has */
     uint64_t keep_from; /* what lies there and after may still be put in another order; UINT64_MAX = nothing.  It is
                              given up where the buffer is full of it */
     size_t used;
