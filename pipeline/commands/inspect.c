@@ -13,7 +13,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/run.h"
 #include "reports/findings/findings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 #include "stages/figures/figure_stages.h"
 #include "stages/resolve/classes.h"

@@ -9,7 +9,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/options.h"
 #include "reports/content/content.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 
 /* The summary of a run, then each wanted format of it into one folder. */
 

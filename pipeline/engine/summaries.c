@@ -17,7 +17,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/strings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 
 /* What all summaries together may take of the limit, in percent: the rest is for what is made of
  * them. */

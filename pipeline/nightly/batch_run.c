@@ -16,7 +16,7 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/findings/thresholds.h"
 #include "stages/input/bytes/archive.h"
 

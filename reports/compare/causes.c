@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 static void find_facts(struct causes *k);

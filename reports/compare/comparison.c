@@ -8,7 +8,7 @@
 
 #include "pipeline/store/bounded_sum.h"
 #include "reports/compare/compare.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"
 

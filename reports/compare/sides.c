@@ -13,7 +13,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/bounded_sum.h"
 #include "reports/compare/comparison.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 /* A chain of blocks.  Small requests share a block. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 static const struct tm_document *const documents[] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "reports/content/emit.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 /* Transfers: copies of the devices by direction, which of them come again, between whom, how large. */

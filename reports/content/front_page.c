@@ -13,7 +13,7 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/findings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 enum { LISTED_HOSTS = 4 };

@@ -5,7 +5,7 @@
 
 #include "reports/chart/chart.h"
 #include "reports/content/emit.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 /* Compilation: how much, in which steps, of what, and what was compiled again. */

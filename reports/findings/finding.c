@@ -12,7 +12,7 @@
 
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/findings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 enum { TITLE_BYTES = 200, ARGUMENTS_BYTES = 400, ADVICE_MOST = 6 };

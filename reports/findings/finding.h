@@ -3,7 +3,7 @@
 #define TM_FINDING_H
 
 #include "reports/findings/findings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 

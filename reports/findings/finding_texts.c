@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 /* --- which runs a text is for --- */

@@ -9,7 +9,7 @@
 
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t)

@@ -7,7 +7,7 @@
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
 #include "reports/findings/findings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "reports/compare/compare.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 
 static double number(const struct tm_value *v)
 {

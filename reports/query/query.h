@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TM_QUERY_SQL_H
-#define TM_QUERY_SQL_H
+#ifndef TM_QUERY_H
+#define TM_QUERY_H
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "reports/findings/findings.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pipeline/store/bounded_sum.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "tests/support/judged.h"
 #include "tests/support/summary_json.h"
 #include "tests/support/test_run.h"

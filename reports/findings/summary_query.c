@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 
 #include <stdio.h>
 #include <string.h>
