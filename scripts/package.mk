@@ -39,7 +39,7 @@ $(STATIC)/tracemill.spdx.json: $(STATIC)/tracemill scripts/packaging/sbom.py
 	$(Q)SOURCE_DATE_EPOCH=$(EPOCH) python3 scripts/packaging/sbom.py --map $(STATIC)/map --versions $(STATIC)/lib/versions \
 		--program $< --release $(VERSION) -o $(STATIC)
 
-dist: ## source archive, and the static program with its SBOM and licences, in build/dist
+dist: ## source archive (an sdist as well), and the static program with its SBOM and licences, in build/dist
 	@scripts/install-deps.sh build static
 	@$(MAKE) --no-print-directory run-dist
 .PHONY: run-dist
@@ -47,7 +47,7 @@ SOURCE_NAME = tracemill-$(VERSION)
 STATIC_NAME = tracemill-$(VERSION)-linux-$(MACHINE)
 run-dist: $(STATIC)/tracemill.spdx.json
 	@mkdir -p $(DIST) && rm -rf $(STATIC)/$(STATIC_NAME)
-	@git archive --format=tar --prefix=$(SOURCE_NAME)/ HEAD | gzip -n9 >$(DIST)/$(SOURCE_NAME).tar.gz
+	@SOURCE_DATE_EPOCH=$(EPOCH) python3 -B scripts/python/tracemill_build.py sdist $(DIST) >/dev/null
 	@install -D -m 755 $(STATIC)/tracemill $(STATIC)/$(STATIC_NAME)/bin/tracemill
 	@PREFIX=$(STATIC)/$(STATIC_NAME) scripts/install-extras.sh $(STATIC)/tracemill >/dev/null
 	@cp -r LICENSE NOTICE $(STATIC)/licenses $(STATIC)/tracemill.spdx.json $(STATIC)/$(STATIC_NAME)/
@@ -55,10 +55,26 @@ run-dist: $(STATIC)/tracemill.spdx.json
 	@cp $(STATIC)/tracemill.spdx.json $(DIST)/$(STATIC_NAME).spdx.json
 	@ls -l $(DIST)/$(SOURCE_NAME).tar.gz $(DIST)/$(STATIC_NAME).tar.gz $(DIST)/$(STATIC_NAME).spdx.json
 
+# --- the Python package ------------------------------------------------------------------------------------
+wheel: ## build/dist/tracemill-VERSION-*.whl: the static program and the Python package
+	@scripts/install-deps.sh build static
+	@$(MAKE) --no-print-directory run-wheel
+.PHONY: wheel run-wheel
+run-wheel: $(STATIC)/tracemill.spdx.json
+	@mkdir -p $(DIST)
+	@SOURCE_DATE_EPOCH=$(EPOCH) python3 -B scripts/python/tracemill_build.py wheel $(DIST) $(STATIC)/tracemill $(MACHINE) >/dev/null
+	@ls -l $(DIST)/*.whl
+
 # --- tests -------------------------------------------------------------------------------------------------
 test-packaging: ## the static program, the wheel and the packages: whole, installed and run (minutes)
 	@scripts/install-deps.sh build static deb test
 	@$(MAKE) --no-print-directory run-test-packaging
 .PHONY: test-packaging run-test-packaging
-run-test-packaging: $(NEEDS) $(STATIC)/tracemill.spdx.json
+$(BUILD)/packaging/.made: tests/packaging/requirements.txt
+	@mkdir -p $(@D)
+	$(call say,venv)
+	$(Q)python3 -m venv $(@D)
+	$(Q)$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
+	@touch $@
+run-test-packaging: $(NEEDS) $(BUILD)/packaging/.made run-dist run-wheel
 	@TM_PACKAGING=1 $(RUN_TESTS) packaging
