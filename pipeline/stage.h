@@ -22,6 +22,7 @@ struct tm_event {
     uint8_t direction;              /* enum tm_direction of a copy */
     bool chosen;                    /* belongs to a chosen step */
     uint32_t thread;                /* of a host event: struct tm_track.thread */
+    uint32_t wanted;                /* struct tm_stage.bit of those who want it */
     uint64_t site;          /* the same number is the same name, traits, config, device, class, level, direction,
                                           kind and flags (pipeline/front.h); never 0 */
     uint64_t launch;        /* number of the launch among the host's, from 1 to trace.launch_numbers; two
@@ -44,8 +45,8 @@ static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 #define TM_CLASSES_HOST                                                                                                \
     ((TM_CLASSES_ALL & ~(TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC))) | TM_CLASS_BIT(TM_CLASS_CPU_OP))
 
-struct tm_stage;      /* one opened instance */
-struct tm_site_table; /* stages/figures/site_table.h */
+struct tm_stage; /* one opened instance */
+struct tm_feed;  /* stages/figures/feed.h */
 
 /* What the events of one call site add up to; of those in chosen steps and of the others apart (event.chosen).  What
  * follows `without_length` is of chosen ones alone. */
@@ -58,7 +59,7 @@ struct tm_site_sums {
     int64_t first_ps;        /* begin of the first one */
     int64_t first_dur_ps;    /* its length */
     uint64_t first_order;    /* its place in the stream of its host */
-    uint64_t continued;      /* tm_site_table_continue */
+    uint64_t continued;      /* tm_feed_continue */
     int64_t self_ps;         /* for take_self: without what lies in them */
     struct tm_wide self_squares;
 };
@@ -73,11 +74,14 @@ struct tm_stage_type {
     const char *name;    /* as in --stats: "gaps" */
     const char *summary; /* one clause, no full stop */
     size_t state_bytes;
-    uint32_t classes; /* whose events take gets: 1 << enum tm_class; others are no concern of it */
+    uint32_t classes; /* whose events are a concern of it: 1 << enum tm_class */
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
-    /* Each event: what depends on the order of time.  NULL = nothing does */
-    tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
+    /* Whether take is to get the events of a call site, which are chosen or are not.  NULL = all of its classes */
+    bool (*wants)(struct tm_stage *s, const struct tm_event *event);
+    /* Events in the order of time, all of one device or all of none: what depends on that order.  Of them those count for
+     * which tm_wants.  NULL = nothing does */
+    void (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
     /* What the events of a call site come to, once they are many or their host ends: of what all of them have in common
      * the event says (times, arguments, launch, step and track it does not).  In no order, and a site may come several
      * times, each time with other events.  NULL = it does not only count */
@@ -133,8 +137,14 @@ struct tm_stage {
     const struct tm_stage_type *type;
     struct tm_run *run;
     const struct tm_settings *settings;
-    struct tm_site_table *sites; /* that feeds take_site */
+    struct tm_feed *feed; /* that calls it */
+    uint32_t bit;         /* of struct tm_event.wanted */
     void *state;
 };
+
+static inline bool tm_wants(const struct tm_stage *s, const struct tm_event *event)
+{
+    return (event->wanted & s->bit) != 0;
+}
 
 #endif

@@ -25,7 +25,7 @@
 #include "stages/figures/kernels.h"
 #include "stages/figures/memory.h"
 #include "stages/figures/ops.h"
-#include "stages/figures/site_table.h"
+#include "stages/figures/feed.h"
 #include "stages/input/bytes/input_file.h"
 #include "stages/input/formats.h"
 #include "stages/input/records/record_store.h"
@@ -291,12 +291,6 @@ enum { STAGES_MOST = 24, SETTING_BYTES = 256 };
 
 #define PROFILES_SECTION "device-profiles" /* of a partial */
 
-/* A stage that gets events; take is NULL behind the last one. */
-struct taker {
-    tm_status (*take)(struct tm_stage *s, const struct tm_event *event);
-    struct tm_stage *stage;
-};
-
 struct analysis {
     struct tm_run *run;
     const struct tm_options *options;
@@ -309,9 +303,8 @@ struct analysis {
     struct tm_inputs found;   /* where nobody has found them */
     struct tm_inputs *inputs; /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
-    struct tm_site_table sites;
-    size_t stage_count;                                   /* that were opened, the last one perhaps half */
-    struct taker takers[TM_CLASS_COUNT][STAGES_MOST + 1]; /* by class: who takes its events */
+    size_t stage_count; /* that were opened, the last one perhaps half */
+    struct tm_feed feed;
     struct tm_warnings *warnings;
     struct tm_value *file_list, *host_list;
     struct tm_file_facts *file; /* of the file that is being read */
@@ -325,40 +318,24 @@ struct analysis {
 
 /* --- stages --- */
 
-/* Stages get the events of the classes that they want, and not even a call for others. */
-static void note_classes(struct analysis *a, struct tm_stage *stage)
-{
-    for (unsigned class = 0; class < TM_CLASS_COUNT; class ++) {
-        struct taker *taker = a->takers[class];
-
-        if (!stage->type->take || !(stage->type->classes & TM_CLASS_BIT(class)))
-            continue;
-        while (taker->take)
-            taker++;
-        *taker = (struct taker){ stage->type->take, stage };
-    }
-}
-
 static void open_stages(struct analysis *a)
 {
     for (size_t i = 0; i < tm_registry_count && i < STAGES_MOST && !tm_failed(a->run); i++) {
         struct tm_stage *stage = &a->stages[a->stage_count++];
 
-        *stage =
-            (struct tm_stage){ .type = tm_registry[i], .run = a->run, .settings = &a->settings, .sites = &a->sites };
+        *stage = (struct tm_stage){ .type = tm_registry[i], .run = a->run, .settings = &a->settings, .feed = &a->feed };
         stage->state = tm_take(&a->run->budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &a->run->error);
         if (!stage->state)
             return;
-        note_classes(a, stage);
         (void)stage->type->open(stage);
     }
     if (!tm_failed(a->run))
-        tm_site_table_init(&a->sites, a->run, a->stages, a->stage_count);
+        tm_feed_init(&a->feed, a->run, a->stages, a->stage_count);
 }
 
 static void close_stages(struct analysis *a)
 {
-    tm_site_table_release(&a->sites);
+    tm_feed_release(&a->feed);
     for (size_t i = 0; i < a->stage_count; i++) {
         if (a->stages[i].state)
             a->stages[i].type->close(&a->stages[i]);
@@ -370,19 +347,22 @@ static tm_status take_event(void *to, const struct tm_event *event)
 {
     struct analysis *a = to;
 
-    assert(event->record.class < TM_CLASS_COUNT);
-    tm_site_table_add(&a->sites, event);
-    for (const struct taker *taker = a->takers[event->record.class]; taker->take; taker++)
-        (void)taker->take(taker->stage, event);
+    tm_feed_take(&a->feed, event);
     return a->run->error.status;
 }
 
 static tm_status take_observed(void *to, const struct tm_event *event)
 {
-    const struct analysis *a = to;
+    struct analysis *a = to;
 
-    (void)take_event(to, event);
+    tm_feed_take(&a->feed, event);
+    tm_feed_flush(&a->feed);
     return tm_failed(a->run) ? a->run->error.status : a->observer->type->take(a->observer->to, event);
+}
+
+static void flush_feed(void *to)
+{
+    tm_feed_flush(to);
 }
 
 /* --- one host --- */
@@ -408,16 +388,15 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
 {
     const struct tm_observer *observer = a->observer;
 
-    for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
-        (void)a->stages[i].type->begin_host(&a->stages[i], &host->trace);
-    tm_site_table_begin_host(&a->sites, &host->trace, host->trace.configs);
+    tm_feed_begin_host(&a->feed, &host->trace);
+    host->resolver.forget = flush_feed;
+    host->resolver.forget_to = &a->feed;
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
     if (!tm_failed(a->run))
         observer ? tm_host_bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
-    tm_site_table_end_host(&a->sites);
-    for (size_t i = 0; i < a->stage_count && !tm_failed(a->run); i++)
-        (void)a->stages[i].type->end_host(&a->stages[i]);
+    host->resolver.forget = NULL;
+    tm_feed_end_host(&a->feed);
     if (observer && !tm_failed(a->run))
         (void)observer->type->end_host(observer->to);
 }

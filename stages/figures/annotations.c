@@ -540,20 +540,21 @@ static void take_launch(struct annotations *a, const struct tm_event *event)
         tm_rows_append(a->early, &launch);
 }
 
-tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event)
+bool tm_annotations_want(const struct tm_event *event)
 {
-    if (a->leads && event->record.start_ps > a->start_ps) {
+    const bool may_be_one = event->record.class == TM_CLASS_ANNOTATION || event->record.class == TM_CLASS_INPUT;
+
+    return may_be_one || (event->chosen && event->level != TM_LEVEL_NONE);
+}
+
+void tm_annotations_take(struct annotations *a, const struct tm_event *event)
+{
+    if (a->leads && event->record.start_ps > a->start_ps)
         take_leads(a);
-        if (tm_failed(a->run))
-            return a->run->error.status;
-    }
     if (event->chosen && event->level != TM_LEVEL_NONE && event->launch_track != TM_NONE)
         take_launch(a, event);
     else if (is_annotation(a, event))
         take_annotation(a, &event->record);
-    else
-        return TM_OK;
-    return a->run->error.status;
 }
 
 static void take_early(struct annotations *a)

@@ -559,14 +559,19 @@ static uint32_t member_of(const struct balance *b, const struct tm_event *event)
     return event->chosen && event->device < b->load_count && computes ? b->members.by_device[event->device] : TM_NONE;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    return member_of(s->state, event) != TM_NONE;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct balance *b = s->state;
-    const uint32_t member = member_of(b, event);
+    const uint32_t member = b->members.by_device[events->device];
 
-    if (member != TM_NONE)
-        add_load(b, event, member);
-    return b->run->error.status;
+    for (size_t i = 0; i < count; i++)
+        if (tm_wants(s, &events[i]))
+            add_load(b, &events[i], member);
 }
 
 static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
@@ -619,6 +624,7 @@ const struct tm_stage_type tm_balance_stage = {
     .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .take_site = take_site,
     .end_host = end_host,

@@ -984,25 +984,35 @@ static void take_flight(struct collectives *c, const struct exposure *e, const s
     tm_groups_add(c->groups, &row);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    const struct collectives *c = s->state;
+    const bool is_one = event->record.class == TM_CLASS_TPU_ASYNC || event->level == TM_LEVEL_COMPUTE ||
+                        event->level == TM_LEVEL_COLLECTIVE;
+
+    return is_one && event->device < c->exposure_count;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct collectives *c = s->state;
-    const struct tm_record *r = &event->record;
-    struct exposure *e;
+    struct exposure *const e = &c->exposures[events->device];
 
-    if (event->device >= c->exposure_count)
-        return TM_OK;
-    e = &c->exposures[event->device];
-    if (r->class == TM_CLASS_TPU_ASYNC) {
-        take_flight(c, e, event);
-    } else if (event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_COLLECTIVE) {
-        expose_to(e, r->start_ps, c->stretches);
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_event *const event = &events[i];
+
+        if (!tm_wants(s, event))
+            continue;
+        if (event->record.class == TM_CLASS_TPU_ASYNC) {
+            take_flight(c, e, event);
+            continue;
+        }
+        expose_to(e, event->record.start_ps, c->stretches);
         if (event->level == TM_LEVEL_COLLECTIVE)
             take_collective(c, e, event);
         else
-            expose_compute(e, r->start_ps + r->dur_ps);
+            expose_compute(e, event->record.start_ps + event->record.dur_ps);
     }
-    return c->run->error.status;
 }
 
 static void free_exposures(struct collectives *c)
@@ -1043,6 +1053,7 @@ const struct tm_stage_type tm_collectives_stage = {
     .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC),
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = collectives_report,

@@ -888,13 +888,22 @@ static tm_status take_compile(struct compiles *c, const struct tm_event *event)
     return c->run->error.status;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
-    if (event->record.class == TM_CLASS_COMPILE)
-        return take_compile(s->state, event);
-    if (event->traits & TM_TRAIT_PJIT)
-        take_call(s->state, &event->record);
-    return TM_OK;
+    (void)s;
+    return event->record.class == TM_CLASS_COMPILE || event->traits & TM_TRAIT_PJIT;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!tm_wants(s, &events[i]))
+            continue;
+        if (events[i].record.class == TM_CLASS_COMPILE)
+            (void)take_compile(s->state, &events[i]);
+        else
+            take_call(s->state, &events[i].record);
+    }
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -926,6 +935,7 @@ const struct tm_stage_type tm_compile_stage = {
     .classes = TM_CLASSES_HOST,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = compile_report,

@@ -436,18 +436,28 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
         take_activity(d, lane, event);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    return event->thread != TM_NONE || lane_of(s->state, event->device);
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct device_time *d = s->state;
-    struct lane *lane = lane_of(d, event->device);
+    struct lane *const lane = lane_of(d, events->device);
 
-    if (lane && lane->gap.is_open && event->record.start_ps > lane->gap.end_ps)
-        close_gap(d, lane, event->record.start_ps);
-    if (event->thread != TM_NONE)
-        take_call(d, event);
-    if (lane)
-        take_of_device(d, lane, event);
-    return d->run->error.status;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_event *const event = &events[i];
+
+        if (!tm_wants(s, event))
+            continue;
+        if (lane && lane->gap.is_open && event->record.start_ps > lane->gap.end_ps)
+            close_gap(d, lane, event->record.start_ps);
+        if (event->thread != TM_NONE)
+            take_call(d, event);
+        if (lane)
+            take_of_device(d, lane, event);
+    }
 }
 
 static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
@@ -602,6 +612,7 @@ const struct tm_stage_type tm_device_time_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .take_site = take_site,
     .end_host = end_host,

@@ -638,15 +638,32 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 static void fallback_take_activity(struct fallback *f, const struct tm_event *event);
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+/* What may be a call back, or tell something of one that is open. */
+static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
+    struct tm_callback_name about;
 
     if (tm_is_on_accelerator(f->trace, event))
-        fallback_take_activity(f, event);
-    else
-        fallback_take_span(f, event);
-    return f->run->error.status;
+        return f->lanes[event->device].is_used && (event->level != TM_LEVEL_NONE || f->has_host_op);
+    about = look_up(f, event);
+    return about.role != TM_ROLE_NONE || about.kind != TM_CALLBACK || event->record.class == TM_CLASS_CPU_OP ||
+           f->has_host_op;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct fallback *f = s->state;
+    const bool is_of_device = tm_is_on_accelerator(f->trace, events);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!tm_wants(s, &events[i]))
+            continue;
+        if (is_of_device)
+            fallback_take_activity(f, &events[i]);
+        else
+            fallback_take_span(f, &events[i]);
+    }
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -677,6 +694,7 @@ const struct tm_stage_type tm_fallback_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = fallback_report,

@@ -106,7 +106,7 @@ void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t
 /* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
  * part among its tables. */
 enum tm_tables_part {
-    TM_TABLES_SITES = 5, /* site_table.c */
+    TM_TABLES_SITES = 5, /* feed.c */
     TM_TABLES_KERNELS = 15,
     TM_TABLES_TRANSFERS = 6,
     TM_TABLES_COLLECTIVES = 7,

@@ -769,15 +769,19 @@ static void take_activity(struct fusion *f, const struct tm_event *event)
     fusion_end_run(f, event->record.track);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
-    struct fusion *f = s->state;
-    const bool is_of_gpu = event->level != TM_LEVEL_NONE && event->device < f->trace->device_count &&
-                           f->trace->devices[event->device].kind == TM_DEVICE_GPU;
+    const struct tm_trace *const trace = ((const struct fusion *)s->state)->trace;
 
-    if (is_of_gpu)
-        take_activity(f, event);
-    return s->run->error.status;
+    return event->level != TM_LEVEL_NONE && event->device < trace->device_count &&
+           trace->devices[event->device].kind == TM_DEVICE_GPU;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tm_wants(s, &events[i]))
+            take_activity(s->state, &events[i]);
 }
 
 /* --- the end of a host --- */
@@ -822,6 +826,7 @@ const struct tm_stage_type tm_fusion_stage = {
     .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = tm_fusion_report,

@@ -305,13 +305,10 @@ static void count_launches(struct host *h)
     }
 }
 
-static void host_take_activity(struct host *h, const struct tm_event *event)
+static void host_take_activity(struct host *h, struct empty_lane *lane, const struct tm_event *event)
 {
-    struct empty_lane *lane = event->device < h->lane_count ? &h->lanes[event->device] : NULL;
     const int64_t end_ps = tm_sum_times(event->record.start_ps, event->record.dur_ps);
 
-    if (!lane || !lane->is_used)
-        return;
     note_stretches(h, lane, event);
     if (end_ps > lane->until_ps)
         lane->until_ps = end_ps;
@@ -1086,15 +1083,28 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
-    struct host *h = s->state;
+    const struct host *h = s->state;
 
     if (!tm_is_on_accelerator(h->trace, event))
-        host_take_span(h, event);
-    else if (event->level != TM_LEVEL_NONE)
-        host_take_activity(h, event);
-    return s->run->error.status;
+        return tm_may_be_host_span(event);
+    return event->level != TM_LEVEL_NONE && h->lanes[event->device].is_used;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct host *h = s->state;
+    const bool is_of_device = tm_is_on_accelerator(h->trace, events);
+
+    for (size_t i = 0; i < count; i++) {
+        if (!tm_wants(s, &events[i]))
+            continue;
+        if (is_of_device)
+            host_take_activity(h, &h->lanes[events->device], &events[i]);
+        else
+            host_take_span(h, &events[i]);
+    }
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -1130,6 +1140,7 @@ const struct tm_stage_type tm_host_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = host_report,

@@ -121,15 +121,21 @@ static inline bool tm_is_on_accelerator(const struct tm_trace *trace, const stru
     return event->device < trace->device_count && trace->devices[event->device].kind != TM_DEVICE_CPU;
 }
 
-/* A span of a host's thread, with a length: no counter, arrow, allocation or span of no thread. */
-static inline bool tm_is_host_span(const struct tm_event *event)
+/* A span of a host's thread: no counter, arrow, allocation or span of no thread. */
+static inline bool tm_may_be_host_span(const struct tm_event *event)
 {
     const uint32_t others = TM_CLASS_BIT(TM_CLASS_ALLOC) | TM_CLASS_BIT(TM_CLASS_FREE) |
                             TM_CLASS_BIT(TM_CLASS_COUNTER) | TM_CLASS_BIT(TM_CLASS_INSTANT) |
                             TM_CLASS_BIT(TM_CLASS_FLOW) | TM_CLASS_BIT(TM_CLASS_ASYNC) |
                             TM_CLASS_BIT(TM_CLASS_DERIVED) | TM_CLASS_BIT(TM_CLASS_DEVICE_OTHER);
 
-    return event->record.kind == TM_SPAN && event->record.dur_ps > 0 && !(TM_CLASS_BIT(event->record.class) & others);
+    return event->record.kind == TM_SPAN && !(TM_CLASS_BIT(event->record.class) & others);
+}
+
+/* The same with a length. */
+static inline bool tm_is_host_span(const struct tm_event *event)
+{
+    return event->record.dur_ps > 0 && tm_may_be_host_span(event);
 }
 
 #endif

@@ -532,13 +532,11 @@ static void take_one(struct memory *m, const struct tm_event *event)
     add_point(m, a, &point);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
-    const enum tm_class class = (enum tm_class)event->record.class;
-
-    if (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE)
-        take_one(s->state, event);
-    return s->run->error.status;
+    for (size_t i = 0; i < count && !tm_failed(s->run); i++)
+        if (tm_wants(s, &events[i]))
+            take_one(s->state, &events[i]);
 }
 
 /* --- a host ends --- */

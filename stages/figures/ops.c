@@ -15,7 +15,7 @@
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/kernel_category.h"
-#include "stages/figures/site_table.h"
+#include "stages/figures/feed.h"
 #include "stages/resolve/classes.h"
 
 /* A call site: what its texts tell. */
@@ -427,7 +427,7 @@ static void follow_execution(struct ops *o, const struct tm_event *event)
         comes_again(o, stream, &event->record))
         *stream = (struct op_stream){ .key = site->key, .first = event->record.name, .step = event->step };
     else
-        tm_site_table_continue(o->site_table, event);
+        tm_feed_continue(o->feed, event);
     if (!stream->first_kernel && event->record.class != TM_CLASS_MEMSET)
         stream->first_kernel = event->record.name;
 }
@@ -471,18 +471,34 @@ static struct op_lane *lane_of(const struct ops *o, const struct tm_event *event
     return lane && lane->number != TM_NONE ? lane : NULL;
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+/* Whether an event may be one kernel of several of an execution. */
+static bool is_part(const struct op_lane *lane, const struct tm_event *event)
+{
+    return lane->device.kind == TM_DEVICE_GPU && event->config->hlo_op && is_op(event);
+}
+
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    const struct op_lane *const lane = lane_of(s->state, event);
+
+    return lane && (event->level != TM_LEVEL_NONE || is_part(lane, event));
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct ops *o = s->state;
-    struct op_lane *const lane = lane_of(o, event);
+    struct op_lane *const lane = &o->lanes[events->device];
 
-    if (!lane)
-        return TM_OK;
-    if (event->level != TM_LEVEL_NONE)
-        take_busy(lane, event->record.start_ps, event->record.dur_ps);
-    if (lane->device.kind == TM_DEVICE_GPU && event->config->hlo_op && is_op(event))
-        follow_execution(o, event);
-    return s->run->error.status;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_event *const event = &events[i];
+
+        if (!tm_wants(s, event))
+            continue;
+        if (event->level != TM_LEVEL_NONE)
+            take_busy(lane, event->record.start_ps, event->record.dur_ps);
+        if (is_part(lane, event))
+            follow_execution(o, event);
+    }
 }
 
 static void take_self(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
@@ -533,7 +549,7 @@ static tm_status open_stage(struct tm_stage *s)
     o->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, OPS_KERNELS * sizeof(*o->kernels), &run->error);
     if (!o->groups || !o->streams || !o->devices || !o->kernels)
         return run->error.status;
-    o->site_table = s->sites;
+    o->feed = s->feed;
     return tm_site_rows_init(&o->sites, run, TM_ACCOUNT_TABLES, sizeof(struct op_site), ops_memory(run, OPS_SITES));
 }
 
@@ -643,6 +659,7 @@ const struct tm_stage_type tm_ops_stage = {
     .classes = TM_CLASSES_ACTIVITY,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .take_self = take_self,
     .end_host = end_host,

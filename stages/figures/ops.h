@@ -93,7 +93,7 @@ struct ops {
     struct tm_groups *groups; /* struct op_row */
     struct tm_rows *devices;  /* struct op_device */
     struct tm_rows *streams;  /* struct op_stream, of the present host by track */
-    struct tm_site_table *site_table;
+    struct tm_feed *feed;
     struct tm_site_rows sites; /* struct op_site, of kernels whose operation may be several of them */
     struct op_kernel *kernels; /* OPS_KERNELS, by name */
     struct op_lane *lanes;     /* of the present host's devices by index */

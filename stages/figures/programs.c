@@ -495,27 +495,33 @@ static bool has_marked_steps(const struct tm_trace *trace)
     return trace->steps.source != TM_STEPS_SESSION;
 }
 
-static void take_event(struct programs *p, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
-    if (event->record.class == TM_CLASS_MODULE) {
-        p->has_begun = true;
-        if (event->device < p->lane_count)
-            take_module(p, event);
-        else
-            take_call(p, event);
-    } else if (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count &&
-               event->step != TM_NONE) {
-        take_activity(p, event);
-    }
+    const struct programs *p = s->state;
+
+    if (!has_marked_steps(p->trace))
+        return false;
+    return event->record.class == TM_CLASS_MODULE ||
+           (event->chosen && event->level != TM_LEVEL_NONE && event->device < p->lane_count);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     struct programs *p = s->state;
 
-    if (has_marked_steps(p->trace))
-        take_event(p, event);
-    return s->run->error.status;
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_event *const event = &events[i];
+
+        if (!tm_wants(s, event))
+            continue;
+        p->has_begun |= event->record.class == TM_CLASS_MODULE;
+        if (event->record.class != TM_CLASS_MODULE && event->step != TM_NONE)
+            take_activity(p, event);
+        else if (event->record.class == TM_CLASS_MODULE && event->device < p->lane_count)
+            take_module(p, event);
+        else if (event->record.class == TM_CLASS_MODULE)
+            take_call(p, event);
+    }
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -566,6 +572,7 @@ const struct tm_stage_type tm_programs_stage = {
     .classes = TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_MODULE),
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = programs_report,

@@ -472,11 +472,19 @@ static void take_self(struct tm_stage *s, const struct tm_event *event, const st
     c->unscoped_ps = tm_sum_times(c->unscoped_ps, op.self_ps);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    (void)s;
+    return tm_annotations_want(event);
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
 {
     const struct scopes *c = s->state;
 
-    return tm_annotations_take(c->annotations, event);
+    for (size_t i = 0; i < count; i++)
+        if (tm_wants(s, &events[i]))
+            tm_annotations_take(c->annotations, &events[i]);
 }
 
 static tm_status end_host(struct tm_stage *s)
@@ -501,6 +509,7 @@ const struct tm_stage_type tm_scopes_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .take_self = take_self,
     .end_host = end_host,

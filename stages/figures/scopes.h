@@ -81,7 +81,8 @@ struct annotations *tm_annotations_new(struct tm_run *run) TM_MUST_USE; /* NULL:
 void tm_annotations_free(struct annotations *a);
 
 tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *trace);
-tm_status tm_annotations_take(struct annotations *a, const struct tm_event *event);
+bool tm_annotations_want(const struct tm_event *event); /* of a call site: what tm_annotations_take is to get */
+void tm_annotations_take(struct annotations *a, const struct tm_event *event);
 tm_status tm_annotations_end(struct annotations *a);
 
 /* Writes `annotations` and `annotations_rest`.  in: most  rows */

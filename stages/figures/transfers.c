@@ -889,31 +889,51 @@ TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, cons
     note_large(t, lane, event, which);
 }
 
-static tm_status take(struct tm_stage *s, const struct tm_event *event)
+static bool is_on_tpu_host(const struct tm_event *event)
 {
-    struct transfers *t = s->state;
-    const struct tm_record *r = &event->record;
-    enum tm_direction direction;
-    struct copy_lane *lane;
+    return event->traits & TM_TRAIT_TPU_TRANSFER && event->device == TM_NONE;
+}
 
-    if (event->traits & TM_TRAIT_TPU_TRANSFER && event->device == TM_NONE) {
-        take_tpu_host(t, event);
-        return TM_OK;
-    }
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    const struct transfers *t = s->state;
+    enum tm_direction direction;
+
+    if (is_on_tpu_host(event))
+        return true;
     if (event->device >= t->lane_count || t->lanes[event->device].number == TM_NONE)
-        return TM_OK;
-    lane = &t->lanes[event->device];
-    if (r->class == TM_CLASS_TPU_ASYNC) {
+        return false;
+    return event->record.class == TM_CLASS_TPU_ASYNC || event->level != TM_LEVEL_NONE || is_copy(event, &direction);
+}
+
+static void take_of_device(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
+{
+    enum tm_direction direction;
+
+    if (event->record.class == TM_CLASS_TPU_ASYNC) {
         take_flight(t, lane, event);
-        return t->run->error.status;
+        return;
     }
     if (event->level != TM_LEVEL_NONE) {
-        sweep_to(t, lane, r->start_ps);
+        sweep_to(t, lane, event->record.start_ps);
         add_activity(lane, event);
     }
     if (is_copy(event, &direction))
         take_copy(t, lane, event, direction);
-    return s->run->error.status;
+}
+
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct transfers *t = s->state;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!tm_wants(s, &events[i]))
+            continue;
+        if (is_on_tpu_host(&events[i]))
+            take_tpu_host(t, &events[i]);
+        else
+            take_of_device(t, &t->lanes[events->device], &events[i]);
+    }
 }
 
 /* --- a host ends --- */
@@ -962,6 +982,7 @@ const struct tm_stage_type tm_transfers_stage = {
     .classes = TM_CLASSES_ALL,
     .open = open_stage,
     .begin_host = begin_host,
+    .wants = wants,
     .take = take,
     .end_host = end_host,
     .report = transfers_report,

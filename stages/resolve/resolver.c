@@ -702,6 +702,13 @@ TM_NOT_INLINE void make_call_site(struct tm_resolver *r, const struct tm_track *
     site->may_turn = site->event.record.class == TM_CLASS_COPY && site->event.direction == TM_OTHER_DIRECTION;
 }
 
+static inline bool is_there(const struct tm_resolver *r, const struct tm_raw_record *raw, bool is_inside)
+{
+    const struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], raw->signature);
+
+    return raw->signature && site->number == raw->signature;
+}
+
 /* One that is new, or whose circumstances have changed. */
 TM_NOT_INLINE struct tm_call_site *renew_call_site(struct tm_resolver *r, const struct tm_track *track,
                                                    const struct tm_raw_record *raw, bool is_inside)
@@ -710,6 +717,8 @@ TM_NOT_INLINE struct tm_call_site *renew_call_site(struct tm_resolver *r, const 
     struct tm_call_site *site = &r->call_sites->other;
     bool is_new;
 
+    if (r->forget && !is_there(r, raw, is_inside))
+        r->forget(r->forget_to);
     if (raw->signature) {
         tm_fill_record(r->signatures, &filled);
         site = tm_site_rows_at(&r->call_sites->rows[is_inside], raw->signature, &is_new);

@@ -156,6 +156,9 @@ struct tm_run_launch {
     struct tm_launch launch;
 };
 
+/* The configs of events that were given go away: who keeps such events has to let go of them. */
+typedef void tm_forget_configs(void *to);
+
 enum { TM_RUN_LAUNCHES = 16 /* a power of two */ };
 
 struct tm_resolver {
@@ -176,6 +179,8 @@ struct tm_resolver {
     struct tm_sites sites;                  /* numbers of sites */
     const struct tm_signatures *signatures; /* of the records */
     struct tm_call_sites *call_sites;
+    tm_forget_configs *forget; /* called before the config of an event that was given goes away; may be NULL */
+    void *forget_to;
     bool knows_launches, knows_steps; /* what of it stands by now */
     bool has_launched, has_expanded;  /* there are some in `launched` and `expanded_graphs`, which are finished */
     bool has_devices;                 /* a GPU or TPU was active: cpu_op events are no activities */

@@ -19,7 +19,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/lengths.h"
 #include "pipeline/store/rows.h"
-#include "stages/figures/site_table.h"
+#include "stages/figures/feed.h"
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/resolve/classes.h"
 
@@ -350,8 +350,8 @@ static void unit_stage(struct units *u, const struct tm_stage_type *type, const 
                        const struct kept_events *kept)
 {
     const struct tm_settings settings = { .gap_min_ps = 10000000, .table_rows = 500 };
-    struct tm_site_table sites;
-    struct tm_stage stage = { .type = type, .run = u->run, .settings = &settings, .sites = &sites };
+    struct tm_feed feed;
+    struct tm_stage stage = { .type = type, .run = u->run, .settings = &settings, .feed = &feed };
     char name[64];
 
     (void)snprintf(name, sizeof(name), "stage-%s", type->name);
@@ -359,19 +359,15 @@ static void unit_stage(struct units *u, const struct tm_stage_type *type, const 
     if (!stage.state)
         die(u, name);
     need(u, type->open(&stage), name);
-    need(u, type->begin_host(&stage, trace), name);
-    need(u, tm_site_table_init(&sites, u->run, &stage, 1), name);
-    tm_site_table_begin_host(&sites, trace, trace->configs);
+    need(u, tm_feed_init(&feed, u->run, &stage, 1), name);
+    tm_feed_begin_host(&feed, trace);
     begin(u);
-    for (size_t i = 0; i < kept->count; i++) {
-        tm_site_table_add(&sites, &kept->events[i]);
-        if (type->take)
-            need(u, type->take(&stage, &kept->events[i]), name);
-    }
-    tm_site_table_end_host(&sites);
-    need(u, type->end_host(&stage), name);
+    for (size_t i = 0; i < kept->count; i++)
+        tm_feed_take(&feed, &kept->events[i]);
+    tm_feed_end_host(&feed);
+    need(u, u->run->error.status, name);
     end(u, name, kept->count);
-    tm_site_table_release(&sites);
+    tm_feed_release(&feed);
     type->close(&stage);
     free(stage.state);
 }

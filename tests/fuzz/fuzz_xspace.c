@@ -7,6 +7,7 @@
 
 #include "pipeline/engine/analysis.h"
 #include "stages/figures/device_time.h"
+#include "stages/figures/feed.h"
 #include "stages/resolve/classes.h"
 #include "tests/fuzz/fuzz_job.h"
 #include "tests/fuzz/fuzz_mutate.h"
@@ -167,6 +168,7 @@ static struct fuzz_choices choices;
 
 struct way {
     struct tm_stage stage;
+    struct tm_feed feed;
     struct tm_host_run *host;
     struct tm_record before;
     uint64_t events;
@@ -208,7 +210,9 @@ static tm_status take_event(void *to, const struct tm_event *event)
     way->before = *b;
     events_read++;
     check_own_and_common(way, event);
-    return way->stage.type->take(&way->stage, event);
+    tm_feed_take(&way->feed, event);
+    tm_feed_flush(&way->feed);
+    return way->stage.run->error.status;
 }
 
 /* Of every device busy and idle are its span, and the causes are the idle time. */
@@ -235,15 +239,18 @@ static tm_status run_stage(struct way *way, struct tm_host_run *host)
     tm_status st = way->stage.type->open(&way->stage);
 
     if (st == TM_OK)
-        st = way->stage.type->begin_host(&way->stage, &host->trace);
-    if (st == TM_OK)
-        st = tm_host_events(host, take_event, way);
-    if (st == TM_OK)
-        st = way->stage.type->end_host(&way->stage);
+        st = tm_feed_init(&way->feed, host->run, &way->stage, 1);
+    if (st == TM_OK) {
+        tm_feed_begin_host(&way->feed, &host->trace);
+        (void)tm_host_events(host, take_event, way);
+        tm_feed_end_host(&way->feed);
+        st = host->run->error.status;
+    }
     doc = st == TM_OK ? tm_doc_new(host->run) : NULL;
     if (doc && way->stage.type->report(&way->stage, tm_doc_root(doc)) == TM_OK && tm_doc_status(doc) == TM_OK)
         check_sums(tm_doc_root(doc));
     tm_doc_free(doc);
+    tm_feed_release(&way->feed);
     way->stage.type->close(&way->stage);
     return st;
 }

@@ -33,7 +33,7 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     memset(b, 0, sizeof(*b));
     b->run = run;
     b->settings = (struct tm_settings){ .gap_min_ps = 10000000, .table_rows = 500 };
-    b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings, .sites = &b->table };
+    b->stage = (struct tm_stage){ .type = type, .run = run, .settings = &b->settings, .feed = &b->feed };
     b->trace.run = run;
     b->trace.steps = (struct tm_steps){ .source = TM_STEPS_HOST, .count = BENCH_STEPS, .chosen_end = BENCH_STEPS };
     bench_devices(b, 1, TM_DEVICE_GPU, 0, INT64_MAX);
@@ -45,7 +45,7 @@ tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_
     if (!b->trace.names || !b->stage.state)
         return run->error.status;
     b->configs = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), 1 << 16);
-    if (!b->configs || tm_site_table_init(&b->table, run, &b->stage, 1) != TM_OK)
+    if (!b->configs || tm_feed_init(&b->feed, run, &b->stage, 1) != TM_OK)
         return run->error.status;
     return type->open(&b->stage);
 }
@@ -56,18 +56,16 @@ tm_status bench_begin(struct bench *b)
 
     tm_sites_release(&b->sites);
     st = tm_sites_init(&b->sites, b->run, TM_ACCOUNT_LAUNCHES, 1 << 16);
-    if (st == TM_OK)
-        st = b->stage.type->begin_host(&b->stage, &b->trace);
-    if (st == TM_OK)
-        tm_site_table_begin_host(&b->table, &b->trace, b->configs);
+    if (st != TM_OK)
+        return st;
+    tm_feed_begin_host(&b->feed, &b->trace);
+    b->feed.configs = b->configs;
     return b->run->error.status;
 }
 
 tm_status bench_end(struct bench *b)
 {
-    tm_site_table_end_host(&b->table);
-    if (!tm_failed(b->run))
-        (void)b->stage.type->end_host(&b->stage);
+    tm_feed_end_host(&b->feed);
     b->trace.host++;
     return b->run->error.status;
 }
@@ -84,7 +82,7 @@ void bench_close(struct bench *b)
     if (b->stage.state)
         b->stage.type->close(&b->stage);
     free(b->stage.state);
-    tm_site_table_release(&b->table);
+    tm_feed_release(&b->feed);
     tm_rows_free(b->configs);
     tm_sites_release(&b->sites);
     tm_names_free(b->trace.names);
@@ -196,9 +194,8 @@ tm_status bench_take(struct bench *b, const struct tm_event *event)
     for (uint64_t i = tm_rows_count(b->configs); i <= numbered.site && !tm_failed(b->run); i++)
         tm_rows_append(b->configs, event->config);
     numbered.record.config = (uint32_t)numbered.site;
-    tm_site_table_add(&b->table, &numbered);
-    if (b->stage.type->take && !tm_failed(b->run))
-        (void)b->stage.type->take(&b->stage, &numbered);
+    tm_feed_take(&b->feed, &numbered);
+    tm_feed_flush(&b->feed); /* what is wrong with it comes out now */
     return b->run->error.status;
 }
 

@@ -5,7 +5,7 @@
 #include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "stages/figures/figure_rows.h"
-#include "stages/figures/site_table.h"
+#include "stages/figures/feed.h"
 
 /* A diagnostic stage on a bench: a made-up host with devices and steps, events by hand, and the
  * summary that the stage writes.  Nothing here asserts, so that tests may refuse memory: failures
@@ -20,7 +20,7 @@ struct bench {
     struct tm_trace trace;
     struct tm_device devices[BENCH_DEVICES];
     struct tm_sites sites; /* of the present host's activities */
-    struct tm_site_table table;
+    struct tm_feed feed;
     struct tm_rows *configs; /* struct tm_config of the present host's sites, by their numbers */
     bool tells_hosts;        /* in partials: hosts are called h0 and h1, else all are called h0 */
 };

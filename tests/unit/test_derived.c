@@ -407,9 +407,12 @@ static tm_status take_gap(void *to, const struct tm_idle_gap *gap)
 static tm_status take_event(void *to, const struct tm_event *event)
 {
     struct observed *o = to;
-    const tm_status st = o->stage.type->take(&o->stage, event);
+    struct tm_event wanted = *event;
 
-    return st == TM_OK ? tm_derived_observer.take(o->derived, event) : st;
+    wanted.wanted = o->stage.bit = 1;
+    if (o->stage.type->wants(&o->stage, event))
+        o->stage.type->take(&o->stage, &wanted, 1);
+    return tm_failed(&o->x.run) ? o->x.run.error.status : tm_derived_observer.take(o->derived, event);
 }
 
 /* Steps of 100 us, a load of data, a launch and a kernel on two devices in each. */

@@ -5,14 +5,14 @@
 
 #include "tests/support/test_run.h"
 #include "tests/support/xspace_run.h"
-#include "stages/figures/site_table.h"
+#include "stages/figures/feed.h"
 
 /* --- a profile through the stage --- */
 
 struct timed {
     struct xspace_run x;
     struct tm_stage stage;
-    struct tm_site_table sites;
+    struct tm_feed feed;
     struct tm_doc *doc;
 };
 
@@ -20,8 +20,13 @@ static tm_status take_event(void *to, const struct tm_event *event)
 {
     struct timed *const t = to;
 
-    tm_site_table_add(&t->sites, event);
-    return t->stage.type->take(&t->stage, event);
+    tm_feed_take(&t->feed, event);
+    return t->x.run.error.status;
+}
+
+static void flush_feed(void *to)
+{
+    tm_feed_flush(to);
 }
 
 static void run_stage(struct timed *t, const struct tm_settings *settings)
@@ -32,12 +37,13 @@ static void run_stage(struct timed *t, const struct tm_settings *settings)
     stage->state = tm_take(&t->x.run.budget, TM_ACCOUNT_MODEL, stage->type->state_bytes, &t->x.run.error);
     assert_non_null(stage->state);
     assert_int_equal(stage->type->open(stage), TM_OK);
-    assert_int_equal(stage->type->begin_host(stage, &t->x.host.trace), TM_OK);
-    assert_int_equal(tm_site_table_init(&t->sites, &t->x.run, stage, 1), TM_OK);
-    tm_site_table_begin_host(&t->sites, &t->x.host.trace, t->x.host.trace.configs);
+    assert_int_equal(tm_feed_init(&t->feed, &t->x.run, stage, 1), TM_OK);
+    tm_feed_begin_host(&t->feed, &t->x.host.trace);
+    t->x.host.resolver.forget = flush_feed;
+    t->x.host.resolver.forget_to = &t->feed;
     assert_int_equal(tm_host_events(&t->x.host, take_event, t), TM_OK);
-    tm_site_table_end_host(&t->sites);
-    assert_int_equal(stage->type->end_host(stage), TM_OK);
+    tm_feed_end_host(&t->feed);
+    assert_int_equal(t->x.run.error.status, TM_OK);
     t->doc = tm_doc_new(&t->x.run);
     assert_non_null(t->doc);
     assert_int_equal(stage->type->report(stage, tm_doc_root(t->doc)), TM_OK);
@@ -59,7 +65,7 @@ static void work_out(struct timed *t, struct xb_space *space, const struct tm_ch
 static void tear_down(struct timed *t)
 {
     tm_doc_free(t->doc);
-    tm_site_table_release(&t->sites);
+    tm_feed_release(&t->feed);
     t->stage.type->close(&t->stage);
     tm_give(&t->x.run.budget, TM_ACCOUNT_MODEL, t->stage.state, t->stage.type->state_bytes);
     xspace_close(&t->x);

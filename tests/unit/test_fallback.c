@@ -336,7 +336,7 @@ static void many_names_keep_to_the_memory(void **state)
     OK(many_ops(&r));
     assert_int_equal(integer(&r, "fallback.cpu_ops.count"), 8000);
     assert_int_equal(integer(&r, "fallback.cpu_ops.rest.rows"), 7500);
-    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= tm_budget_share(&r.run.budget, TM_ACCOUNT_TABLES) / 16);
+    assert_true(r.run.budget.peak_bytes[TM_ACCOUNT_TABLES] <= bench_tables_memory(&r.run, TM_TABLES_FALLBACK));
     end_rig(&r);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "stages/figures/site_table.h"
+#include "stages/figures/feed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,23 @@ enum { SITES = 3000, EVENTS = 60000, DEVICES = 2 };
 struct given {
     struct tm_site_sums sums[SITES + 1][2];
     struct tm_site_sums self[SITES + 1];
-    uint64_t calls;
+    uint64_t calls, taken;
+    int64_t last_ps;
     struct tm_lengths *lengths;
 };
+
+static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
+{
+    (void)s;
+    (void)trace;
+    return TM_OK;
+}
+
+static tm_status end_host(struct tm_stage *s)
+{
+    (void)s;
+    return TM_OK;
+}
 
 static void add(struct tm_site_sums *to, const struct tm_site_sums *more)
 {
@@ -57,8 +71,40 @@ static struct tm_lengths *lengths_of(struct tm_stage *s, const struct tm_event *
     return event->site % 2 ? given->lengths : NULL;
 }
 
+static bool wants(struct tm_stage *s, const struct tm_event *event)
+{
+    (void)s;
+    return event->chosen && event->site % 5 == 0;
+}
+
+/* Those that it wants come whole, in their order, and of one device at a time. */
+static void take(struct tm_stage *s, const struct tm_event *events, size_t count)
+{
+    struct given *const given = s->state;
+
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(events[i].device, events[0].device);
+        assert_int_equal(tm_wants(s, &events[i]), wants(s, &events[i]));
+        if (!tm_wants(s, &events[i]))
+            continue;
+        assert_true(events[i].record.start_ps > given->last_ps);
+        given->last_ps = events[i].record.start_ps;
+        if (events[i].record.args_length == sizeof(struct tm_number))
+            assert_int_equal(((const struct tm_number *)events[i].args)->value, given->last_ps);
+        given->taken++;
+    }
+}
+
 static const struct tm_stage_type stage_type = {
-    .name = "given", .classes = TM_CLASSES_ALL, .take_site = take_site, .take_self = take_self, .lengths = lengths_of
+    .name = "given",
+    .classes = TM_CLASSES_ALL,
+    .begin_host = begin_host,
+    .wants = wants,
+    .take = take,
+    .take_site = take_site,
+    .take_self = take_self,
+    .lengths = lengths_of,
+    .end_host = end_host,
 };
 
 struct rig {
@@ -66,7 +112,7 @@ struct rig {
     struct tm_trace trace;
     struct tm_device devices[DEVICES];
     struct tm_stage stage;
-    struct tm_site_table table;
+    struct tm_feed feed;
     struct given *given;
 };
 
@@ -81,16 +127,17 @@ static void set_up(struct rig *r, enum tm_device_kind kind)
     r->trace = (struct tm_trace){ .run = &r->run, .devices = r->devices, .device_count = DEVICES };
     for (uint32_t i = 0; i < DEVICES; i++)
         r->devices[i] = (struct tm_device){ .index = i, .kind = (uint8_t)kind, .activities = 1 };
+    r->given->last_ps = -1;
     r->trace.configs = tm_rows_new(&r->run, TM_ACCOUNT_METADATA, sizeof(struct tm_config), 1 << 16);
     for (uint32_t i = 0; i < 5; i++)
         tm_rows_append(r->trace.configs, &(struct tm_config){ .registers = i });
-    assert_int_equal(tm_site_table_init(&r->table, &r->run, &r->stage, 1), TM_OK);
-    tm_site_table_begin_host(&r->table, &r->trace, r->trace.configs);
+    assert_int_equal(tm_feed_init(&r->feed, &r->run, &r->stage, 1), TM_OK);
+    tm_feed_begin_host(&r->feed, &r->trace);
 }
 
 static void tear_down(struct rig *r)
 {
-    tm_site_table_release(&r->table);
+    tm_feed_release(&r->feed);
     tm_lengths_free(r->given->lengths);
     free(r->given);
     tm_rows_free(r->trace.configs);
@@ -130,7 +177,7 @@ static void assert_same(const struct tm_site_sums *a, const struct tm_site_sums 
 static void sums_do_not_depend_on_the_rows(void **state)
 {
     struct given *const expected = calloc(1, sizeof(*expected));
-    uint64_t seed = 1, lengths = 0;
+    uint64_t seed = 1, lengths = 0, wanted = 0;
     const struct tm_length *length;
     struct rig r;
 
@@ -141,11 +188,15 @@ static void sums_do_not_depend_on_the_rows(void **state)
         const uint64_t site = 1 + next_number(&seed) % SITES;
         const int64_t dur_ps = (int64_t)(next_number(&seed) % 1000);
         const bool chosen = i >= EVENTS / 3;
-        const struct tm_event event = event_of(site, (int64_t)i, dur_ps, chosen);
+        const struct tm_number number = { (int64_t)i };
+        struct tm_event event = event_of(site, (int64_t)i, dur_ps, chosen);
 
-        tm_site_table_add(&r.table, &event);
+        event.args = &number;
+        event.record.args_length = i % 2 ? sizeof(number) : 0;
+        tm_feed_take(&r.feed, &event);
         if (chosen && site % 3 == 0)
-            tm_site_table_continue(&r.table, &event);
+            tm_feed_continue(&r.feed, &event);
+        wanted += chosen && site % 5 == 0;
         lengths += chosen && site % 2;
         add(&expected->sums[site][chosen], &(struct tm_site_sums){ .count = 1,
                                                                    .total_ps = dur_ps,
@@ -157,8 +208,9 @@ static void sums_do_not_depend_on_the_rows(void **state)
                                                                    .first_dur_ps = dur_ps,
                                                                    .continued = chosen && site % 3 == 0 });
     }
-    tm_site_table_end_host(&r.table);
+    tm_feed_end_host(&r.feed);
     assert_true(r.given->calls > SITES * 2 + 1000); /* some came in pieces */
+    assert_int_equal(r.given->taken, wanted);
     for (uint64_t i = 1; i <= SITES; i++) {
         assert_int_equal(r.given->sums[i][0].count, expected->sums[i][0].count);
         assert_int_equal(r.given->sums[i][0].total_ps, expected->sums[i][0].total_ps);
@@ -185,8 +237,8 @@ static void ops_that_lie_in_others_have_self_times(void **state)
     (void)state;
     set_up(&r, TM_DEVICE_TPU);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        tm_site_table_add(&r.table, &events[i]);
-    tm_site_table_end_host(&r.table);
+        tm_feed_take(&r.feed, &events[i]);
+    tm_feed_end_host(&r.feed);
     assert_int_equal(r.given->sums[2][1].total_ps, 100);
     assert_int_equal(r.given->self[2].total_ps, 100);
     assert_int_equal(r.given->self[2].self_ps, 50);
@@ -210,9 +262,9 @@ static void times_that_are_too_long_come_in_pieces(void **state)
     for (int i = 0; i < 3; i++) {
         const struct tm_event event = event_of(2, i, INT64_MAX / 2 + 1, true);
 
-        tm_site_table_add(&r.table, &event);
+        tm_feed_take(&r.feed, &event);
     }
-    tm_site_table_end_host(&r.table);
+    tm_feed_end_host(&r.feed);
     assert_int_equal(r.given->calls, 3);
     assert_int_equal(r.given->sums[2][1].count, 3);
     assert_int_equal(r.given->sums[2][1].total_ps, INT64_MAX);
