@@ -228,7 +228,8 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
     return end_events(host);
 }
 
-tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
+/* Without what they say of themselves, even where that is kept. */
+static tm_status bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "analyzing");
     tm_order(host->source, false, expect_record, take_record, &(struct resolved){ host, take, to });
@@ -394,7 +395,7 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
     if (!tm_failed(a->run))
-        observer ? tm_host_bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
+        observer ? bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
     host->resolver.forget = NULL;
     tm_feed_end_host(&a->feed);
     if (observer && !tm_failed(a->run))
@@ -746,6 +747,8 @@ static void read_settings(struct analysis *a)
         tm_thresholds_read(&a->thresholds, o->thresholds, &a->run->error);
 }
 
+static tm_host_partial_write write_host_partial;
+
 static void work(struct analysis *a)
 {
     struct tm_run *run = a->run;
@@ -764,7 +767,7 @@ static void work(struct analysis *a)
     begin_summary(a);
     open_stages(a);
     if (!a->observer && !a->is_of_host && a->inputs->host_count > 1 && !tm_failed(run))
-        tm_host_partials_init(&a->partials, run, a->options, a->inputs);
+        tm_host_partials_init(&a->partials, run, a->options, a->inputs, write_host_partial);
     for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run); i++)
         read_file(a, i);
     if (a->saved && !tm_failed(run))
@@ -815,8 +818,9 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
     return analyze(run, options, observer ? observer->inputs : NULL, summary, partial, observer);
 }
 
-tm_status tm_analyze_host(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
-                          size_t file, FILE *to)
+/* The partial of one file of a run: what tm_analyze would hold of it. */
+static void write_host_partial(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
+                               size_t file, FILE *to)
 {
     const uint32_t host = inputs->parts[file].first_host;
     struct tm_input_part part = { .kind = inputs->parts[file].kind, .host_count = 1, .file_count = 1 };
@@ -835,5 +839,4 @@ tm_status tm_analyze_host(struct tm_run *run, const struct tm_options *options, 
         tm_partial_write(partial, to);
     tm_partial_writer_free(partial);
     tm_doc_free(doc);
-    return run->error.status;
 }

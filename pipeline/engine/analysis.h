@@ -130,19 +130,24 @@ struct tm_inputs {
     struct tm_input *standard_input; /* where it was looked at */
 };
 
-/* Partials of the hosts of a run, read by processes side by side (--jobs): as many as there are cores and memory for.  For
+/* Reads one file of a run, a host's trace, and writes its partial; in a process of its own.  Failures: run->error. */
+typedef void tm_host_partial_write(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
+                                   size_t file, FILE *to);
+
+/* Partials of the hosts of a run, made by processes side by side (--jobs): as many as there are cores and memory for.  For
  * some hosts after each other at a time, so that not too many files are open. */
 struct tm_host_partials {
     struct tm_run *run;
     const struct tm_options *options;
     const struct tm_inputs *inputs;
+    tm_host_partial_write *write;
     struct tm_spill *files; /* of each file of the run; not open = it has none: it is to be read */
     size_t count, until;    /* until: those before it were made, or will not be */
 };
 
 /* errors: of the ledger */
 void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
-                           const struct tm_inputs *inputs);
+                           const struct tm_inputs *inputs, tm_host_partial_write *write);
 /* Make those of the files from `first` on, up to partials->until.
  * errors: of the first host that has one; TM_ERR_LIMIT  its process was killed */
 void tm_host_partials_make(struct tm_host_partials *partials, size_t first);
@@ -258,9 +263,8 @@ void tm_host_close(struct tm_host_run *host);
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same without what they say of themselves, even where that is kept: for figures. */
-tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same device by device, in the order of tm_order_by_device: for figures that nobody looks at meanwhile. */
+/* The same without what they say of themselves, even where that is kept, and device by device, in the order of
+ * tm_order_by_device: for figures that nobody looks at meanwhile. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
 /* Give how many events there are of each sort, once; where options.counts said so. */
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to);
@@ -290,10 +294,6 @@ struct tm_observer {
  *         spill files, TM_ERR_LIMIT */
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial, const struct tm_observer *observer);
-
-/* Read one file of a run, a host's trace, and write its partial: what tm_analyze would hold of it. */
-tm_status tm_analyze_host(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
-                          size_t file, FILE *to);
 
 /* The stages at the end of the pipeline, in the order in which they take events and report.  A new diagnostic is a
  * file in stages/figures/ and a row here. */

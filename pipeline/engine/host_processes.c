@@ -41,6 +41,7 @@ struct host_processes {
     struct tm_run *run;
     const struct tm_options *options;
     const struct tm_inputs *inputs;
+    tm_host_partial_write *write;
     struct host *hosts;
     struct ending *endings; /* of each host */
     size_t count;
@@ -63,7 +64,7 @@ static int read_host(void *of, size_t index)
                            .links_root = p->run->links_root,
                            .progress = { .phase = "" } };
     tm_budget_init(&run.budget, p->memory_bytes);
-    tm_analyze_host(&run, p->options, p->inputs, host->file, stdout);
+    p->write(&run, p->options, p->inputs, host->file, stdout);
     if (fflush(stdout) != 0 && !tm_failed(&run))
         (void)tm_fail_system(&run.error, TM_ERR_OUTPUT, -1, errno, "cannot write the partial of a host");
     p->endings[index] = (struct ending){ .is_there = true, .error = run.error, .bytes_read = run.bytes_read };
@@ -167,7 +168,9 @@ void tm_host_partials_make(struct tm_host_partials *partials, size_t first)
     struct tm_run *const run = partials->run;
     const size_t end = partials->count - first < HOSTS_MOST ? partials->count : first + HOSTS_MOST;
     const size_t bytes = (end - first) * sizeof(struct host);
-    struct host_processes p = { .run = run, .options = partials->options, .inputs = partials->inputs };
+    struct host_processes p = {
+        .run = run, .options = partials->options, .inputs = partials->inputs, .write = partials->write
+    };
     unsigned jobs;
 
     partials->until = end;
@@ -188,11 +191,11 @@ void tm_host_partials_make(struct tm_host_partials *partials, size_t first)
 }
 
 void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
-                           const struct tm_inputs *inputs)
+                           const struct tm_inputs *inputs, tm_host_partial_write *write)
 {
     const size_t count = inputs->file_count ? inputs->file_count : 1;
 
-    *partials = (struct tm_host_partials){ .run = run, .options = options, .inputs = inputs };
+    *partials = (struct tm_host_partials){ .run = run, .options = options, .inputs = inputs, .write = write };
     partials->files = tm_take(&run->budget, TM_ACCOUNT_MODEL, count * sizeof(*partials->files), &run->error);
     if (!partials->files)
         return;

@@ -68,12 +68,6 @@ static void fill(struct tm_value *summary, size_t rows, const char *text)
         row = tm_add_object(files, NULL);
         tm_add_string(row, "path", text);
         tm_add_bool(row, "partial", true);
-        row = tm_add_object(kpis, NULL);
-        tm_add_string(row, "id", "step_time");
-        tm_add_string(row, "title", "Step time");
-        tm_add_double(row, "value", 1234567.123456789);
-        tm_add_string(row, "unit", "ms");
-        tm_add_string(row, "band", "bad");
         row = tm_add_object(findings, NULL);
         tm_add_string(row, "id", "idle_input");
         tm_add_string(row, "severity", "critical");
@@ -85,6 +79,14 @@ static void fill(struct tm_value *summary, size_t rows, const char *text)
         tm_add_string(row, "title", text);
         tm_add_bool(row, "holds", false);
         tm_add_string(row, "where", text);
+    }
+    for (size_t i = 0; i < rows && i < 100; i++) { /* each is looked up among the findings */
+        row = tm_add_object(kpis, NULL);
+        tm_add_string(row, "id", "step_time");
+        tm_add_string(row, "title", "Step time");
+        tm_add_double(row, "value", 1234567.123456789);
+        tm_add_string(row, "unit", "ms");
+        tm_add_string(row, "band", "bad");
     }
 }
 
