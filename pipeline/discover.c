@@ -379,12 +379,7 @@ static tm_status discover_file(struct tm_run *run, const char *path, const struc
     return run->error.status;
 }
 
-tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found)
-{
-    return tm_discover_with(run, input, NULL, found);
-}
-
-tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found)
+tm_status tm_discover(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found)
 {
     struct stat info = { 0 };
 

@@ -89,13 +89,12 @@ typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sn
  * lead to a place in the folder (run->links_root), or anywhere with run->follow_links; each folder is searched once, however
  * many ways lead there.
  * in:     input  a path; "-" is taken as a file
+ *         sniff  tells contents by their first bytes; NULL = only names count
  * out:    found  at least one run; the argument is a file: one run with that file
  * owns:   the caller owns it; tm_found_free releases it, also after a failure
  * errors: TM_ERR_INPUT  nothing there, or a folder without any profile (says what was searched)
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
-tm_status tm_discover(struct tm_run *run, const char *input, struct tm_found *found) TM_MUST_USE;
-/* in: sniff  tells contents by their first bytes; NULL = only names count */
-tm_status tm_discover_with(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found);
+tm_status tm_discover(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found);
 
 /* Whether a path leads, by links, to a place that is not in a folder.  in: root  without links.  out: errno where it cannot be
  * followed, else 0 */

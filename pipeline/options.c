@@ -531,15 +531,6 @@ bool tm_option_is_list(const struct tm_option *option)
     return option->flags & TM_OPTION_MANY;
 }
 
-const struct tm_option *tm_option_by_name(const char *name)
-{
-    for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
-        if (!tm_option_table[i].of_verbs && strcmp(tm_option_table[i].name, name) == 0)
-            return &tm_option_table[i];
-    }
-    return NULL;
-}
-
 const struct tm_option *tm_option_by_key(const char *key)
 {
     char known[TM_OPTION_NAME_BYTES];

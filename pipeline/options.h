@@ -340,8 +340,7 @@ bool tm_option_is_list(const struct tm_option *option);
 tm_status tm_option_read(const struct tm_option *option, const char *text, const char *origin,
                          struct tm_options *options, struct tm_error *error) TM_MUST_USE;
 
-/* The option of this exact long name, configuration key; NULL if there is none.  A row of one verb alone is not meant. */
-const struct tm_option *tm_option_by_name(const char *name);
+/* The option of this configuration key; NULL if there is none.  A row of one verb alone is not meant. */
 const struct tm_option *tm_option_by_key(const char *key);
 
 /* Where an effective value comes from; a later one overrides an earlier one. */

@@ -90,8 +90,7 @@ enum { TM_FIGURES_MOST = 64, TM_RUN_FIGURES_MOST = 96, TM_FIGURE_TITLE_BYTES = 6
 
 /* Those that the history keeps, in the order of its columns.  The first one is the step time. */
 extern const struct tm_run_figure tm_figure_table[];
-extern const size_t tm_figure_count;                                        /* at most TM_FIGURES_MOST */
-const struct tm_run_figure *tm_figure_by_id(const char *id, size_t *index); /* NULL = there is none */
+extern const size_t tm_figure_count; /* at most TM_FIGURES_MOST */
 
 /* All of them, at most TM_RUN_FIGURES_MOST, by number; NULL past the last. */
 const struct tm_run_figure *tm_run_figure(size_t number);

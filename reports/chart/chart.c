@@ -61,11 +61,6 @@ void tm_chart_clear(struct tm_chart *chart)
     chart->table.cells = 0;
 }
 
-tm_status tm_chart_status(const struct tm_chart *chart)
-{
-    return chart->failed ? chart->run->error.status : TM_OK;
-}
-
 /* Make room for `more` items of `item_bytes`.  out: false and the chart has failed */
 static bool make_room(struct tm_chart *chart, void **items, size_t *room, size_t used, size_t more, size_t item_bytes)
 {

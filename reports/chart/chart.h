@@ -152,7 +152,6 @@ void tm_chart_init(struct tm_chart *chart, struct tm_run *run, double width);
 void tm_chart_free(struct tm_chart *chart); /* tolerates a zeroed one */
 /* Empty it for the next drawing; keeps width and memory. */
 void tm_chart_clear(struct tm_chart *chart);
-tm_status tm_chart_status(const struct tm_chart *chart) TM_MUST_USE;
 
 /* Putting marks in.  Texts are copied, made visible (format.h) and cut at 1 KiB. */
 void tm_chart_rect(struct tm_chart *chart, enum tm_role role, double x, double y, double width, double height);
@@ -348,7 +347,7 @@ size_t tm_charts_count(enum tm_chart_kind kind, const struct tm_value *summary);
 
 /* Draw one of them.  The chart is cleared first.
  * in:     index  below tm_charts_count
- * errors: remembered in the chart: tm_chart_status */
+ * errors: remembered in the chart: `failed`, and in the run */
 void tm_charts_draw(struct tm_chart *chart, enum tm_chart_kind kind, size_t index, const struct tm_value *summary);
 
 #endif

@@ -84,18 +84,17 @@ double tm_welch_test(struct tm_summed a, struct tm_summed b);
 /* The same of two samples. */
 double tm_welch_sample_test(struct tm_sample a, struct tm_sample b);
 
-/* An interval for median(b) / median(a) - 1 in percent, by resampling both 2,000 times (percentile
- * bootstrap).  The same numbers every time: the generator starts with a fixed seed. in:  scratch
- * a.count + b.count + 2000 doubles; level  0.95 */
+/* An interval for median(b) / median(a) - 1 in percent, or of the means, by resampling both 2,000 times (percentile
+ * bootstrap).  The same numbers every time: the generator starts with a fixed seed.
+ * in:  share    of the values is independent: 1 = all
+ *      level    0.95
+ *      scratch  a.count + b.count + 2000 doubles */
 struct tm_interval {
     double low, high; /* NaN where a sample is empty or has a NaN, or the median of a can be 0 or less */
 };
 
 enum { TM_RESAMPLES = 2000 };
 
-struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level, double *scratch);
-
-/* The same of either figure, where only a share of the values is independent: 1 = all. */
 enum tm_middle { TM_MIDDLE_MEDIAN, TM_MIDDLE_MEAN };
 
 struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle, double share,

@@ -798,8 +798,3 @@ struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, en
     return (struct tm_interval){ tm_sample_quantile(changes, (1 - level) / 2),
                                  tm_sample_quantile(changes, (1 + level) / 2) };
 }
-
-struct tm_interval tm_median_change_interval(struct tm_sample a, struct tm_sample b, double level, double *scratch)
-{
-    return tm_change_interval(a, b, TM_MIDDLE_MEDIAN, 1, level, scratch);
-}

@@ -11,6 +11,12 @@
 
 static char root[64];
 
+/* By names alone. */
+static tm_status by_names(struct tm_run *run, const char *input, struct tm_found *found)
+{
+    return tm_discover(run, input, NULL, found);
+}
+
 /* Remove what is in a folder, and the folder; links are not followed. */
 static void remove_tree(const char *path)
 {
@@ -83,7 +89,7 @@ static struct tm_found found;
 static void discover(const char *path)
 {
     test_run_init(&run);
-    if (tm_discover(&run, path, &found) != TM_OK)
+    if (by_names(&run, path, &found) != TM_OK)
         fail_msg("%s", run.error.what);
 }
 
@@ -97,7 +103,7 @@ static void forget(void)
 static void refused(const char *path, tm_status status, const char *words)
 {
     test_run_init(&run);
-    assert_int_equal(tm_discover(&run, path, &found), status);
+    assert_int_equal(by_names(&run, path, &found), status);
     if (!strstr(run.error.what, words))
         fail_msg("'%s' has no '%s'", run.error.what, words);
     assert_true(run.error.hint[0] != '\0');
@@ -221,7 +227,7 @@ static void files_of_several_places_get_hosts_of_their_own(void **state)
 
         (void)snprintf(path, sizeof(path), "rank%d/vm.xplane.pb", i);
         make_file(path, 10, 1000);
-        assert_int_equal(tm_discover(&run, below_root(path), &ranks[i]), TM_OK);
+        assert_int_equal(by_names(&run, below_root(path), &ranks[i]), TM_OK);
         files[i] = &ranks[i].runs[0].files[0];
     }
     assert_int_equal(tm_distinct_hosts(&run, files, 3), TM_OK);
@@ -383,13 +389,13 @@ static void several_inputs_make_one_list(void **state)
     inputs[1] = strdup(below_root("b"));
     inputs[2] = strdup(below_root("missing"));
     test_run_init(&run);
-    assert_int_equal(tm_discover_all(&run, inputs, 2, tm_discover, &found), TM_OK);
+    assert_int_equal(tm_discover_all(&run, inputs, 2, by_names, &found), TM_OK);
     assert_int_equal(found.run_count, 3);
     assert_string_equal(found.runs[0].name, "2026_01_01_00_00_00");
     assert_string_equal(found.runs[1].name, below_root("a/2026_01_02_03_04_05"));
     assert_string_equal(found.runs[2].name, below_root("b/2026_01_02_03_04_05"));
     forget();
-    assert_int_equal(tm_discover_all(&run, inputs, 3, tm_discover, &found), TM_ERR_INPUT);
+    assert_int_equal(tm_discover_all(&run, inputs, 3, by_names, &found), TM_ERR_INPUT);
     forget();
     for (int i = 0; i < 3; i++)
         free(inputs[i]);
@@ -406,7 +412,7 @@ static void more_than_the_share_is_a_limit(void **state)
     }
     test_run_init(&run);
     run.budget.limit_bytes = 100 * 4096;
-    assert_int_equal(tm_discover(&run, root, &found), TM_ERR_LIMIT);
+    assert_int_equal(by_names(&run, root, &found), TM_ERR_LIMIT);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_MODEL] < 2 * tm_budget_share(&run.budget, TM_ACCOUNT_MODEL) + 4096);
     forget();
 }
@@ -539,7 +545,7 @@ static void files_of_plain_names_are_told_by_content(void **state)
     assert_int_equal(found.run_count, 1);
     forget();
     test_run_init(&run);
-    assert_int_equal(tm_discover_with(&run, below_root("plain"), sniff_path, &found), TM_OK);
+    assert_int_equal(tm_discover(&run, below_root("plain"), sniff_path, &found), TM_OK);
     assert_int_equal(found.run_count, 3);
     assert_int_equal(found.runs[0].file_count, 2);
     assert_int_equal(found.runs[0].all_count, 3);
@@ -956,7 +962,7 @@ static void more_members_than_the_share_is_a_limit(void **state)
 static tm_status discover_once(struct tm_run *one)
 {
     struct tm_found all;
-    const tm_status st = tm_discover(one, root, &all);
+    const tm_status st = by_names(one, root, &all);
 
     tm_found_free(&all);
     return st;

@@ -726,12 +726,9 @@ static void figures_are_those_of_the_summary(void **state)
     assert_true(tm_figure_count <= TM_FIGURES_MOST && tm_figure_count >= 25);
     assert_string_equal(tm_figure_table[0].id, "step_time_ps");
     for (size_t i = 0; i < tm_figure_count; i++) {
-        size_t index;
-
-        assert_ptr_equal(tm_figure_by_id(tm_figure_table[i].id, &index), &tm_figure_table[i]);
-        assert_int_equal(index, i);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(tm_figure_table[k].id, tm_figure_table[i].id);
     }
-    assert_null(tm_figure_by_id("none", NULL));
     for (int which = 0; which < TM_SAMPLES; which++) {
         doc = tm_doc_new(&run);
         summary = tm_sample_summary(&run, (enum tm_sample_profile)which);

@@ -349,19 +349,24 @@ static void means_are_tested_by_their_moments(void **state)
     }
 }
 
+static struct tm_interval median_change(struct tm_sample a, struct tm_sample b, double level, double *scratch)
+{
+    return tm_change_interval(a, b, TM_MIDDLE_MEDIAN, 1, level, scratch);
+}
+
 static void an_interval_of_the_change_is_the_same_each_time(void **state)
 {
     double x[20], y[20], scratch[40 + TM_RESAMPLES];
     const struct tm_sample a = spread(x, 20, 100, 37, 101, 0.1), b = spread(y, 20, 105.05, 53, 103, 0.1);
-    const struct tm_interval first = tm_median_change_interval(a, b, 0.95, scratch);
-    const struct tm_interval again = tm_median_change_interval(a, b, 0.95, scratch);
+    const struct tm_interval first = median_change(a, b, 0.95, scratch);
+    const struct tm_interval again = median_change(a, b, 0.95, scratch);
 
     (void)state;
     assert_true(first.low == again.low && first.high == again.high);
     assert_true(x[0] == 100 && x[1] == 103.7); /* the samples stay as they are */
     /* 200,000 resamples: 0.654 to 7.488; 2,000 are as near as this */
     assert_true(fabs(first.low - 0.654) < 0.4 && fabs(first.high - 7.488) < 0.4);
-    const struct tm_interval narrow = tm_median_change_interval(a, b, 0.5, scratch);
+    const struct tm_interval narrow = median_change(a, b, 0.5, scratch);
 
     assert_true(narrow.low > first.low && narrow.high < first.high);
 }
@@ -369,16 +374,15 @@ static void an_interval_of_the_change_is_the_same_each_time(void **state)
 static void an_interval_of_samples_without_a_spread_is_a_point(void **state)
 {
     double scratch[8 + TM_RESAMPLES];
-    const struct tm_interval change = tm_median_change_interval(SAMPLE(4, 4, 4), SAMPLE(5, 5), 0.95, scratch);
-    const struct tm_interval none =
-        tm_median_change_interval(SAMPLE(4, 4), (struct tm_sample){ NULL, 0 }, 0.95, scratch);
+    const struct tm_interval change = median_change(SAMPLE(4, 4, 4), SAMPLE(5, 5), 0.95, scratch);
+    const struct tm_interval none = median_change(SAMPLE(4, 4), (struct tm_sample){ NULL, 0 }, 0.95, scratch);
 
     (void)state;
     assert_true(change.low == 25 && change.high == 25);
     assert_true(isnan(none.low) && isnan(none.high));
-    assert_true(isnan(tm_median_change_interval(SAMPLE(0, 0), SAMPLE(1), 0.95, scratch).low));
-    assert_true(isnan(tm_median_change_interval(SAMPLE(1, NAN), SAMPLE(1), 0.95, scratch).low));
-    assert_true(isnan(tm_median_change_interval(SAMPLE(1), SAMPLE(1), 1, scratch).low));
+    assert_true(isnan(median_change(SAMPLE(0, 0), SAMPLE(1), 0.95, scratch).low));
+    assert_true(isnan(median_change(SAMPLE(1, NAN), SAMPLE(1), 0.95, scratch).low));
+    assert_true(isnan(median_change(SAMPLE(1), SAMPLE(1), 1, scratch).low));
 }
 
 /* The median of an even number of values is between two: every resample of { 1, 3 } has 1, 2 or 3.
@@ -388,7 +392,7 @@ static void resampled_medians_are_medians(void **state)
     double scratch[3 + TM_RESAMPLES];
 
     (void)state;
-    (void)tm_median_change_interval(SAMPLE(1), SAMPLE(1, 3), 0.95, scratch);
+    (void)median_change(SAMPLE(1), SAMPLE(1, 3), 0.95, scratch);
     size_t seen[3] = { 0 };
 
     for (size_t i = 0; i < TM_RESAMPLES; i++) {

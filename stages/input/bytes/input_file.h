@@ -87,7 +87,7 @@ typedef tm_status tm_read_some(void *from, uint8_t *to, size_t bytes, size_t *go
 /* errors: of `read`; TM_ERR_INPUT  a zstd whose window the memory does not allow; TM_ERR_LIMIT of memory */
 tm_status tm_sniff(struct tm_run *run, tm_read_some *read, void *from, enum tm_sniffed *sniffed) TM_MUST_USE;
 
-/* The same of a file: a tm_sniff_path for tm_discover_with.  errors: TM_ERR_INPUT  it cannot be read */
+/* The same of a file: a tm_sniff_path for tm_discover.  errors: TM_ERR_INPUT  it cannot be read */
 tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed) TM_MUST_USE;
 
 /* What the bytes of a file are wrapped in; told by their first bytes. */
