@@ -60,7 +60,7 @@ int tm_chart_least_used(const struct tm_value *summary, bool (*has)(const struct
     return count;
 }
 
-size_t tm_count_devices(const struct tm_value *summary)
+static size_t count_devices(const struct tm_value *summary)
 {
     const struct tm_value *found[TM_CHART_DEVICES_MOST];
     size_t total;
@@ -80,7 +80,7 @@ static void fill_bar(struct tm_bar *bar, const struct tm_value *summary, const s
         (void)snprintf(bar->note, sizeof(bar->note), "%s used", tm_format_pct(pct, tm_double(use)));
 }
 
-void tm_draw_devices(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_devices(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *found[TM_CHART_DEVICES_MOST];
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
@@ -168,14 +168,14 @@ static int fill_collectives(struct tm_bar *bars, const struct tm_value *summary)
     return count;
 }
 
-size_t tm_count_collectives(const struct tm_value *summary)
+static size_t count_collectives(const struct tm_value *summary)
 {
     struct tm_bar bars[KINDS_MOST];
 
     return fill_collectives(bars, summary) > 0;
 }
 
-void tm_draw_collectives(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_collectives(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[KINDS_MOST];
     const int count = fill_collectives(bars, summary);
@@ -214,14 +214,14 @@ static int fill_transfers(struct tm_bar *bars, const struct tm_value *summary)
     return count;
 }
 
-size_t tm_count_transfers(const struct tm_value *summary)
+static size_t count_transfers(const struct tm_value *summary)
 {
     struct tm_bar bars[KINDS_MOST];
 
     return fill_transfers(bars, summary) > 0;
 }
 
-void tm_draw_transfers(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_transfers(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[KINDS_MOST];
     const int count = fill_transfers(bars, summary);
@@ -284,7 +284,7 @@ static const struct tm_value *members_of(const struct tm_value *summary)
     return tm_path(summary, "collectives.skew.members");
 }
 
-size_t tm_count_skew(const struct tm_value *summary)
+static size_t count_skew(const struct tm_value *summary)
 {
     struct ranking r;
 
@@ -312,7 +312,7 @@ static void fill_skew_bar(struct tm_chart *chart, struct tm_bar *bar, const stru
     tm_chart_cell(chart, tm_format_time(caused, tm_int(tm_get(row, "caused_ps"))));
 }
 
-void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_skew(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
     struct ranking r;
@@ -327,7 +327,7 @@ void tm_draw_skew(struct tm_chart *chart, const struct tm_value *summary)
     emit_left_out(chart, &r);
 }
 
-size_t tm_count_balance(const struct tm_value *summary)
+static size_t count_balance(const struct tm_value *summary)
 {
     struct ranking r;
 
@@ -367,7 +367,7 @@ static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const s
     tm_chart_cell(chart, off);
 }
 
-void tm_draw_balance(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_balance(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct tm_bar bars[TM_CHART_DEVICES_MOST];
     char name[TM_FORMAT_BYTES + 8], time[TM_FORMAT_BYTES];
@@ -398,7 +398,7 @@ static const struct tm_value *drawn_allocator(const struct tm_value *summary, si
     return NULL;
 }
 
-size_t tm_count_memory(const struct tm_value *summary)
+static size_t count_memory(const struct tm_value *summary)
 {
     size_t n = 0;
 
@@ -503,7 +503,7 @@ static void draw_curve(struct tm_chart *chart, const struct tm_plot *plot, const
     put_stairs(chart, plot, x, timeline);
 }
 
-void tm_draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index)
+static void draw_memory(struct tm_chart *chart, const struct tm_value *summary, size_t index)
 {
     const struct tm_value *allocator = drawn_allocator(summary, index), *timeline = tm_get(allocator, "timeline");
     const double capacity = tm_double(tm_get(allocator, "capacity_bytes"));
@@ -558,7 +558,7 @@ static bool is_drawn(const struct tm_value *row)
     return tm_has(tm_get(row, "occupancy_pct")) && tm_double(tm_get(row, "mean_ps")) >= 1;
 }
 
-size_t tm_count_occupancy(const struct tm_value *summary)
+static size_t count_occupancy(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "kernels.rows");
 
@@ -690,7 +690,7 @@ static void draw_dots(struct tm_chart *chart, struct scatter *s)
     }
 }
 
-void tm_draw_occupancy(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_occupancy(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct scatter s = { .left = left_room,
                          .right = chart->width - tm_chart_text_width("good from 100 %", TM_TEXT_SMALL) - 8,
@@ -708,3 +708,17 @@ void tm_draw_occupancy(struct tm_chart *chart, const struct tm_value *summary)
         "are worth a look. The dashed lines are the limits of the key figure.",
         s.spots.dots, tm_format_plural(s.spots.dots));
 }
+
+const struct tm_chart_maker tm_device_charts[] = {
+    { TM_CHART_DEVICES, "What each device did", NULL, count_devices, .draw = draw_devices },
+    { TM_CHART_MEMORY, NULL, NULL, count_memory, .draw_at = draw_memory },
+    { TM_CHART_OCCUPANCY, "Occupancy of the kernels", "kernel, #occupancy, #mean time, #total time", count_occupancy,
+      .draw = draw_occupancy },
+    { TM_CHART_COLLECTIVES, "What of the collectives is exposed", NULL, count_collectives, .draw = draw_collectives },
+    { TM_CHART_SKEW, "Who comes late to collectives",
+      "device, #late in all, #came last, #collectives, #others waited for it", count_skew, .draw = draw_skew },
+    { TM_CHART_BALANCE, "How long each device computes", "device, #compute, #beside the mean", count_balance,
+      .draw = draw_balance },
+    { TM_CHART_TRANSFERS, "What of the copies is exposed", NULL, count_transfers, .draw = draw_transfers },
+    { .count = NULL },
+};

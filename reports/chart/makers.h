@@ -5,20 +5,19 @@
 #include "pipeline/doc/doc.h"
 #include "reports/chart/chart.h"
 
-/* The makers behind tm_charts_draw, one family per file.  Each count tells how many drawings there
- * are; each maker takes a cleared chart and may be called only where its count is above 0. */
-typedef size_t tm_chart_count(const struct tm_value *summary);
-typedef void tm_chart_draw(struct tm_chart *chart, const struct tm_value *summary);
-typedef void tm_chart_draw_at(struct tm_chart *chart, const struct tm_value *summary, size_t index);
+/* A maker behind tm_charts_draw.  It takes a cleared chart, and is called only where its count is above 0. */
+struct tm_chart_maker {
+    enum tm_chart_kind kind;
+    const char *title;   /* NULL = the drawing has its own */
+    const char *columns; /* of its table: tm_chart_columns; NULL = likewise */
+    size_t (*count)(const struct tm_value *summary);
+    void (*draw)(struct tm_chart *chart, const struct tm_value *summary); /* of the only one; else */
+    void (*draw_at)(struct tm_chart *chart, const struct tm_value *summary, size_t index);
+};
 
-extern tm_chart_count tm_count_steps, tm_count_step_times, tm_count_devices, tm_count_causes, tm_count_gaps,
-    tm_count_scopes, tm_count_roofline, tm_count_memory, tm_count_utilization, tm_count_occupancy, tm_count_collectives,
-    tm_count_skew, tm_count_balance, tm_count_transfers, tm_count_sides, tm_count_waterfalls, tm_count_speedup,
-    tm_count_efficiency, tm_count_scaled_step, tm_count_night, tm_count_trends;
-extern tm_chart_draw tm_draw_steps, tm_draw_step_times, tm_draw_devices, tm_draw_causes, tm_draw_gaps, tm_draw_scopes,
-    tm_draw_roofline, tm_draw_utilization, tm_draw_occupancy, tm_draw_collectives, tm_draw_skew, tm_draw_balance,
-    tm_draw_transfers, tm_draw_sides, tm_draw_speedup, tm_draw_efficiency, tm_draw_scaled_step, tm_draw_night;
-extern tm_chart_draw_at tm_draw_memory, tm_draw_waterfall, tm_draw_trend;
+/* One family per file; the last row has no count. */
+extern const struct tm_chart_maker tm_time_charts[], tm_device_charts[], tm_op_charts[], tm_study_charts[],
+    tm_nightly_charts[];
 
 /* Cut a name of the trace so that it fits beside a bar. */
 enum { TM_CHART_NAME_CHARS = 32, TM_CHART_NAME_BYTES = 4 * TM_CHART_NAME_CHARS + 1 };

@@ -387,7 +387,7 @@ static const struct tm_value *trend_at(const struct tm_value *night, size_t inde
     return NULL;
 }
 
-size_t tm_count_trends(const struct tm_value *night)
+static size_t count_trends(const struct tm_value *night)
 {
     const struct tm_value *trends = tm_get(night, "trends");
     size_t count = 0;
@@ -397,7 +397,7 @@ size_t tm_count_trends(const struct tm_value *night)
     return count;
 }
 
-void tm_draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t index)
+static void draw_trend(struct tm_chart *chart, const struct tm_value *night, size_t index)
 {
     const struct tm_value *of = trend_at(night, index);
     struct trend t = { .of = of,
@@ -467,7 +467,7 @@ static void find_jobs(struct jobs *jobs, const struct tm_value *night)
     }
 }
 
-size_t tm_count_night(const struct tm_value *night)
+static size_t count_night(const struct tm_value *night)
 {
     const struct tm_value *rows = tm_get(night, "jobs");
     size_t count = 0;
@@ -564,7 +564,7 @@ static void fill_job_table(struct tm_chart *chart, const struct jobs *jobs)
     }
 }
 
-void tm_draw_night(struct tm_chart *chart, const struct tm_value *night)
+static void draw_night(struct tm_chart *chart, const struct tm_value *night)
 {
     static const struct tm_legend_entry legend[] = { { TM_ROLE_BAD, "slower" },
                                                      { TM_ROLE_GOOD, "faster" },
@@ -589,3 +589,9 @@ void tm_draw_night(struct tm_chart *chart, const struct tm_value *night)
     tm_chart_add_caption(chart, "%d of %zu jobs with a step time to compare, those that changed first.", jobs.count,
                          jobs.all);
 }
+
+const struct tm_chart_maker tm_nightly_charts[] = {
+    { TM_CHART_NIGHT, "Step time against the seven good runs before", NULL, count_night, .draw = draw_night },
+    { TM_CHART_TRENDS, NULL, NULL, count_trends, .draw_at = draw_trend },
+    { .count = NULL },
+};

@@ -43,7 +43,7 @@ static double whole_of(const struct tm_value *scopes)
 }
 
 /* A box of the top level is wide enough to be drawn on any page. */
-size_t tm_count_scopes(const struct tm_value *summary)
+static size_t count_scopes(const struct tm_value *summary)
 {
     enum { PART = 150 };
     const struct tm_value *scopes = tm_get(summary, "scopes"), *rows = tm_get(scopes, "rows");
@@ -161,7 +161,7 @@ static void draw_legend(struct tm_chart *chart, const struct tm_value *scopes, d
     (void)tm_legend_draw(chart, shown, count, y);
 }
 
-void tm_draw_scopes(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_scopes(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *scopes = tm_get(summary, "scopes"), *rows = tm_get(scopes, "rows");
     struct icicle p = { .chart = chart, .per_ps = chart->width / whole_of(scopes) };
@@ -239,7 +239,7 @@ static bool is_drawn(const struct tm_value *op, const struct tm_value *device)
     return log_of(op, "flop_rate") > flops - DECADES_MOST && fabs(log_of(op, "intensity") - ridge) < DECADES_MOST - 2;
 }
 
-size_t tm_count_roofline(const struct tm_value *summary)
+static size_t count_roofline(const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "ops.rows"), *device = device_of(summary);
 
@@ -404,7 +404,7 @@ static void draw_dots(struct tm_chart *chart, const struct roof *r, struct marks
     }
 }
 
-void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_roofline(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *device = device_of(summary), *rows = tm_path(summary, "ops.rows");
     struct roof r = { .flops = tm_double(tm_get(device, "peak_flops")),
@@ -426,3 +426,11 @@ void tm_draw_roofline(struct tm_chart *chart, const struct tm_value *summary)
                          "corner the memory limits it, right of it computing.",
                          marks.spots.dots, tm_format_plural(marks.spots.dots));
 }
+
+const struct tm_chart_maker tm_op_charts[] = {
+    { TM_CHART_SCOPES, "Where device time comes from", "scope, pass, #time, #share", count_scopes,
+      .draw = draw_scopes },
+    { TM_CHART_ROOFLINE, "Operations under the roof", "operation, #FLOP per byte, #rate, #of its roof, #self time",
+      count_roofline, .draw = draw_roofline },
+    { .count = NULL },
+};

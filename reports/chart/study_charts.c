@@ -53,7 +53,7 @@ static void put_name(struct tm_chart *chart, const struct rows *rows, size_t row
 
 /* --- the step times of the sides --- */
 
-size_t tm_count_sides(const struct tm_value *comparison)
+static size_t count_sides(const struct tm_value *comparison)
 {
     const struct tm_value *sides = tm_get(comparison, "sides");
 
@@ -104,7 +104,7 @@ static void draw_side(struct tm_chart *chart, const struct rows *rows, const str
     }
 }
 
-void tm_draw_sides(struct tm_chart *chart, const struct tm_value *comparison)
+static void draw_sides(struct tm_chart *chart, const struct tm_value *comparison)
 {
     const struct tm_value *sides = tm_get(comparison, "sides");
     const size_t count = tm_length(sides) < SIDES_MOST ? tm_length(sides) : SIDES_MOST;
@@ -149,7 +149,7 @@ static const struct tm_value *waterfall_at(const struct tm_value *comparison, si
     return NULL;
 }
 
-size_t tm_count_waterfalls(const struct tm_value *comparison)
+static size_t count_waterfalls(const struct tm_value *comparison)
 {
     size_t count = 0;
 
@@ -270,7 +270,7 @@ static void choose_scale(struct rows *rows, const struct way *way)
     tm_axis_choose(&rows->axis, TM_AXIS_TIME, low, way->high, 5, false);
 }
 
-void tm_draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison, size_t index)
+static void draw_waterfall(struct tm_chart *chart, const struct tm_value *comparison, size_t index)
 {
     const struct tm_value *waterfall = waterfall_at(comparison, index);
     char base[TM_CHART_NAME_BYTES], new[TM_CHART_NAME_BYTES], text[TM_FORMAT_BYTES];
@@ -530,24 +530,24 @@ static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, 
     tm_chart_add_caption(chart, "Against the first point. Equal distances are equal multiples of devices.");
 }
 
-size_t tm_count_speedup(const struct tm_value *scaling)
+static size_t count_speedup(const struct tm_value *scaling)
 {
     return can_draw(scaling, &speedup);
 }
 
-size_t tm_count_efficiency(const struct tm_value *scaling)
+static size_t count_efficiency(const struct tm_value *scaling)
 {
     return can_draw(scaling, &efficiency);
 }
 
-void tm_draw_speedup(struct tm_chart *chart, const struct tm_value *scaling)
+static void draw_speedup(struct tm_chart *chart, const struct tm_value *scaling)
 {
     draw_figure(chart, scaling, &speedup);
     if (strcmp(tm_text(tm_get(scaling, "mode")), "weak") == 0)
         tm_chart_add_caption(chart, " Work per time: each step does as many times the work as there are devices.");
 }
 
-void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling)
+static void draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling)
 {
     draw_figure(chart, scaling, &efficiency);
     tm_chart_add_caption(chart, " Efficiency is the speed-up as a share of the ideal one.");
@@ -555,7 +555,7 @@ void tm_draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling)
 
 /* --- what a step is made of --- */
 
-size_t tm_count_scaled_step(const struct tm_value *scaling)
+static size_t count_scaled_step(const struct tm_value *scaling)
 {
     for (size_t i = 0; i < count_of(scaling); i++)
         if (tm_int(tm_path(tm_at(points_of(scaling), i), "parts.total_ps")) > 0)
@@ -563,7 +563,7 @@ size_t tm_count_scaled_step(const struct tm_value *scaling)
     return 0;
 }
 
-void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling)
+static void draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling)
 {
     struct tm_bar bars[POINTS_MOST] = { 0 };
     const int count = count_of(scaling) < TM_CHART_BARS_MOST ? (int)count_of(scaling) : TM_CHART_BARS_MOST;
@@ -583,3 +583,12 @@ void tm_draw_scaled_step(struct tm_chart *chart, const struct tm_value *scaling)
     tm_parts_table(chart, "devices", bars, count);
     tm_chart_add_caption(chart, "Mean of the analyzed steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
 }
+
+const struct tm_chart_maker tm_study_charts[] = {
+    { TM_CHART_SIDES, "Step times of each side", "side, #steps, #median", count_sides, .draw = draw_sides },
+    { TM_CHART_WATERFALL, NULL, "part, #change, #then", count_waterfalls, .draw_at = draw_waterfall },
+    { TM_CHART_SPEEDUP, NULL, NULL, count_speedup, .draw = draw_speedup },
+    { TM_CHART_EFFICIENCY, NULL, NULL, count_efficiency, .draw = draw_efficiency },
+    { TM_CHART_SCALED_STEP, "Parts of a step by devices", NULL, count_scaled_step, .draw = draw_scaled_step },
+    { .count = NULL },
+};

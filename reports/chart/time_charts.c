@@ -134,12 +134,12 @@ static void add_left_out(struct tm_chart *chart, const struct tm_value *steps, s
                              tm_format_count(number, (int64_t)without));
 }
 
-size_t tm_count_steps(const struct tm_value *summary)
+static size_t count_step_parts(const struct tm_value *summary)
 {
     return count_steps(summary, true) > 0;
 }
 
-void tm_draw_steps(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_steps(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *steps = tm_get(summary, "steps");
     const size_t total = count_steps(summary, true);
@@ -260,12 +260,12 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
     }
 }
 
-size_t tm_count_step_times(const struct tm_value *summary)
+static size_t count_step_times(const struct tm_value *summary)
 {
     return count_steps(summary, false) >= STEPS_LEAST;
 }
 
-void tm_draw_step_times(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_step_times(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *steps = tm_get(summary, "steps");
     const size_t all = count_steps(summary, false), total = all < POINTS_MOST ? all : POINTS_MOST;
@@ -342,12 +342,12 @@ static void draw_cause(struct tm_chart *chart, const char *cause, const struct t
     tm_chart_cell(chart, pct);
 }
 
-size_t tm_count_causes(const struct tm_value *summary)
+static size_t count_causes(const struct tm_value *summary)
 {
     return most_of(tm_path(summary, "gaps.by_cause"), "total_ps") > 0;
 }
 
-void tm_draw_causes(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_causes(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *causes = tm_path(summary, "gaps.by_cause");
     const double most = most_of(causes, "total_ps"), left = 140, right = 110;
@@ -460,12 +460,12 @@ static void draw_lengths(struct tm_chart *chart, const struct tm_plot *plot, dou
         }
 }
 
-size_t tm_count_gaps(const struct tm_value *summary)
+static size_t count_gaps(const struct tm_value *summary)
 {
     return most_in(tm_path(summary, "gaps.histogram"), "total_ps") > 0;
 }
 
-void tm_draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
 {
     const struct tm_value *rows = tm_path(summary, "gaps.histogram");
     int place[BUCKETS_MOST] = { 0 };
@@ -528,7 +528,7 @@ static bool has_strip(const struct tm_value *device)
            !__builtin_sub_overflow(end_ps, start_ps, &span_ps) && span_ps > 0;
 }
 
-size_t tm_count_utilization(const struct tm_value *summary)
+static size_t count_utilization(const struct tm_value *summary)
 {
     const struct tm_value *found[TM_CHART_DEVICES_MOST];
     size_t total;
@@ -840,7 +840,7 @@ static void write_caption(struct tm_chart *chart, const struct strips *s)
                              tm_format_count(number, (int64_t)s->total));
 }
 
-void tm_draw_utilization(struct tm_chart *chart, const struct tm_value *summary)
+static void draw_utilization(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct strips s;
 
@@ -851,3 +851,14 @@ void tm_draw_utilization(struct tm_chart *chart, const struct tm_value *summary)
         add_table_row(chart, &s, &s.strip[i]);
     write_caption(chart, &s);
 }
+
+const struct tm_chart_maker tm_time_charts[] = {
+    { TM_CHART_STEPS, NULL, NULL, count_step_parts, .draw = draw_steps },
+    { TM_CHART_STEP_TIMES, "Step times", "step, #length", count_step_times, .draw = draw_step_times },
+    { TM_CHART_CAUSES, "Why devices were idle", "cause, #gaps, #time, #share of idle", count_causes,
+      .draw = draw_causes },
+    { TM_CHART_GAPS, "Idle time by length of the gap", "length of gap, #gaps, #time", count_gaps, .draw = draw_gaps },
+    { TM_CHART_UTILIZATION, NULL, "device, #busy, #least busy stretch, #longest time under 50 %", count_utilization,
+      .draw = draw_utilization },
+    { .count = NULL },
+};
