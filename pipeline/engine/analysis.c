@@ -228,8 +228,7 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
     return end_events(host);
 }
 
-/* Without what they say of themselves, even where that is kept. */
-static tm_status bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
+tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "analyzing");
     tm_order(host->source, false, expect_record, take_record, &(struct resolved){ host, take, to });
@@ -395,7 +394,7 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
     if (!tm_failed(a->run))
-        observer ? bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
+        observer ? tm_host_bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
     host->resolver.forget = NULL;
     tm_feed_end_host(&a->feed);
     if (observer && !tm_failed(a->run))

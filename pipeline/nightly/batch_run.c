@@ -248,7 +248,7 @@ static void write_result(struct task *t, const struct tm_value *summary)
     about.message = message;
     tm_result_fill(doc, &about);
     if (!t->task->part)
-        tm_history_facts(tm_doc_root(doc), summary);
+        tm_result_figures(tm_doc_root(doc), summary);
     tm_result_list(doc, t->folder, made, count);
     tm_result_write(t->run, t->folder, doc);
     tm_doc_free(doc);

@@ -57,8 +57,12 @@ struct tm_result_about {
 };
 
 /* Fill the members of a result but "files", in the order of the schema, with null for "figures", "facts" and "verdict":
- * tm_history_facts puts its own in their place.  errors: remembered in doc */
+ * tm_result_figures puts its own in their place.  errors: remembered in doc */
 void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
+
+/* Fill "figures" {id: number | null}, "facts" {"run", "hosts", "devices", "platform", "model", "partial"} and "verdict"
+ * {"text", "severity", "finding" (title of the first one) | null} of a result from the summary of its run. */
+void tm_result_figures(struct tm_value *to, const struct tm_value *summary);
 
 /* Put names, sizes and hashes of the files beside it into "files".
  * in:     made  their names in the folder; one that ends with '/' is a folder, whose files count

@@ -12,10 +12,6 @@
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"
 
-/* Fill "figures" {id: number | null}, "facts" {"run", "hosts", "devices", "platform", "model", "partial"} and "verdict"
- * {"text", "severity", "finding" (title of the first one) | null} of a result from the summary of its run. */
-void tm_history_facts(struct tm_value *to, const struct tm_value *summary);
-
 /* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
  * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
  * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same

@@ -17,7 +17,7 @@ enum tm_show_form { TM_SHOW_TEXT, TM_SHOW_JSON, TM_SHOW_CSV, TM_SHOW_MARKDOWN };
 
 struct tm_show_query {
     const char *what;   /* "kernels", "gaps.longest", "step_time"; NULL = a list of what there is */
-    const char *where;  /* a condition on the rows; NULL = all */
+    const char *where;  /* a condition on the rows, below; NULL = all */
     const char *sort;   /* "-total_ps,name"; NULL = as in the document */
     const char *fields; /* "name,total_ps"; NULL = those of the form */
     uint64_t top;       /* rows at most; 0 = all */
@@ -37,27 +37,6 @@ static inline bool tm_show_has_unit_beside(const struct tm_doc_field *field)
 
     return kind == TM_DOC_NUMBER || kind == TM_DOC_INTEGER || kind == TM_DOC_VALUE;
 }
-
-/* --- conditions: --where --- */
-
-/* Of comparisons of a field with a value or another field, joined by and, or, not and brackets:
- *
- *     self_share_pct > 5 and (category = "copy" or name ~ loop) and not source is null
- *
- * Operators: = == != <> < <= > >=, ~ (contains, any case), !~ (does not), is null, is not null; && || ! for and, or, not.
- * Numbers may have a unit of their field's kind (10us, 5%, 1GiB), and of a field whose unit stands in its row.  Texts stand
- * in quotes, or alone where they are one word.  A field that is null compares with nothing: only `is null` holds.  Of a
- * list any element will do.  The time is linear in the length; the memory is fixed. */
-enum { TM_WHERE_BYTES = 4096, TM_WHERE_TERMS = 256, TM_WHERE_DEPTH = 32 };
-
-struct tm_where;
-
-/* in:     fields  of a row
- * owns:   the caller; tm_where_free
- * errors: TM_ERR_USAGE  NULL: the place, the reason, and a near field; TM_ERR_LIMIT */
-struct tm_where *tm_where_read(struct tm_run *run, const char *text, const struct tm_doc_field *fields) TM_MUST_USE;
-bool tm_where_holds(const struct tm_where *where, const struct tm_value *row);
-void tm_where_free(struct tm_where *where); /* tolerates NULL */
 
 /* --- a table, as it was found --- */
 
@@ -111,8 +90,19 @@ struct tm_show_rows {
     bool is_known[TM_SHOW_MEASURES]; /* and what they add up to */
 };
 
+/* A condition is of comparisons of a field with a value or another field, joined by and, or, not and brackets:
+ *
+ *     self_share_pct > 5 and (category = "copy" or name ~ loop) and not source is null
+ *
+ * Operators: = == != <> < <= > >=, ~ (contains, any case), !~ (does not), is null, is not null; && || ! for and, or, not.
+ * Numbers may have a unit of their field's kind (10us, 5%, 1GiB), and of a field whose unit stands in its row.  Texts stand
+ * in quotes, or alone where they are one word.  A field that is null compares with nothing: only `is null` holds.  Of a
+ * list any element will do.  The time is linear in the length; the memory is fixed. */
+enum { TM_WHERE_BYTES = 4096, TM_WHERE_TERMS = 256, TM_WHERE_DEPTH = 32 };
+
 /* Filter, sort and cut.
- * owns:   the caller; tm_show_rows_free */
+ * owns:   the caller; tm_show_rows_free
+ * errors: TM_ERR_USAGE  of a condition: the place, the reason, and a near field; of an order; TM_ERR_LIMIT */
 void tm_show_rows_choose(struct tm_show_rows *rows, struct tm_run *run, const struct tm_show_table *table,
                          const struct tm_show_query *query);
 void tm_show_rows_free(struct tm_show_rows *rows);

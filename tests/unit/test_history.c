@@ -733,7 +733,7 @@ static void figures_are_those_of_the_summary(void **state)
         doc = tm_doc_new(&run);
         summary = tm_sample_summary(&run, (enum tm_sample_profile)which);
         to = tm_doc_root(doc);
-        tm_history_facts(to, tm_doc_root(summary));
+        tm_result_figures(to, tm_doc_root(summary));
         assert_int_equal(tm_doc_status(doc), TM_OK);
         assert_int_equal(tm_length(tm_get(to, "figures")), tm_figure_count);
         assert_true(tm_has(tm_path(to, "verdict.text")) || which == TM_SAMPLE_EMPTY);
