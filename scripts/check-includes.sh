@@ -23,7 +23,7 @@ cd "$(dirname "$0")/.."
 libraries='
 zlib.h*                | pipeline/deflate.c stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
 isa-l*                 | pipeline/deflate.c stages/input/bytes/inflate* pipeline/commands/version.c
-zstd*.h                | stages/input/bytes/unzstd* pipeline/commands/version.c
+zstd*.h                | stages/input/bytes/unzstd* stages/output/parquet/* pipeline/commands/version.c
 archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
@@ -31,7 +31,7 @@ cjson/*                | pipeline/doc/doc_json.c pipeline/settings.c reports/fin
 jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxh*.h                 | pipeline/* stages/*
-sqlite3.h              | reports/history/* reports/query/* stages/output/sqlite/* pipeline/database.c pipeline/commands/query.c pipeline/commands/version.c
+sqlite3.h              | reports/history/* reports/query/* stages/output/sqlite/* pipeline/database.c pipeline/engine/run_database.c pipeline/commands/query.c pipeline/commands/version.c
 '
 
 wrong=0

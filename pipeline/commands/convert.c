@@ -8,6 +8,7 @@
 
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/outputs.h"
+#include "pipeline/engine/run_database.h"
 #include "pipeline/files.h"
 
 #define DEFAULT_ENDING ".pftrace"
@@ -28,7 +29,9 @@ static void find_place(struct tm_run *run, const char *path, struct place *place
     place->format = tm_trace_format_of(name);
     if (!place->format) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': its ending tells no format", path);
-        tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz");
+        tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, "
+                             ".parquet or .sqlite, or with / for a folder"
+                             " of Parquet tables");
         return;
     }
     tm_find_place(run, path, &place->file);
@@ -90,6 +93,28 @@ static void find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], st
     find_place(c->run, path, place);
 }
 
+/* Tables in place of a trace: a database, or Parquet files. */
+static tm_status write_tables(struct tm_run *run, const struct tm_options *options)
+{
+    struct tm_run_database d = { .run = run };
+
+    if (options->redact) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --redact: tables have the names",
+                      options->output);
+        tm_hint(&run->error, "write a .csv, .json or .pftrace, or the tables for yourself");
+        return TM_ERR_USAGE;
+    }
+    tm_guard_output(run, options->output, "the tables");
+    tm_run_database_open(&d, run, options);
+    tm_run_database_want_file(&d, options->output);
+    tm_run_database_fill(&d, options->input_count);
+    tm_run_database_save(&d, options->output);
+    tm_run_database_close(&d);
+    if (!tm_failed(run) && !options->quiet)
+        (void)printf("%s\n", options->output);
+    return tm_failed(run) ? run->error.status : d.is_partial ? TM_PARTIAL : TM_OK;
+}
+
 static tm_status run_convert(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_conversion conversion;
@@ -98,6 +123,8 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
     struct place place = { .format = tm_trace_format_of("trace" DEFAULT_ENDING) };
     tm_status st;
 
+    if (options->output && tm_database_form_of(options->output) != TM_DATABASE_NONE)
+        return write_tables(run, options);
     if (options->output)
         find_place(run, options->output, &place);
     tm_redaction_begin(run, options);
@@ -122,7 +149,8 @@ const struct tm_verb tm_convert_verb = {
     .usage = "INPUT... [-o FILE] [OPTION...]",
     .description =
         "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"
-        " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv or .csv.gz. Spans that"
+        " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, .parquet (events) or .sqlite (all tables);"
+        " DIR/ is a folder with a Parquet file for each table. Spans that"
         " overlap get lanes of their own, times keep every digit, and nothing is lost without a word.\n"
         "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."
         " What was worked out stands beside what was recorded, unless --plain is given: the verdict in the"
@@ -132,7 +160,8 @@ const struct tm_verb tm_convert_verb = {
         "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
         "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, mended\n"
         "tracemill convert logdir --latest --args essential -o small.pftrace    opens in less memory\n"
-        "tracemill convert run.xplane.pb --filter device=gpu:0 --filter min=10us -o gpu0.csv    a table\n",
+        "tracemill convert run.xplane.pb --filter device=gpu:0 --filter min=10us -o gpu0.csv    a table\n"
+        "tracemill convert logdir --latest -o tables/    Parquet for pandas, DuckDB and polars\n",
     .bit = TM_FOR_CONVERT,
     .flags = TM_VERB_SPILLS | TM_VERB_TRACES,
     .least = 1,

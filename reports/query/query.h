@@ -83,6 +83,8 @@ tm_status tm_query_print_schema(struct tm_run *run, const char *name, enum tm_qu
 /* Columns of a table, in their order.
  * in: name  as in SQL; title and help of the field */
 typedef void tm_query_each(void *to, const char *name, const char *path, const struct tm_doc_field *field);
+/* The type that SQL has for it: "INTEGER", "REAL", "TEXT"; "" = that of each value. */
+const char *tm_query_type(const struct tm_doc_field *field);
 void tm_query_columns(struct tm_run *run, const struct tm_query_table *table, tm_query_each *each, void *to);
 
 #endif

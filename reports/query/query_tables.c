@@ -264,8 +264,7 @@ static bool is_text(const struct tm_doc_field *field)
     return (field->shape & TM_DOC_LIST) || tm_doc_is_text(tm_doc_kind_of(field));
 }
 
-/* A value of any type keeps the one that it has. */
-static const char *type_of(const struct tm_doc_field *field)
+const char *tm_query_type(const struct tm_doc_field *field)
 {
     const enum tm_doc_kind kind = tm_doc_kind_of(field);
 
@@ -284,7 +283,7 @@ static void declare_column(void *to, const char *name, const char *path, const s
     struct sql *const sql = to;
 
     (void)path;
-    add_sql(sql, "%s\"%s\" %s", sql->columns++ ? ", " : "", name, type_of(field));
+    add_sql(sql, "%s\"%s\" %s", sql->columns++ ? ", " : "", name, tm_query_type(field));
 }
 
 static bool is_time(const struct tm_doc_field *field)

@@ -111,6 +111,10 @@ def traces():
             yield Case(f"convert {name} {ending}", DONE, "convert", name, "-o", f"out/t.{ending}")
         for form in ("pftrace", "json"):
             yield Case(f"split {name} {form}", DONE, "split", name, "-o", "out/s", "--format", form, "--max-events", "20")
+        yield Case(f"convert {name} parquet", DONE, "convert", name, "-o", "out/t.parquet")
+    yield Case("convert, a folder of tables", DONE, "convert", "input", "-o", "out/t/")
+    yield Case("convert sqlite", DONE, "convert", "input", "-o", "out/t.sqlite")
+    yield Case("convert cut parquet", PARTIAL, "convert", "cut", "-o", "out/t.parquet")
     for by in ("step", "time=1ms", "device"):
         yield Case(f"split --by {by}", DONE, "split", "gpu.xplane.pb", "-o", "out/s", "--by", by)
     yield Case("convert --redact", DONE, "convert", "input", "-o", "out/t.json", "--redact", "--filter", "min=1us", "--plain")

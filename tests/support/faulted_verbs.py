@@ -72,6 +72,7 @@ VERBS = (
     Verb("query-gaps", "query", "input", "select * from gaps", "--json"),
     Verb("query-keep", "query", "input", "--keep", "out/kept.sqlite"),
     Verb("schema", "schema", "events"),
+    Verb("convert-tables", "convert", "input", "-o", "out/t/", "--args", "none"),
     Verb("pftrace", "convert", "input", "-o", "out/t.pftrace"),
     Verb("json-gz", "convert", "input", "-o", "out/t.json.gz"),
     Verb("csv", "convert", "run.json", "-o", "out/t.csv"),
