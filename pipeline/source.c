@@ -93,7 +93,9 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
 {
     const uint32_t length = row->record.args_length;
 
-    *raw = (struct tm_raw_record){ .record = row->record, .args = buffer, .traits = row->traits };
+    *raw = (struct tm_raw_record){
+        .record = row->record, .args = buffer, .traits = row->traits, .own.length = row->own_length
+    };
     if (row->own_length)
         tm_rows_copy(args->bytes, row->args, buffer, length);
     else if (length > sizeof(row->args))
@@ -272,8 +274,15 @@ uint32_t tm_signature_of(struct tm_signatures *s, const struct tm_raw_record *ra
 
 bool tm_batch_put(struct tm_batch *batch, struct tm_signatures *signatures, const struct tm_raw_record *raw)
 {
-    const uint32_t number = signatures ? tm_signature_of(signatures, raw) : 0, i = batch->count;
+    struct tm_raw_record bare;
+    uint32_t number, i = batch->count;
 
+    if (raw->own.length && !batch->keeps_own) {
+        bare = *raw;
+        bare.own.length = 0;
+        raw = &bare;
+    }
+    number = signatures ? tm_signature_of(signatures, raw) : 0;
     if (number) {
         batch->start_ps[i] = raw->record.start_ps;
         batch->dur_ps[i] = raw->record.dur_ps;

@@ -49,8 +49,10 @@ struct tm_raw_record {
     struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
-    uint32_t signature;      /* its number: it has no arguments.  0 = it has none */
-    struct tm_arguments own; /* what the event itself says, where it was asked for; borrowed until asked again */
+    uint32_t signature; /* its number: it has no arguments beside those that its template tells.  0 = it has none */
+    struct tm_arguments
+        own; /* what the event itself says, where it was asked for; borrowed until asked again.  Else NULL,
+                                and perhaps its length */
 };
 
 /* The number of a record's signature, which is new if need be; 0: it gets none, as those that have arguments. */
@@ -102,6 +104,7 @@ struct tm_batch {
     uint32_t count;
     bool has_other; /* one without a number follows them */
     bool is_last;   /* nothing follows */
+    bool keeps_own; /* in: own arguments will be asked for: who has some becomes the other one */
     int64_t start_ps[TM_BATCH_RECORDS], dur_ps[TM_BATCH_RECORDS];
     uint64_t correlation[TM_BATCH_RECORDS];
     uint16_t signature[TM_BATCH_RECORDS];
@@ -109,7 +112,7 @@ struct tm_batch {
     union tm_args args; /* of the other one */
 };
 
-/* Of record `i`, up to and with the other one, what tm_fill_record needs; own arguments cannot be asked for. */
+/* Of record `i`, up to and with the other one, what tm_fill_record needs. */
 static inline void tm_batch_get(const struct tm_batch *batch, uint32_t i, struct tm_raw_record *raw)
 {
     if (i == batch->count) {
@@ -120,6 +123,7 @@ static inline void tm_batch_get(const struct tm_batch *batch, uint32_t i, struct
     raw->record.dur_ps = batch->dur_ps[i];
     raw->record.correlation = batch->correlation[i];
     raw->signature = batch->signature[i];
+    raw->own.length = 0;
 }
 
 /* Put a record into a batch that has room.  true: it has a number, another one may follow it */
@@ -144,8 +148,8 @@ struct tm_source_type {
     /* The next records, one or more, but at the end: batch->is_last.  The batch is empty before.  NULL: tm_next_batch asks
      * for each. */
     tm_status (*next_batch)(struct tm_cursor *cursor, struct tm_batch *batch);
-    /* Fill raw->own of the record that the cursor gave out last; only where trace->keeps_arguments.  The bytes are
-     * valid until the next call of it on any cursor of the source. */
+    /* Fill raw->own of the record that the cursor gave out last, of a batch the other one; only where
+     * trace->keeps_arguments.  The bytes are valid until the next call of it on any cursor of the source. */
     tm_status (*own)(struct tm_cursor *cursor, struct tm_raw_record *raw);
     void (*close)(struct tm_cursor *cursor); /* tolerates NULL */
     void (*free)(struct tm_source *source);
@@ -157,7 +161,7 @@ struct tm_source {
     struct tm_signatures *signatures; /* of its records; the owner is who made it */
 };
 
-/* The next records of any cursor; own arguments cannot be asked for.
+/* The next records of any cursor.
  * out: batch  valid until it is filled again; is_last, behind which nothing is asked for: also where the run has failed */
 void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 

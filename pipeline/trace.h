@@ -192,7 +192,8 @@ struct tm_trace {
     bool keeps_arguments;         /* set before the scan: records come with their arguments (pipeline/arguments.h) */
     struct tm_rows *common;       /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
     struct tm_rows *common_bytes; /* their bytes */
-    struct tm_device *devices;    /* those with an activity come to the figures; the others are `unused` */
+    struct tm_argument_templates *templates; /* of lists; NULL where arguments are not kept */
+    struct tm_device *devices;               /* those with an activity come to the figures; the others are `unused` */
     uint32_t device_count;
     uint32_t group_count; /* groups of devices that are active at the same time: tm_device.group; set by the survey */
     struct tm_steps steps;

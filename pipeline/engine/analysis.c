@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/argument_templates.h"
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/doc/doc_fields.h"
@@ -60,6 +61,7 @@ static void make_tables(struct tm_trace *trace)
     if (trace->keeps_arguments) {
         trace->common = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
         trace->common_bytes = tm_rows_new(run, TM_ACCOUNT_METADATA, 1, share / 16);
+        trace->templates = tm_argument_templates_new(run);
     }
     if (tm_failed(run))
         return;
@@ -88,14 +90,11 @@ static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
         tm_input_finish(host->input);
 }
 
-/* Records that will be read again are not decoded again, where that is dear.  What they say of themselves is read where
- * it lies. */
+/* Records that will be read again are not decoded again, where that is dear. */
 static void keep_records(struct tm_host_run *host, const struct tm_host_options *options)
 {
-    if (host->input->kind == TM_FILE_CHROME_JSON || !options->keeps_records)
-        return;
-    host->telling = host->source;
-    tm_replay_source_new(host->source, &host->source);
+    if (host->input->kind != TM_FILE_CHROME_JSON && options->keeps_records)
+        tm_replay_source_new(host->source, &host->source);
 }
 
 static void open_input(struct tm_host_run *host, const struct tm_found_file *found)
@@ -173,6 +172,7 @@ void tm_host_close(struct tm_host_run *host)
     tm_rows_free(trace->hlo_modules);
     tm_rows_free(trace->common);
     tm_rows_free(trace->common_bytes);
+    tm_argument_templates_free(trace->templates);
     tm_rows_free(trace->steps.marks);
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
@@ -223,8 +223,7 @@ static tm_status end_events(struct tm_host_run *host)
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "writing");
-    tm_order(host->telling ? host->telling : host->source, true, expect_record, take_record,
-             &(struct resolved){ host, take, to });
+    tm_order(host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 

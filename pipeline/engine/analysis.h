@@ -230,7 +230,6 @@ struct tm_host_run {
     struct tm_input own;
     struct tm_trace trace;
     struct tm_source *source;
-    struct tm_source *telling; /* whose records come with what they say of themselves; NULL = those of `source` do */
     struct tm_survey_stats *census; /* NULL = nobody counts */
     struct tm_resolver resolver;
     uint64_t events; /* read from this file */

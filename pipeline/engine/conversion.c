@@ -226,7 +226,9 @@ static void count_as_before(struct tm_conversion *c, const struct counted *befor
 
 static void open_host(struct tm_conversion *c, uint32_t number, bool keeps_arguments)
 {
-    const struct tm_host_options options = { .steps = tm_host_steps(c->options), .keeps_arguments = keeps_arguments };
+    const struct tm_host_options options = { .steps = tm_host_steps(c->options),
+                                             .keeps_arguments = keeps_arguments,
+                                             .keeps_records = keeps_arguments };
     const struct counted before = count_now(c->run);
 
     tm_host_close(&c->host);

@@ -58,7 +58,7 @@ struct order {
     struct group *groups; /* the host's and all that is of no device, then one for each device; `group_count` of them */
     struct node *nodes;   /* of all groups */
     uint32_t *losers;     /* of all groups */
-    struct tm_batch *batches; /* of the heads; NULL where own arguments are wanted */
+    struct tm_batch *batches; /* of the heads */
     uint32_t group_count;
     size_t opened, most;
     uint64_t cutoff; /* tracks of less records are sorted */
@@ -100,18 +100,19 @@ static void sort_record(struct order *o, const struct tm_raw_record *raw)
         tm_sorter_push(o->rest, &row);
 }
 
-static void sort_with_own(struct order *o, struct tm_cursor *cursor)
+/* What a record says of itself: read only now, since each source has room for one.  Those with a signature say nothing. */
+static tm_status fetch_own(struct order *o, struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
-    const struct tm_source_type *type = o->source->type;
-    struct tm_raw_record raw;
-    bool more;
-
-    while (!tm_failed(o->run) && type->next(cursor, &raw, &more) == TM_OK && more)
-        if (type->own(cursor, &raw) == TM_OK)
-            sort_record(o, &raw);
+    if (raw->signature)
+        return TM_OK;
+    if (!o->gives_own) {
+        raw->own.length = 0;
+        return TM_OK;
+    }
+    return cursor ? o->source->type->own(cursor, raw) : tm_unkeep_own(&o->rest_args, &o->rest_row, raw);
 }
 
-static void sort_bare(struct order *o, struct tm_cursor *cursor, struct tm_batch *batch)
+static void sort_records(struct order *o, struct tm_cursor *cursor, struct tm_batch *batch)
 {
     batch->is_last = false;
     while (!batch->is_last && !tm_failed(o->run)) {
@@ -122,7 +123,8 @@ static void sort_bare(struct order *o, struct tm_cursor *cursor, struct tm_batch
             tm_batch_get(batch, i, &raw);
             if (raw.signature)
                 tm_fill_record(o->source->signatures, &raw);
-            sort_record(o, &raw);
+            if (fetch_own(o, cursor, &raw) == TM_OK)
+                sort_record(o, &raw);
         }
     }
 }
@@ -141,10 +143,7 @@ static void sort_track(struct order *o, uint64_t number)
         if (o->rest)
             tm_sorter_set_prefix(o->rest, start_prefix);
     }
-    if (o->gives_own)
-        sort_with_own(o, cursor);
-    else
-        sort_bare(o, cursor, &o->batches[o->most - 1]); /* of the rest, which has no use for it */
+    sort_records(o, cursor, &o->batches[o->most - 1]); /* of the rest, which has no use for it */
     type->close(cursor);
 }
 
@@ -157,7 +156,7 @@ static bool advance_rest(struct order *o, struct head *head)
         return false;
     o->rest_row = *row;
     head->track = *(const struct tm_track *)tm_rows_at(o->source->trace->tracks, row->record.track);
-    if (o->source->signatures && !o->gives_own)
+    if (o->source->signatures && !row->own_length)
         head->raw.signature = tm_signature_of(o->source->signatures, &head->raw);
     return true;
 }
@@ -415,15 +414,6 @@ static void open_tracks(struct order *o)
         open_rest(o);
 }
 
-/* What the earliest record says of itself: read only now, since each source has room for one. */
-static tm_status fetch_own(struct order *o, struct head *head)
-{
-    if (!o->gives_own)
-        return TM_OK;
-    return head->cursor ? o->source->type->own(head->cursor, &head->raw)
-                        : tm_unkeep_own(&o->rest_args, &o->rest_row, &head->raw);
-}
-
 /* Who gets the records. */
 struct taker {
     tm_expect_record *expect; /* NULL = nobody wants to know */
@@ -441,7 +431,7 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
     tm_status st;
 
     do {
-        st = fetch_own(o, head);
+        st = fetch_own(o, head->cursor, &head->raw);
         if (st == TM_OK)
             st = taker->take(taker->to, &head->track, &head->raw);
         if (st == TM_OK)
@@ -528,8 +518,9 @@ static bool make_heads(struct order *o, size_t tracks)
     if (o->buffer_bytes < SMALLEST_BUFFER)
         o->buffer_bytes = SMALLEST_BUFFER;
     o->heads = tm_take(&o->run->budget, TM_ACCOUNT_SORT, memory_of_heads(o), &o->run->error);
-    if (!o->gives_own)
-        o->batches = tm_take(&o->run->budget, TM_ACCOUNT_INPUT, o->most * sizeof(*o->batches), &o->run->error);
+    o->batches = tm_take(&o->run->budget, TM_ACCOUNT_INPUT, o->most * sizeof(*o->batches), &o->run->error);
+    for (size_t i = 0; o->batches && i < o->most; i++)
+        o->batches[i].keeps_own = o->gives_own;
     if (tm_failed(o->run))
         return false;
     o->groups = (struct group *)(o->heads + o->most);

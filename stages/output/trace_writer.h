@@ -2,6 +2,7 @@
 #ifndef TM_TRACE_WRITER_H
 #define TM_TRACE_WRITER_H
 
+#include "pipeline/argument_templates.h"
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
 #include "pipeline/stage.h"
@@ -66,12 +67,23 @@ struct tm_out_event {
     tm_strid name;                        /* never 0 */
     tm_strid category;                    /* 0 = none */
     struct tm_arguments own, common;      /* both are written, own first; may be empty */
-    uint64_t flow;                        /* spans of one number are joined by arrows in the order of time; 0 = none */
-    const struct tm_event *of;            /* what it was made from: in begin and instant; NULL of what was worked out */
-    const struct tm_trace *trace;         /* of `of` */
-    uint8_t marks;                        /* enum tm_out_mark: written as arguments (trace_writer.h) */
+    uint32_t template;            /* 0 = none; else a template of the trace, and own is what goes into its holes */
+    uint64_t correlation;         /* for the holes */
+    uint64_t flow;                /* spans of one number are joined by arrows in the order of time; 0 = none */
+    const struct tm_event *of;    /* what it was made from: in begin and instant; NULL of what was worked out */
+    const struct tm_trace *trace; /* of `of`, and of the template */
+    uint8_t marks;                /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
 };
+
+/* The own arguments as a list.
+ * in: whole  TM_TEMPLATE_WHOLE_MOST bytes, for it */
+static inline struct tm_arguments tm_out_own(const struct tm_out_event *event, uint8_t *whole)
+{
+    return event->template
+               ? tm_arguments_whole(event->trace->templates, event->template, event->own, event->correlation, whole)
+               : event->own;
+}
 
 /* An end of an arrow that the input has. */
 struct tm_out_flow {

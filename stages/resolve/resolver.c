@@ -614,7 +614,8 @@ static struct tm_site site_of(const struct tm_resolver *r, const struct tm_track
 
     return (struct tm_site){
         .name_and_config = (uint64_t)record->name << 32 | record->config,
-        .rest = (uint64_t)device << 48 | (uint64_t)record->flags << 32 | (uint64_t)record->class << 24 | bits,
+        .rest = (uint64_t)device << 48 | (uint64_t)(record->flags & ~TM_FLAG_TEMPLATE) << 32 |
+                (uint64_t)record->class << 24 | bits,
         .traits = raw->traits,
     };
 }

@@ -24,7 +24,8 @@ static tm_status make_common(struct tm_trace *trace, size_t share)
 
     trace->common = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, sizeof(struct tm_common_arguments), share / 32);
     trace->common_bytes = tm_rows_new(trace->run, TM_ACCOUNT_METADATA, 1, share / 16);
-    if (!trace->common || !trace->common_bytes)
+    trace->templates = tm_argument_templates_new(trace->run);
+    if (!trace->common || !trace->common_bytes || !trace->templates)
         return trace->run->error.status;
     tm_rows_append(trace->common, &nothing);
     return trace->run->error.status;
@@ -109,6 +110,15 @@ void xspace_close(struct xspace_run *x)
     tm_host_close(&x->host);
     tm_names_free(x->names);
     assert_ledger_is_even(&x->run);
+}
+
+struct tm_arguments xspace_own(const struct xspace_run *x, struct tm_arguments own, const struct tm_record *record)
+{
+    static uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
+
+    return record->flags & TM_FLAG_TEMPLATE
+               ? tm_arguments_whole(x->host.trace.templates, record->common, own, record->correlation, whole)
+               : own;
 }
 
 const char *xspace_text(struct xspace_run *x, tm_strid id)

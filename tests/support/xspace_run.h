@@ -32,6 +32,8 @@ tm_status xspace_survey(struct xspace_run *x, const struct tm_chosen_steps *choi
 /* Gives everything back, and asserts that nothing is left in the ledger. */
 void xspace_close(struct xspace_run *x);
 
+/* The own arguments of a record as a list; valid until the next call. */
+struct tm_arguments xspace_own(const struct xspace_run *x, struct tm_arguments own, const struct tm_record *record);
 /* The text of a name, its first 4096 bytes; valid until the next call. */
 const char *xspace_text(struct xspace_run *x, tm_strid id);
 /* The number of the line of a name; fails the test where there is none. */

@@ -518,7 +518,7 @@ static void check_batches(struct tm_record_store *store, uint64_t count, uint64_
     tm_record_store_begin(store, 2, &place);
     for (;;) {
         batch.count = 0;
-        batch.has_other = batch.is_last = false;
+        batch.has_other = batch.is_last = batch.keeps_own = false;
         if (!tm_record_store_next_batch(&place, &batch))
             break;
         others -= batch.has_other;

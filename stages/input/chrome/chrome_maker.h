@@ -2,6 +2,7 @@
 #ifndef TM_CHROME_MAKER_H
 #define TM_CHROME_MAKER_H
 
+#include "pipeline/argument_templates.h"
 #include "pipeline/arguments.h"
 #include "pipeline/store/names.h"
 #include "stages/input/chrome/chrome_reader.h"
@@ -142,6 +143,7 @@ struct tm_chrome_maker {
     int64_t origin_us; /* subtracted from every time */
     uint64_t complete; /* X events */
     union tm_args args;
+    uint8_t numbers[TM_TEMPLATE_NUMBERS_MOST]; /* of arguments that have a template */
 };
 
 #endif

@@ -71,6 +71,10 @@ static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_ev
         note_track(m, event, sort, r->track);
     }
     raw->own = tm_chrome_arguments_take(m->arguments, event, &words);
+    if (words.is_joined || (r->kind != TM_SPAN && r->kind != TM_INSTANT)) /* what is joined later stays a list */
+        return;
+    r->common = tm_argument_templates_take(m->trace->templates, r->name, r->correlation, &raw->own, m->numbers);
+    r->flags |= r->common ? TM_FLAG_TEMPLATE : 0;
 }
 
 /* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */

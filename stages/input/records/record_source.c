@@ -125,6 +125,17 @@ static void begin(struct replay_cursor *c)
         s->keeper = c;
 }
 
+/* What the record that came last says of itself, which is kept too, where the trace wants it. */
+static tm_status ask_own(const struct replay_cursor *c, struct tm_raw_record *raw)
+{
+    const struct replay_source *const s = source_of(c);
+
+    if (s->source.trace->keeps_arguments && !raw->signature)
+        return s->inner->type->own(c->inner, raw);
+    raw->own.length = 0;
+    return TM_OK;
+}
+
 TM_NOT_INLINE tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_record *raw, bool *more)
 {
     struct replay_source *const s = source_of(c);
@@ -135,10 +146,10 @@ TM_NOT_INLINE tm_status next_and_keep(struct replay_cursor *c, struct tm_raw_rec
     st = s->inner->type->next(c->inner, raw, more);
     if (st != TM_OK || s->keeper != c)
         return st;
-    if (*more)
-        tm_record_store_add(s->store, raw);
-    else
+    if (!*more)
         s->keeper = NULL;
+    else if (ask_own(c, raw) == TM_OK)
+        tm_record_store_add(s->store, raw);
     return s->source.trace->run->error.status;
 }
 
@@ -163,8 +174,14 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     }
     if (!c->is_begun)
         begin(c);
+    const bool keeps_own = batch->keeps_own;
+
+    batch->keeps_own |= s->keeper == c && s->source.trace->keeps_arguments;
     tm_next_batch(c->inner, batch);
+    batch->keeps_own = keeps_own;
     if (s->keeper == c) {
+        if (batch->has_other)
+            (void)ask_own(c, &batch->other);
         tm_record_store_add_batch(s->store, cursor->track, batch);
         if (batch->is_last && !tm_failed(s->source.trace->run))
             s->keeper = NULL;

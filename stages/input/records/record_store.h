@@ -152,7 +152,7 @@ struct tm_span_order {
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record);
 
 /* A source over another one that is dear to read: the reading of a track that counts keeps its records in a record store,
- * and later readings take them from there.  Not for records whose own arguments will be asked for: those are not kept.
+ * and later readings take them from there, with their own arguments where the trace keeps them.
  *
  * in:     inner  its trace must outlive the result
  * owns:   inner, also where it fails; *source is the caller's, freed by (*source)->type->free

@@ -2,6 +2,7 @@
 /* A place in one line of an XSpace: events on the wire become records.  Memory: one read buffer per cursor. */
 #include "stages/input/xspace/xspace_private.h"
 
+#include "pipeline/argument_templates.h"
 #include "stages/resolve/classes.h"
 
 /* One event as it lies on the wire, its known statistics picked out. */
@@ -184,8 +185,10 @@ struct xspace_cursor {
     struct tm_reader window;
     uint8_t *buffer;
     size_t buffer_bytes;
-    uint64_t event_at, event_length; /* in the input: the event that was read last, outside of batches */
-    uint64_t times_length;           /* its first bytes that are known to be no statistics */
+    bool keeps_arguments;                      /* of the trace */
+    uint64_t event_at, event_length;           /* in the input: the event that was read last, outside of batches */
+    uint64_t times_length;                     /* its first bytes that are known to be no statistics */
+    uint8_t numbers[TM_TEMPLATE_NUMBERS_MOST]; /* of its own arguments, where they have a template */
     struct tm_xevent event;
     bool has_metadata;  /* of the event that was read */
     struct tm_xkin kin; /* the same */
@@ -279,6 +282,7 @@ static struct tm_cursor *open_cursor(struct tm_source *source, uint64_t track, s
         .trace = source->trace, .configs = c->x->configs, .ref = find_ref, .to = c->x, .hlo = c->x->hlo
     };
     c->buffer_bytes = buffer_bytes;
+    c->keeps_arguments = source->trace->keeps_arguments;
     c->find_known = tm_xknown_finder(!c->x->is_plain);
     set_up(c, track);
     if (!tm_failed(run))
@@ -462,6 +466,59 @@ static bool make_known_record(struct xspace_cursor *c, const struct tm_xresult *
     return true;
 }
 
+/* --- arguments by template --- */
+
+/* A template for arguments like those of an event that is remembered, in which those of its metadata come last.
+ * out: 0: it gets none */
+static uint32_t find_template(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw_record *raw)
+{
+    const struct tm_trace *const trace = c->x->source.trace;
+    const struct tm_common_arguments shared =
+        *(const struct tm_common_arguments *)tm_rows_at(trace->common, raw->record.common);
+    struct tm_arguments list, common;
+    struct tm_arguments_builder b;
+    uint64_t holes;
+    bool has_id;
+
+    tm_xarguments_begin(c->x, &b);
+    tm_xarguments_event(c->x, c->plane_number, *stats, &b);
+    list = tm_arguments_end(&b);
+    if (list.length + shared.length > TM_TEMPLATE_LIST_MOST ||
+        !tm_xknown_holes(c->x->known, &c->kin, stats, &holes, &has_id) ||
+        tm_trace_common(trace, raw->record.common, c->x->arguments->list + list.length, &common) != TM_OK)
+        return 0;
+    list.length += common.length;
+    return tm_argument_templates_add(trace->templates, list, holes,
+                                     has_id && raw->record.flags & TM_FLAG_CORRELATION ? TM_TEMPLATE_CORRELATION : 0);
+}
+
+/* The own arguments of an event that is one like those before, if they have a template.  Most of what is met once never
+ * comes again: a template is made for what was found. */
+static void take_template(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_wire *stats,
+                          struct tm_raw_record *raw)
+{
+    size_t bytes;
+
+    if (!known->template && !known->has_no_template && raw->record.kind != TM_COUNTER) {
+        known->template = find_template(c, stats, raw);
+        known->has_no_template = !known->template;
+    }
+    if (!known->template)
+        return;
+    bytes = tm_xknown_numbers(c->x->known, &c->kin, stats, known->template & TM_TEMPLATE_CORRELATION, c->numbers);
+    if (bytes == SIZE_MAX)
+        return;
+    raw->own = (struct tm_arguments){ c->numbers, bytes };
+    raw->record.common = known->template;
+    raw->record.flags |= TM_FLAG_TEMPLATE;
+}
+
+/* Whether what a record says of itself has to be asked for. */
+static bool has_list(const struct xspace_cursor *c, const struct tm_raw_record *raw)
+{
+    return c->keeps_arguments && !(raw->record.flags & TM_FLAG_TEMPLATE);
+}
+
 /* Remember what was made of the event that was read. */
 static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw_record *raw)
 {
@@ -572,6 +629,8 @@ static uint32_t number_of(struct xspace_cursor *c, struct tm_xresult *known, con
 {
     const bool is_instant = raw->record.kind == TM_INSTANT;
 
+    if (has_list(c, raw))
+        return 0;
     if (!known || !known->is_usual)
         return tm_signature_of(&c->x->signatures, raw);
     if (known->track != raw->record.track)
@@ -589,7 +648,19 @@ static bool make_any_record(struct xspace_cursor *c, struct tm_xresult *known, c
     if (!known)
         return take_new_event(c, bytes, head, raw);
     take_head(&c->event, head);
-    return make_known_record(c, known, raw);
+    if (!make_known_record(c, known, raw))
+        return false;
+    if (c->keeps_arguments)
+        take_template(c, known, &head->stats, raw);
+    return true;
+}
+
+/* Where the event lies that is read. */
+static inline void note_event(struct xspace_cursor *c, const struct tm_wire *bytes, const struct tm_xhead *head)
+{
+    c->event_length = (uint64_t)(bytes->end - bytes->at);
+    c->event_at = c->window.base + (uint64_t)(bytes->at - c->window.buffer);
+    c->times_length = head->is_usual ? (uint64_t)(head->stats.at - bytes->at) : 0;
 }
 
 /* The next record.  false: there is none, or the run has failed */
@@ -608,9 +679,7 @@ static bool read_record(struct xspace_cursor *c, struct tm_raw_record *raw)
             continue;
         }
         known = c->find_known(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
-        c->event_length = (uint64_t)(bytes.end - bytes.at);
-        c->event_at = c->window.base + (uint64_t)(bytes.at - c->window.buffer);
-        c->times_length = head.is_usual ? (uint64_t)(head.stats.at - bytes.at) : 0;
+        note_event(c, &bytes, &head);
         count_event(c);
         kept = make_any_record(c, known, &bytes, &head, raw);
         if (kept)
@@ -638,7 +707,8 @@ TM_INLINE bool put_known(struct xspace_cursor *c, const struct tm_xresult *known
 
     if (known->track != c->base.track || !signature || c->line_is_outlier || c->clock.clock || head->duration_ps < 0 ||
         __builtin_add_overflow(c->line_ps, head->offset_ps, &start_ps) || start_ps < 0 ||
-        !tm_time_fits(start_ps, head->duration_ps))
+        !tm_time_fits(start_ps, head->duration_ps) ||
+        (c->keeps_arguments && c->event.facts.ints[TM_STAT_CORRELATION_ID] < 0)) /* it may be a number past all holes */
         return false;
     batch->start_ps[i] = start_ps;
     batch->dur_ps[i] = head->duration_ps;
@@ -658,7 +728,7 @@ static void put_other(struct xspace_cursor *c, struct tm_xresult *known, const s
         return;
     if (known)
         (void)number_of(c, known, &raw);
-    (void)tm_batch_put(batch, &c->x->signatures, &raw);
+    (void)tm_batch_put(batch, has_list(c, &raw) ? NULL : &c->x->signatures, &raw);
 }
 
 static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
@@ -676,10 +746,12 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
 
             batch->is_last = !read_field(c, &raw, &kept);
             if (kept)
-                (void)tm_batch_put(batch, &c->x->signatures, &raw);
+                (void)tm_batch_put(batch, has_list(c, &raw) ? NULL : &c->x->signatures, &raw);
             continue;
         }
         known = c->find_known(c->x->known, &c->kin, &bytes, &head, c->event.facts.ints);
+        if (c->keeps_arguments)
+            note_event(c, &bytes, &head);
         count_event(c);
         if (!known || !put_known(c, known, &head, batch))
             put_other(c, known, &bytes, &head, batch);
@@ -708,6 +780,8 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
     struct xspace_cursor *c = (struct xspace_cursor *)cursor;
     struct tm_arguments_builder b;
 
+    if (!has_list(c, raw))
+        return TM_OK;
     tm_xarguments_begin(c->x, &b);
     if (c->event_length > TM_XEVENT_LARGEST) {
         tm_xarguments_long_event(c->x, c->plane_number, c->event_at, c->event_at + c->event_length, &b);
@@ -715,7 +789,7 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
         struct tm_wire view = last_event_bytes(c);
 
         view.at += c->times_length <= (uint64_t)(view.end - view.at) ? c->times_length : 0;
-        tm_xarguments_event(c->x, c->plane_number, c->event.metadata_id, view, &b);
+        tm_xarguments_event(c->x, c->plane_number, view, &b);
     }
     raw->own = tm_arguments_end(&b);
     if (b.is_cut)

@@ -107,16 +107,23 @@ static void look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wi
     hole->head &= hole->mask;
 }
 
-/* Whether a statistic becomes a hole. */
-static bool is_a_hole(const struct tm_xshape *shape, const struct tm_xhole *hole)
+/* The key of a hole's number. */
+static uint8_t value_key_of(const struct tm_xhole *hole)
 {
-    const uint8_t value_key = hole->head_bytes ? (uint8_t)(hole->head >> (8 * (hole->head_bytes - 1))) : 0;
+    return (uint8_t)(hole->head >> (8 * (hole->head_bytes - 1)));
+}
+
+/* Whether a statistic becomes a hole.  Where arguments are kept it is a whole number: templates have no other holes. */
+static bool is_a_hole(const struct tm_xknown *known, const struct tm_xshape *shape, const struct tm_xhole *hole)
+{
+    const uint8_t value_key = hole->head_bytes ? value_key_of(hole) : 0;
+    const bool is_whole = value_key == TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) ||
+                          value_key == TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT);
 
     if (TM_FACT_BIT(hole->stat) & used_numbers)
-        return value_key == TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) ||
-               value_key == TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT);
-    return value_key && shape->is_wary && !(TM_FACT_BIT(hole->stat) & tm_config_facts) &&
-           shape->hole_count < HOLES_FREE;
+        return is_whole;
+    return value_key && (is_whole || !known->x->source.trace->keeps_arguments) && shape->is_wary &&
+           !(TM_FACT_BIT(hole->stat) & tm_config_facts) && shape->hole_count < HOLES_FREE;
 }
 
 /* Find the holes of an event.  out: shape->is_known  false where no shape can tell its numbers */
@@ -135,7 +142,7 @@ static void take_shape(struct tm_xknown *known, const struct tm_wire *stats, str
         if (field.key != STAT_KEY)
             return;
         look_at_stat(known->x, shape->plane, &(struct tm_wire){ at, w.at }, &hole);
-        if (!is_a_hole(shape, &hole)) {
+        if (!is_a_hole(known, shape, &hole)) {
             if (TM_FACT_BIT(hole.stat) & used_numbers)
                 return;
             continue;
@@ -191,6 +198,56 @@ void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const s
     key = shape->is_known ? read_by_shape(shape, kin, stats, numbers, tm_wire_pack) : 0;
     if (key)
         put_result(known, key, result);
+}
+
+/* --- numbers of arguments --- */
+
+bool tm_xknown_holes(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats, uint64_t *holes,
+                     bool *has_id)
+{
+    const struct tm_xshape *const shape = find_shape(known, kin);
+    const struct tm_xhole *hole = shape->holes, *const last = hole + shape->hole_count;
+    struct tm_wire w = *stats;
+    const uint8_t *before = w.at, *at = w.at;
+    struct tm_field field;
+
+    *holes = 0;
+    *has_id = shape->hole_count && shape->holes[0].stat == TM_STAT_CORRELATION_ID;
+    for (unsigned n = 0; hole < last && tm_wire_next(&w, &field); at = w.at, n++) {
+        if (at - before != hole->before)
+            continue;
+        if (n == 64 || (value_key_of(hole) != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) &&
+                        value_key_of(hole) != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)))
+            return false;
+        *holes |= UINT64_C(1) << n;
+        before = w.at;
+        hole++;
+    }
+    return hole == last;
+}
+
+size_t tm_xknown_numbers(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                         bool without_id, uint8_t *to)
+{
+    const struct tm_xshape *const shape = find_shape(known, kin);
+    const uint8_t *at = stats->at;
+    uint8_t *const begin = to;
+
+    for (const struct tm_xhole *hole = shape->holes, *last = hole + shape->hole_count; hole < last; hole++) {
+        const uint8_t *const number = (at += hole->before) + hole->head_bytes, *const behind = at + 2 + at[1];
+        const size_t bytes = (size_t)(behind - number);
+
+        /* Not the shortest form, or unsigned and past the largest whole number. */
+        if ((bytes > 1 && !behind[-1]) || bytes > 10 ||
+            (bytes == 10 && value_key_of(hole) == TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT)))
+            return SIZE_MAX;
+        at = behind;
+        if (without_id && hole == shape->holes)
+            continue;
+        memcpy(to, number, bytes);
+        to += bytes;
+    }
+    return (size_t)(to - begin);
 }
 
 /* --- finding --- */

@@ -132,8 +132,10 @@ struct tm_xkin {
 struct tm_xresult {
     tm_strid name;
     uint32_t traits, config, common;
+    uint32_t template; /* of its own arguments, with those that `common` has; 0 = none yet */
     uint16_t flags;
-    int16_t ordinal; /* TM_STAT_DEVICE_ORDINAL */
+    int16_t ordinal;          /* TM_STAT_DEVICE_ORDINAL */
+    bool has_no_template : 1; /* and gets none */
     bool is_counter : 1;
     bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
     bool has_device_times : 1;
@@ -207,6 +209,19 @@ tm_find_known tm_xknown_find_bmi2; /* xspace_known_bmi2.c; not every processor h
 void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                      const struct tm_xresult *result);
 
+/* Which statistics of an event that was found are numbers that vary.
+ * out:    *holes   bit n: the n-th one
+ *         *has_id  the first of them is its correlation id
+ *         false    some value that varies is none that a template of arguments has a hole for */
+bool tm_xknown_holes(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats, uint64_t *holes,
+                     bool *has_id);
+/* Those numbers of an event that was found, as the holes of a template take them.
+ * in:     without_id  the first one is left out
+ *         to          TM_TEMPLATE_NUMBERS_MOST bytes
+ * out:    their bytes; SIZE_MAX: some number is none that a hole takes */
+size_t tm_xknown_numbers(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
+                         bool without_id, uint8_t *to);
+
 /* A statistic on the wire: XStat {metadata_id 1, double 2, uint64 3, int64 4, str 5, bytes 6, ref 7}. */
 enum {
     TM_XSTAT_ID = 1,
@@ -264,7 +279,6 @@ struct tm_xspace_arguments {
     uint8_t list[TM_ARGUMENTS_MOST];
     struct tm_xarguments_name keys[TM_XARGUMENTS_KEYS];   /* what statistics are called */
     struct tm_xarguments_name texts[TM_XARGUMENTS_TEXTS]; /* what values refer to */
-    struct tm_met_lists *lists;                           /* by plane and metadata */
     tm_strid long_name, display_name;                     /* the keys of that name */
 };
 
@@ -279,8 +293,7 @@ void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b);
 void tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
                         struct tm_arguments_builder *b);
 /* All statistics of an event: of its bytes; of one that may be of any length, read through the scratch memory. */
-void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
-                         struct tm_arguments_builder *b);
+void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b);
 void tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
                               struct tm_arguments_builder *b);
 

@@ -11,9 +11,7 @@
 
 enum {
     LONGEST_BYTES = 1024, /* of bytes that are shown as a text */
-    MET_LEAST = 24,       /* bytes of statistics that are worth being remembered together */
-    MET_MOST = 256,
-    SENTENCE_BYTES = 40, /* "(no text -9223372036854775808)" */
+    SENTENCE_BYTES = 40,  /* "(no text -9223372036854775808)" */
 };
 
 /* The entry of a statistic's id.  NULL where there is none; valid until the next look-up */
@@ -75,7 +73,6 @@ void tm_xarguments_make(struct tm_xspace *x)
     x->arguments = tm_take(&trace->run->budget, TM_ACCOUNT_INPUT, sizeof(*x->arguments), &trace->run->error);
     if (!x->arguments)
         return;
-    x->arguments->lists = tm_met_lists_new(trace->run, MET_MOST);
     x->arguments->long_name = tm_names_put_string(trace->names, "long_name");
     x->arguments->display_name = tm_names_put_string(trace->names, "display_name");
 }
@@ -84,7 +81,6 @@ void tm_xarguments_free(struct tm_xspace *x)
 {
     if (!x->arguments)
         return;
-    tm_met_lists_free(x->arguments->lists);
     tm_give(&x->source.trace->run->budget, TM_ACCOUNT_INPUT, x->arguments, sizeof(*x->arguments));
     x->arguments = NULL;
 }
@@ -284,22 +280,12 @@ static void put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field
         put_stat_bytes(x, plane, (struct tm_wire){ field->bytes, field->bytes + field->value }, b);
 }
 
-void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, int64_t metadata_id, struct tm_wire bytes,
-                         struct tm_arguments_builder *b)
+void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b)
 {
-    struct tm_met_turn turn = { .list = NULL };
     struct tm_field field;
 
-    if (bytes.end - bytes.at >= MET_LEAST)
-        tm_met_begin(x->arguments->lists, tm_metadata_key(plane, metadata_id), bytes.at, b, &turn);
-    for (;;) {
-        bytes.at += tm_met_copy(&turn, bytes.at, (size_t)(bytes.end - bytes.at), b);
-        if (!tm_wire_next(&bytes, &field))
-            break;
+    while (tm_wire_next(&bytes, &field))
         put_field(x, plane, &field, bytes.end, b);
-        tm_met_note(&turn, bytes.at, b);
-    }
-    tm_met_end(x->arguments->lists, &turn, bytes.at, b);
 }
 
 void tm_xarguments_long_event(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,

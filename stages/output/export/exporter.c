@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/argument_templates.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "stages/output/derived/derived.h"
@@ -449,10 +450,20 @@ static const struct tm_out_row *use_row(struct tm_exporter *e, const struct tm_l
     return tm_out_rows_use(e->rows, e->writer, span->track, span->lane, &e->counts.rows);
 }
 
+/* The event of a span, which may have been given back, for the writer; without its row. */
+static struct tm_out_event event_of(const struct tm_exporter *e, const struct tm_lane_span *span)
+{
+    struct tm_out_event event = span->event;
+
+    if (event.template)
+        event.trace = e->trace;
+    return event;
+}
+
 static void write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
-    struct tm_out_event event = span->event;
+    struct tm_out_event event = event_of(e, span);
 
     e->counts.slices++;
     exporter_count_launch(e, event.flow);
@@ -468,7 +479,7 @@ static void write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
 static void write_end(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
-    struct tm_out_event event = span->event;
+    struct tm_out_event event = event_of(e, span);
 
     tm_exporter_note_time(e, event.end_ps);
     if (!type->end)
@@ -570,10 +581,18 @@ static bool is_telling(enum tm_class class)
 
 static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
 {
-    const bool may_have_own = event->own.length && !*event->own.bytes; /* with key 0, at the front */
+    struct tm_arguments list = event->own;
     struct tm_argument own;
 
-    if (may_have_own && tm_arguments_find(event->own, TM_ARGUMENT_CATEGORY, &own) && own.length)
+    if (event->record.flags & TM_FLAG_TEMPLATE) {
+        const struct tm_argument_template *const template =
+            tm_argument_template(e->trace->templates, event->record.common);
+
+        list = (struct tm_arguments){ .bytes = template->list, .length = template->length };
+    }
+    const bool may_have_own = list.length && !*list.bytes; /* with key 0, at the front */
+
+    if (may_have_own && tm_arguments_find(list, TM_ARGUMENT_CATEGORY, &own) && own.length)
         return tm_names_put(e->names, own.text, own.length);
     return is_telling((enum tm_class)event->record.class) ? e->classes[event->record.class] : 0;
 }
@@ -588,6 +607,8 @@ static void exporter_take_span(struct tm_exporter *e, const struct tm_export_ite
         .event = { .start_ps = item->start_ps,
                    .end_ps = item->end_ps,
                    .own = item->event->own,
+                   .template = record->flags & TM_FLAG_TEMPLATE ? record->common : 0,
+                   .correlation = record->correlation,
                    .of = item->event,
                    .trace = e->trace,
                    .name = record->name ? record->name : e->no_name,
@@ -599,7 +620,8 @@ static void exporter_take_span(struct tm_exporter *e, const struct tm_export_ite
     event->whole_begin_ps = exporter_time(e, record->start_ps);
     event->whole_end_ps = exporter_time(e, record->start_ps + record->dur_ps);
     event->category = exporter_category(e, item->event);
-    if (record->common && tm_trace_common(e->trace, record->common, e->common, &event->common) != TM_OK)
+    if (record->common && !event->template &&
+        tm_trace_common(e->trace, record->common, e->common, &event->common) != TM_OK)
         return;
     event->marks = tm_out_cuts_of(event);
     event->marks |= record->flags & TM_FLAG_OPEN ? TM_OUT_UNFINISHED : 0;

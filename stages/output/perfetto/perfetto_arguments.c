@@ -14,7 +14,6 @@
 enum {
     NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay texts */
     KEY_MOST = 480,     /* bytes of a key that comes again; what is longer is cut */
-    HEAD_MOST = 8,      /* of a value whose number may be exchanged: key and length by one byte or two */
 };
 
 /* Fields of TrackEvent and of DebugAnnotation. */
@@ -37,7 +36,7 @@ void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_l
     a->to = to;
     a->count = 0;
     a->objects = 0;
-    a->is_limited = a->is_alike = a->has_duplicates = false;
+    a->is_limited = false;
     tm_json_keys_begin(&a->seen);
 }
 
@@ -102,9 +101,8 @@ static void put_by_number(struct tm_perfetto_arguments *a, enum tm_perfetto_tabl
 static void put_key(struct tm_perfetto_arguments *a, tm_strid id, uint32_t object)
 {
     const struct tm_perfetto_key *const key = know_key(a, id);
-    const uint64_t number = a->is_alike && !object ? 0 : tm_json_keys_take(&a->seen, key->hash, object);
+    const uint64_t number = tm_json_keys_take(&a->seen, key->hash, object);
 
-    a->has_duplicates |= number != 0;
     if (number)
         put_numbered_key(a, id, number);
     else
@@ -296,131 +294,17 @@ static void put_argument(struct tm_perfetto_arguments *a, const struct tm_argume
     put_inside(a, depth);
 }
 
-/* The number that a value of a type is written with; false: it has none, or none that is known at once.
- * in: value  of the node, as it was read */
-static inline bool number_of(struct tm_perfetto_arguments *a, uint8_t type, uint64_t value, uint64_t *number)
-{
-    const struct tm_perfetto_guess *guess;
-
-    if (type == TM_ARGUMENT_INT) {
-        *number = value >> 1 ^ -(value & 1);
-        return true;
-    }
-    if (type != TM_ARGUMENT_NAME)
-        return false;
-    guess = tm_perfetto_guess(a->names, TM_PERFETTO_STRINGS, (tm_strid)value);
-    *number = guess->iid;
-    return guess->id == (tm_strid)value && guess->iid;
-}
-
-/* Keep a node for the next event of the name.
- * in: from   its bytes, up to the list's rest
- *     value  where what was written of it begins, up to a->to */
-static void note_node(struct tm_perfetto_arguments *a, const uint8_t *from, const uint8_t *rest, const uint8_t *value,
-                      const struct tm_argument *argument)
-{
-    const size_t value_bytes = (size_t)(a->to - value);
-    size_t head_bytes = 0;
-    uint64_t number;
-
-    if (value_bytes && number_of(a, argument->type, argument->value, &number))
-        head_bytes = value_bytes - tm_pb_number_bytes(number);
-    tm_alike_note(&a->draft, argument, from, rest, value, value_bytes, head_bytes <= HEAD_MOST ? head_bytes : 0,
-                  a->count);
-}
-
 static void put_list(struct tm_perfetto_arguments *a, struct tm_arguments list)
 {
-    const uint8_t *from = list.bytes;
     struct tm_argument argument;
 
     while (tm_arguments_next(&list, true, &argument)) {
-        const uint8_t *const value = a->to;
-
-        if (is_wanted(a, &argument)) {
-            if (!take_place(a, 0))
-                break;
-            put_argument(a, &argument);
-        }
-        note_node(a, from, list.bytes, value, &argument);
-        from = list.bytes;
-    }
-}
-
-/* --- events like the one before of their name --- */
-
-/* The value of a node again with another number: of an argument whose length takes one byte. */
-static inline uint8_t *put_other_number(uint8_t *to, const struct tm_alike *alike, const struct tm_alike_node *node,
-                                        uint64_t number)
-{
-    uint8_t *const end = tm_pb_number(tm_alike_head(to, alike, node), number);
-
-    to[1] = (uint8_t)(end - to - 2);
-    return end;
-}
-
-/* A node that has the key of one of the event before, and nothing else of it.
- * in: list  with the node at its front; what follows it afterwards
- * out: false: it has another key */
-static bool put_other_value(struct tm_perfetto_arguments *a, const struct tm_alike_node *node,
-                            struct tm_arguments *list)
-{
-    struct tm_argument argument;
-
-    if (!tm_arguments_next(list, true, &argument))
-        return true;
-    if (node->key != tm_alike_key(&argument))
-        return false;
-    if (is_wanted(a, &argument))
-        put_argument(a, &argument);
-    return true;
-}
-
-/* in: *node  of the event before that came last; the list begins with the next one
- * out: false: its keys are others */
-static bool put_list_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike,
-                           const struct tm_alike_node **node, struct tm_arguments list)
-{
-    const struct tm_alike_node *const last = &alike->nodes[alike->count], *known = *node;
-    uint8_t *to = a->to;
-
-    while (list.length) {
-        uint64_t value, number;
-        const uint8_t *behind;
-        size_t same;
-
-        a->to = to = tm_alike_run(alike, &known, &list, to, &a->count, &same);
-        if (!list.length)
-            break;
-        if (known++ == last)
-            return !tm_arguments_next(&list, true, &(struct tm_argument){ .key = 0 });
-        behind = tm_alike_number(known, list, same, &value);
-        if (behind && number_of(a, known->type, value, &number)) {
-            a->to = to = put_other_number(to, alike, known, number);
-            a->count++;
-            list = (struct tm_arguments){ behind, (size_t)(list.bytes + list.length - behind) };
+        if (!is_wanted(a, &argument))
             continue;
-        }
-        if (!put_other_value(a, known, &list))
-            return false;
-        to = a->to;
+        if (!take_place(a, 0))
+            break;
+        put_argument(a, &argument);
     }
-    *node = known;
-    return true;
-}
-
-/* out: false: some key is another one, and nothing was put in */
-static bool put_alike(struct tm_perfetto_arguments *a, const struct tm_alike *alike, struct tm_arguments own,
-                      struct tm_arguments common)
-{
-    const struct tm_alike_node *node = alike->nodes;
-    uint8_t *const to = a->to;
-
-    a->is_alike = true;
-    if (put_list_alike(a, alike, &node, own) && put_list_alike(a, alike, &node, common))
-        return true;
-    tm_perfetto_arguments_begin(a, (enum tm_args_level)a->level, to);
-    return false;
 }
 
 /* --- events with very many values --- */
@@ -483,39 +367,118 @@ static struct tm_arguments cut_list(struct tm_perfetto_arguments *a, struct tm_a
     return list;
 }
 
-/* Put them in as they come, and keep them for the next event of the name. */
-static void put_all(struct tm_perfetto_arguments *a, struct tm_alike *alike, tm_strid name, struct tm_arguments own,
-                    struct tm_arguments common)
+static void put_lists(struct tm_perfetto_arguments *a, struct tm_arguments own, struct tm_arguments common)
 {
-    const size_t copied = a->names->copied;
-    const bool is_first = !a->count;
-
-    limit(a, own, common);
-    a->draft.count = 0;
-    put_list(a, own);
-    put_list(a, common);
-    if (!is_first || !tm_alike_is_kept(&a->draft) || a->has_duplicates || a->is_limited || a->names->is_cut ||
-        a->names->copied != copied)
-        return;
-    a->draft.name = name;
-    a->draft.tables = a->names->tables;
-    a->draft.level = (uint8_t)a->level;
-    *alike = a->draft;
-}
-
-void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
-                               struct tm_arguments common)
-{
-    struct tm_alike *const alike = &a->alike[name % TM_ALIKE];
-
-    if (a->level == TM_ARGS_NONE)
-        return;
     own = cut_list(a, own);
     common = cut_list(a, common);
-    if (!a->count && alike->name == name && name && alike->tables == a->names->tables && alike->level == a->level &&
-        own.length + common.length <= TM_PERFETTO_VALUES_MOST && put_alike(a, alike, own, common))
+    limit(a, own, common);
+    put_list(a, own);
+    put_list(a, common);
+}
+
+/* --- arguments by template --- */
+
+/* Put in the list of a template, with 0 in its holes.
+ * out: *made  but for `length` and `count`; false: nothing is to be kept of it */
+static bool put_template(struct tm_perfetto_arguments *a, const struct tm_argument_template *template,
+                         struct tm_cached_args *made)
+{
+    struct tm_arguments list = { .bytes = template->list, .length = template->length };
+    const uint8_t *const begin = a->to;
+    struct tm_argument argument;
+
+    made->holes = 0;
+    while (tm_arguments_next(&list, true, &argument)) {
+        const uint8_t *const at = a->to;
+        const bool is_hole = made->holes < template->holes &&
+                             template->list + template->hole_at[made->holes] + 1 == list.bytes,
+                   is_left = !is_wanted(a, &argument);
+
+        if (!is_left)
+            put_argument(a, &argument);
+        if (a->to - begin > TM_CACHED_ARGS_MOST)
+            return false;
+        if (!is_hole)
+            continue;
+        if (!is_left && a->to - at > INT8_MAX) /* its length takes more than a byte */
+            return false;
+        made->hole[made->holes++] = (struct tm_cached_hole){
+            .end = (uint16_t)(a->to - begin - !is_left),
+            .is_left = is_left,
+            .back = is_left ? 0 : (uint8_t)(a->to - at - 2),
+        };
+    }
+    return true;
+}
+
+/* Make what is copied of a template.  out: NULL: it is not to be kept */
+TM_NOT_INLINE const struct tm_cached_args *make_cached(struct tm_perfetto_arguments *a, uint32_t number,
+                                                       const struct tm_argument_template *template)
+{
+    const size_t copied = a->names->copied;
+    uint8_t *const begin = a->to;
+    struct tm_cached_args *const made = &(struct tm_cached_args){ .length = 0 };
+    const bool is_made = put_template(a, template, made);
+
+    made->length = (uint16_t)(a->to - begin);
+    made->count = (uint32_t)a->count;
+    if (is_made && !a->names->is_cut && !a->names->is_full && a->names->copied == copied)
+        tm_arg_cache_put(&a->cache, number, made, begin);
+    tm_perfetto_arguments_begin(a, a->level, begin);
+    return tm_arg_cache_find(&a->cache, number);
+}
+
+/* Copy what was made of a template, with the numbers of an event.  The bytes of a number are those that stand for it in a
+ * hole; before it, by hole->back, stands the length of its annotation. */
+static void put_cached(struct tm_perfetto_arguments *a, const struct tm_cached_args *made, const uint8_t *number)
+{
+    uint8_t *to = a->to;
+    size_t at = 0;
+
+    for (size_t i = 0; i < made->holes; i++) {
+        const struct tm_cached_hole hole = made->hole[i];
+        uint8_t *const before = to = tm_arg_cache_copy(to, made->bytes + at, hole.end - at);
+
+        at = hole.end;
+        if (hole.is_left) {
+            while (*number++ & 0x80)
+                ;
+            continue;
+        }
+        do
+            *to++ = *number;
+        while (*number++ & 0x80);
+        before[-hole.back] = (uint8_t)(hole.back - 1 + (to - before));
+        at++;
+    }
+    a->to = tm_arg_cache_copy(to, made->bytes + at, made->length - at);
+    a->count += made->count;
+}
+
+/* out: false: nothing was put in */
+static bool put_by_template(struct tm_perfetto_arguments *a, const struct tm_out_event *event)
+{
+    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    const struct tm_cached_args *made;
+
+    if (a->count || event->common.length)
+        return false;
+    tm_arg_cache_turn(&a->cache, event->trace, a->names->tables);
+    made = tm_arg_cache_find(&a->cache, event->template);
+    if (!made)
+        made = make_cached(a, event->template, tm_argument_template(event->trace->templates, event->template));
+    if (made)
+        put_cached(a, made, tm_hole_numbers(event->template, event->own, event->correlation, room));
+    return made;
+}
+
+void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, const struct tm_out_event *event)
+{
+    uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
+
+    if (a->level == TM_ARGS_NONE || (event->template && put_by_template(a, event)))
         return;
-    put_all(a, alike, name, own, common);
+    put_lists(a, tm_out_own(event, whole), event->common);
 }
 
 /* --- our own --- */

@@ -395,7 +395,7 @@ static uint8_t *put_arguments(struct tm_perfetto *w, uint8_t *to, const struct t
     tm_perfetto_arguments_begin(a, from->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : w->options.args, to);
     if (from->marks & TM_OUT_UNFINISHED)
         tm_perfetto_put_true(a, w->own_keys[TM_PERFETTO_KEY_UNFINISHED]);
-    tm_perfetto_arguments_add(a, from->name, from->own, from->common);
+    tm_perfetto_arguments_add(a, from);
     return a->to;
 }
 

@@ -13,7 +13,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
 #include "stages/output/file/out_file.h"
-#include "stages/output/text/alike.h"
+#include "stages/output/text/arg_cache.h"
 #include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
 
@@ -238,14 +238,12 @@ struct tm_perfetto_arguments {
     uint8_t *to;  /* where the next one goes */
     size_t count; /* of the event's arguments, without what is inside */
     uint32_t objects;
-    bool is_alike;                     /* the keys of the top are those of the event before of its name */
-    bool has_duplicates;               /* some key of the event came twice */
     bool is_limited;                   /* there are more values than may be: those of lower depths come first */
     uint32_t left[TM_PERFETTO_DEPTHS]; /* that may be; where is_limited */
     struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
     struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
-    struct tm_json_keys seen;               /* of this event */
-    struct tm_alike draft, alike[TM_ALIKE]; /* of this event, as far as it fits; of those before */
+    struct tm_json_keys seen; /* of this event */
+    struct tm_arg_cache cache;
 };
 
 /* in: a  zeroed memory */
@@ -254,9 +252,7 @@ void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfe
  * in: level  of what is added from lists
  *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the texts of two lists */
 void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
-/* in: name  of the event */
-void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, tm_strid name, struct tm_arguments own,
-                               struct tm_arguments common);
+void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, const struct tm_out_event *event);
 /* Values of our own, a few, whatever the level is. */
 void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number);
 void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key);

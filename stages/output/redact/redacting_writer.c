@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "pipeline/argument_templates.h"
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
 
@@ -252,6 +253,7 @@ static const struct tm_trace *show_trace(struct redacting *r, const struct tm_tr
 static struct tm_out_event show_event(struct redacting *r, const struct tm_out_event *event)
 {
     struct tm_out_event shown = *event;
+    uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
 
     show_row(r, event->row);
     shown.row = &r->row;
@@ -260,7 +262,8 @@ static struct tm_out_event show_event(struct redacting *r, const struct tm_out_e
         return shown;
     shown.name = redacted_name(&r->names, event->name);
     shown.category = redacted_name(&r->names, event->category);
-    shown.own = redact_arguments(&r->own, &r->names, event->own);
+    shown.own = redact_arguments(&r->own, &r->names, tm_out_own(event, whole));
+    shown.template = 0;
     shown.common = redact_arguments(&r->common, &r->names, event->common);
     tm_tally_add(&r->base.run->tallies, TM_TALLY_LONG_ARGUMENTS, r->own.list.is_cut || r->common.list.is_cut);
     return shown;
@@ -302,6 +305,7 @@ static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
 
     if (r->type.writes_ends) {
         nameless.name = nameless.category = 0;
+        nameless.template = 0;
         nameless.own = nameless.common = (struct tm_arguments){ .length = 0 };
     }
     const struct tm_out_event shown = show_event(r, &nameless);

@@ -544,10 +544,8 @@ struct walk {
     struct tm_json_text *json;
     const char *head; /* before the first member of the top */
     enum tm_args_level level;
-    bool is_alike;       /* the keys of the top are those of the event before of its name */
-    bool has_duplicates; /* some key came twice */
-    uint32_t objects;    /* that have been opened */
-    size_t depth;        /* lists that are open beside the top */
+    uint32_t objects; /* that have been opened */
+    size_t depth;     /* lists that are open beside the top */
     struct open_list open[TM_ARGUMENTS_DEEPEST + 1];
 };
 
@@ -607,10 +605,8 @@ static void put_comma(struct walk *w)
 static void put_key(struct walk *w, const struct tm_json_ready *ready, uint64_t hash, const char *text, size_t length)
 {
     struct tm_json_text *const json = w->json;
-    const uint64_t number =
-        w->is_alike && !w->depth ? 0 : tm_json_keys_take(&json->keys, hash, w->open[w->depth].object);
+    const uint64_t number = tm_json_keys_take(&json->keys, hash, w->open[w->depth].object);
 
-    w->has_duplicates |= number != 0;
     put_comma(w);
     if (ready && !number)
         tm_sink_put(&json->sink, ready->quoted, ready->length);
@@ -712,138 +708,105 @@ static void put_member(struct walk *w, const struct tm_argument *member)
     }
 }
 
-/* Keep a node for the next event of the name.
- * in: from  its bytes, up to the list's rest
- *     at    position at which what was written of it begins */
-static void note_member(struct walk *w, const uint8_t *from, const uint8_t *rest, uint64_t at,
-                        const struct tm_argument *argument)
-{
-    const struct tm_text_sink *const sink = &w->json->sink;
-    const size_t bytes = (size_t)(tm_sink_position(sink) - at);
-    size_t head_bytes = 0;
-    char digits[TM_INT_TEXT];
-
-    if (at < sink->passed) { /* it is in the file already */
-        w->json->draft.count = TM_ALIKE_NODES + 1;
-        return;
-    }
-    if (bytes && argument->type == TM_ARGUMENT_INT)
-        head_bytes = bytes - tm_int_text(digits, argument->number);
-    tm_alike_note(&w->json->draft, argument, from, rest, (const uint8_t *)sink->bytes + (at - sink->passed), bytes,
-                  head_bytes, w->open[0].members);
-}
-
 static void put_members(struct walk *w, struct tm_arguments list)
 {
-    const uint8_t *from = list.bytes;
+    struct tm_argument argument;
+
+    while (tm_arguments_next(&list, true, &argument))
+        if (tm_argument_is_value(&argument))
+            put_member(w, &argument);
+}
+
+/* --- arguments by template --- */
+
+enum { CACHED_MOST = TM_SINK_PIECE - TM_ARGUMENT_HOLES * TM_INT_TEXT - TM_ARG_CACHE_COPIED /* copied in one piece */ };
+
+/* Put in the members of a template with the numbers of an event, and keep them without. */
+TM_NOT_INLINE void put_template(struct walk *w, const struct tm_argument_template *template,
+                                const struct tm_out_event *event)
+{
+    const struct tm_text_sink *const sink = &w->json->sink;
+    const uint64_t begin = tm_sink_position(sink);
+    struct tm_arguments list = { .bytes = template->list, .length = template->length };
+    struct tm_cached_args *const made = &(struct tm_cached_args){ .length = 0 };
+    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    const uint8_t *number = tm_hole_numbers(event->template, event->own, event->correlation, room);
+    uint8_t bytes[CACHED_MOST];
+    uint64_t at = begin; /* of what is not in `bytes` yet */
+    bool is_kept = true;
     struct tm_argument argument;
 
     while (tm_arguments_next(&list, true, &argument)) {
-        const uint64_t at = tm_sink_position(&w->json->sink);
+        const uint64_t before = tm_sink_position(sink);
+        const bool is_hole =
+            made->holes < template->holes && template->list + template->hole_at[made->holes] + 1 == list.bytes;
+        uint64_t value, digits_bytes = 0;
+        char digits[TM_INT_TEXT];
 
+        if (is_hole) {
+            number = tm_take_hole(number, &value);
+            argument.number = (int64_t)value;
+            digits_bytes = tm_int_text(digits, argument.number);
+        }
         if (tm_argument_is_value(&argument))
             put_member(w, &argument);
-        if (tm_alike_is_kept(&w->json->draft))
-            note_member(w, from, list.bytes, at, &argument);
-        from = list.bytes;
+        const uint64_t end = tm_sink_position(sink);
+        const bool is_left = end == before;
+        const uint64_t piece = end - at - (is_left ? 0 : digits_bytes);
+
+        is_kept = is_kept && at >= sink->passed && piece <= sizeof(bytes) - made->length;
+        if (is_kept) {
+            memcpy(bytes + made->length, sink->bytes + (at - sink->passed), piece);
+            made->length = (uint16_t)(made->length + piece);
+        }
+        at = end;
+        if (is_hole)
+            made->hole[made->holes++] = (struct tm_cached_hole){ .end = made->length, .is_left = is_left };
     }
+    made->count = w->open[0].members;
+    if (is_kept)
+        tm_arg_cache_put(&w->json->cache, event->template, made, bytes);
 }
 
-/* --- events like the one before of their name --- */
-
-/* The number of a node that differs from the known one in it alone.  out: behind the node; NULL: it is another one */
-static const uint8_t *put_other_number(struct walk *w, const struct tm_alike *alike, const struct tm_alike_node *known,
-                                       struct tm_arguments list, size_t same)
+static void put_cached(struct walk *w, const struct tm_cached_args *made, const uint8_t *number)
 {
-    uint64_t value;
-    const uint8_t *const behind = tm_alike_number(known, list, same, &value);
+    struct tm_text_sink *const sink = &w->json->sink;
+    uint8_t *const begin = (uint8_t *)tm_sink_room(sink), *to = begin;
+    size_t at = 0;
 
-    if (behind) {
-        uint8_t *const to = (uint8_t *)tm_sink_room(&w->json->sink);
-        char *const digits = (char *)tm_alike_head(to, alike, known);
+    for (size_t i = 0; i < made->holes; i++) {
+        const struct tm_cached_hole hole = made->hole[i];
+        uint64_t value;
 
-        w->json->sink.used += known->head_bytes + tm_int_text(digits, (int64_t)(value >> 1 ^ -(value & 1)));
-        w->open[0].members++;
+        to = tm_arg_cache_copy(to, made->bytes + at, hole.end - at);
+        at = hole.end;
+        number = tm_take_hole(number, &value);
+        if (!hole.is_left)
+            to += tm_int_text((char *)to, (int64_t)value);
     }
-    return behind;
+    to = tm_arg_cache_copy(to, made->bytes + at, made->length - at);
+    sink->used += (size_t)(to - begin);
+    w->open[0].members += made->count;
 }
 
-/* Members of the event before that this one has too are keys of it. */
-static void take_keys(struct walk *w, const struct tm_alike *alike, const struct tm_alike_node *until)
+/* The event's own arguments, and those that it shares. */
+static void put_lists(struct walk *w, const struct tm_out_event *event)
 {
-    const char *text;
-    size_t length = 0;
+    struct tm_arg_cache *const cache = &w->json->cache;
+    uint8_t whole[TM_TEMPLATE_WHOLE_MOST], room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    const struct tm_cached_args *made;
 
-    w->is_alike = false;
-    for (const struct tm_alike_node *node = alike->nodes + 1; node < until; node++) {
-        const struct tm_json_ready *const ready =
-            node->values > node[-1].values ? json_look_up(w->json, node->key, &text, &length) : NULL;
-
-        if (ready)
-            (void)tm_json_keys_take(&w->json->keys, ready->hash, 0);
-        else if (node->values > node[-1].values)
-            (void)tm_json_keys_take(&w->json->keys, tm_json_key_hash(text, length), 0);
-    }
-}
-
-/* in: *node  of the event before that came last; the list begins with the next one
- * out: what is left of the list from where its keys are others */
-static struct tm_arguments put_alike(struct walk *w, const struct tm_alike *alike, const struct tm_alike_node **node,
-                                     struct tm_arguments list)
-{
-    const struct tm_alike_node *const last = &alike->nodes[alike->count];
-
-    while (list.length) {
-        uint8_t *const to = (uint8_t *)tm_sink_room(&w->json->sink);
-        struct tm_arguments rest;
-        struct tm_argument argument;
-        const uint8_t *behind;
-        size_t same, values = 0;
-
-        w->json->sink.used += (size_t)(tm_alike_run(alike, node, &list, to, &values, &same) - to);
-        w->open[0].members += (uint32_t)values;
-        if (!list.length || *node == last)
-            break;
-        behind = put_other_number(w, alike, *node + 1, list, same);
-        rest = list;
-        if (behind)
-            rest = (struct tm_arguments){ behind, (size_t)(list.bytes + list.length - behind) };
-        else if (!tm_arguments_next(&rest, true, &argument) || tm_alike_key(&argument) != (*node + 1)->key)
-            break;
-        else if (tm_argument_is_value(&argument))
-            put_member(w, &argument);
-        ++*node;
-        list = rest;
-    }
-    return list;
-}
-
-/* Members as they come, kept for the next event of the name; as they were there where they are alike. */
-static void put_lists(struct walk *w, tm_strid name, struct tm_arguments own, struct tm_arguments common)
-{
-    struct tm_json_text *const json = w->json;
-    struct tm_alike *const alike = &json->alike[name % TM_ALIKE];
-    const struct tm_alike_node *node = alike->nodes;
-    const bool is_first = name && !w->open[0].members;
-
-    json->draft.count = is_first ? 0 : TM_ALIKE_NODES + 1;
-    if (is_first && alike->name == name && alike->level == w->level) {
-        w->is_alike = true;
-        own = put_alike(w, alike, &node, own);
-        common = own.length ? common : put_alike(w, alike, &node, common);
-        if (!own.length && !common.length)
-            return;
-        take_keys(w, alike, node + 1);
-        alike->name = 0;
-        json->draft.count = TM_ALIKE_NODES + 1;
-    }
-    put_members(w, own);
-    put_members(w, common);
-    if (!is_first || !tm_alike_is_kept(&json->draft) || w->has_duplicates)
+    if (!event->template || w->open[0].members || event->common.length) {
+        put_members(w, tm_out_own(event, whole));
+        put_members(w, event->common);
         return;
-    json->draft.name = name;
-    json->draft.level = (uint8_t)w->level;
-    *alike = json->draft;
+    }
+    tm_arg_cache_turn(cache, event->trace, 0);
+    made = tm_arg_cache_find(cache, event->template);
+    if (made)
+        put_cached(w, made, tm_hole_numbers(event->template, event->own, event->correlation, room));
+    else
+        put_template(w, tm_argument_template(event->trace->templates, event->template), event);
 }
 
 /* --- marks --- */
@@ -879,14 +842,13 @@ bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *eve
     w.json = json;
     w.head = head;
     w.level = event->marks & TM_OUT_DERIVED ? TM_ARGS_ALL : level;
-    w.is_alike = w.has_duplicates = false;
     w.objects = 0;
     w.depth = 0;
     w.open[0] = (struct open_list){ .object = 0 };
     tm_json_keys_begin(&json->keys);
     put_marks(&w, event);
     if (w.level != TM_ARGS_NONE)
-        put_lists(&w, event->name, event->own, event->common);
+        put_lists(&w, event);
     json->arguments += w.open[0].members;
     return w.open[0].members > 0;
 }

@@ -7,7 +7,7 @@
 
 #include "pipeline/store/hash.h"
 #include "stages/output/file/out_file.h"
-#include "stages/output/text/alike.h"
+#include "stages/output/text/arg_cache.h"
 #include "stages/output/trace_writer.h"
 
 /* Which keys the objects of one event have already, so that none comes twice: readers keep one of them, and not all the
@@ -97,7 +97,7 @@ struct tm_json_text {
     struct tm_json_keys keys;
     uint64_t arguments;                        /* that tm_json_arguments has written, of the top level */
     struct tm_json_ready ready[TM_JSON_READY]; /* by handle */
-    struct tm_alike draft, alike[TM_ALIKE];    /* arguments of this event, as far as they fit; of those before */
+    struct tm_arg_cache cache;
 };
 
 /* in: json  zeroed */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Templates in a table of a fixed size, their lists one behind the other in one block.  Each is found by a hash of all of
+ * it, and compared; what came once is known by its hash alone, in a table in which a later one takes the place of an
+ * earlier one. */
+#include "pipeline/argument_templates.h"
+
+#include <string.h>
+
+#include "pipeline/store/hash.h"
+
+enum {
+    LEAST_BITS = 6,
+    MOST_BITS = 13,
+    LIST_BYTES = 160, /* of each, on average */
+    PROBES = 8,
+    TRUSTED = 1 << 10,
+    TRUST_MOST = 8,
+};
+
+struct entry {
+    uint64_t hash;
+    uint32_t number; /* with its flags; 0 = free */
+};
+
+struct tm_argument_templates {
+    struct tm_run *run;
+    uint32_t bits, count;              /* count: templates, of which the first one is nobody's */
+    size_t used, room;                 /* of the lists */
+    struct tm_argument_template *rows; /* 1 << bits */
+    struct entry *entries;             /* 2 << bits, by hash */
+    uint64_t *seen;                    /* 1 << bits hashes, by hash */
+    uint8_t *lists;
+    uint64_t seed;
+    int8_t trust[TRUSTED]; /* by name: grows where nothing but the id varies; at -TRUST_MOST other numbers do */
+};
+
+static size_t bytes_for(uint32_t bits)
+{
+    return (sizeof(struct tm_argument_template) + 2 * sizeof(struct entry) + sizeof(uint64_t) + LIST_BYTES) << bits;
+}
+
+struct tm_argument_templates *tm_argument_templates_new(struct tm_run *run)
+{
+    struct tm_budget *const budget = &run->budget;
+    const size_t share = tm_budget_share(budget, TM_ACCOUNT_INPUT) / 16;
+    struct tm_argument_templates *const t = tm_take(budget, TM_ACCOUNT_INPUT, sizeof(*t), &run->error);
+    uint8_t *block;
+
+    if (!t)
+        return NULL;
+    *t = (struct tm_argument_templates){ .run = run, .bits = LEAST_BITS, .count = 1, .seed = tm_hash_seed(t) };
+    while (t->bits < MOST_BITS && bytes_for(t->bits + 1) <= share)
+        t->bits++;
+    block = tm_take(budget, TM_ACCOUNT_INPUT, bytes_for(t->bits), &run->error);
+    if (!block) {
+        tm_give(budget, TM_ACCOUNT_INPUT, t, sizeof(*t));
+        return NULL;
+    }
+    t->rows = (struct tm_argument_template *)(void *)block;
+    t->entries = (struct entry *)(void *)(t->rows + ((size_t)1 << t->bits));
+    t->seen = (uint64_t *)(void *)(t->entries + ((size_t)2 << t->bits));
+    t->lists = (uint8_t *)(t->seen + ((size_t)1 << t->bits));
+    t->room = (size_t)LIST_BYTES << t->bits;
+    return t;
+}
+
+void tm_argument_templates_free(struct tm_argument_templates *t)
+{
+    if (!t)
+        return;
+    tm_give(&t->run->budget, TM_ACCOUNT_INPUT, t->rows, bytes_for(t->bits));
+    tm_give(&t->run->budget, TM_ACCOUNT_INPUT, t, sizeof(*t));
+}
+
+const struct tm_argument_template *tm_argument_template(const struct tm_argument_templates *t, uint32_t number)
+{
+    return &t->rows[number & ~TM_TEMPLATE_CORRELATION];
+}
+
+/* --- finding --- */
+
+/* A list with 0 in its holes. */
+struct draft {
+    struct tm_argument_template row;
+    uint8_t list[TM_TEMPLATE_LIST_MOST];
+};
+
+static uint64_t hash_of(const struct tm_argument_templates *t, const struct draft *d, uint32_t flags)
+{
+    const uint64_t list = tm_hash_key(d->list, d->row.length).low;
+    const uint64_t holes = tm_hash_key(d->row.hole_at, d->row.holes * sizeof(d->row.hole_at[0])).low;
+
+    return tm_hash_mix(list ^ tm_hash_mix(holes ^ flags, t->seed), t->seed) | 1;
+}
+
+static bool is_same(const struct tm_argument_template *row, const struct draft *d)
+{
+    return row->length == d->row.length && row->holes == d->row.holes &&
+           memcmp(row->hole_at, d->row.hole_at, row->holes * sizeof(row->hole_at[0])) == 0 &&
+           memcmp(row->list, d->list, row->length) == 0;
+}
+
+/* The entry of a draft, or the free one where it belongs; NULL: neither is near. */
+static struct entry *find_entry(const struct tm_argument_templates *t, const struct draft *d, uint64_t hash,
+                                uint32_t flags)
+{
+    const size_t mask = ((size_t)2 << t->bits) - 1;
+
+    for (size_t i = 0; i < PROBES; i++) {
+        struct entry *const entry = &t->entries[(hash + i) & mask];
+
+        if (!entry->number || (entry->hash == hash && (entry->number & TM_TEMPLATE_CORRELATION) == flags &&
+                               is_same(tm_argument_template(t, entry->number), d)))
+            return entry;
+    }
+    return NULL;
+}
+
+static uint32_t add(struct tm_argument_templates *t, const struct draft *d, uint64_t hash, uint32_t flags,
+                    struct entry *entry)
+{
+    if (t->count == UINT32_C(1) << t->bits || d->row.length > t->room - t->used)
+        return 0;
+    memcpy(t->lists + t->used, d->list, d->row.length);
+    t->rows[t->count] = d->row;
+    t->rows[t->count].list = t->lists + t->used;
+    t->used += d->row.length;
+    *entry = (struct entry){ hash, t->count++ | flags };
+    return entry->number;
+}
+
+/* --- making drafts --- */
+
+/* Put a node into the draft.  false: the list cannot become a template
+ * in: from, to  its bytes;  number_bytes  of the number at its end, which is a hole; 0 = it is none */
+static bool put_node(struct draft *d, const uint8_t *from, const uint8_t *to, size_t number_bytes)
+{
+    const size_t bytes = (size_t)(to - from) - number_bytes;
+
+    if (bytes + 1 > sizeof(d->list) - d->row.length)
+        return false;
+    memcpy(d->list + d->row.length, from, bytes);
+    d->row.length = (uint16_t)(d->row.length + bytes);
+    if (!number_bytes)
+        return true;
+    if (d->row.holes == TM_ARGUMENT_HOLES)
+        return false;
+    d->row.hole_at[d->row.holes++] = d->row.length;
+    d->list[d->row.length++] = 0;
+    return true;
+}
+
+static size_t bytes_of(uint64_t value)
+{
+    return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
+}
+
+uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_arguments list, uint64_t holes,
+                                   uint32_t flags)
+{
+    struct draft d = { .row = { .length = 0 } };
+    const uint8_t *from = list.bytes;
+    struct tm_argument argument;
+    struct entry *entry;
+    uint64_t hash;
+
+    for (; tm_arguments_next(&list, true, &argument); from = list.bytes, holes >>= 1)
+        if (((holes & 1) && argument.type != TM_ARGUMENT_INT) ||
+            !put_node(&d, from, list.bytes, holes & 1 ? bytes_of(argument.value) : 0))
+            return 0;
+    if (holes)
+        return 0;
+    hash = hash_of(t, &d, flags);
+    entry = find_entry(t, &d, hash, flags);
+    if (!entry)
+        return 0;
+    return entry->number ? entry->number : add(t, &d, hash, flags, entry);
+}
+
+/* The draft of a list: with a hole for its first number that is the id, or with one for each.
+ * out: *numbers  of the holes but for the id; false: there can be no template of it */
+static bool make_draft(struct draft *d, struct tm_arguments list, bool has_id, uint64_t id, uint8_t **numbers)
+{
+    uint8_t *const end = *numbers + TM_TEMPLATE_NUMBERS_MOST - 10;
+    const uint8_t *from = list.bytes;
+    struct tm_argument argument;
+
+    d->row.length = d->row.holes = 0;
+    for (; tm_arguments_next(&list, true, &argument); from = list.bytes) {
+        const bool is_hole = argument.type == TM_ARGUMENT_INT &&
+                             (has_id ? !d->row.holes && (uint64_t)argument.number == id : *numbers <= end);
+
+        if (!put_node(d, from, list.bytes, is_hole ? bytes_of(argument.value) : 0))
+            return false;
+        if (is_hole && !has_id)
+            *numbers = tm_put_hole(*numbers, argument.number);
+    }
+    return !has_id || d->row.holes;
+}
+
+/* out: 0: there is no such template; *is_seen: there was such a list once */
+static uint32_t find_or_add(struct tm_argument_templates *t, const struct draft *d, uint32_t flags, bool *is_seen)
+{
+    const uint64_t hash = hash_of(t, d, flags);
+    struct entry *const entry = find_entry(t, d, hash, flags);
+    uint64_t *const seen = &t->seen[hash >> (64 - t->bits)];
+
+    *is_seen = *seen == hash || (entry && entry->number);
+    *seen = hash;
+    if (!entry || entry->number)
+        return entry ? entry->number : 0;
+    return *is_seen ? add(t, d, hash, flags, entry) : 0;
+}
+
+uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid name, uint64_t correlation,
+                                    struct tm_arguments *list, uint8_t *numbers)
+{
+    int8_t *const trust = &t->trust[name % TRUSTED];
+    uint8_t *to = numbers;
+    struct draft d;
+    uint32_t number;
+    bool is_seen;
+
+    if (correlation && *trust > -TRUST_MOST && make_draft(&d, *list, true, correlation, &to)) {
+        number = find_or_add(t, &d, TM_TEMPLATE_CORRELATION, &is_seen);
+        if (number)
+            list->length = 0;
+        *trust = (int8_t)(*trust + (is_seen ? *trust < TRUST_MOST : -1));
+        if (is_seen || *trust > -TRUST_MOST)
+            return number;
+    }
+    if (!make_draft(&d, *list, false, 0, &to))
+        return 0;
+    number = find_or_add(t, &d, 0, &is_seen);
+    if (number)
+        *list = (struct tm_arguments){ numbers, (size_t)(to - numbers) };
+    return number;
+}
+
+/* --- the list itself --- */
+
+struct tm_arguments tm_arguments_whole(const struct tm_argument_templates *t, uint32_t template,
+                                       struct tm_arguments numbers, uint64_t correlation, uint8_t *whole)
+{
+    const struct tm_argument_template *const row = tm_argument_template(t, template);
+    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    const uint8_t *number = tm_hole_numbers(template, numbers, correlation, room);
+    uint8_t *to = whole;
+    size_t at = 0;
+
+    for (size_t i = 0; i < row->holes; i++) {
+        uint64_t value;
+
+        memcpy(to, row->list + at, row->hole_at[i] - at);
+        to += row->hole_at[i] - at;
+        number = tm_take_hole(number, &value);
+        to = tm_put_hole(to, (int64_t)(value << 1 ^ -(value >> 63)));
+        at = (size_t)row->hole_at[i] + 1;
+    }
+    memcpy(to, row->list + at, row->length - at);
+    to += row->length - at;
+    return (struct tm_arguments){ whole, (size_t)(to - whole) };
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ARGUMENT_TEMPLATES_H
+#define TM_ARGUMENT_TEMPLATES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "pipeline/arguments.h"
+#include "pipeline/run.h"
+
+/* Lists of arguments that are the same but for a few whole numbers.  A call site has one set of arguments, and its events
+ * differ in a correlation id or a count:
+ *     correlation_id 1650, kernel_details "regs:40 ...", hlo_op "fusion.46"
+ *     correlation_id 9066, kernel_details "regs:40 ...", hlo_op "fusion.46"
+ * The list is kept once, as a template with holes.  A record has the number of its template (TM_FLAG_TEMPLATE), and its own
+ * arguments are what goes into the holes, but for the correlation id, which it has anyway: nothing at all in place of a
+ * hundred bytes, mostly.  Writers keep what they made of a template and copy it.  A template stays until all of them are
+ * freed; where there is no room for another one, lists stay as they are.  Memory: `input`, fixed. */
+enum {
+    TM_ARGUMENT_HOLES = 16,
+    TM_TEMPLATE_LIST_MOST = 1024, /* bytes of a list that becomes a template */
+    TM_TEMPLATE_NUMBERS_MOST = 64 /* bytes of the numbers of one event */
+};
+
+/* In the number of a template: its first hole is the correlation id of the record. */
+#define TM_TEMPLATE_CORRELATION (UINT32_C(1) << 31)
+
+struct tm_argument_template {
+    const uint8_t *list; /* with 0 in the holes */
+    uint16_t length, holes;
+    uint16_t hole_at[TM_ARGUMENT_HOLES]; /* offsets of the zeros */
+};
+
+struct tm_argument_templates;
+
+/* errors: NULL, with the error in run->error */
+struct tm_argument_templates *tm_argument_templates_new(struct tm_run *run) TM_MUST_USE;
+void tm_argument_templates_free(struct tm_argument_templates *t); /* tolerates NULL */
+
+const struct tm_argument_template *tm_argument_template(const struct tm_argument_templates *t, uint32_t number);
+
+/* A template for lists like this one.
+ * in:     holes  bit n: the n-th node is a whole number that varies
+ *         flags  0, or TM_TEMPLATE_CORRELATION
+ * out:    its number; 0: it does not get one */
+uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_arguments list, uint64_t holes,
+                                   uint32_t flags);
+
+/* Give a list by a template.  A list that is new becomes a template when it comes again: with a hole for the correlation
+ * id, where that is enough for most events of the name, else with holes for all whole numbers at its top.
+ * in:     correlation  of the record; 0 = none
+ *         numbers      TM_TEMPLATE_NUMBERS_MOST bytes
+ * out:    the template, and *list is what goes into its holes, in `numbers`; 0: there is none, and the list stays */
+uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid name, uint64_t correlation,
+                                    struct tm_arguments *list, uint8_t *numbers);
+
+/* The list itself.
+ * in:     numbers  what goes into the holes
+ *         whole    TM_TEMPLATE_WHOLE_MOST bytes
+ * out:    in `whole` */
+enum { TM_TEMPLATE_WHOLE_MOST = TM_TEMPLATE_LIST_MOST + 10 * TM_ARGUMENT_HOLES };
+struct tm_arguments tm_arguments_whole(const struct tm_argument_templates *t, uint32_t template,
+                                       struct tm_arguments numbers, uint64_t correlation, uint8_t *whole);
+
+/* A number of an event, as the holes have it: a varint of its two's complement, as short as can be. */
+static inline uint8_t *tm_put_hole(uint8_t *to, int64_t number)
+{
+    uint64_t left = (uint64_t)number;
+
+    for (; left >= 0x80; left >>= 7)
+        *to++ = (uint8_t)(left | 0x80);
+    *to++ = (uint8_t)left;
+    return to;
+}
+
+static inline const uint8_t *tm_take_hole(const uint8_t *from, uint64_t *number)
+{
+    uint64_t value = *from & 0x7f;
+
+    for (unsigned shift = 7; *from++ & 0x80; shift += 7)
+        value |= (uint64_t)(*from & 0x7f) << shift;
+    *number = value;
+    return from;
+}
+
+/* The numbers of all holes, one behind the other.
+ * in: room  10 bytes more than there may be of the others */
+static inline const uint8_t *tm_hole_numbers(uint32_t template, struct tm_arguments numbers, uint64_t correlation,
+                                             uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10])
+{
+    if (!(template & TM_TEMPLATE_CORRELATION))
+        return numbers.bytes;
+    uint8_t *const to = tm_put_hole(room, (int64_t)correlation);
+
+    if (numbers.length)
+        memcpy(to, numbers.bytes, numbers.length);
+    return room;
+}
+
+#endif

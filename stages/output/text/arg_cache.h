@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_ARG_CACHE_H
+#define TM_ARG_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pipeline/argument_templates.h"
+#include "pipeline/trace.h"
+
+/* What a writer made of each template of arguments: bytes in its format, with places for the numbers.  An event is written
+ * by copying them, 30 instructions for each number and 10 for each 32 bytes, in place of 200 for each argument.  When the
+ * room is used up all begin anew.  Memory: fixed, a part of the writer's. */
+enum {
+    TM_ARG_CACHE_TEMPLATES = 1 << 13,
+    TM_ARG_CACHE_BYTES = 512 << 10,
+    TM_CACHED_ARGS_MOST = 16 << 10, /* bytes of one */
+    TM_ARG_CACHE_COPIED = 32,       /* that are copied at once: the last time more than there are */
+};
+
+struct tm_cached_hole {
+    uint16_t end;    /* of the bytes before its number */
+    uint8_t is_left; /* out: --args leaves its argument out */
+    uint8_t back;    /* for the writer: how far before its number something lies that depends on it */
+};
+
+struct tm_cached_args {
+    uint16_t length, holes; /* length: bytes */
+    uint32_t count;         /* of arguments */
+    struct tm_cached_hole hole[TM_ARGUMENT_HOLES];
+    uint8_t bytes[];
+};
+
+struct tm_arg_cache {
+    const struct tm_argument_templates *templates; /* whose they are, of which host */
+    uint32_t host;
+    uint32_t tables;                     /* what else they depend on, as the writer counts it */
+    size_t used;                         /* of the room */
+    uint32_t at[TM_ARG_CACHE_TEMPLATES]; /* by template: where it lies, and 1; 0 = nowhere */
+    _Alignas(struct tm_cached_args) uint8_t room[TM_ARG_CACHE_BYTES + TM_ARG_CACHE_COPIED];
+};
+
+/* Forget what was made of templates of another host, or depends on something else. */
+static inline void tm_arg_cache_turn(struct tm_arg_cache *c, const struct tm_trace *trace, uint32_t tables)
+{
+    if (c->templates == trace->templates && c->host == trace->host && c->tables == tables)
+        return;
+    memset(c->at, 0, sizeof(c->at));
+    c->templates = trace->templates;
+    c->host = trace->host;
+    c->tables = tables;
+    c->used = 0;
+}
+
+/* out: NULL: nothing was made of it yet */
+static inline const struct tm_cached_args *tm_arg_cache_find(const struct tm_arg_cache *c, uint32_t template)
+{
+    const uint32_t at = c->at[template % TM_ARG_CACHE_TEMPLATES];
+
+    return at ? (const struct tm_cached_args *)(const void *)(c->room + at - 1) : NULL;
+}
+
+/* Keep what was made of a template.  in: args  but for its bytes, which are `bytes` */
+void tm_arg_cache_put(struct tm_arg_cache *c, uint32_t template, const struct tm_cached_args *args,
+                      const uint8_t *bytes);
+
+/* in: to  room for TM_ARG_CACHE_COPIED bytes more */
+static inline uint8_t *tm_arg_cache_copy(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    for (size_t done = 0; done < bytes; done += TM_ARG_CACHE_COPIED)
+        memcpy(to + done, from + done, TM_ARG_CACHE_COPIED);
+    return to + bytes;
+}
+
+#endif
