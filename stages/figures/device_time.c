@@ -168,29 +168,73 @@ static void add_part(struct time_parts *parts, enum tm_level level, int64_t leng
     }
 }
 
-/* Put a stretch into the rows of the steps in whose periods it lies; TM_LEVEL_NONE: only find the period. */
-static void add_to_periods(struct device_time *d, struct lane *lane, enum tm_level level, int64_t start_ps,
-                           int64_t end_ps)
+/* The sweep comes to a time: which step takes it, or the next one does. */
+static void find_period_at(struct device_time *d, struct lane *lane, int64_t at_ps)
 {
     struct period *period = &lane->period;
 
-    while (start_ps < end_ps && period->exists) {
-        int64_t to_ps = end_ps;
+    while (period->exists && at_ps >= period->end_ps) {
+        period->ordinal++;
+        tm_find_period(d, lane, period);
+    }
+}
 
-        if (start_ps >= period->end_ps) {
-            period->ordinal++;
-            tm_find_period(d, lane, period);
+/* --- cells --- */
+
+/* What gathered goes where the cell lies. */
+static void settle_cell(struct device_time *d, struct lane *lane)
+{
+    struct cell *const cell = &lane->cell;
+    struct time_parts *const row =
+        cell->ordinal != TM_NONE ? tm_rows_change(d->parts, lane->first_parts_row + cell->ordinal) : NULL;
+
+    for (int level = 0; level < TM_LEVEL_COUNT; level++) {
+        const int64_t busy_ps = cell->busy_ps[level];
+
+        if (!busy_ps)
             continue;
-        }
-        if (start_ps < period->start_ps) {
-            start_ps = period->start_ps;
-            continue;
-        }
-        if (period->end_ps < to_ps)
-            to_ps = period->end_ps;
-        if (level != TM_LEVEL_NONE)
-            add_part(tm_rows_change(d->parts, lane->first_parts_row + period->ordinal), level, to_ps - start_ps);
-        start_ps = to_ps;
+        if (cell->is_in_window)
+            add_part(&lane->parts, (enum tm_level)level, busy_ps);
+        if (row)
+            add_part(row, (enum tm_level)level, busy_ps);
+        if (cell->bin != TM_NONE)
+            lane->bins.busy_ps[cell->bin] += busy_ps;
+        cell->busy_ps[level] = 0;
+    }
+    cell->start_ps = cell->end_ps = 0;
+}
+
+static void end_at(struct cell *cell, int64_t at_ps)
+{
+    if (at_ps < cell->end_ps)
+        cell->end_ps = at_ps;
+}
+
+/* The cell in which a time lies. */
+TM_NOT_INLINE void find_cell(struct device_time *d, struct lane *lane, int64_t at_ps)
+{
+    struct cell *const cell = &lane->cell;
+    const struct period *const period = &lane->period;
+    struct tm_busy_bins *const bins = &lane->bins;
+
+    if (cell->start_ps < cell->end_ps)
+        settle_cell(d, lane);
+    find_period_at(d, lane, at_ps);
+    *cell = (struct cell){ .start_ps = at_ps, .end_ps = INT64_MAX, .ordinal = TM_NONE, .bin = TM_NONE };
+    if (period->exists && at_ps >= period->start_ps)
+        cell->ordinal = period->ordinal;
+    if (period->exists)
+        end_at(cell, at_ps < period->start_ps ? period->start_ps : period->end_ps);
+    cell->is_in_window = at_ps >= lane->start_ps && at_ps < lane->end_ps;
+    if (at_ps < lane->end_ps)
+        end_at(cell, at_ps < lane->start_ps ? lane->start_ps : lane->end_ps);
+    if (at_ps < bins->start_ps) {
+        end_at(cell, bins->start_ps);
+    } else if (at_ps < bins->end_ps) {
+        int64_t end_ps;
+
+        cell->bin = tm_busy_bins_find(bins, at_ps, &end_ps);
+        end_at(cell, end_ps);
     }
 }
 
@@ -210,21 +254,39 @@ static void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
                                    .launch_thread = TM_NONE };
 }
 
-static tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
+/* A stretch goes on from one cell into the next one. */
+TM_NOT_INLINE void take_over_border(struct device_time *d, struct lane *lane, enum tm_level level, int64_t start_ps,
+                                    int64_t end_ps)
+{
+    while (start_ps < end_ps && !tm_failed(d->run)) {
+        int64_t to_ps = lane->cell.end_ps;
+
+        if (start_ps < lane->cell.start_ps || start_ps >= to_ps) {
+            find_cell(d, lane, start_ps);
+            to_ps = lane->cell.end_ps;
+        }
+        to_ps = to_ps < end_ps ? to_ps : end_ps;
+        lane->cell.busy_ps[level] += to_ps - start_ps;
+        start_ps = to_ps;
+    }
+}
+
+static inline tm_status take_stretch(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps)
 {
     struct told *told = to;
     struct lane *lane = told->lane;
-    const int64_t from_ps = start_ps > lane->start_ps ? start_ps : lane->start_ps;
-    const int64_t to_ps = end_ps < lane->end_ps ? end_ps : lane->end_ps;
+    struct cell *const cell = &lane->cell;
 
-    if (level != TM_LEVEL_NONE && to_ps > from_ps)
-        add_part(&lane->parts, level, to_ps - from_ps);
-    if (level != TM_LEVEL_NONE)
-        tm_busy_bins_add(&lane->bins, start_ps, end_ps, 1);
-    add_to_periods(told->d, lane, level, start_ps, level == TM_LEVEL_NONE ? start_ps + 1 : end_ps);
-    if (level == TM_LEVEL_NONE)
+    if (level != TM_LEVEL_NONE && start_ps >= cell->start_ps && end_ps <= cell->end_ps) {
+        cell->busy_ps[level] += end_ps - start_ps;
+    } else if (level != TM_LEVEL_NONE) {
+        take_over_border(told->d, lane, level, start_ps, end_ps);
+    } else {
+        if (start_ps < cell->start_ps || start_ps >= cell->end_ps)
+            find_period_at(told->d, lane, start_ps);
         open_gap(lane, start_ps, end_ps);
-    return told->d->run->error.status;
+    }
+    return TM_OK;
 }
 
 static void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
@@ -547,13 +609,15 @@ static void finish_lane(struct device_time *d, struct lane *lane)
     if (lane->gap.is_open)
         tm_idle_gaps_close(d, lane);
     tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
+    settle_cell(d, lane);
     if (lane->gap.is_open) /* only before a last activity without length */
         tm_idle_gaps_close(d, lane);
     if (lane->device.last_ps < lane->until_ps) {
-        add_to_periods(d, lane, TM_LEVEL_NONE, lane->device.last_ps, lane->device.last_ps + 1);
+        find_period_at(d, lane, lane->device.last_ps);
         open_gap(lane, lane->device.last_ps, lane->until_ps);
         tm_idle_gaps_close(d, lane);
     }
+    tm_idle_gaps_settle(d, lane);
     keep_device_steps(d, lane);
 }
 

@@ -48,6 +48,9 @@ struct tm_busy_bins {
  * in:     start_ps, end_ps  nothing between them: no bins */
 void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps);
 
+/* The bin in which a moment lies, which is in some.  out: *end_ps  its end */
+uint32_t tm_busy_bins_find(struct tm_busy_bins *bins, int64_t at_ps, int64_t *end_ps);
+
 /* Share [begin, end) out over the bins that it touches; what lies outside of them is left out.  With sign -1 it is
  * taken out again. */
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign);
@@ -202,6 +205,23 @@ struct short_gap {
     int64_t start_ps, dur_ps;
 };
 
+/* Time in which a lane's steps, its window and the bins of its utilization do not change: busy time gathers here, and goes
+ * to all of them when the sweep leaves it.  A stretch of a device's time costs a comparison and an addition so. */
+struct cell {
+    int64_t start_ps, end_ps; /* equal = none */
+    int64_t busy_ps[TM_LEVEL_COUNT];
+    uint64_t ordinal; /* of the step; TM_NONE = in none */
+    bool is_in_window;
+    uint32_t bin; /* TM_NONE = in none */
+};
+
+/* Causes of plain gaps in one step, inside the window. */
+struct step_gaps {
+    uint64_t ordinal;
+    int64_t idle_ps[TM_CAUSE_COUNT];
+    bool has_any;
+};
+
 /* One device of the run. */
 struct lane {
     struct tm_device device;
@@ -216,7 +236,9 @@ struct lane {
     struct sum kernels, collectives, copies, memsets, graphs, activities;
     struct sum waits[3], starts[2], flights[2]; /* TPU: copy, collective, host */
     bool has_flights;                           /* what is in flight is recorded, whatever counts */
+    struct cell cell;
     struct open_gap gap;
+    struct step_gaps step_gaps;
     tm_strid last_name; /* of the activity that ends last */
     uint64_t last_run;  /* CPU: the execution it belongs to */
     uint32_t last_step; /* its step */
@@ -341,6 +363,7 @@ void tm_find_period(struct device_time *d, const struct lane *lane, struct perio
 /* idle_gaps.c */
 void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event);
 void tm_idle_gaps_close(struct device_time *d, struct lane *lane);
+void tm_idle_gaps_settle(struct device_time *d, struct lane *lane);          /* puts what gathers into the steps */
 void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
 
 void tm_device_time_measure_calls(struct device_time *d); /* of the gaps of the present host, which ends */

@@ -105,6 +105,14 @@ static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
         bins->last_end_ps = INT64_MAX;
 }
 
+uint32_t tm_busy_bins_find(struct tm_busy_bins *bins, int64_t at_ps, int64_t *end_ps)
+{
+    if (at_ps < bins->last_begin_ps || at_ps >= bins->last_end_ps)
+        find_bin(bins, at_ps);
+    *end_ps = bins->last_end_ps < bins->end_ps ? bins->last_end_ps : bins->end_ps;
+    return bins->last;
+}
+
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign)
 {
     start_ps = start_ps > bins->start_ps ? start_ps : bins->start_ps;

@@ -152,6 +152,8 @@ static void list_of_lane(struct lane *lane, int64_t start_ps, int64_t dur_ps)
 {
     uint32_t at = lane->longest_count;
 
+    if (at == LANE_GAPS && dur_ps < lane->longest[at - 1].dur_ps) /* most of them */
+        return;
     while (at && is_longer(dur_ps, start_ps, lane->longest[at - 1].dur_ps, lane->longest[at - 1].start_ps))
         at--;
     if (at == LANE_GAPS)
@@ -390,24 +392,47 @@ static bool is_plain(const struct lane *lane, enum tm_cause cause)
            gap->end_ps <= gap->period.end_ps && gap->start_ps > lane->start_ps && gap->end_ps < lane->end_ps;
 }
 
-static void close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
+void tm_idle_gaps_settle(struct device_time *d, struct lane *lane)
+{
+    struct step_gaps *const gaps = &lane->step_gaps;
+    struct time_parts *row;
+
+    if (!gaps->has_any)
+        return;
+    row = tm_rows_change(d->parts, lane->first_parts_row + gaps->ordinal);
+    for (int i = 0; i < TM_CAUSE_COUNT; i++) {
+        row->idle_ps[i] += gaps->idle_ps[i];
+        lane->parts.idle_ps[i] += gaps->idle_ps[i];
+    }
+    *gaps = (struct step_gaps){ .has_any = false };
+}
+
+TM_NOT_INLINE void list_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
+{
+    const struct open_gap *const gap = &lane->gap;
+    struct listed_gap listed = listed_from(d, lane, gap->start_ps, gap->end_ps);
+
+    listed.step = gap->period.ordinal;
+    listed.cause = cause;
+    listed.parts[cause] = listed.dur_ps;
+    list_long_gap(d, lane, &listed);
+}
+
+static inline void close_plain(struct device_time *d, struct lane *lane, enum tm_cause cause)
 {
     const struct open_gap *gap = &lane->gap;
     const int64_t dur_ps = gap->end_ps - gap->start_ps;
-    struct time_parts *row = tm_rows_change(d->parts, lane->first_parts_row + gap->period.ordinal);
-    struct listed_gap listed;
 
-    row->idle_ps[cause] += dur_ps;
-    lane->parts.idle_ps[cause] += dur_ps;
+    if (!lane->step_gaps.has_any || lane->step_gaps.ordinal != gap->period.ordinal) {
+        tm_idle_gaps_settle(d, lane);
+        lane->step_gaps.ordinal = gap->period.ordinal;
+        lane->step_gaps.has_any = true;
+    }
+    lane->step_gaps.idle_ps[cause] += dur_ps;
     count_gap(d, lane, gap->start_ps, dur_ps, cause, cause == TM_CAUSE_DEVICE_WAIT ? dur_ps : 0);
     count_short(d, dur_ps, cause, NULL);
-    if (dur_ps < d->settings->gap_min_ps)
-        return;
-    listed = listed_from(d, lane, gap->start_ps, gap->end_ps);
-    listed.step = gap->period.ordinal;
-    listed.cause = cause;
-    listed.parts[cause] = dur_ps;
-    list_long_gap(d, lane, &listed);
+    if (dur_ps >= d->settings->gap_min_ps)
+        list_plain(d, lane, cause);
 }
 
 /* Whose event a gap is named by. */
@@ -451,24 +476,29 @@ static void close_split(struct device_time *d, struct lane *lane, const struct g
         list_long_gap(d, lane, &listed);
 }
 
+TM_NOT_INLINE void close_other(struct device_time *d, struct lane *lane, enum tm_cause cause)
+{
+    struct gap_causes causes;
+
+    if (cause == TM_CAUSE_COUNT)
+        find_causes(d, &lane->gap, &causes);
+    else
+        causes = (struct gap_causes){ .sole = cause };
+    close_split(d, lane, &causes);
+}
+
 void tm_idle_gaps_close(struct device_time *d, struct lane *lane)
 {
     struct open_gap *gap = &lane->gap;
     const enum tm_cause cause = sole_cause(gap);
-    struct gap_causes causes;
 
     gap->is_open = false;
     if (gap->has_launch && gap->launch_start_ps > gap->end_ps)
         tm_tally_add(&d->run->tallies, TM_TALLY_WRONG_CLOCK, 1);
-    if (is_plain(lane, cause)) {
+    if (is_plain(lane, cause))
         close_plain(d, lane, cause);
-        return;
-    }
-    if (cause == TM_CAUSE_COUNT)
-        find_causes(d, gap, &causes);
     else
-        causes = (struct gap_causes){ .sole = cause };
-    close_split(d, lane, &causes);
+        close_other(d, lane, cause);
 }
 
 /* --- a host ends --- */
