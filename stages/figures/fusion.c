@@ -34,10 +34,28 @@ struct fusion_lane {
     uint64_t hashes[FUSION_RUN_NAMES];
 };
 
+static inline void fusion_add_many(struct fusion_sum *sum, uint64_t count, int64_t total_ps)
+{
+    sum->count = tm_sum_counts(sum->count, count);
+    sum->total_ps = tm_sum_times(sum->total_ps, total_ps);
+}
+
 static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
 {
-    sum->count = tm_sum_counts(sum->count, 1);
-    sum->total_ps = tm_sum_times(sum->total_ps, dur_ps);
+    fusion_add_many(sum, 1, dur_ps);
+}
+
+/* The present host's lane of a track, valid until the next one is asked for: most kernels come from the stream that the
+ * one before came from. */
+static inline struct fusion_lane *lane_of(struct fusion *f, uint32_t track)
+{
+    if (f->near && f->near_track == track)
+        return f->near;
+    if (track >= tm_rows_count(f->lanes))
+        tm_rows_resize(f->lanes, (uint64_t)track + 1);
+    f->near = tm_rows_change(f->lanes, track);
+    f->near_track = track;
+    return f->near;
 }
 
 /* Kernels in a row on a stream: runs of small ones with hardly a pause between them, and the pattern of an attention
@@ -109,22 +127,26 @@ static void list_run(struct fusion *f, const struct fusion_lane *lane, uint32_t 
     tm_top_rows_add(f->longest, &run);
 }
 
-static void close_run(struct fusion *f, struct fusion_lane *lane, uint32_t track)
+TM_NOT_INLINE void count_run(struct fusion *f, struct fusion_lane *lane, uint32_t track)
 {
-    if (lane->kernels >= 2) {
-        f->runs.count = tm_sum_counts(f->runs.count, 1);
-        f->runs.kernels = tm_sum_counts(f->runs.kernels, lane->kernels);
-        f->runs.kernel_ps = tm_sum_times(f->runs.kernel_ps, lane->kernel_ps);
-        f->runs.gap_ps = tm_sum_times(f->runs.gap_ps, lane->gap_ps);
-        f->runs.stake_ps = tm_sum_times(f->runs.stake_ps, stake_of(lane));
-        list_run(f, lane, track);
-    }
+    f->runs.count = tm_sum_counts(f->runs.count, 1);
+    f->runs.kernels = tm_sum_counts(f->runs.kernels, lane->kernels);
+    f->runs.kernel_ps = tm_sum_times(f->runs.kernel_ps, lane->kernel_ps);
+    f->runs.gap_ps = tm_sum_times(f->runs.gap_ps, lane->gap_ps);
+    f->runs.stake_ps = tm_sum_times(f->runs.stake_ps, stake_of(lane));
+    list_run(f, lane, track);
+}
+
+static inline void close_run(struct fusion *f, struct fusion_lane *lane, uint32_t track)
+{
+    if (lane->kernels >= 2)
+        count_run(f, lane, track);
     lane->kernels = 0;
 }
 
 /* --- chains of eager pointwise kernels --- */
 
-static void close_chain(struct fusion *f, struct fusion_lane *lane)
+static inline void close_chain(struct fusion *f, struct fusion_lane *lane)
 {
     if (lane->chain_kernels >= 2) {
         f->sums[FUSION_CHAINED].count = tm_sum_counts(f->sums[FUSION_CHAINED].count, lane->chain_kernels);
@@ -154,11 +176,8 @@ static void follow_chain(struct fusion *f, struct fusion_lane *lane, const struc
 /* Another activity: the run of small kernels ends. */
 static void fusion_end_run(struct fusion *f, uint32_t track)
 {
-    struct fusion_lane *lane;
+    struct fusion_lane *const lane = lane_of(f, track);
 
-    if (track >= tm_rows_count(f->lanes))
-        return;
-    lane = tm_rows_change(f->lanes, track);
     close_chain(f, lane);
     close_run(f, lane, track);
 }
@@ -259,11 +278,8 @@ static void follow_attention(struct fusion *f, struct fusion_lane *lane, const s
 static void fusion_take_in_row(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
 {
     const uint32_t track = event->record.track;
-    struct fusion_lane *lane;
+    struct fusion_lane *const lane = lane_of(f, track);
 
-    if (track >= tm_rows_count(f->lanes))
-        tm_rows_resize(f->lanes, (uint64_t)track + 1);
-    lane = tm_rows_change(f->lanes, track);
     follow_chain(f, lane, event, site->is_eager);
     if (event->record.dur_ps < FUSION_SMALL_PS)
         take_small(f, lane, event, site);
@@ -589,7 +605,7 @@ static inline void count(struct fusion *f, struct fusion_site *site, uint32_t op
 
 /* An activity of a step.
  * in:  site  of a small kernel; NULL for others */
-static void fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
+static inline void fusion_take_in_step(struct fusion *f, const struct tm_event *event, struct fusion_site *site)
 {
     struct fusion_open_step *open;
     uint32_t number;
@@ -645,8 +661,6 @@ static tm_status open_stage(struct tm_stage *s)
         return s->run->error.status;
     tm_site_rows_init(&f->sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_site),
                       fusion_memory(s->run, FUSION_SITES));
-    tm_front_init(&f->op_sites, s->run, TM_ACCOUNT_TABLES, sizeof(struct fusion_op),
-                  fusion_memory(s->run, FUSION_OP_SITES), f->ops);
     fusion_open_steps(f);
     return s->run->error.status;
 }
@@ -692,54 +706,10 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
-/* A copy for the sake of a layout, or a product beside the matrix units: as a row of its kind. */
-static void add_op(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
-{
-    struct fusion_op *row;
-    bool is_new;
-
-    row = tm_front_at(&f->op_sites, event->site, &is_new);
-    if (!row)
-        return;
-    if (is_new) {
-        row->kind = site->sort == FUSION_COPY ? FUSION_LAYOUT_OP : FUSION_F32_OP;
-        row->name = site->name;
-        row->op = site->op;
-        tm_fusion_key(f, row);
-    }
-    row->count = tm_sum_counts(row->count, 1);
-    row->total_ps = tm_sum_times(row->total_ps, event->record.dur_ps);
-}
-
-static void take_sort(struct fusion *f, const struct tm_event *event, const struct fusion_site *site)
-{
-    const int64_t dur_ps = event->record.dur_ps;
-
-    if (site->sort == FUSION_PLAIN)
-        return;
-    fusion_add(&f->sums[site->sort == FUSION_COPY ? FUSION_LAYOUT : FUSION_MATRIX], dur_ps);
-    if (site->sort == FUSION_UNIT)
-        return;
-    if (site->sort == FUSION_BESIDE)
-        fusion_add(&f->sums[FUSION_F32], dur_ps);
-    add_op(f, event, site);
-}
-
-static void add_sums(struct fusion *f, int64_t dur_ps, bool is_in_step, bool has_op)
-{
-    fusion_add(&f->sums[FUSION_KERNELS], dur_ps);
-    if (is_in_step)
-        fusion_add(&f->sums[FUSION_IN_STEPS], dur_ps);
-    if (has_op)
-        fusion_add(&f->sums[FUSION_OF_OPS], dur_ps);
-    if (dur_ps < FUSION_SMALL_PS)
-        fusion_add(&f->sums[FUSION_SMALL], dur_ps);
-    if (dur_ps < FUSION_TINY_PS)
-        fusion_add(&f->sums[FUSION_TINY], dur_ps);
-}
-
 static void take_kernel(struct fusion *f, const struct tm_event *event, bool is_in_step)
 {
+    const int64_t dur_ps = event->record.dur_ps;
+    const bool is_small = dur_ps < FUSION_SMALL_PS;
     bool is_new;
     struct fusion_site *site = tm_site_rows_at(&f->sites, event->site, &is_new);
 
@@ -747,10 +717,14 @@ static void take_kernel(struct fusion *f, const struct tm_event *event, bool is_
         return;
     if (is_new)
         tm_fusion_learn_site(f, event, site);
-    add_sums(f, event->record.dur_ps, is_in_step, site->has_op);
-    take_sort(f, event, site);
-    if (is_in_step)
-        fusion_take_in_step(f, event, event->record.dur_ps < FUSION_SMALL_PS ? site : NULL);
+    if (is_small)
+        fusion_add(&f->sums[FUSION_SMALL], dur_ps);
+    if (dur_ps < FUSION_TINY_PS)
+        fusion_add(&f->sums[FUSION_TINY], dur_ps);
+    if (is_in_step) {
+        fusion_add(&f->sums[FUSION_IN_STEPS], dur_ps);
+        fusion_take_in_step(f, event, is_small ? site : NULL);
+    }
     fusion_take_in_row(f, event, site);
 }
 
@@ -784,12 +758,41 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
             take_activity(s->state, &events[i]);
 }
 
+/* Sums that do not depend on a length, and copies for the sake of a layout and products beside the matrix units as rows of
+ * their kinds. */
+static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
+{
+    struct fusion *f = s->state;
+    struct fusion_op row = { .count = sums->count, .total_ps = sums->total_ps };
+    struct fusion_site site;
+
+    if (!event->chosen || event->record.class != TM_CLASS_KERNEL || !wants(s, event))
+        return;
+    tm_fusion_learn_site(f, event, &site);
+    fusion_add_many(&f->sums[FUSION_KERNELS], row.count, row.total_ps);
+    if (site.has_op)
+        fusion_add_many(&f->sums[FUSION_OF_OPS], row.count, row.total_ps);
+    if (site.sort == FUSION_PLAIN)
+        return;
+    fusion_add_many(&f->sums[site.sort == FUSION_COPY ? FUSION_LAYOUT : FUSION_MATRIX], row.count, row.total_ps);
+    if (site.sort == FUSION_UNIT)
+        return;
+    if (site.sort == FUSION_BESIDE)
+        fusion_add_many(&f->sums[FUSION_F32], row.count, row.total_ps);
+    row.kind = site.sort == FUSION_COPY ? FUSION_LAYOUT_OP : FUSION_F32_OP;
+    row.name = site.name;
+    row.op = site.op;
+    tm_fusion_key(f, &row);
+    tm_groups_add(f->ops, &row);
+}
+
 /* --- the end of a host --- */
 
 static void give_host(struct fusion *f)
 {
     tm_rows_free(f->lanes);
     f->lanes = NULL;
+    f->near = NULL;
     f->trace = NULL;
 }
 
@@ -798,7 +801,6 @@ static tm_status end_host(struct tm_stage *s)
     struct fusion *f = s->state;
 
     fusion_end_steps(f);
-    tm_front_flush(&f->op_sites);
     for (uint64_t track = 0; track < tm_rows_count(f->lanes); track++)
         fusion_end_run(f, (uint32_t)track);
     give_host(f);
@@ -814,7 +816,6 @@ static void close_stage(struct tm_stage *s)
     give_host(f);
     fusion_give_steps(f);
     tm_site_rows_release(&f->sites);
-    tm_front_release(&f->op_sites);
     tm_groups_free(f->ops);
     tm_top_rows_free(f->longest);
 }
@@ -828,6 +829,7 @@ const struct tm_stage_type tm_fusion_stage = {
     .begin_host = begin_host,
     .wants = wants,
     .take = take,
+    .take_site = take_site,
     .end_host = end_host,
     .report = tm_fusion_report,
     .save = fusion_save,

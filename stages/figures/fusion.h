@@ -25,10 +25,9 @@ enum {
     FUSION_CHAIN_MOST = 8,   /* kernels that one fused one is taken to do the work of */
 };
 
-/* Parts of what the tables of this stage may take, in sixteenths. */
+/* Parts of what the tables of this stage may take, in fifteenths. */
 enum {
     FUSION_SITES = 3,
-    FUSION_OP_SITES = 1,
     FUSION_CELLS = 4,
     FUSION_STEP_OPS = 1,
     FUSION_OPS = 2,
@@ -39,7 +38,7 @@ enum {
 
 static inline size_t fusion_memory(struct tm_run *run, int parts)
 {
-    return tm_tables_memory(run, TM_TABLES_FUSION, 16, (unsigned)parts);
+    return tm_tables_memory(run, TM_TABLES_FUSION, 15, (unsigned)parts);
 }
 
 enum fusion_sum_id {
@@ -126,9 +125,10 @@ struct fusion {
     struct tm_names *names;
     struct tm_site_rows sites; /* struct fusion_site */
     struct fusion_steps steps;
-    struct tm_groups *ops;       /* struct fusion_op */
-    struct tm_front op_sites;    /* of copies and products, to be added to `ops` */
-    struct tm_rows *lanes;       /* struct fusion_lane of the present host, by track */
+    struct tm_groups *ops;    /* struct fusion_op */
+    struct tm_rows *lanes;    /* struct fusion_lane of the present host, by track */
+    struct fusion_lane *near; /* the last one that was asked for; NULL = none */
+    uint32_t near_track;
     struct tm_top_rows *longest; /* struct fusion_run */
     struct fusion_sum sums[FUSION_SUMS];
     struct fusion_runs runs;

@@ -288,20 +288,26 @@ static void note_launch(struct host *h, const struct tm_event *event)
         *launched = bits;
 }
 
+static void count_launch(struct host *h, uint64_t bits)
+{
+    h->launch_count = tm_sum_counts(h->launch_count, 1);
+    if (bits >= delay_bits(0))
+        tm_lengths_add_at(h->delays, &h->delays_place, 0, bits - delay_bits(0));
+    else
+        h->negative_delays = tm_sum_counts(h->negative_delays, 1);
+}
+
 static void count_launches(struct host *h)
 {
-    const uint64_t count = tm_rows_count(h->launched);
+    const uint64_t all = tm_rows_count(h->launched);
+    uint64_t count;
 
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t bits = *(const uint64_t *)tm_rows_at(h->launched, i);
+    for (uint64_t i = 0; i < all && !tm_failed(h->run); i += count) {
+        const uint64_t *const bits = tm_rows_span(h->launched, i, &count);
 
-        if (!bits)
-            continue;
-        h->launch_count = tm_sum_counts(h->launch_count, 1);
-        if (bits >= delay_bits(0))
-            tm_lengths_add_at(h->delays, &h->delays_place, 0, bits - delay_bits(0));
-        else
-            h->negative_delays = tm_sum_counts(h->negative_delays, 1);
+        for (uint64_t k = 0; k < count; k++)
+            if (bits[k])
+                count_launch(h, bits[k]);
     }
 }
 
