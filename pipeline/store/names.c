@@ -303,12 +303,12 @@ bool tm_names_have_duplicates(const struct tm_names *names)
     return names->have_duplicates;
 }
 
-bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b)
+bool tm_names_have_same_text(struct tm_names *names, tm_strid a, tm_strid b)
 {
     struct tm_key hashes[2];
 
-    if (a == b || !tm_names_have_duplicates(names))
-        return a == b;
+    if (!names->have_duplicates)
+        return false;
     tm_names_hashes(names, (const tm_strid[]){ a, b }, 2, hashes);
     return tm_is_same_key(hashes[0], hashes[1]);
 }

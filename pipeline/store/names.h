@@ -62,7 +62,12 @@ void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_duplicates(const struct tm_names *names);
 /* Whether two handles are of the same text. */
-bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b);
+bool tm_names_have_same_text(struct tm_names *names, tm_strid a, tm_strid b);
+
+static inline bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b)
+{
+    return a == b || tm_names_have_same_text(names, a, b);
+}
 
 /* Copy bytes [at, at + bytes) of a text, however long it is. */
 void tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes);

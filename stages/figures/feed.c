@@ -241,7 +241,7 @@ TM_NOT_INLINE struct site_row *begin_site(struct tm_feed *feed, const struct tm_
 }
 
 /* Times that do not fit into one row any more begin anew: what a row holds is exact. */
-static void empty_row(struct tm_feed *feed, struct site_row *row, bool is_ended)
+TM_NOT_INLINE void empty_row(struct tm_feed *feed, struct site_row *row, bool is_ended)
 {
     tm_feed_flush(feed); /* its last events may wait */
     hand_on(feed, row, is_ended);
@@ -264,6 +264,14 @@ static inline void add_length(struct site_row *row, int64_t dur_ps)
 static uint64_t key_of(const struct tm_event *event)
 {
     return event->site | (event->chosen ? CHOSEN : 0);
+}
+
+TM_NOT_INLINE void open_op(struct tm_feed *feed, const struct site_row *row, const struct tm_event *event)
+{
+    const struct open_op open = { row->key, row->facts };
+
+    if (row->facts.nests)
+        tm_nesting_take(feed->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
 }
 
 /* Add an event to the row of its site.  out: who wants it */
@@ -289,11 +297,8 @@ static inline uint32_t add_to_site(struct tm_feed *feed, const struct tm_event *
     add_length(row, dur_ps);
     if (row->place != TM_LENGTH_NOWHERE)
         tm_lengths_add_at(feed->lengths, &row->place, row->length_group, (uint64_t)dur_ps);
-    if (feed->nesting && row->facts.nests) {
-        const struct open_op open = { key, row->facts };
-
-        tm_nesting_take(feed->nesting, event->record.track, event->record.start_ps, dur_ps, &open);
-    }
+    if (feed->nesting)
+        open_op(feed, row, event);
     return row->wanted;
 }
 
@@ -314,6 +319,19 @@ void tm_feed_flush(struct tm_feed *feed)
             feed->stages[i].type->take(&feed->stages[i], batch->events, count);
 }
 
+/* Of the last event: a number, or what does not outlive it. */
+TM_NOT_INLINE void keep_arguments(struct tm_feed *feed, const struct tm_event *event)
+{
+    struct feed_batch *const batch = feed->batch;
+    struct tm_number *const number = &batch->numbers[batch->count - 1];
+    const bool is_number = event->record.args_length == sizeof(*number);
+
+    if (is_number)
+        batch->events[batch->count - 1].args = memcpy(number, event->args, sizeof(*number));
+    if (!is_number || batch->count == BATCH_EVENTS)
+        tm_feed_flush(feed);
+}
+
 void tm_feed_take(struct tm_feed *feed, const struct tm_event *event)
 {
     struct feed_batch *const batch = feed->batch;
@@ -328,9 +346,10 @@ void tm_feed_take(struct tm_feed *feed, const struct tm_event *event)
     *to = *event;
     to->wanted = wanted;
     batch->wanted |= wanted;
-    if (event->record.args_length == sizeof(*batch->numbers))
-        to->args = memcpy(&batch->numbers[batch->count], event->args, sizeof(*batch->numbers));
-    if (++batch->count == BATCH_EVENTS || event->record.args_length > sizeof(*batch->numbers))
+    batch->count++;
+    if (event->record.args_length)
+        keep_arguments(feed, event);
+    else if (batch->count == BATCH_EVENTS)
         tm_feed_flush(feed);
 }
 

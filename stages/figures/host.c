@@ -971,7 +971,10 @@ static void host_take_span(struct host *h, const struct tm_event *event)
     if (end_ps > h->seen_end_ps)
         h->seen_end_ps = end_ps;
     describe(h, event, tm_nesting_around(h->nesting, track, start_ps), &about);
-    tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
+    if (about.is_python || about.is_annotation || about.is_sync)
+        tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
+    else
+        tm_nesting_take_quiet(h->nesting, track, start_ps, end_ps - start_ps, &about);
 }
 
 /* --- a host begins and ends --- */

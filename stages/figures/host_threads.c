@@ -248,7 +248,7 @@ static void spill_oldest(struct tm_host_threads *t)
     drop_first(t, thread);
 }
 
-static bool new_chunk(struct tm_host_threads *t, struct thread *thread)
+TM_NOT_INLINE bool new_chunk(struct tm_host_threads *t, struct thread *thread)
 {
     struct chunk *chunk;
 
@@ -269,9 +269,11 @@ static bool new_chunk(struct tm_host_threads *t, struct thread *thread)
 }
 
 /* The stretch that is being written is over. */
-static void keep_stretch(struct tm_host_threads *t, struct thread *thread)
+static inline void keep_stretch(struct tm_host_threads *t, struct thread *thread)
 {
-    if ((!thread->last || thread->last->count == CHUNK_STRETCHES) && !new_chunk(t, thread))
+    const bool has_room = thread->last && thread->last->count < CHUNK_STRETCHES;
+
+    if (!has_room && !new_chunk(t, thread))
         return;
     thread->last->stretches[thread->last->count++] = thread->current;
 }
@@ -318,7 +320,7 @@ static inline void inherit(struct open_event *event, const struct open_event *be
 
 /* An event that began last, or whose cause came from another that has ended, looks for it among those below it.  Of
  * those, the ones for which the same holds come first; the others know already what is below them. */
-static void find_reason(struct thread *thread, uint32_t from)
+TM_NOT_INLINE void find_reason(struct thread *thread, uint32_t from)
 {
     const int64_t at_ps = thread->at_ps;
     const struct open_event *below = NULL;
@@ -339,7 +341,7 @@ static void find_reason(struct thread *thread, uint32_t from)
 }
 
 /* Bring the log up to a time: everything that ends before it ends. */
-static void advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
+static inline void advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
 {
     while (thread->depth && thread->at_ps < to_ps) {
         struct open_event *top = &thread->stack[thread->depth - 1];
@@ -360,13 +362,11 @@ static void advance(struct tm_host_threads *t, struct thread *thread, int64_t to
 }
 
 /* Room for one more open event, if there is any. */
-static bool make_room(struct tm_host_threads *t, struct thread *thread)
+TM_NOT_INLINE bool make_room(struct tm_host_threads *t, struct thread *thread)
 {
     const uint32_t size = thread->stack_size ? thread->stack_size * 2 : FIRST_STACK;
     void *stack;
 
-    if (thread->depth < thread->stack_size)
-        return true;
     if (size > DEEPEST_STACK || t->open_most + (size - thread->stack_size) > OPEN_MOST) {
         tm_tally_add(&t->run->tallies, TM_TALLY_DEEP_NESTING, 1);
         return false;
@@ -396,7 +396,7 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
     if (!thread->has_begun)
         thread->at_ps = r->start_ps;
     advance(t, thread, r->start_ps);
-    if (make_room(t, thread)) {
+    if (thread->depth < thread->stack_size || make_room(t, thread)) {
         thread->stack[thread->depth++] = open;
         inherit(&thread->stack[thread->depth - 1], thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL);
         settle(t, thread, r->start_ps);

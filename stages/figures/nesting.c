@@ -15,8 +15,8 @@ struct node {
     int64_t start_ps, dur_ps, end_ps;
     int64_t latest_ps; /* the latest end of this span and of those around it */
     int64_t children_ps;
-    uint32_t outer; /* the next one outwards; of a free node the next free one */
-    uint32_t depth;
+    uint32_t outer;                    /* the next one outwards; of a free node the next free one */
+    uint32_t depth : 31, is_quiet : 1; /* is_quiet: nobody is told of it */
     uint64_t payload[];
 };
 
@@ -150,25 +150,32 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
 
 /* --- ends --- */
 
-/* Tell of the innermost span of a lane, which has ended, and free its place. */
-static inline void tell(struct tm_nesting *n, struct place *place)
+static void tell(const struct tm_nesting *n, const struct place *place, const struct node *node)
 {
-    const uint32_t number = place->inner;
-    struct node *node = node_at(n, number);
-    const uint32_t outer = node->outer;
+    const bool has_parent = node->outer != NO_NODE;
     const struct tm_nested span = {
         .lane = place->lane,
         .start_ps = node->start_ps,
         .dur_ps = node->dur_ps,
         .self_ps = node->children_ps < node->dur_ps ? node->dur_ps - node->children_ps : 0,
         .depth = node->depth,
-        .has_parent = outer != NO_NODE,
+        .has_parent = has_parent,
         .payload = node->payload,
-        .parent = outer == NO_NODE ? NULL : node_at(n, outer)->payload,
+        .parent = has_parent ? node_at(n, node->outer)->payload : NULL,
     };
 
     n->told(n->to, &span);
-    place->inner = outer;
+}
+
+/* Tell of the innermost span of a lane, which has ended, and free its place. */
+static inline void close_inner(struct tm_nesting *n, struct place *place)
+{
+    const uint32_t number = place->inner;
+    struct node *const node = node_at(n, number);
+
+    if (!node->is_quiet)
+        tell(n, place, node);
+    place->inner = node->outer;
     node->outer = n->unused;
     n->unused = number;
     n->open--;
@@ -179,7 +186,7 @@ static inline void tell(struct tm_nesting *n, struct place *place)
 static inline void close_until(struct tm_nesting *n, struct place *place, int64_t to_ps)
 {
     while (place->inner != NO_NODE && node_at(n, place->inner)->end_ps <= to_ps)
-        tell(n, place);
+        close_inner(n, place);
 }
 
 /* Make room: everything that has ended is told, on all lanes, in an order that nobody may rely on.  Where that frees
@@ -220,7 +227,7 @@ static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int
 
 /* There is no room for it: it is told as one without children.
  * in: span  without what is known of the one around it; outer: that one, NULL = none */
-static void tell_alone(struct tm_nesting *n, struct tm_nested span, const struct node *outer)
+static void tell_alone(struct tm_nesting *n, struct tm_nested span, const struct node *outer, bool is_quiet)
 {
     if (outer) {
         span.has_parent = true;
@@ -229,7 +236,8 @@ static void tell_alone(struct tm_nesting *n, struct tm_nested span, const struct
     }
     n->patience -= n->patience != 0;
     tm_tally_add(&n->run->tallies, TM_TALLY_DEEP_NESTING, 1);
-    n->told(n->to, &span);
+    if (!is_quiet)
+        n->told(n->to, &span);
 }
 
 /* A node for the innermost span of a lane; there is one that is free. */
@@ -245,7 +253,8 @@ static inline struct node *push(struct tm_nesting *n, struct place *place)
     return node;
 }
 
-void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload,
+                    bool is_quiet)
 {
     const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
     struct node *outer = NULL, *node;
@@ -266,7 +275,7 @@ void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int6
         tell_alone(n,
                    (struct tm_nested){
                        .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps, .self_ps = dur_ps, .payload = payload },
-                   outer);
+                   outer, is_quiet);
         return;
     }
     if (!place->is_used) {
@@ -280,7 +289,18 @@ void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int6
     node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
     node->children_ps = 0;
     node->depth = outer ? outer->depth + 1 : 0;
+    node->is_quiet = is_quiet;
     memcpy(node->payload, payload, n->payload_bytes);
+}
+
+void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+{
+    take(n, lane, start_ps, dur_ps, payload, false);
+}
+
+void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+{
+    take(n, lane, start_ps, dur_ps, payload, true);
 }
 
 const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps)

@@ -39,6 +39,8 @@ const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps
 
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
+/* The same of a span of which nobody is told: it takes time from those around it, and may be around others. */
+void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
 /* No more spans, of a host: all that are open are told.  Spans of the next one may follow. */
 void tm_nesting_end(struct tm_nesting *n);
 

@@ -396,23 +396,28 @@ static bool comes_again(const struct ops *o, const struct op_stream *stream, con
     return stream->first_kernel && tm_names_are_same(o->names, stream->first, record->name);
 }
 
+TM_NOT_INLINE void learn_site(struct ops *o, const struct tm_event *event, struct op_site *site)
+{
+    struct op_facts facts;
+
+    find_facts(o, event, &facts);
+    site->key = facts.row.key;
+}
+
 /* The key of the operation that a call site is of. */
-static const struct op_site *find_site(struct ops *o, const struct tm_event *event)
+static inline const struct op_site *find_site(struct ops *o, const struct tm_event *event)
 {
     bool is_new;
     struct op_site *const site = tm_site_rows_at(&o->sites, event->site, &is_new);
-    struct op_facts facts;
 
-    if (site && is_new) {
-        find_facts(o, event, &facts);
-        site->key = facts.row.key;
-    }
+    if (site && is_new)
+        learn_site(o, event, site);
     return site;
 }
 
 /* An execution may be several kernels.  One begins where another operation ran on the stream before, or another step has
  * begun, or what the execution began with comes again. */
-static void follow_execution(struct ops *o, const struct tm_event *event)
+static inline void follow_execution(struct ops *o, const struct tm_event *event)
 {
     const struct op_site *const site = find_site(o, event);
     const uint32_t track = event->record.track;
@@ -472,7 +477,7 @@ static struct op_lane *lane_of(const struct ops *o, const struct tm_event *event
 }
 
 /* Whether an event may be one kernel of several of an execution. */
-static bool is_part(const struct op_lane *lane, const struct tm_event *event)
+static inline bool is_part(const struct op_lane *lane, const struct tm_event *event)
 {
     return lane->device.kind == TM_DEVICE_GPU && event->config->hlo_op && is_op(event);
 }
