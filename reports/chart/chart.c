@@ -383,11 +383,12 @@ char *tm_axis_label(const struct tm_axis *axis, int index, char *out)
 
 /* The frame of charts with a scale on the left: its lines, its labels, its levels. */
 
-static const double plot_height = 150;
+static const double plot_height_of_all = 150, short_plot_height = 100;
 
 void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm_plot_frame *frame)
 {
     char label[TM_FORMAT_BYTES];
+    const double plot_height = chart->is_short ? short_plot_height : plot_height_of_all;
     double room = frame->below ? tm_chart_text_width(frame->below, TM_TEXT_SMALL) : 0;
 
     tm_axis_choose(&plot->y, frame->kind, frame->low, frame->high, 4, false);

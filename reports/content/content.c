@@ -38,12 +38,23 @@ static const char *why_nothing(const struct tm_section *section, const struct tm
     return section->nothing ? section->nothing(summary) : "";
 }
 
-bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary)
+/* There are figures, and too few of them to tell anything by. */
+static bool is_too_little(const struct tm_section *section, const struct tm_value *summary)
+{
+    return section->wants_enough && tm_document_of(summary) == &tm_report_document && tm_query_is_too_little(summary);
+}
+
+static bool has_figures(const struct tm_section *section, const struct tm_value *summary)
 {
     const bool has_data =
         !section->key || (tm_is_for(section->platforms, summary) && tm_has(tm_get(summary, section->key)));
 
     return has_data && !*why_nothing(section, summary);
+}
+
+bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary)
+{
+    return has_figures(section, summary) && !is_too_little(section, summary);
 }
 
 const char *tm_section_why_not(const struct tm_section *section, const struct tm_value *summary)
@@ -52,10 +63,33 @@ const char *tm_section_why_not(const struct tm_section *section, const struct tm
 
     if (!section->key || !tm_is_for(section->platforms, summary))
         return "";
-    if (tm_has(tm_get(summary, section->key)))
-        return why_nothing(section, summary);
+    if (tm_has(tm_get(summary, section->key))) {
+        why = why_nothing(section, summary);
+        return *why || !is_too_little(section, summary) ? why : "too little was recorded to judge";
+    }
     why = tm_reason_of(summary, section->key);
     return *why ? why : "not recorded";
+}
+
+bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary)
+{
+    const struct tm_value *findings = tm_get(summary, "findings");
+
+    for (size_t i = 0; i < tm_length(findings); i++)
+        if (strcmp(tm_finding_section(tm_text(tm_get(tm_at(findings, i), "id"))), section->id) == 0)
+            return true;
+    return false;
+}
+
+void tm_content_say_section(const struct tm_content *content, const struct tm_section *section)
+{
+    const bool is_report = tm_document_of(content->summary) == &tm_report_document;
+    const struct tm_room *const room = &content->medium->room;
+    struct tm_content of_section = *content;
+
+    of_section.is_brief = is_report && !room->is_data && (room->is_short || tm_query_is_too_little(content->summary)) &&
+                          !tm_section_has_finding(section, content->summary);
+    section->say(&of_section);
 }
 
 void tm_content_say(const struct tm_content *content)
@@ -66,11 +100,12 @@ void tm_content_say(const struct tm_content *content)
     for (size_t i = 0; i < document->section_count; i++) {
         const struct tm_section *section = document->sections[i];
 
-        if (!tm_section_is_due(section, content->summary))
+        if (!tm_section_is_due(section, content->summary) &&
+            !(medium->room.is_data && has_figures(section, content->summary)))
             continue;
         if (medium->section)
             medium->section(content->to, section);
-        section->say(content);
+        tm_content_say_section(content, section);
         if (medium->end_section)
             medium->end_section(content->to, section);
     }

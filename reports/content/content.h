@@ -160,6 +160,7 @@ struct tm_table {
     bool is_only_picked;         /* what is not picked is no row of the table: nobody counts it as left out */
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
+    const uint8_t *depths; /* of these rows, as of a tree: sums are of those of depth 0; NULL = no tree */
 
     const char *rest_at, *total_at; /* the paths of these two; NULL = they are given, or there are none */
     const struct tm_value *rest;    /* {"rows", and what adds up} of rows that the summary does not list; NULL */
@@ -172,6 +173,8 @@ struct tm_table {
     const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
     const int *anchors;             /* N of each row; NULL = its place */
     bool repeats_chart;             /* a chart before it has the same figures */
+    bool is_detail;                 /* in short media only where a finding leads to its section */
+    int glossary; /* terms and what they are, in the last column: the term's column, from 1; 0 = none */
 
     /* Of a section's own. */
     const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0, or where it has
@@ -185,6 +188,7 @@ struct tm_table {
 /* What a medium has room for. */
 struct tm_room {
     bool is_paper;  /* columns with TM_WIDE are left out */
+    bool is_short;  /* goes by pages: details are left out where no finding leads to them */
     bool has_links; /* to other files */
     bool is_data;   /* for programs: all facts in every report, whatever they hold */
     size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
@@ -252,6 +256,7 @@ struct tm_front_page {
         char text[TM_FRONT_BYTES];
     } fact[TM_FRONT_FACTS_MOST]; /* host, devices, versions, window, steps, profiled, files, names */
     size_t facts;
+    bool is_slight;  /* too little was recorded to judge: figures have no bands, and few sections something to tell */
     bool is_partial; /* the input is damaged: the report has to say so at its top, with tm_partial_text */
     char partial[TM_FRONT_BYTES];
 };
@@ -344,6 +349,8 @@ struct tm_section {
     /* Why it has nothing to tell of this run, a clause; "" = it has.  NULL = it always has. */
     const char *(*nothing)(const struct tm_value *summary);
     const char *platforms; /* that have it, "gpu,tpu"; NULL = all */
+    bool wants_enough;     /* of a run of which too little was recorded to judge it has nothing to tell */
+    bool is_closing;       /* about the report and its input: a page folds it */
 };
 
 /* How a medium takes what is said.  The functions cannot fail: a medium remembers its failure and its writer looks
@@ -369,6 +376,7 @@ struct tm_content {
     const struct tm_medium *medium;
     void *to;
     struct tm_run *run; /* whose ledger has what is too large for the stack */
+    bool is_brief;      /* of the section that is being said: details are left out, see tm_content_say_section */
 };
 
 /* The section of that kind of document (content.h) with that id; NULL = there is none. */
@@ -384,6 +392,11 @@ const char *tm_section_why_not(const struct tm_section *section, const struct tm
 
 /* All of them that are due. */
 void tm_content_say(const struct tm_content *content);
+/* One of them.  Unless a finding leads to it, it is brief in a short medium, and everywhere where too little was recorded: without
+ * the tables and charts that are details. */
+void tm_content_say_section(const struct tm_content *content, const struct tm_section *section);
+/* Does a finding lead to the section? */
+bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary);
 
 /* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a check.
  * What a value tree is, its member "schema" tells. */

@@ -24,6 +24,7 @@ static const struct tm_table repeated = {
     .shows = "direction, bytes, per_step, count sums, total_ps sums",
     .list = "transfers.repeated",
     .paper_rows = 8,
+    .is_detail = true,
 };
 
 static const struct tm_table pairs = {
@@ -31,6 +32,7 @@ static const struct tm_table pairs = {
     .caption = "Copies by source and target",
     .shows = "from, to, count sums, bytes sums, total_ps sums",
     .list = "transfers.by_pair",
+    .is_detail = true,
 };
 
 static const struct tm_table largest = {
@@ -39,6 +41,7 @@ static const struct tm_table largest = {
     .shows = "device, direction, bytes, begin_ps, dur_ps",
     .list = "transfers.largest",
     .paper_rows = 5,
+    .is_detail = true,
 };
 
 static const struct tm_table sizes = {
@@ -47,6 +50,7 @@ static const struct tm_table sizes = {
     .shows = "from_bytes, to_bytes, count sums, bytes sums, total_ps sums",
     .list = "transfers.sizes",
     .paper_rows = 24,
+    .is_detail = true,
 };
 
 /* TPU runs: what the host told of its transfers. */
@@ -56,6 +60,7 @@ static const struct tm_table of_host = {
     .shows = "direction, count, bytes",
     .list = "transfers.tpu_host",
     .note = "The profile does not tell how long the device needed for them.",
+    .is_detail = true,
 };
 
 /* One copy is told by its direction alone. */
@@ -77,7 +82,7 @@ static void emit_transfers(const struct tm_content *content)
 {
     const struct tm_value *transfers = tm_of(content, "transfers");
 
-    tm_emit_charts(content, TM_CHART_TRANSFERS);
+    tm_emit_detail_charts(content, TM_CHART_TRANSFERS);
     if (!tm_emit_missing(content, tm_get(transfers, "by_direction"), "Copies by direction"))
         tm_emit_table(content, &by_direction);
     if (tm_int(tm_path(transfers, "pageable.count")) > 0 || tm_int(tm_path(transfers, "ping_pong.count")) > 0)
@@ -108,7 +113,8 @@ const struct tm_section tm_transfers_section = { .id = "transfers",
                                                  .key = "transfers",
                                                  .say = emit_transfers,
                                                  .nothing = no_transfers,
-                                                 .platforms = "gpu,tpu" };
+                                                 .platforms = "gpu,tpu",
+                                                 .wants_enough = true };
 
 /* Collectives: which, how long, how much of them is exposed, and who comes late to them. */
 
@@ -148,6 +154,7 @@ static const struct tm_table collectives_of_devices = {
              "exposed_unmatched_ps rare",
     .list = "devices",
     .paper_rows = 32,
+    .is_detail = true,
 };
 
 /* --- late arrivals --- */
@@ -177,6 +184,7 @@ static const struct tm_table members = {
              "alone_ps wide, collective_ps wide",
     .list = "collectives.skew.members",
     .paper_rows = 32,
+    .is_detail = true,
 };
 
 static const struct tm_table worst = {
@@ -185,6 +193,7 @@ static const struct tm_table worst = {
     .shows = "name, kind wide, group wide, step, ordinal wide, skew_ps, last, begin_ps, first, first_begin_ps wide",
     .list = "collectives.skew.worst",
     .paper_rows = 8,
+    .is_detail = true,
 };
 
 static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
@@ -225,7 +234,8 @@ const struct tm_section tm_collectives_section = { .id = "collectives",
                                                    .title = "Collectives",
                                                    .key = "collectives",
                                                    .say = emit_collectives,
-                                                   .nothing = no_collectives };
+                                                   .nothing = no_collectives,
+                                                   .wants_enough = true };
 
 enum { COLUMNS_BYTES = 512 };
 
@@ -281,6 +291,7 @@ static void emit_activities(const struct tm_content *content)
                    tm_is_for("gpu", content->summary) ? "Kernels" : "Operations");
     tm_emit_table(content, &(struct tm_table){ .id = "device-activities",
                                                .caption = "What ran on the devices",
+                                               .is_detail = true,
                                                .shows = columns,
                                                .list = "devices",
                                                .obeys_rows = true,
@@ -297,6 +308,7 @@ static const struct tm_table device_waits = {
     .paper_rows = 40,
     .note = "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
             "Hidden: what of them ran while the device computed.",
+    .is_detail = true,
 };
 
 static bool has_waits(const struct tm_value *devices)
@@ -321,7 +333,7 @@ static void emit_device_times(const struct tm_content *content)
     const struct tm_value *devices = tm_of(content, "devices");
 
     tm_emit_charts(content, TM_CHART_DEVICES);
-    tm_emit_charts(content, TM_CHART_UTILIZATION);
+    tm_emit_detail_charts(content, TM_CHART_UTILIZATION);
     emit_time(content, devices);
     warn_of_graphs(content, devices);
     emit_activities(content);
@@ -364,6 +376,7 @@ static const struct tm_table same_work = {
     .list = "balance.same_work.devices",
     .paper_rows = 32,
     .note = "The same work: operations that all devices run equally often.",
+    .is_detail = true,
 };
 
 static const struct tm_table different_ops = {
@@ -374,11 +387,12 @@ static const struct tm_table different_ops = {
     .list = "balance.ops",
     .paper_rows = 12,
     .note = "Times are sums per device.",
+    .is_detail = true,
 };
 
 static void emit_balance(const struct tm_content *content)
 {
-    tm_emit_charts(content, TM_CHART_BALANCE);
+    tm_emit_detail_charts(content, TM_CHART_BALANCE);
     tm_emit_facts(content, "balance-facts", "balance",
                   "imbalance_pct, slowest, steps.spread_median_pct, steps.spread_max_pct, steps.worst_step, "
                   "same_work.spread_pct, same_work.slowest");
@@ -395,9 +409,12 @@ static const char *no_balance(const struct tm_value *summary)
     return tm_has(imbalance) ? "" : *tm_why(imbalance) ? tm_why(imbalance) : "not recorded";
 }
 
-const struct tm_section tm_balance_section = {
-    .id = "balance", .title = "Balance", .key = "balance", .say = emit_balance, .nothing = no_balance
-};
+const struct tm_section tm_balance_section = { .id = "balance",
+                                               .title = "Balance",
+                                               .key = "balance",
+                                               .say = emit_balance,
+                                               .nothing = no_balance,
+                                               .wants_enough = true };
 
 /* Memory: what the allocators handed out, what held it at the peak, what was kept, and device memory profiles. */
 
@@ -432,6 +449,7 @@ static const struct tm_table kept = {
     .list = "memory.allocators",
     .where = "kept.count",
     .note = "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.",
+    .is_detail = true,
 };
 
 struct holders {
@@ -472,6 +490,7 @@ static void emit_holders(const struct tm_content *content, const struct tm_value
             content,
             &(struct tm_table){ .id = "memory-holders",
                                 .caption = "Largest buffers at the peak of each allocator",
+                                .is_detail = true,
                                 .shows = "name name = Allocator, host host = Host, op name = Op, shape name = Shape, "
                                          "bytes bytes = Bytes, address word wide = Address",
                                 .cells = holders->cell[0],
@@ -489,7 +508,7 @@ static void emit_of_allocators(const struct tm_content *content)
     if (tm_length(allocators) == 0)
         tm_emit(content, TM_TONE_PLAIN, "No allocator recorded anything.");
     tm_emit_table(content, &allocator_table);
-    tm_emit_charts(content, TM_CHART_MEMORY);
+    tm_emit_detail_charts(content, TM_CHART_MEMORY);
     emit_holders(content, allocators);
     tm_emit_table(content, &kept);
 }

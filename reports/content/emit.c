@@ -47,6 +47,12 @@ void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *fo
     content->medium->paragraph(content->to, tone, text);
 }
 
+void tm_emit_detail_charts(const struct tm_content *content, enum tm_chart_kind kind)
+{
+    if (!content->is_brief)
+        tm_emit_charts(content, kind);
+}
+
 void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind)
 {
     if (content->medium->charts && tm_charts_count(kind, content->summary) > 0)
@@ -266,7 +272,8 @@ static struct tm_table resolve(const struct tm_content *content, const struct tm
 
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table)
 {
-    const bool is_told = table->repeats_chart && content->medium->has_charts;
+    const bool is_told = (table->repeats_chart && content->medium->has_charts && !content->is_brief) ||
+                         (table->is_detail && content->is_brief);
     struct columns columns;
     struct tm_table said = resolve(content, table, &columns);
     const size_t bytes = (tm_length(said.rows) + 1) * sizeof(size_t);
@@ -281,7 +288,7 @@ void tm_emit_table(const struct tm_content *content, const struct tm_table *tabl
         said.total = NULL; /* it would say the row again */
     if (content->medium->table && !is_told && tm_table_rows(&said) > 0)
         content->medium->table(content->to, &said);
-    if (table->note && tm_table_rows(&said) > 0)
+    if (table->note && !is_told && tm_table_rows(&said) > 0)
         tm_emit(content, TM_TONE_QUIET, "%s", table->note);
     tm_content_give(content, pick, bytes);
 }

@@ -17,6 +17,7 @@ void tm_emit_subheading(const struct tm_content *content, const char *text);
 /* A paragraph, formatted, cut at 2 KiB. */
 void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *format, ...) TM_PRINTF(3, 4);
 void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind);
+void tm_emit_detail_charts(const struct tm_content *content, enum tm_chart_kind kind); /* not where it is brief */
 
 /* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table);

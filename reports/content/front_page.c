@@ -304,6 +304,7 @@ void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summ
         (void)snprintf(run, sizeof(run), "profile");
     tm_front_begin(front, summary, run);
     make_subtitle(front, summary, run);
+    front->is_slight = tm_query_is_too_little(summary);
     if (tm_length(tm_path(summary, "input.hosts")) > 0)
         add_run(front, summary);
     add_date(front, summary);
@@ -365,7 +366,9 @@ static size_t finding_of(const struct tm_value *summary, const struct tm_value *
 /* Outside its band without a finding: such a figure costs nothing here and is drawn neutral. */
 static bool is_neutral(const struct tm_key_figure *kpi)
 {
-    return kpi->finding == 0 && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
+    const bool has_findings = tm_get(kpi->kpi, "finding") || *kpi->why; /* figures of other documents have none */
+
+    return kpi->finding == 0 && has_findings && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
 }
 
 /* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good stands alone. */

@@ -58,7 +58,7 @@ static void emit_scope_tree(const struct tm_content *content, const struct tm_va
                                  .rest_at = "scopes.rest",
                                  .total_at = "scopes",
                                  .total_title = "all scopes",
-                                 .paper_rows = 30 },
+                                 .paper_rows = 20 },
               "total_ps");
 }
 
@@ -69,6 +69,7 @@ static const struct tm_table layers = {
     .list = "scopes.layers",
     .rest_at = "scopes.layers_rest",
     .paper_rows = 24,
+    .is_detail = true,
 };
 
 static const struct tm_table annotations = {
@@ -78,6 +79,7 @@ static const struct tm_table annotations = {
     .list = "scopes.annotations",
     .rest_at = "scopes.annotations_rest",
     .paper_rows = 16,
+    .is_detail = true,
 };
 
 static void emit_scopes(const struct tm_content *content)
@@ -140,6 +142,7 @@ static const struct tm_table histogram = {
     .shows = "from_pct, to_pct, count, total_ps",
     .list = "occupancy.histogram",
     .where = "count",
+    .is_detail = true,
 };
 
 static const struct tm_table low = {
@@ -160,6 +163,7 @@ static const struct tm_table tail = {
              "variants wide, category wide, op wide",
     .list = "occupancy.tail.rows",
     .paper_rows = 5,
+    .is_detail = true,
 };
 
 static void emit_occupancy(const struct tm_content *content)
@@ -168,16 +172,19 @@ static void emit_occupancy(const struct tm_content *content)
 
     tm_emit_facts(content, "occupancy-facts", "occupancy",
                   "mean_pct, known_ps, unknown_ps, tail.lost_ps, tail.idle_multiprocessors_ps");
-    tm_emit_charts(content, TM_CHART_OCCUPANCY);
+    tm_emit_detail_charts(content, TM_CHART_OCCUPANCY);
     tm_emit_table(content, &low);
     emit_limiters(content, occupancy);
     tm_emit_table(content, &tail);
     tm_emit_table(content, &histogram);
 }
 
-const struct tm_section tm_occupancy_section = {
-    .id = "occupancy", .title = "Occupancy", .key = "occupancy", .say = emit_occupancy, .platforms = "gpu"
-};
+const struct tm_section tm_occupancy_section = { .id = "occupancy",
+                                                 .title = "Occupancy",
+                                                 .key = "occupancy",
+                                                 .say = emit_occupancy,
+                                                 .platforms = "gpu",
+                                                 .wants_enough = true };
 
 /* Fusion: kernels so small or so many that one could do the work of several. */
 
@@ -275,6 +282,7 @@ static const struct tm_table runs = {
              "kernel_ps wide, track wide",
     .list = "fusion.runs.longest",
     .paper_rows = 5,
+    .is_detail = true,
 };
 
 static const struct tm_table repeated = {
@@ -283,6 +291,7 @@ static const struct tm_table repeated = {
     .shows = "name, op, per_step, count, total_ps, mean_ps",
     .list = "fusion.repeated",
     .paper_rows = 8,
+    .is_detail = true,
 };
 
 static void emit_kernels(const struct tm_content *content, struct tm_table kernels)
@@ -321,9 +330,13 @@ static const char *no_fusion(const struct tm_value *summary)
     return tm_if_none(summary, "fusion.kernels.count", "no kernel ran in the analyzed steps");
 }
 
-const struct tm_section tm_fusion_section = {
-    .id = "fusion", .title = "Fusion", .key = "fusion", .say = emit_fusion, .nothing = no_fusion, .platforms = "gpu"
-};
+const struct tm_section tm_fusion_section = { .id = "fusion",
+                                              .title = "Fusion",
+                                              .key = "fusion",
+                                              .say = emit_fusion,
+                                              .nothing = no_fusion,
+                                              .platforms = "gpu",
+                                              .wants_enough = true };
 
 /* Operations: which ones device time goes to, and where in the program they come from. */
 
@@ -376,6 +389,7 @@ static void emit_origins(const struct tm_content *content, const struct tm_value
             pick[n++] = i;
     tm_emit_table(content, &(struct tm_table){ .id = "op-origins",
                                                .caption = "Where the longest operations come from",
+                                               .is_detail = true,
                                                .shows = "name, op, source",
                                                .list = "ops.rows",
                                                .pick = pick,
@@ -394,13 +408,17 @@ static void emit_ops(const struct tm_content *content)
     if (!tm_is_for("gpu", content->summary)) /* with GPUs it stands with the kernels */
         tm_emit_table(content, &op_categories);
     /* where each operation is a family of its own, the table of operations says it all */
-    if (content->medium->room.is_data || tm_int(tm_get(ops, "distinct_families")) != tm_int(tm_get(ops, "distinct"))) {
+    const bool has_families = tm_int(tm_get(ops, "distinct_families")) != tm_int(tm_get(ops, "distinct"));
+    struct tm_table all = op_table;
+
+    all.is_detail = has_families; /* which paper has instead */
+    if (content->medium->room.is_data || has_families) {
         tm_emit_table(content, &families);
         tm_emit(content, TM_TONE_QUIET,
                 "A family is all operations whose names are equal without numbers and whose framework paths are equal "
                 "without layer numbers.");
     }
-    tm_emit_table(content, &op_table);
+    tm_emit_table(content, &all);
     emit_origins(content, tm_get(ops, "rows"));
 }
 
@@ -413,7 +431,7 @@ const struct tm_section tm_ops_section = {
     .id = "ops", .title = "Operations", .key = "ops", .say = emit_ops, .nothing = no_ops
 };
 
-enum { KERNELS_ON_PAPER = 20, NAMES_MOST = 100, VARIANTS_MOST = 512 };
+enum { KERNELS_ON_PAPER = 20, UNFOLDED_MOST = 60, VARIANTS_EACH = 8, PAPER_VARIANTS = 3 };
 
 static const struct tm_table kernel_categories = {
     .id = "kernel-categories",
@@ -424,56 +442,142 @@ static const struct tm_table kernel_categories = {
     .total_title = "all kernels",
 };
 
-static const struct tm_table kernel_names = {
-    .id = "kernel-names",
-    .caption = "Kernels by total time",
-    .shows = "name, total_ps sums, share_pct, count sums, mean_ps, p95_ps, max_ps, category, variants, "
-             "min_ps wide, p50_ps wide, device_count wide",
-    .list = "kernels.by_name",
-    .rest_at = "kernels.by_name_rest",
-    .total_at = "kernels",
-    .total_title = "all kernels",
-    .paper_rows = KERNELS_ON_PAPER,
+/* The columns of a name and of its variants, which tell some of them each.  A variant is named by its grid and block. */
+static const struct tm_column tree_columns[] = {
+    { "Kernel", "name", TM_CELL_NAME },
+    { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
+    { "Share", "share_pct", TM_CELL_PCT },
+    { "Count", "count", TM_CELL_COUNT | TM_SUMS },
+    { "Mean", "mean_ps", TM_CELL_TIME },
+    { "Op", "op", TM_CELL_NAME },
+    { "Category", "category", TM_CELL_WORD },
+    { "Occupancy", "occupancy_pct", TM_CELL_PCT },
+    { "p95", "p95_ps", TM_CELL_TIME | TM_WIDE },
+    { "Max", "max_ps", TM_CELL_TIME | TM_WIDE },
+    { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
+    { "Grid", "grid", TM_CELL_WORD | TM_WIDE },
+    { "Block", "block", TM_CELL_WORD | TM_WIDE },
+    { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
+    { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
+    { "Precision", "precision", TM_CELL_WORD | TM_WIDE },
+    { "HLO op", "hlo_op", TM_CELL_NAME | TM_WIDE },
+    { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
 };
 
-/* The variants of the names that take most time, those of a name together.
- * out: pick[VARIANTS_MOST]; returns how many */
-static size_t pick_variants(const struct tm_value *names, const struct tm_value *rows, size_t pick[VARIANTS_MOST])
+enum { TREE_COLUMNS = sizeof(tree_columns) / sizeof(tree_columns[0]), SHAPE_BYTES = 80 };
+
+struct kernel_row {
+    struct tm_cell cell[TREE_COLUMNS];
+};
+
+struct kernel_tree {
+    struct kernel_row *row;
+    char (*shape)[SHAPE_BYTES];
+    uint8_t *depth;
+    size_t rows, room;
+};
+
+/* in: also  where a figure that `of` lacks is looked up; NULL = nowhere */
+static void add_kernel(struct kernel_tree *tree, const struct tm_value *of, const struct tm_value *also, int depth)
+{
+    struct tm_cell *cell = tree->row[tree->rows].cell;
+
+    for (size_t c = 0; c < TREE_COLUMNS; c++) {
+        const struct tm_value *value = tm_get(of, tree_columns[c].key);
+
+        cell[c] = tm_cell_of_value(tm_column_kind(&tree_columns[c]),
+                                   value || !also ? value : tm_get(also, tree_columns[c].key));
+    }
+    if (depth > 0) {
+        (void)snprintf(tree->shape[tree->rows], SHAPE_BYTES, "%.30s \xc3\x97 %.30s", tm_text(tm_get(of, "grid")),
+                       tm_text(tm_get(of, "block")));
+        cell[0] = tm_cell_of_text(TM_CELL_WORD, tree->shape[tree->rows]);
+    }
+    tree->depth[tree->rows++] = (uint8_t)depth;
+}
+
+/* out: pick  the places of the variants of a name, the longest first; returned: how many, VARIANTS_EACH at most */
+static size_t pick_variants(const struct tm_value *rows, const char *name, size_t pick[VARIANTS_EACH])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < tm_length(names) && i < NAMES_MOST; i++) {
-        const char *name = tm_text(tm_get(tm_at(names, i), "name"));
-
-        for (size_t k = 0; k < tm_length(rows) && n < VARIANTS_MOST; k++)
-            if (strcmp(tm_text(tm_get(tm_at(rows, k), "name")), name) == 0)
-                pick[n++] = k;
-    }
+    for (size_t i = 0; i < tm_length(rows) && n < VARIANTS_EACH; i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "name")), name) == 0)
+            pick[n++] = i;
     return n;
 }
 
-static void emit_variants(const struct tm_content *content, const struct tm_value *kernels)
+/* Names first, below each its variants where there are several.  The op of a name is that of all its variants. */
+static void fill_tree(struct kernel_tree *tree, const struct tm_value *kernels, size_t variants_most)
 {
-    const bool is_data = content->medium->room.is_data; /* has all rows anyway */
-    size_t pick[VARIANTS_MOST];
-    const size_t picks = is_data ? 0 : pick_variants(tm_get(kernels, "by_name"), tm_get(kernels, "rows"), pick);
+    const struct tm_value *names = tm_get(kernels, "by_name"), *rows = tm_get(kernels, "rows");
 
-    tm_emit_table(
-        content, &(struct tm_table){
-                     .id = "kernels",
-                     .caption = "Variants of each kernel",
-                     .shows = "name, grid, block, total_ps sums, share_pct, count sums, mean_ps, occupancy_pct, "
-                              "registers wide, shared_bytes wide, op wide, hlo_op wide, precision wide, category wide, "
-                              "class wide, min_ps wide, p50_ps wide, p95_ps wide, max_ps wide, device_count wide",
-                     .list = "kernels.rows",
-                     .pick = picks ? pick : NULL,
-                     .picks = picks,
-                     .rest_at = "kernels.rest",
-                     .total_at = "kernels",
-                     .total_title = "all kernels",
-                     .paper_rows = KERNELS_ON_PAPER,
-                     .note = "A variant is a kernel with one grid, block, number of registers, size of shared memory, "
-                             "and op." });
+    for (size_t i = 0; i < tm_length(names); i++) {
+        const struct tm_value *name = tm_at(names, i);
+        size_t pick[VARIANTS_EACH];
+        const size_t count = i < UNFOLDED_MOST ? pick_variants(rows, tm_text(tm_get(name, "name")), pick) : 0;
+        const bool is_one = count == 1 && tm_int(tm_get(name, "variants")) <= 1;
+
+        add_kernel(tree, name, is_one ? tm_at(rows, pick[0]) : NULL, 0);
+        for (size_t k = 0; !is_one && k < count && k < variants_most; k++)
+            add_kernel(tree, tm_at(rows, pick[k]), NULL, 1);
+    }
+}
+
+static void emit_kernel_tree(const struct tm_content *content, const struct tm_value *kernels)
+{
+    const size_t names = tm_length(tm_get(kernels, "by_name")),
+                 unfolded = names < UNFOLDED_MOST ? names : UNFOLDED_MOST;
+    struct kernel_tree tree = { .room = names + unfolded * VARIANTS_EACH };
+
+    tree.row = tm_content_take(content, tree.room * sizeof(*tree.row));
+    tree.shape = tm_content_take(content, tree.room * sizeof(*tree.shape));
+    tree.depth = tm_content_take(content, tree.room);
+    if (tree.row && tree.shape && tree.depth) {
+        fill_tree(&tree, kernels, content->medium->room.is_paper ? PAPER_VARIANTS : VARIANTS_EACH);
+        tm_emit_table(content, &(struct tm_table){ .id = "kernel-names",
+                                                   .caption = "Kernels by total time, variants below each",
+                                                   TM_COLUMNS(tree_columns),
+                                                   .cells = tree.row->cell,
+                                                   .cell_rows = tree.rows,
+                                                   .depths = tree.depth,
+                                                   .rest_at = "kernels.by_name_rest",
+                                                   .total_at = "kernels",
+                                                   .total_title = "all kernels",
+                                                   .note = "Below a name are its variants: grid \xc3\x97 block.",
+                                                   .paper_rows = KERNELS_ON_PAPER });
+    }
+    tm_content_give(content, tree.row, tree.room * sizeof(*tree.row));
+    tm_content_give(content, tree.shape, tree.room * sizeof(*tree.shape));
+    tm_content_give(content, tree.depth, tree.room);
+}
+
+/* The two lists: for programs, and where only variants are known. */
+static void emit_kernel_lists(const struct tm_content *content)
+{
+    static const struct tm_table names_alone = {
+        .id = "kernel-names",
+        .caption = "Kernels by total time",
+        .shows = "name, total_ps sums, share_pct, count sums, mean_ps, p95_ps, max_ps, category, variants, "
+                 "min_ps, p50_ps, device_count",
+        .list = "kernels.by_name",
+        .rest_at = "kernels.by_name_rest",
+    };
+    static const struct tm_table variants = {
+        .id = "kernels",
+        .caption = "Variants of each kernel",
+        .shows = "name, grid, block, total_ps sums, share_pct, count sums, mean_ps, occupancy_pct, "
+                 "registers wide, shared_bytes wide, op wide, hlo_op wide, precision wide, category wide, "
+                 "class wide, min_ps wide, p50_ps wide, p95_ps wide, max_ps wide, device_count wide",
+        .list = "kernels.rows",
+        .rest_at = "kernels.rest",
+        .total_at = "kernels",
+        .total_title = "all kernels",
+        .paper_rows = KERNELS_ON_PAPER,
+    };
+
+    tm_emit_table(content, &names_alone);
+    tm_emit_table(content, &variants);
 }
 
 static void emit_kernel_rows(const struct tm_content *content)
@@ -482,9 +586,12 @@ static void emit_kernel_rows(const struct tm_content *content)
 
     tm_emit_facts(content, "kernel-facts", "kernels",
                   "count, total_ps, distinct_names, distinct, compute_mean_ps, weighted_mean_ps");
-    tm_emit_table(content, &kernel_categories);
-    tm_emit_table(content, &kernel_names);
-    emit_variants(content, kernels);
+    if (!content->is_brief || tm_length(tm_get(kernels, "by_category")) > 1)
+        tm_emit_table(content, &kernel_categories);
+    if (content->medium->room.is_data || tm_length(tm_get(kernels, "by_name")) == 0)
+        emit_kernel_lists(content);
+    else
+        emit_kernel_tree(content, kernels);
 }
 
 static const char *no_kernels(const struct tm_value *summary)
@@ -517,6 +624,7 @@ static void emit_bounds(const struct tm_content *content, const struct tm_value 
     }
     tm_emit_table(content, &(struct tm_table){ .id = "roofline-bounds",
                                                .caption = "Computing time by what bounds it",
+                                               .is_detail = true,
                                                .shows = "bound term = Bound by, total_ps time = Time",
                                                .cells = cell[0],
                                                .cell_rows = n });
@@ -549,7 +657,7 @@ static void emit_peaks(const struct tm_content *content, const struct tm_value *
                                      "peak_precision, bandwidth_source wide, peak_source wide",
                             .list = "roofline.devices",
                             .paper_rows = DEVICES_ON_PAPER });
-    if (!content->medium->room.is_paper)
+    if (!content->medium->room.is_paper || content->is_brief)
         return;
     emit_sources(content, devices, "peak_source", "Peak of computing");
     emit_sources(content, devices, "bandwidth_source", "Peak of memory");
@@ -585,6 +693,7 @@ static const struct tm_table types = {
     .shows = "precision, total_ps, share_pct, matrix_ps, tensor_core_ps, count",
     .list = "roofline.precisions",
     .by = "total_ps",
+    .is_detail = true,
 };
 
 static void emit_roofline(const struct tm_content *content)
@@ -604,7 +713,7 @@ static void emit_roofline(const struct tm_content *content)
 }
 
 const struct tm_section tm_roofline_section = {
-    .id = "roofline", .title = "Roofline", .key = "roofline", .say = emit_roofline
+    .id = "roofline", .title = "Roofline", .key = "roofline", .say = emit_roofline, .wants_enough = true
 };
 
 /* Programs: how many run in a step, and the pauses between two of them. */
@@ -615,6 +724,7 @@ static const struct tm_table pauses = {
     .shows = "begin_ps, dur_ps, device, step, before, after",
     .list = "programs.pauses.longest",
     .paper_rows = 5,
+    .is_detail = true,
 };
 
 static void emit_programs(const struct tm_content *content)
@@ -629,6 +739,9 @@ static const char *no_programs(const struct tm_value *summary)
     return tm_if_none(summary, "programs.count", "no compiled program ran in the analyzed steps");
 }
 
-const struct tm_section tm_programs_section = {
-    .id = "programs", .title = "Programs", .key = "programs", .say = emit_programs, .nothing = no_programs
-};
+const struct tm_section tm_programs_section = { .id = "programs",
+                                                .title = "Programs",
+                                                .key = "programs",
+                                                .say = emit_programs,
+                                                .nothing = no_programs,
+                                                .wants_enough = true };

@@ -8,6 +8,7 @@
 #include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
+#include "reports/findings/query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
@@ -69,6 +70,12 @@ static void emit_program(const struct tm_content *content)
     cell[2] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_of(content, "input.run")));
     cell[3] = tm_cell_of_text(TM_CELL_WORD, input);
     cell[4] = tm_cell_of_text(TM_CELL_WORD, "yes (--redact)");
+    if (content->medium->room.is_short) {
+        tm_emit(content, TM_TONE_QUIET, "%s from %s%s%.200s. Figures: %s%s.", program, input,
+                *tm_text(tm_of(content, "input.run")) ? " of " : "", tm_text(tm_of(content, "input.run")), summary,
+                is_redacted ? ". Names are pseudonyms (--redact)" : "");
+        return;
+    }
     if (content->medium->facts)
         content->medium->facts(content->to, &(struct tm_table){ .id = "provenance",
                                                                 .column = columns,
@@ -95,7 +102,8 @@ static void emit_choices(const struct tm_content *content)
     for (size_t i = 0; i < TOLD; i++) {
         const struct tm_option *option = &tm_option_table[told[i]];
 
-        if (!*setting(content, i))
+        if (!*setting(content, i) ||
+            (content->medium->room.is_short && strcmp(setting(content, i), option->fallback) == 0))
             continue;
         (void)snprintf(name[n], TEXT_BYTES, "--%s", option->name);
         cell[n][0] = tm_cell_of_text(TM_CELL_WORD, name[n]);
@@ -278,7 +286,8 @@ static void emit_command(const struct tm_content *content, bool has_thresholds)
     add_choices(&command, content);
     add_plain(&command, has_thresholds ? " --thresholds FILE" : "");
     add_plain(&command, is_redacted ? " --redact" : "");
-    tm_emit(content, TM_TONE_PLAIN, "To make it again: %s", command.text);
+    tm_emit(content, content->medium->room.is_short ? TM_TONE_QUIET : TM_TONE_PLAIN, "To make it again: %s",
+            command.text);
     if (!is_listed)
         tm_emit(content, TM_TONE_QUIET,
                 "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
@@ -296,9 +305,9 @@ static void emit_provenance(const struct tm_content *content)
     emit_command(content, changes > 0);
 }
 
-const struct tm_section tm_provenance_section = { .id = "provenance",
-                                                  .title = "How this report was made",
-                                                  .say = emit_provenance };
+const struct tm_section tm_provenance_section = {
+    .id = "provenance", .title = "How this report was made", .say = emit_provenance, .is_closing = true
+};
 
 /* Data quality: what was read, what is in no figure, and which figures that touches. */
 
@@ -494,11 +503,12 @@ static void emit_coverage(const struct tm_content *content)
     emit_of_files(content, files, "problems", "file-problems", "Problems of the input");
     emit_of_files(content, files, "notes", "file-notes", "What the input lacks");
     tm_emit_table(content, &input_files);
-    emit_classes(content, tm_get(coverage, "classes"));
+    if (!content->medium->room.is_short)
+        emit_classes(content, tm_get(coverage, "classes"));
 }
 
 const struct tm_section tm_coverage_section = {
-    .id = "coverage", .title = "Data quality", .key = "coverage", .say = emit_coverage
+    .id = "coverage", .title = "Data quality", .key = "coverage", .say = emit_coverage, .is_closing = true
 };
 
 /* Definitions: the key figures with their limits, and the figures and columns that the report shows. */
@@ -535,8 +545,9 @@ static void emit_figures(const struct tm_content *content)
                       .cells = cell[0],
                       .cell_rows = n,
                       .anchor = "definition",
+                      .glossary = 1,
                       .paper_rows = KPIS_MOST });
-    if (has_limits)
+    if (has_limits && !content->medium->room.is_short)
         tm_emit(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
 }
 
@@ -596,14 +607,18 @@ static void find_used(struct use *use)
     };
 
     const struct tm_document *document = tm_document_of(content.summary);
+    /* on paper a small profile has the terms of what was found alone */
+    const bool is_slight =
+        medium->room.is_short && document == &tm_report_document && tm_query_is_too_little(content.summary);
 
     for (size_t i = 0; i < document->section_count; i++) {
         const struct tm_section *section = document->sections[i];
 
-        if (!section->key || !tm_section_is_due(section, content.summary))
+        if (!section->key || !tm_section_is_due(section, content.summary) ||
+            (is_slight && !tm_section_has_finding(section, content.summary)))
             continue;
         noting.section(use, section);
-        section->say(&content);
+        tm_content_say_section(&content, section);
     }
 }
 
@@ -670,6 +685,7 @@ static void emit_terms(const struct tm_content *content)
                             .cell_rows = n,
                             .anchor = "term",
                             .anchors = terms->place,
+                            .glossary = 2,
                             .paper_rows = TM_TERMS_MOST });
     tm_content_give(content, terms, sizeof(*terms));
 }
@@ -680,9 +696,9 @@ static void emit_definitions(const struct tm_content *content)
     emit_terms(content);
 }
 
-const struct tm_section tm_definitions_section = { .id = "definitions",
-                                                   .title = "Definitions",
-                                                   .say = emit_definitions };
+const struct tm_section tm_definitions_section = {
+    .id = "definitions", .title = "Definitions", .say = emit_definitions, .is_closing = true
+};
 
 /* The identities that the figures satisfy, with their numbers. */
 
@@ -693,6 +709,27 @@ static const char *result_of(const struct tm_value *check)
     const struct tm_value *holds = tm_get(check, "holds");
 
     return !tm_has(holds) ? "not applicable" : tm_is(holds) ? "holds" : "failed";
+}
+
+/* Where all hold, paper has their number alone.  out: was it said? */
+static bool emit_all_hold(const struct tm_content *content, const struct tm_value *list)
+{
+    size_t held = 0, failed = 0;
+    char number[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *holds = tm_get(tm_at(list, i), "holds");
+
+        held += tm_has(holds) && tm_is(holds);
+        failed += tm_has(holds) && !tm_is(holds);
+    }
+    if (!content->medium->room.is_short || failed > 0)
+        return false;
+    tm_emit(content, TM_TONE_GOOD,
+            "%s identities of the figures were verified on this input, and all of them hold: the parts of every "
+            "step, device and table add up to their totals.",
+            tm_format_count(number, (int64_t)held));
+    return true;
 }
 
 /* Exact numbers: a difference of a picosecond is one. */
@@ -708,6 +745,8 @@ static void emit_checks(const struct tm_content *content)
     struct tm_cell cell[ROWS_MOST][COLUMNS];
     size_t rows = 0;
 
+    if (emit_all_hold(content, list))
+        return;
     for (; rows < tm_length(list) && rows < ROWS_MOST; rows++) {
         const struct tm_value *check = tm_at(list, rows);
 
@@ -734,7 +773,7 @@ static const char *no_checks(const struct tm_value *summary)
 }
 
 const struct tm_section tm_checks_section = {
-    .id = "checks", .title = "Checks", .key = "checks", .say = emit_checks, .nothing = no_checks
+    .id = "checks", .title = "Checks", .key = "checks", .say = emit_checks, .nothing = no_checks, .is_closing = true
 };
 
 /* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
@@ -791,7 +830,8 @@ static void emit_missing(const struct tm_content *content)
         add_section(&reasons, title, why);
     }
     tm_emit_table(content, &(struct tm_table){ .id = "missing",
-                                               .caption = "Sections with nothing to show",
+                                               .caption = "Sections without a finding and without data",
+                                               .glossary = 1,
                                                .shows = "section prose = Section, why prose = Why",
                                                .cells = reasons.cell[0],
                                                .cell_rows = reasons.count,
@@ -809,7 +849,7 @@ static const char *not_missing(const struct tm_value *summary)
 }
 
 const struct tm_section tm_missing_section = {
-    .id = "missing", .title = "Not in this report", .say = emit_missing, .nothing = not_missing
+    .id = "missing", .title = "Checked, nothing found", .say = emit_missing, .nothing = not_missing, .is_closing = true
 };
 
 const struct tm_section tm_missing_compared_section = {

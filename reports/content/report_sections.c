@@ -99,9 +99,12 @@ static void emit_environment(const struct tm_content *content)
 {
     const struct tm_value *hosts = tm_of(content, "environment.hosts");
 
-    emit_hosts(content, hosts);
+    if (!content->is_brief || tm_length(hosts) > 1) /* the first page has the versions of one host */
+        emit_hosts(content, hosts);
     emit_dates(content, hosts);
     emit_clocks(content, hosts);
+    if (content->is_brief && tm_length(tm_of(content, "environment.devices")) == 1)
+        return; /* the first page has it */
     tm_emit_table(content, &devices_had);
 }
 
@@ -117,7 +120,8 @@ static const struct tm_section environment_section = { .id = "environment",
                                                        .title = "Environment",
                                                        .key = "environment",
                                                        .say = emit_environment,
-                                                       .nothing = no_environment };
+                                                       .nothing = no_environment,
+                                                       .is_closing = true };
 
 /* --- the document --- */
 

@@ -284,7 +284,9 @@ struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t co
 
 int tm_table_depth(const struct tm_table *table, size_t row)
 {
-    const int64_t depth = table->depth ? tm_int(tm_path(row_of(table, row), table->depth)) : 0;
+    const int64_t depth = table->depths  ? table->depths[row]
+                          : table->depth ? tm_int(tm_path(row_of(table, row), table->depth))
+                                         : 0;
 
     return depth < 0 ? 0 : depth < DEPTH_MOST ? (int)depth : DEPTH_MOST;
 }
@@ -447,8 +449,21 @@ static void choose_columns(struct tm_layout *layout, const struct tm_room *room)
         layout->column[layout->columns++] = 0;
 }
 
+/* Rows of depth 0 from that one on. */
+static int64_t count_trees(const struct tm_table *table, size_t from)
+{
+    int64_t trees = 0;
+
+    for (size_t row = from; row < table->cell_rows; row++)
+        trees += table->depths[row] == 0;
+    return trees;
+}
+
 int64_t tm_table_left_out(const struct tm_table *table, size_t listed)
 {
+    if (table->depths)
+        return tm_sum_times(count_trees(table, listed), tm_int(tm_get(table->rest, "rows")));
+
     const bool is_part = table->pick && !table->cells && !table->is_only_picked; /* of the rows of the summary */
     const size_t all = is_part ? tm_length(table->rows) : tm_table_rows(table);
 
@@ -508,9 +523,13 @@ struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column)
     struct tm_cell cell;
 
     /* rows of the summary's rest without their sum: what is listed alone would say too little */
-    if (!(c->shape & TM_SUMS) || table->cells || (tm_int(tm_get(table->rest, "rows")) > 0 && !tm_has(unlisted)))
+    if (!(c->shape & TM_SUMS) || (table->cells && !table->depths) ||
+        (tm_int(tm_get(table->rest, "rows")) > 0 && !tm_has(unlisted)))
         return tm_cell_of_text(tm_column_kind(c), "");
-    for (size_t i = 0; i < tm_length(table->rows); i++)
+    for (size_t row = layout->rows; table->depths && row < table->cell_rows; row++)
+        if (table->depths[row] == 0)
+            sum = tm_sum_times(sum, whole_of(&table->cells[row * table->columns + column]));
+    for (size_t i = 0; !table->depths && i < tm_length(table->rows); i++)
         if (is_left_out(layout, i))
             sum = tm_sum_times(sum, tm_int(tm_path(element(table->rows, i), c->key)));
     cell = tm_cell_of_int(tm_column_kind(c), sum);

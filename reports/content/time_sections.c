@@ -24,6 +24,7 @@ static const struct tm_table several_programs = {
     .shows = "module, program_id, shapes",
     .list = "compile.programs",
     .paper_rows = 10,
+    .is_detail = true,
 };
 
 static const struct tm_table compiles = {
@@ -134,6 +135,7 @@ static void emit_slowest(const struct tm_content *content, const struct tm_value
                           .pick = pick,
                           .picks = n,
                           .is_only_picked = true,
+                          .is_detail = true,
                           .paper_rows = 10 });
 }
 
@@ -148,10 +150,15 @@ static void emit_steps(const struct tm_content *content)
 {
     const struct tm_value *steps = tm_of(content, "steps");
 
-    tm_emit_charts(content, TM_CHART_STEPS);
-    tm_emit_charts(content, TM_CHART_STEP_TIMES);
+    /* a session is what the chart of the devices shows */
+    const bool is_told = content->medium->room.is_short && strcmp(tm_text(tm_get(steps, "source")), "session") == 0;
+
+    if (!is_told)
+        tm_emit_charts(content, TM_CHART_STEPS);
+    tm_emit_detail_charts(content, TM_CHART_STEP_TIMES);
     emit_step_facts(content, steps);
-    emit_parts(content, steps);
+    if (!is_told)
+        emit_parts(content, steps);
     emit_slowest(content, steps);
     tm_emit_table(content, &skipped);
 }
@@ -184,6 +191,7 @@ static void emit_short(const struct tm_content *content, const struct tm_value *
                    tm_format_time(below, tm_int(tm_get(shorter, "below_ps"))));
     tm_emit_table(content, &(struct tm_table){ .id = "gap-short",
                                                .caption = caption,
+                                               .is_detail = true,
                                                .shows = "@ cause = Cause, total_ps, count",
                                                .list = "gaps.short.by_cause",
                                                .where = "count|total_ps" });
@@ -218,6 +226,7 @@ static const struct tm_table lengths = {
     .list = "gaps.histogram",
     .paper_rows = 64,
     .repeats_chart = true,
+    .is_detail = true,
 };
 
 static const struct tm_table longest = {
@@ -227,18 +236,19 @@ static const struct tm_table longest = {
              "launch.dur_ps wide = Launch call, before wide, after",
     .list = "gaps.longest",
     .paper_rows = 12,
+    .is_detail = true,
 };
 
 static void emit_gaps(const struct tm_content *content)
 {
     const struct tm_value *gaps = tm_of(content, "gaps");
 
-    tm_emit_charts(content, TM_CHART_CAUSES);
+    tm_emit_detail_charts(content, TM_CHART_CAUSES);
     tm_emit_table(content, &causes);
     emit_gap_facts(content, gaps);
     emit_pauses(content, tm_get(gaps, "pauses"));
     emit_short(content, tm_get(gaps, "short"));
-    tm_emit_charts(content, TM_CHART_GAPS);
+    tm_emit_detail_charts(content, TM_CHART_GAPS);
     tm_emit_table(content, &lengths);
     tm_emit_table(content, &longest);
 }
@@ -249,7 +259,7 @@ static const char *no_gaps(const struct tm_value *summary)
 }
 
 const struct tm_section tm_gaps_section = {
-    .id = "gaps", .title = "Idle gaps", .key = "gaps", .say = emit_gaps, .nothing = no_gaps
+    .id = "gaps", .title = "Idle gaps", .key = "gaps", .say = emit_gaps, .nothing = no_gaps, .wants_enough = true
 };
 
 /* Host: what it costs the devices, what it waits for, what its functions and threads do. */
@@ -284,6 +294,7 @@ static const struct tm_table waits = {
     .total_at = "host.sync",
     .total_title = "all waits",
     .paper_rows = 8,
+    .is_detail = true,
 };
 
 static const struct tm_table empty_queues = {
@@ -292,6 +303,7 @@ static const struct tm_table empty_queues = {
     .shows = "device, begin_ps, dur_ps",
     .list = "host.queue_empty.longest",
     .paper_rows = 5,
+    .is_detail = true,
 };
 
 static const struct tm_table python = {
@@ -301,6 +313,7 @@ static const struct tm_table python = {
     .list = "host.python",
     .rest_at = "host.python_rest",
     .paper_rows = 10,
+    .is_detail = true,
 };
 
 static const struct tm_table annotations = {
@@ -310,6 +323,7 @@ static const struct tm_table annotations = {
     .list = "host.annotations",
     .rest_at = "host.annotations_rest",
     .paper_rows = 8,
+    .is_detail = true,
 };
 
 static const struct tm_table threads = {
@@ -320,6 +334,7 @@ static const struct tm_table threads = {
     .list = "host.threads",
     .rest_at = "host.threads_rest",
     .paper_rows = 12,
+    .is_detail = true,
 };
 
 static void emit_host(const struct tm_content *content)
@@ -332,7 +347,9 @@ static void emit_host(const struct tm_content *content)
     tm_emit_table(content, &threads);
 }
 
-const struct tm_section tm_host_section = { .id = "host", .title = "Host", .key = "host", .say = emit_host };
+const struct tm_section tm_host_section = {
+    .id = "host", .title = "Host", .key = "host", .say = emit_host, .wants_enough = true
+};
 
 /* CPU fallback: what ran on the host that a device could have run, and data that went there and back. */
 
@@ -378,6 +395,7 @@ static const struct tm_table trips = {
     .shows = "device, begin_ps, dur_ps, bytes, host_event",
     .list = "fallback.round_trips.longest",
     .paper_rows = 5,
+    .is_detail = true,
 };
 
 static void emit_fallback(const struct tm_content *content)
@@ -412,6 +430,9 @@ static const char *no_fallback(const struct tm_value *summary)
     return "nothing of it was found, as far as the profile tells";
 }
 
-const struct tm_section tm_fallback_section = {
-    .id = "fallback", .title = "CPU fallback", .key = "fallback", .say = emit_fallback, .nothing = no_fallback
-};
+const struct tm_section tm_fallback_section = { .id = "fallback",
+                                                .title = "CPU fallback",
+                                                .key = "fallback",
+                                                .say = emit_fallback,
+                                                .nothing = no_fallback,
+                                                .wants_enough = true };

@@ -357,16 +357,30 @@ enum { CHART_WIDTH = 800, FULL_NAMES_BYTES = 320 << 10 };
 
 /* --- what the sections say --- */
 
+/* What the input lost is not folded away. */
+static bool is_open_at_once(const struct tm_page *page, const struct tm_section *section)
+{
+    return strcmp(section->id, "coverage") == 0 && tm_length(tm_path(page->summary, "coverage.marks")) > 0;
+}
+
 static void open_section(void *to, const struct tm_section *section)
 {
     struct tm_page *page = to;
 
     page->section = section;
     tm_htmlw_open_with(&page->w, "section", "id", section->id, NULL);
+    if (section->is_closing) {
+        tm_htmlw_class(&page->w, "details", "closing");
+        if (is_open_at_once(page, section))
+            tm_htmlw_attr(&page->w, "open", "");
+        tm_htmlw_open(&page->w, "summary");
+    }
     tm_htmlw_open(&page->w, "h2");
     tm_htmlw_text(&page->w, section->title);
     tm_page_section_marks(page, section->key);
-    tm_htmlw_close_line(&page->w);
+    tm_htmlw_close(&page->w);
+    if (section->is_closing)
+        tm_htmlw_close_line(&page->w);
 }
 
 static void end_section(void *to, const struct tm_section *section)
@@ -376,6 +390,8 @@ static void end_section(void *to, const struct tm_section *section)
     if (strcmp(section->id, "findings") == 0)
         tm_page_end_findings(page);
     page->section = NULL;
+    if (section->is_closing)
+        tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }
 

@@ -211,7 +211,7 @@ static void put_cell_class(struct writer *out, const struct tm_cell *cell, size_
 {
     char class_name[CLASS_BYTES];
 
-    if (shown == 0 && out->table->depth)
+    if (shown == 0 && (out->table->depth || out->table->depths))
         (void)snprintf(class_name, sizeof(class_name), "tree d%d", tm_table_depth(out->table, row));
     else
         (void)snprintf(class_name, sizeof(class_name), "%s%s", class_of(cell->kind),
@@ -366,7 +366,7 @@ static void put_grid(struct writer *out, const char *label_id, bool is_folded)
 {
     page_open_scroll(out->page, is_folded ? "scroll tall" : "scroll", label_id);
     tm_htmlw_open_with(out->w, "table", "aria-labelledby", label_id, NULL);
-    if (out->layout.rows >= SORTED_LEAST && !out->table->depth)
+    if (out->layout.rows >= SORTED_LEAST && !out->table->depth && !out->table->depths)
         tm_htmlw_attr(out->w, "data-sortable", "");
     if (is_folded)
         tm_htmlw_attr(out->w, "data-filter", "");

@@ -304,28 +304,32 @@ enum {
     FINDINGS_MOST = 30,
 };
 
-static const double above_section = 22, section_room = 30, above_subheading = 8, subheading_room = 17,
-                    paragraph_gap = 4, above_figure = 7, mark_size = 6, mark_room = 12;
+static const double above_section = 16, section_room = 24, above_closing = 9, closing_room = 18, above_subheading = 8,
+                    subheading_room = 17, paragraph_gap = 4, above_figure = 7, mark_size = 6, mark_room = 12;
 
-static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 15, .role = TM_ROLE_TEXT },
+static const struct tm_pdf_style section_style = { .face = TM_PDF_BOLD, .size = 13, .role = TM_ROLE_TEXT },
+                                 closing_style = { .face = TM_PDF_BOLD, .size = 10.5, .role = TM_ROLE_TEXT },
                                  subheading_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
 /* --- headings, which wait for what follows them --- */
 
 static void put_section_heading(struct tm_pdf *pdf)
 {
+    const bool is_closing = pdf->section->is_closing;
+    const struct tm_pdf_style *const style = is_closing ? &closing_style : &section_style;
     char title[TM_PDF_PLACE_BYTES], sign[TM_SIGN_BYTES];
 
     (void)snprintf(title, sizeof(title), "%.80s%s", pdf->section->title,
                    pdf->section->key ? tm_sign_of_section(sign, pdf->summary, pdf->section->key) : "");
     if (pdf->y > pdf->top)
-        pdf->y += above_section;
+        pdf->y += is_closing ? above_closing : above_section;
     tm_pdf_add_place(pdf, 0, pdf->section->id, 0, pdf->section->title);
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, title);
-    tm_pdf_fit(pdf, &section_style, pdf->text, tm_pdf_column(pdf), 1);
-    tm_pdf_text_at(pdf, &section_style, pdf->left, pdf->y + section_style.size, pdf->text);
-    tm_pdf_rule(pdf, TM_ROLE_SERIES, 1.2, pdf->y + section_style.size + 6, pdf->left + 28);
-    pdf->y += section_room;
+    tm_pdf_fit(pdf, style, pdf->text, tm_pdf_column(pdf), 1);
+    tm_pdf_text_at(pdf, style, pdf->left, pdf->y + style->size, pdf->text);
+    if (!is_closing)
+        tm_pdf_rule(pdf, TM_ROLE_SERIES, 1.2, pdf->y + style->size + 5, pdf->left + 28);
+    pdf->y += is_closing ? closing_room : section_room;
     pdf->section = NULL;
 }
 
@@ -422,6 +426,11 @@ static void take_table(void *to, const struct tm_table *table)
     struct tm_pdf_grid grid;
     char note[TM_NOTE_BYTES];
 
+    if (table->glossary > 0) {
+        begin_block(pdf, tm_pdf_leading(&tm_pdf_body) * 4);
+        tm_pdf_glossary(pdf, table);
+        return;
+    }
     tm_sheet_fill(&pdf->sheet, &layout, table, pdf->summary, &pdf_medium.room);
     tm_pdf_grid_make(pdf, &grid, &pdf->sheet, table->caption ? table->caption : "");
     begin_figure(pdf, tm_pdf_grid_least(pdf, &grid));
@@ -438,7 +447,10 @@ static void take_charts(void *to, enum tm_chart_kind kind)
     struct tm_chart chart;
     char more[2 * TM_FORMAT_BYTES];
 
+    if (pdf->is_drawn[kind])
+        return;
     tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
+    chart.is_short = true;
     for (size_t i = 0; i < n && i < CHARTS_MOST && !tm_failed(pdf->run); i++) {
         tm_charts_draw(&chart, kind, i, pdf->summary);
         if (tm_failed(pdf->run))
@@ -487,7 +499,7 @@ static void end_section(void *to, const struct tm_section *section)
 }
 
 static const struct tm_medium pdf_medium = {
-    .room = { .is_paper = true, .rows = TM_SHEET_ROOM },
+    .room = { .is_paper = true, .is_short = true, .rows = TM_SHEET_ROOM },
     .has_charts = true,
     .section = take_section,
     .end_section = end_section,
@@ -524,8 +536,8 @@ static void make(struct tm_pdf *pdf)
     tm_front_make(&pdf->front, pdf->summary);
     pdf_set_info(pdf);
     tm_pdf_front(pdf);
-    tm_pdf_keep_contents_page(pdf);
-    tm_pdf_new_page(pdf);
+    if (!pdf->front.is_slight)
+        tm_pdf_new_page(pdf);
     if (!tm_failed(pdf->run))
         tm_content_say(&content);
     tm_pdf_finish_places(pdf);

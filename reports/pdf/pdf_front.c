@@ -58,10 +58,6 @@ static void put_place(struct tm_pdf *pdf, const struct tm_value *where, bool is_
     put_label(pdf, is_first ? "Where to look" : "");
     tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), place.text);
     tm_pdf_wrapped(pdf, &tm_pdf_body, label_room, pdf->text);
-    if (!*place.sql)
-        return;
-    tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), place.sql);
-    tm_pdf_wrapped(pdf, &tm_pdf_code, label_room, pdf->text);
 }
 
 static void put_section_link(struct tm_pdf *pdf, const struct tm_value *finding)
@@ -146,10 +142,18 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
     pdf->y += card_gap;
 }
 
-enum { TOP_FINDINGS = 5, TITLE_LINES = 2, NOTE_LINES = 6, FACT_LINES = 3, VERDICT_LINES = 5, FIX_LINES = 2 };
+enum {
+    TOP_FINDINGS = 5,
+    FINDINGS_LEAST = 3,
+    TITLE_LINES = 2,
+    NOTE_LINES = 6,
+    FACT_LINES = 3,
+    VERDICT_LINES = 5,
+    FIX_LINES = 2
+};
 
 static const double front_top = 44, fact_label = 66, fact_gap = 18, heading_gap = 13, heading_room = 17,
-                    number_room = 16, chart_gap = 10;
+                    number_room = 16, chart_gap = 10, finding_room = 40;
 
 static const struct tm_pdf_style kicker = { .face = TM_PDF_BOLD, .size = 7, .role = TM_ROLE_SERIES },
                                  cover_title_style = { .face = TM_PDF_BOLD, .size = 19, .role = TM_ROLE_TEXT },
@@ -271,7 +275,7 @@ static void put_marks(struct tm_pdf *pdf)
     }
 }
 
-static const double kpi_height = 15;
+static const double kpi_height = 13.4;
 
 /* Parts of the column: where they begin or end. */
 static const double value_end = 0.37, scale_begin = 0.40, scale_end = 0.58, word_begin = 0.605, rest_begin = 0.70;
@@ -331,7 +335,7 @@ static void draw_why(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double
  * value, the judgement in words with its limits.  Where there is no judgement it says why. */
 static void put_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi)
 {
-    const double width = tm_pdf_column(pdf), baseline = pdf->y + 10;
+    const double width = tm_pdf_column(pdf), baseline = pdf->y + 9.4;
     const struct tm_pdf_style *value_style = kpi->has_value ? &tm_pdf_strong : &tm_pdf_quiet;
     char sign[TM_SIGN_BYTES], value[TM_FORMAT_BYTES + TM_SIGN_BYTES];
 
@@ -343,14 +347,37 @@ static void put_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi)
                value_end * width - tm_pdf_width(pdf, value_style, pdf->cell[0], strlen(pdf->cell[0])) - 6, 1);
     tm_pdf_text_at(pdf, &tm_pdf_body, pdf->left, baseline, pdf->cell[1]);
     tm_pdf_text_right(pdf, value_style, pdf->left + value_end * width, baseline, pdf->cell[0]);
-    if (kpi->place >= 0 && *kpi->band)
+    if (kpi->place >= 0 && tm_tone_of(kpi->band) != TM_TONE_UNKNOWN)
         draw_scale(pdf, kpi, baseline - scale_height - 0.6);
-    if (*kpi->band && (kpi->place >= 0 || (kpi->has_value && !*kpi->why)))
+    if (*kpi->band && ((kpi->place >= 0 && tm_tone_of(kpi->band) != TM_TONE_UNKNOWN) || (kpi->has_value && !*kpi->why)))
         draw_words(pdf, kpi, baseline);
     else
         draw_why(pdf, kpi, baseline);
     pdf->y += kpi_height;
     tm_pdf_rule(pdf, TM_ROLE_GRID, 0.4, pdf->y - 1, pdf->right);
+}
+
+/* Without bands: two in a row. */
+static void put_bare_kpis(struct tm_pdf *pdf)
+{
+    const size_t n = tm_kpi_count(pdf->summary);
+    const double width = (tm_pdf_column(pdf) - fact_gap) / 2;
+    struct tm_key_figure kpi;
+    size_t shown = 0;
+
+    put_heading(pdf, "Key figures");
+    for (size_t i = 0; i < n; i++) {
+        const double x = pdf->left + (double)(shown % 2) * (width + fact_gap);
+
+        tm_kpi_at(&kpi, pdf->summary, i);
+        if (!kpi.has_value)
+            continue;
+        tm_pdf_text_at(pdf, &tm_pdf_body, x, pdf->y + tm_pdf_body.size, kpi.title);
+        tm_pdf_text_right(pdf, &tm_pdf_strong, x + width, pdf->y + tm_pdf_body.size, kpi.value);
+        pdf->y += shown++ % 2 ? kpi_height : 0;
+    }
+    pdf->y += shown % 2 ? kpi_height : 0;
+    put_marks(pdf);
 }
 
 static void put_kpis(struct tm_pdf *pdf)
@@ -359,6 +386,10 @@ static void put_kpis(struct tm_pdf *pdf)
 
     if (n == 0)
         return;
+    if (pdf->front.is_slight) {
+        put_bare_kpis(pdf);
+        return;
+    }
     put_heading(pdf, "Key figures");
     for (size_t i = 0; i < n && tm_pdf_left_on_page(pdf) > kpi_height; i++) {
         struct tm_key_figure kpi;
@@ -416,7 +447,9 @@ static void put_findings(struct tm_pdf *pdf)
     if (tm_int(tm_get(tm_at(findings, 0), "at_stake_ps")) > 0)
         tm_pdf_text_right(pdf, &tm_pdf_quiet, pdf->right, pdf->y - heading_room + heading_style.size,
                           pdf->document->stake_of);
-    while (shown < count && put_finding(pdf, tm_at(findings, pick[shown]), pick[shown] + 1))
+    while (shown < count &&
+           (shown < FINDINGS_LEAST || tm_pdf_left_on_page(pdf) > tm_pdf_contents_height(pdf) + finding_room) &&
+           put_finding(pdf, tm_at(findings, pick[shown]), pick[shown] + 1))
         shown++;
     if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))
         return;
@@ -433,11 +466,14 @@ static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double wid
     bool fits;
 
     tm_chart_init(&chart, pdf->run, width);
+    chart.is_short = true;
     tm_charts_draw(&chart, kind, 0, pdf->summary);
-    fits = !tm_failed(pdf->run) && tm_pdf_chart_height(pdf, &chart) + chart_gap < tm_pdf_left_on_page(pdf);
+    fits = !tm_failed(pdf->run) &&
+           tm_pdf_chart_height(pdf, &chart) + chart_gap + tm_pdf_contents_height(pdf) < tm_pdf_left_on_page(pdf);
     if (fits) {
         pdf->y += chart_gap;
         tm_pdf_chart(pdf, &chart);
+        pdf->is_drawn[kind] = true;
     }
     tm_chart_free(&chart);
     return fits;
@@ -453,6 +489,78 @@ static void put_chart(struct tm_pdf *pdf, enum tm_chart_kind kind)
         is_drawn = put_chart_of(pdf, kind, tm_pdf_column(pdf) / scales[i]);
 }
 
+/* --- terms --- */
+
+static const struct tm_pdf_style term_style = { .face = TM_PDF_BOLD, .size = 6.4, .role = TM_ROLE_TEXT },
+                                 meaning_style = { .face = TM_PDF_REGULAR, .size = 6.4, .role = TM_ROLE_TEXT };
+
+static const double glossary_gap = 16, term_gap = 1.6;
+
+/* An entry from y on, its term in bold before the text of its first line; drawn or only measured.  out: its height */
+static double put_term(struct tm_pdf *pdf, const struct tm_table *table, size_t row, struct tm_pdf_box box,
+                       bool is_drawn)
+{
+    enum { INDENT_MOST = 200 };
+    const struct tm_cell term = tm_table_cell(table, row, (size_t)table->glossary - 1),
+                         meaning = tm_table_cell(table, row, table->columns - 1);
+    const double blank = tm_pdf_width(pdf, &meaning_style, " ", 1);
+    char text[TM_FORMAT_BYTES];
+    size_t indent;
+
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, tm_cell_shown(&term, pdf->summary, text));
+    tm_pdf_fit(pdf, &term_style, pdf->text, box.width, 1);
+    if (is_drawn)
+        tm_pdf_text_at(pdf, &term_style, box.x, box.y + term_style.size, pdf->text);
+    indent = (size_t)(tm_pdf_width(pdf, &term_style, pdf->text, strlen(pdf->text)) / blank) + 3;
+    indent = indent < INDENT_MOST ? indent : INDENT_MOST;
+    memset(pdf->cell[0], ' ', indent);
+    tm_pdf_encode_prose(pdf, pdf->cell[0] + indent, TM_PDF_CELL_BYTES - INDENT_MOST,
+                        tm_cell_shown(&meaning, pdf->summary, text));
+    return term_gap +
+           (is_drawn ? tm_pdf_text_in(pdf, &meaning_style, &box, pdf->cell[0])
+                     : tm_pdf_lines(pdf, &meaning_style, pdf->cell[0], box.width) * tm_pdf_leading(&meaning_style));
+}
+
+/* The rows that a column of the page takes, from a row on.  out: their height */
+static double fill_column(struct tm_pdf *pdf, const struct tm_table *table, struct tm_pdf_box box, size_t *row,
+                          double most)
+{
+    const double top = box.y;
+
+    while (*row < tm_table_rows(table)) {
+        const double height = put_term(pdf, table, *row, box, false);
+
+        if (box.y > top && box.y + height > top + most)
+            break;
+        (void)put_term(pdf, table, *row, box, true);
+        box.y += height;
+        (*row)++;
+    }
+    return box.y - top;
+}
+
+void tm_pdf_glossary(struct tm_pdf *pdf, const struct tm_table *table)
+{
+    const double width = (tm_pdf_column(pdf) - glossary_gap) / 2;
+    size_t row = 0;
+
+    while (row < tm_table_rows(table) && tm_pdf_is_drawing(pdf)) {
+        const struct tm_pdf_box left = { pdf->left, pdf->y, width, 0 },
+                                right = { pdf->left + width + glossary_gap, pdf->y, width, 0 };
+        double rest = 0, most, tallest;
+
+        for (size_t r = row; r < tm_table_rows(table); r++)
+            rest += put_term(pdf, table, r, left, false);
+        most = fmin(tm_pdf_left_on_page(pdf), rest / 2 + 2 * tm_pdf_leading(&meaning_style));
+        tallest = fill_column(pdf, table, left, &row, most);
+        tallest = fmax(tallest, fill_column(pdf, table, right, &row, most));
+        pdf->y += tallest;
+        if (row < tm_table_rows(table))
+            tm_pdf_new_page(pdf);
+    }
+    pdf->y += part_gap;
+}
+
 void tm_pdf_front(struct tm_pdf *pdf)
 {
     tm_pdf_new_page(pdf);
@@ -466,6 +574,7 @@ void tm_pdf_front(struct tm_pdf *pdf)
     put_verdict(pdf);
     put_kpis(pdf);
     put_findings(pdf);
-    for (size_t i = 0; i < pdf->document->first_charts; i++)
+    for (size_t i = 0; i < (pdf->front.is_slight ? 1 : pdf->document->first_charts); i++) /* the others say the same */
         put_chart(pdf, pdf->document->first_chart[i]);
+    pdf->front_end = pdf->y + chart_gap;
 }

@@ -147,6 +147,8 @@ struct tm_pdf {
     size_t links;
     /* Headings that wait for what follows them, so that they never stand alone. */
     const struct tm_section *section;
+    double front_end;              /* where the first page ends */
+    bool is_drawn[TM_CHART_KINDS]; /* on the first page: no chart is drawn twice */
     char subheading[TM_PDF_PLACE_BYTES];
 
     struct tm_sheet sheet;
@@ -163,12 +165,12 @@ struct tm_pdf_style {
     bool in_code; /* it begins between such marks */
 };
 
-extern const struct tm_pdf_style tm_pdf_body, tm_pdf_strong, tm_pdf_quiet, tm_pdf_label, tm_pdf_code;
+extern const struct tm_pdf_style tm_pdf_body, tm_pdf_strong, tm_pdf_quiet, tm_pdf_label;
 
-/* Distance of two lines of a size. */
+/* Distance of two lines of a size; small print is set close. */
 static inline double tm_pdf_leading(const struct tm_pdf_style *style)
 {
-    return style->size * 1.42;
+    return style->size * (style->size < 6.5 ? 1.25 : 1.42);
 }
 
 /* Texts are made safe first: what cannot be seen becomes an escape, and so does what the fonts lack or what is written
@@ -273,8 +275,8 @@ void tm_pdf_add_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const cha
 /* A link from a box on this page to a file below the document's folder.  in: path  lives as long as the document */
 void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *path);
 
-/* The next page is for the contents: it is written when all places are known. */
-void tm_pdf_keep_contents_page(struct tm_pdf *pdf);
+/* Points that the contents take, which stand at the end of the first page where there is room for them. */
+double tm_pdf_contents_height(const struct tm_pdf *pdf);
 
 /* A text that readers show outside of the pages, in UTF-16: libharu's encoder of UTF-8 has tables of all characters,
  * which cost more than all that is encoded.
@@ -294,6 +296,9 @@ double tm_pdf_finding_least(const struct tm_pdf *pdf);
 /* A finding in full at the pen, as a card with a coloured edge: what is at stake, what it rests on, the cause, what to
  * do, where to look. */
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
+
+/* Terms and what they are, in two columns of small print at the pen. */
+void tm_pdf_glossary(struct tm_pdf *pdf, const struct tm_table *table);
 
 /* A sheet that is ready to be drawn. */
 struct tm_pdf_grid {

@@ -13,9 +13,10 @@
 #include "pipeline/strings.h"
 #include "reports/chart/chart.h"
 
-enum { CONTENTS_PAGE = 1 };
+enum { CONTENTS_COLUMNS = 4 };
 
-static const double above = 10, contents_title = 16, number_room = 26, dot_gap = 3.2;
+static const double above = 10, contents_title = 20, entry_height = 10.5, column_gap = 12, number_room = 14,
+                    entry_size = 7.6;
 
 /* Long ones are cut between two characters. */
 static void copy_title(struct tm_pdf_place *place, const char *title)
@@ -55,11 +56,6 @@ void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, cons
 {
     if (tm_pdf_is_drawing(pdf) && pdf->links < TM_PDF_LINKS_MOST)
         pdf->link[pdf->links++] = (struct tm_pdf_link){ .path = path, .page = pdf->page_at, .box = *box };
-}
-
-void tm_pdf_keep_contents_page(struct tm_pdf *pdf)
-{
-    tm_pdf_new_page(pdf);
 }
 
 /* --- what leads to a place --- */
@@ -169,76 +165,61 @@ static void make_bookmarks(struct tm_pdf *pdf)
 
 static bool is_listed(const struct tm_pdf_place *place)
 {
-    return place->page > CONTENTS_PAGE && (place->section || place->finding);
+    return place->page > 0 && place->section && place->level == 0;
 }
 
-static struct tm_pdf_style style_of(const struct tm_pdf_place *place)
+static double height_of(size_t entries)
 {
-    struct tm_pdf_style style = place->level == 0 ? tm_pdf_strong : tm_pdf_body;
-
-    style.size = place->level == 0 ? 9 : 8.2;
-    return style;
+    return contents_title + (double)((entries + CONTENTS_COLUMNS - 1) / CONTENTS_COLUMNS) * entry_height;
 }
 
-/* Dots between the title and the number of the page. */
-static void draw_dots(struct tm_pdf *pdf, double from, double to, double y)
+double tm_pdf_contents_height(const struct tm_pdf *pdf)
 {
-    if (to - from < 2 * dot_gap)
-        return;
-    tm_pdf_stroke(pdf, TM_ROLE_GRID, 0.7);
-    tm_pdf_dash(pdf, "[1 3]");
-    tm_pdf_move_to(pdf, from, y);
-    tm_pdf_line_to(pdf, to, y);
-    tm_pdf_end_path(pdf, false);
-    tm_pdf_dash(pdf, "[]");
+    size_t entries = 0;
+
+    if (pdf->front.is_slight)
+        return 0; /* a few pages, the first of them without an end of its own */
+    for (size_t i = 0; i < pdf->document->section_count; i++)
+        entries += tm_section_is_due(pdf->document->sections[i], pdf->summary);
+    return height_of(entries);
 }
 
-static void draw_entry(struct tm_pdf *pdf, const struct tm_pdf_place *place, double height)
+static void draw_entry(struct tm_pdf *pdf, const struct tm_pdf_place *place, double x, double width)
 {
-    const struct tm_pdf_style style = style_of(place);
-    const double x = pdf->left + (place->level > 0 ? 14 : 0), baseline = pdf->y + style.size;
+    struct tm_pdf_style style = tm_pdf_body;
     char number[16];
 
-    tm_pdf_encode_prose(pdf, pdf->text, TM_PDF_CELL_BYTES, place->title);
-    tm_pdf_fit(pdf, &style, pdf->text, pdf->right - number_room - x, 1);
-    tm_pdf_text_at(pdf, &style, x, baseline, pdf->text);
+    style.role = TM_ROLE_SERIES;
+    style.size = entry_size;
+    tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, place->title);
+    tm_pdf_fit(pdf, &style, pdf->text, width - number_room, 1);
+    tm_pdf_text_at(pdf, &style, x, pdf->y + style.size, pdf->text);
     (void)snprintf(number, sizeof(number), "%d", place->page + 1);
-    draw_dots(pdf, x + tm_pdf_width(pdf, &style, pdf->text, strlen(pdf->text)) + 2 * dot_gap,
-              pdf->right - tm_pdf_width(pdf, &style, number, strlen(number)) - dot_gap, baseline - 0.5);
-    tm_pdf_text_right(pdf, &style, pdf->right, baseline, number);
-    make_link(pdf, CONTENTS_PAGE, &(struct tm_pdf_box){ x, pdf->y - 1, pdf->right - x, height }, place);
-    pdf->y += height;
+    tm_pdf_text_right(pdf, &tm_pdf_quiet, x + width, pdf->y + style.size, number);
+    make_link(pdf, 0, &(struct tm_pdf_box){ x, pdf->y - 1, width, entry_height }, place);
 }
 
-/* Sections and findings; of the findings only as many as there is room for. */
+/* The sections, in columns from the top; bookmarks have them where there is no room. */
 static void draw_contents(struct tm_pdf *pdf)
 {
-    struct tm_pdf_style title = tm_pdf_strong;
-    const double section_height = 17, finding_height = 13;
-    double sections = 0;
-    int level = 0;
+    const double width = (tm_pdf_column(pdf) - (CONTENTS_COLUMNS - 1) * column_gap) / CONTENTS_COLUMNS;
+    size_t entries = 0, each, at = 0;
 
-    title.size = contents_title;
-    tm_pdf_turn_to(pdf, CONTENTS_PAGE);
-    if (!tm_pdf_is_drawing(pdf) || pdf->page_at != CONTENTS_PAGE)
-        return;
-    pdf->y = pdf->top;
-    tm_pdf_text_at(pdf, &title, pdf->left, pdf->y + title.size, "Contents");
-    pdf->y += 34;
     for (size_t i = 0; i < pdf->places; i++)
-        sections += is_listed(&pdf->place[i]) && pdf->place[i].level == 0;
+        entries += is_listed(&pdf->place[i]);
+    if (entries == 0 || pdf->front.is_slight || pdf->front_end + height_of(entries) > pdf->bottom)
+        return;
+    tm_pdf_turn_to(pdf, 0);
+    if (!tm_pdf_is_drawing(pdf))
+        return;
+    each = (entries + CONTENTS_COLUMNS - 1) / CONTENTS_COLUMNS;
+    tm_pdf_text_at(pdf, &tm_pdf_strong, pdf->left, pdf->front_end + tm_pdf_strong.size, "Contents");
     for (size_t i = 0; i < pdf->places; i++) {
-        const struct tm_pdf_place *place = &pdf->place[i];
-
-        sections -= is_listed(place) && place->level == 0;
-        if (is_listed(place) && place->level == 0) {
-            pdf->y += level > 0 ? 3 : 0;
-            draw_entry(pdf, place, section_height);
-            level = 0;
-        } else if (is_listed(place) && tm_pdf_left_on_page(pdf) > sections * section_height + 2 * finding_height) {
-            draw_entry(pdf, place, finding_height);
-            level = 1;
-        }
+        if (!is_listed(&pdf->place[i]))
+            continue;
+        pdf->y = pdf->front_end + contents_title - 6 + (double)(at % each) * entry_height;
+        draw_entry(pdf, &pdf->place[i], pdf->left + (double)(at / each) * (width + column_gap), width);
+        at++;
     }
 }
 

@@ -19,8 +19,6 @@ const struct tm_pdf_style tm_pdf_quiet = { .face = TM_PDF_REGULAR, .size = 7.2, 
 
 const struct tm_pdf_style tm_pdf_label = { .face = TM_PDF_REGULAR, .size = 7.6, .role = TM_ROLE_QUIET };
 
-const struct tm_pdf_style tm_pdf_code = { .face = TM_PDF_MONO, .size = 7, .role = TM_ROLE_TEXT };
-
 static const double code_size = 0.93; /* beside the face around it */
 
 static const double least_filled = 0.5; /* of a line that ends at a joint */

@@ -22,7 +22,7 @@ from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
-SCRIPT_BYTES = 14 << 10  # at most
+SCRIPT_BYTES = 32 << 10  # at most
 
 # In every page, before its script: what is copied, and some questions that the tests ask often.
 HELPERS = """

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import DEMO, Scratch, run  # noqa: E402
+from tracemill import DEMO, SHARED, Scratch, run  # noqa: E402
 
 SCREENS = ((1440, 900), (390, 844))
 WIDTHS = (360, 768, 1440)
@@ -74,6 +74,21 @@ def check_charts(tap, name, browser, path):
             tap.ok(charts and not wrong, f"{name}: charts at {width} fit, can be read and cover nothing", *wrong[:3])
 
 
+def check_short(tap, browser, folder):
+    """Of two kernels a page tells little; what is about the report waits in folds."""
+    source = SHARED / "traces" / "xspace" / "xla-gtx1080ti.xplane.pb"
+    if not source.exists():
+        tap.skip("two kernels: the page is short", "no shared traces")
+        return
+    run("report", source, "-o", folder / "short", "--format", "html")
+    with browser.open_page(1440, 900) as page:
+        page.load(folder / "short" / "report.html")
+        height = page.js("document.documentElement.scrollHeight")
+        tap.ok(height < 4000, "two kernels: the page is short", height)
+        page.js("location.hash = '#definitions'")
+        tap.ok(page.wait_for("document.querySelector('#definitions > details').open"), "a link opens a folded section")
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -90,6 +105,7 @@ def main():
                 for width, height in SCREENS:
                     check_screen(tap, name, browser, path, width, height)
                 check_charts(tap, name, browser, path)
+            check_short(tap, browser, folder)
     tap.done()
 
 

@@ -45,6 +45,10 @@ class Reading(HTMLParser):
             self.level = int(tag[1])
 
 
+class Below(list):
+    """A row of a tree below another one."""
+
+
 class Table(HTMLParser):
     """The exact numbers of one table, row by row, under the titles of their columns."""
 
@@ -63,6 +67,9 @@ class Table(HTMLParser):
         elif self.inside and tag == "tr" and self.part == "tbody":
             self.rows.append([])
         elif self.inside and tag in ("th", "td") and self.part == "tbody":
+            if has.get("class", "").startswith("tree d") and has["class"] != "tree d0":
+                self.rows.pop()  # what lies below a row of a tree
+                self.rows.append(Below())
             self.rows[-1].append(has.get("data-v"))
 
     def handle_data(self, data):
@@ -75,7 +82,7 @@ class Table(HTMLParser):
 
     def column(self, title):
         at = self.titles.index(title)
-        return [int(row[at]) for row in self.rows]
+        return [int(row[at]) for row in self.rows if not isinstance(row, Below)]
 
 
 class Balance(HTMLParser):

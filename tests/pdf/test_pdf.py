@@ -12,11 +12,12 @@ import make_profile  # noqa: E402
 import studies  # noqa: E402
 from pdf_reader import Pdf, letters, missing_tools, tool  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import DEMO, Scratch, run  # noqa: E402
+from tracemill import DEMO, SHARED, Scratch, run  # noqa: E402
 
 PAGES_MOST, BYTES_MOST, MARGIN = 60, 1 << 20, 28
 SECTIONS = {"findings": "Findings", "steps": "Steps", "devices": "Devices", "gaps": "Idle gaps", "ops": "Operations",
             "environment": "Environment", "coverage": "Data quality"}
+CHARTS = ("What each device did", "Where the time of each step goes", "Step times", "Why devices were idle")
 ALWAYS = ["Definitions", "How this report was made"]
 
 
@@ -113,6 +114,21 @@ def check_paper_and_bytes(tap, folder):
     check_layout(tap, "letter", letter)
 
 
+def check_length(tap, folder):
+    """Nothing is said twice: a short profile makes a short document, without queries that nobody can copy from paper."""
+    traces = {"demo": (DEMO, 8), "two kernels": (SHARED / "traces" / "xspace" / "xla-gtx1080ti.xplane.pb", 3)}
+    for name, (source, most) in traces.items():
+        if not Path(source).exists():
+            tap.skip(f"{name}: pages", "no shared traces")
+            continue
+        run("report", source, "-o", folder / "length", "--format", "pdf")
+        pdf = Pdf(folder / "length" / "report.pdf")
+        tap.ok(pdf.pages <= most, f"{name}: at most {most} pages", pdf.pages)
+        tap.ok(not any("from slice" in text for text in pdf.page_texts), f"{name}: no query is printed")
+        titles = [line.strip() for text in pdf.page_texts for line in text.splitlines() if line.strip() in CHARTS]
+        tap.ok(len(titles) == len(set(titles)), f"{name}: no chart is drawn twice", titles)
+
+
 def main():
     tap = Tap()
     absent = missing_tools()
@@ -132,6 +148,7 @@ def main():
             check_text(tap, name, pdf, summary)
             check_layout(tap, name, pdf)
             check_info(tap, name, pdf, summary)
+        check_length(tap, folder)
         check_paper_and_bytes(tap, folder)
         check_studies(tap, folder)
     tap.done()

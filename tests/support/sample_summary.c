@@ -144,7 +144,7 @@ static const char gpu_tail[] =
     "'good':80,'bad':50,'definition':'Busy time of all devices as a share of their "
     "windows.'},{'id':'kernel_duration',"
     "'title':'Kernel length, weighted by "
-    "time','value':0.412,'unit':'ms','band':'warning','good':1,'bad':0.1,"
+    "time','value':0.412,'unit':'ms','band':'warning','finding':null,'good':1,'bad':0.1,"
     "'definition':'Mean length of kernels, each weighted by its own time; the plain mean stands "
     "beside it.'},{'id':"
     "'small_kernel_share','title':'Time in small "

@@ -105,7 +105,7 @@ static void check_keys(const struct tm_table *table)
     for (size_t c = 0; c < table->columns; c++) {
         const struct tm_column *column = &table->column[c];
 
-        if (!is_anywhere(table, c))
+        if (!table->depths && !is_anywhere(table, c)) /* a name and its variants have some columns each */
             fail_msg("table %s: no row has '%s'", table->id, column->key);
         if ((column->shape & TM_SUMS) && table->rest && !tm_path(table->rest, column->key))
             fail_msg("table %s: the rest has no '%s'", table->id, column->key);
@@ -475,7 +475,7 @@ static void of_a_tree_the_rows_with_most_are_shown(void **state)
         tm_add_int(row, "depth", total % 2);
         tm_add_int(row, "total_ps", total);
     }
-    assert_tree(tm_doc_root(doc), (struct tm_room){ .is_paper = true, .rows = 500 }, 30, 571);
+    assert_tree(tm_doc_root(doc), (struct tm_room){ .is_paper = true, .rows = 500 }, 20, 581);
     assert_tree(tm_doc_root(doc), (struct tm_room){ .rows = 500 }, 500, 101);
     assert_tree(tm_doc_root(doc), (struct tm_room){ .rows = SIZE_MAX }, 600, 1);
     tm_doc_free(doc);

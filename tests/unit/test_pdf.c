@@ -319,7 +319,7 @@ static void an_empty_summary_gives_a_report(void **state)
     open_json(&f, "{}");
     assert_int_equal(ask(&f, "pdftotext", "", text, sizeof(text)), 0);
     assert_shows(text, "No verdict: the profile says too little.");
-    assert_shows(text, "Not in this report");
+    assert_shows(text, "Checked, nothing found");
     finish(&f);
 }
 

@@ -169,7 +169,7 @@ static void what_is_null_says_why(void **state)
                   " {'name': 'l', 'count': 1, 'total_ps': 5}]}}");
     assert_says(&f, "Not recorded: Median (too few).\n");
     assert_says(&f, "Total, where it is empty: not recorded (no clock).\n");
-    assert_says(&f, "\nNot in this report\n------------------\n");
+    assert_says(&f, "\nChecked, nothing found\n----------------------\n");
     assert_says(&f, "  no device activity\n");
     assert_says(&f, "  not recorded in this profile\n");
     test_written_report_free(&f);

@@ -6,6 +6,9 @@ function reveal(element) {
         if (part.localName === 'details')
             part.open = true;
     }
+    const closing = element.querySelector(':scope > details.closing');
+    if (closing)
+        closing.open = true;
     const row = element.closest('tbody tr');
     const fold = row?.closest('figure')?.querySelector('.unfold input');
     if (row)
@@ -20,7 +23,7 @@ function targetOf(address) {
 
 function revealTarget() {
     const target = targetOf(location.hash);
-    if (target && target.offsetParent === null) {
+    if (target && (target.offsetParent === null || target.querySelector(':scope > details.closing:not([open])'))) {
         reveal(target);
         target.scrollIntoView();
     }
