@@ -8,7 +8,7 @@
 #include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
-#include "reports/findings/query.h"
+#include "reports/findings/summary_query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
