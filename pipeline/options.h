@@ -78,7 +78,9 @@ enum tm_verb_bit {
     TM_FOR_SHOW = 1 << 19,
     TM_FOR_QUERY = 1 << 20,
     TM_FOR_SCHEMA = 1 << 21,
-    TM_FOR_ALL = (1 << 22) - 1,
+    TM_FOR_SKILL = 1 << 22,
+    TM_FOR_MCP = 1 << 23,
+    TM_FOR_ALL = (1 << 24) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -177,6 +179,8 @@ struct tm_options {
     const char *fields;        /* --fields: what of a row */
     const char *keep_database; /* --keep of query: a file to write */
     int64_t time_limit_ps;     /* --time-limit: clock time of a query; 0 = any */
+    const char *root;          /* --root: what `mcp` may read */
+    const char *install;       /* --install: a folder of skills */
     bool init;                 /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
@@ -300,6 +304,8 @@ enum tm_option_index {
     TM_OPTION_KEEP_DATABASE,
     TM_OPTION_KEEP,
     TM_OPTION_TIME_LIMIT,
+    TM_OPTION_ROOT,
+    TM_OPTION_INSTALL,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,

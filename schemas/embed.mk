@@ -6,6 +6,12 @@ GENERATED += $(BUILD)/gen/thresholds_json.c
 $(BUILD)/gen/thresholds_json.c: schemas/thresholds.json schemas/embed.mk
 	@$(call embed_text,thresholds_json)
 
+# What `skill` prints.
+GENERATED += $(BUILD)/gen/skill_md.c
+
+$(BUILD)/gen/skill_md.c: docs/skill.md schemas/embed.mk
+	@$(call embed_text,skill_md)
+
 # The scripts of `batch submit`.
 GENERATED += $(patsubst schemas/slurm/%.sh.in,$(BUILD)/gen/slurm_%.c,$(wildcard schemas/slurm/*.sh.in))
 

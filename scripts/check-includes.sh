@@ -27,7 +27,7 @@ zstd*.h                | stages/input/bytes/unzstd* stages/output/parquet/* pipe
 archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c
-cjson/*                | pipeline/doc/doc_json.c pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
+cjson/*                | pipeline/commands/mcp.c pipeline/doc/doc_json.c pipeline/settings.c reports/findings/thresholds.c pipeline/commands/version.c
 jemalloc/*             | pipeline/store/budget* pipeline/process* pipeline/commands/version.c
 getopt.h               | pipeline/options* pipeline/settings.c
 xxh*.h                 | pipeline/* stages/*

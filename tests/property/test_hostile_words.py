@@ -58,7 +58,7 @@ def said_wrong(result, has_color=False):
     return wrong
 
 
-VERBS = ["report", "brief", "show", "inspect", "convert", "split", "compare", "scaling", "check", "batch", "batch scan", "batch run", "batch merge",
+VERBS = ["report", "brief", "show", "query", "schema", "inspect", "convert", "split", "compare", "scaling", "check", "batch", "batch scan", "batch run", "batch merge",
          "batch submit", "batch prune", "batch export", "list", "extract", "config", "help"]
 
 
