@@ -11,13 +11,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
-from patched_tree import build_with, changed_files, tool  # noqa: E402
+from patched_tree import test_addition, tool  # noqa: E402
 from schemas import problems, validator_of  # noqa: E402
-from tap import Tap  # noqa: E402
-from tracemill import BUILD, ROOT, SANITIZED, Scratch, run  # noqa: E402
+from tracemill import ROOT, run  # noqa: E402
 
 PATCH = ROOT / "tests" / "data" / "add_figure.patch"
-FILES_MOST = 4
 KEY, TITLE = "longest_ps", "Longest"
 MEDIA = ("text", "html", "markdown", "csv", "json")
 
@@ -64,32 +62,20 @@ def check_partials(tap, folder, binary, whole):
     tap.ok(result.status == 3 and "other fields" in result.err, "a partial of the program without it is refused", result)
 
 
-def main():
-    tap = Tap()
-    if SANITIZED or BUILD != ROOT / "build":
-        tap.skip("a figure is added", "objects of another build")
-        tap.done()
-    files = changed_files(PATCH)
-    tap.ok(len(files) <= FILES_MOST, f"at most {FILES_MOST} files change by hand", files)
-    tap.ok(not any(name.startswith("schemas/") for name in files), "none of them is made from others", files)
-    with Scratch() as folder:
-        is_built, _ = build_with(tap, folder / "tree", PATCH, "build/tests/print_schema")
-        if is_built:
-            binary = folder / "tree" / "build" / "tracemill"
-            for seed, host in enumerate(("a", "b"), 1):
-                (folder / f"{host}.xplane.pb").write_bytes(make_profile.MAKERS["gpu"](seed=seed).encode())
-            result = run("report", "a.xplane.pb", "b.xplane.pb", "-o", "whole", "--format", ",".join(MEDIA), binary=binary,
-                         cwd=folder)
-            tap.ok(result.status == 0, "a report is made", result)
-            summary, figures = by_direction(folder / "whole")
-            longest = {row["direction"]: row["dur_ps"] for row in reversed(summary["transfers"]["largest"])}
-            tap.ok(figures and all(v >= longest.get(d, 0) > 0 for d, v in figures.items()), "the figure is there", figures,
-                   longest)
-            check_schema(tap, folder / "tree", summary)
-            check_media(tap, folder / "whole", figures)
-            check_partials(tap, folder, binary, figures)
-    tap.done()
+def check_figure(tap, folder, files, _objects):
+    tap.ok(not any(name.startswith("schemas/") for name in files), "no file that is made from others is among them", files)
+    binary = folder / "tree" / "build" / "tracemill"
+    for seed, host in enumerate(("a", "b"), 1):
+        (folder / f"{host}.xplane.pb").write_bytes(make_profile.MAKERS["gpu"](seed=seed).encode())
+    result = run("report", "a.xplane.pb", "b.xplane.pb", "-o", "whole", "--format", ",".join(MEDIA), binary=binary, cwd=folder)
+    tap.ok(result.status == 0, "a report is made", result)
+    summary, figures = by_direction(folder / "whole")
+    longest = {row["direction"]: row["dur_ps"] for row in reversed(summary["transfers"]["largest"])}
+    tap.ok(figures and all(v >= longest.get(d, 0) > 0 for d, v in figures.items()), "the figure is there", figures, longest)
+    check_schema(tap, folder / "tree", summary)
+    check_media(tap, folder / "whole", figures)
+    check_partials(tap, folder, binary, figures)
 
 
 if __name__ == "__main__":
-    main()
+    test_addition("a figure", PATCH, 4, check_figure, "build/tests/print_schema")

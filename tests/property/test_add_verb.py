@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from patched_tree import build_with, changed_files  # noqa: E402
-from tap import Tap  # noqa: E402
-from tracemill import BUILD, DEMO, ROOT, SANITIZED, Scratch, run  # noqa: E402
+from patched_tree import test_addition  # noqa: E402
+from tracemill import DEMO, ROOT, run  # noqa: E402
 
 PATCH = ROOT / "tests" / "data" / "add_verb.patch"
 
 
-def check_verb(tap, binary):
+def check_verb(tap, folder, _files, _objects):
+    binary = folder / "tree" / "build" / "tracemill"
     result = run("count", DEMO, binary=binary)
     tap.ok(result.status == 0 and result.out.strip() == "1", "the verb works", result)
     summary, description = "count the runs of log directories", "prints how many runs they have"
@@ -28,19 +28,5 @@ def check_verb(tap, binary):
     tap.ok(result.status == 2, "it takes no option of others", result)
 
 
-def main():
-    tap = Tap()
-    if SANITIZED or BUILD != ROOT / "build":
-        tap.skip("a verb is added", "objects of another build")
-        tap.done()
-    files = changed_files(PATCH)
-    tap.ok(len(files) <= 3, "three files change", files)
-    with Scratch() as folder:
-        is_built, _ = build_with(tap, folder, PATCH)
-        if is_built:
-            check_verb(tap, folder / "build" / "tracemill")
-    tap.done()
-
-
 if __name__ == "__main__":
-    main()
+    test_addition("a verb", PATCH, 3, check_verb)

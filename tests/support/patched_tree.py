@@ -6,7 +6,8 @@ import re
 import shutil
 import subprocess
 
-from tracemill import BUILD, ROOT
+from tap import Tap
+from tracemill import BUILD, ROOT, SANITIZED, Scratch
 
 NEEDED = ("Makefile", "pipeline", "stages", "reports", "schemas", "scripts", "docs", "tests/programs", "tests/property", "tests/support")
 OBJECTS = ("obj", "gen", "flags", ".deps-checked")
@@ -46,3 +47,19 @@ def build_with(tap, folder, patch, *goals):
     built = tool(folder, "make", "-j2", "WERROR=1", "build/tracemill", *goals)
     is_built = tap.ok(built.returncode == 0, "it builds", built.stdout[-2000:], built.stderr[-2000:])
     return is_built, sorted(re.findall(r"^ *cc +(\S+)", built.stdout, re.M))
+
+
+def test_addition(what, patch, most, check, *goals):
+    """Test that a patch of at most so many files adds something, where it is built.
+    in: check  called with tap, a folder in which `tree` is the built one, the changed files, the objects that were made"""
+    tap = Tap()
+    if SANITIZED or BUILD != ROOT / "build":
+        tap.skip(f"{what} is added", "objects of another build")
+        tap.done()
+    files = changed_files(patch)
+    tap.ok(len(files) <= most, f"at most {most} files change by hand", files)
+    with Scratch() as folder:
+        is_built, objects = build_with(tap, folder / "tree", patch, *goals)
+        if is_built:
+            check(tap, folder, files, objects)
+    tap.done()

@@ -147,7 +147,7 @@ static struct made_source *make_source(struct tm_run *run, const struct shape *s
     uint64_t next = 0;
 
     assert_non_null(made);
-    made->source = (struct tm_source){ &made_type, &made->trace };
+    made->source = (struct tm_source){ .type = &made_type, .trace = &made->trace };
     made->trace.run = run;
     made->trace.device_count = shape->devices;
     made->trace.tracks = tm_rows_new(run, TM_ACCOUNT_METADATA, sizeof(struct tm_track), 1 << 20);
