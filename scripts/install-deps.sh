@@ -50,11 +50,35 @@ if [ ${#wanted[@]} -eq 0 ]; then
     exit 2
 fi
 
+# Other systems have other names, and nothing is installed there: what is needed is named, for the one who can.  The names of
+# Ubuntu 22.04 and 24.04 are those of Debian.
+build_elsewhere() {
+    case "$1" in
+        fedora) echo 'dnf install gcc make pkgconf-pkg-config python3 zlib-devel isa-l-devel protobuf-c-devel protobuf-c-compiler' \
+            'cjson-devel libharu-devel dejavu-sans-fonts dejavu-sans-mono-fonts jemalloc-devel xxhash-devel libzstd-devel' \
+            'libarchive-devel sqlite-devel' ;;
+        alpine) echo 'apk add bash build-base pkgconf python3 zlib-dev isa-l-dev protobuf-c-dev protobuf-c-compiler cjson-dev' \
+            'libharu-dev font-dejavu jemalloc-dev xxhash-dev zstd-dev libarchive-dev sqlite-dev' ;;
+        *) return 1 ;;
+    esac
+}
 if ! command -v dpkg-query >/dev/null; then
-    # Not Debian: the packages have other names there.  The build says itself what it does not find.
-    if [ $check_only = no ]; then
-        echo "install-deps: this is no Debian system; needed are the equivalents of: ${wanted[*]}" >&2
+    if [ $check_only = yes ] && command -v protoc-c >/dev/null &&
+        pkg-config --exists zlib libzstd libarchive libprotobuf-c libcjson libxxhash sqlite3 2>/dev/null; then
+        exit 0
     fi
+    system=unknown like=
+    if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
+        # shellcheck disable=SC1090,SC1091
+        { read -r system; read -r like; } < <(. "${OS_RELEASE:-/etc/os-release}" && printf '%s\n%s\n' "${ID:-unknown}" "${ID_LIKE:-}")
+    fi
+    for one in $system $like; do
+        if command=$(build_elsewhere "$one"); then
+            echo "install-deps: this is $system; a build needs: $command" >&2
+            exit 0
+        fi
+    done
+    echo "install-deps: this is no Debian system ($system); needed are the equivalents of: ${wanted[*]}" >&2
     exit 0
 fi
 

@@ -5,7 +5,8 @@ VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
 # --- the static program ------------------------------------------------------------------------------------
 # The objects are those of `all`; only the libraries differ.  What Debian has no archive of, scripts/static-libs.sh builds.
 STATIC := $(BUILD)/static
-STATIC_LIBS := $(STATIC)/lib/libstatic.a -larchive -lprotobuf-c -lxxhash -ljemalloc_pic -lzstd -lbz2 -llzma -lnettle -lz -lm
+OBJCOPY ?= objcopy
+STATIC_LIBS := $(STATIC)/lib/libstatic.a -larchive -lprotobuf-c -lxxhash -lzstd -lbz2 -llzma -lnettle -lz -lm
 # Relative relocations are packed: half a megabyte.
 STATIC_LDFLAGS := -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs -Wl,--gc-sections -Wl,--build-id=none
 static: ## build/static/tracemill: one file that needs no library (installs what is missing)
@@ -15,9 +16,16 @@ static: ## build/static/tracemill: one file that needs no library (installs what
 $(STATIC)/lib/libstatic.a: scripts/static-libs.sh
 	$(call say,libs)
 	$(Q)CC='$(CC)' AR='$(AR)' scripts/static-libs.sh $(STATIC)/lib
-$(STATIC)/tracemill: $(BUILD)/obj/pipeline/main.o $(OBJECTS) $(STATIC)/lib/libstatic.a scripts/package.mk
+# Nothing unwinds the stack of the program: its tables would be a quarter of a megabyte.
+$(STATIC)/program.a: $(BUILD)/obj/pipeline/main.o $(OBJECTS)
+	@rm -f $@ $@.part && mkdir -p $(@D)
+	$(call say,ar)
+	$(Q)$(AR) rcsD $@.part $^
+	$(Q)$(OBJCOPY) -D -R .eh_frame -R .rela.eh_frame $@.part $@ && rm $@.part
+$(STATIC)/tracemill: $(STATIC)/program.a $(STATIC)/lib/libstatic.a scripts/package.mk
 	$(call say,link)
-	$(Q)$(CC) $(STATIC_LDFLAGS) -s -Wl,-Map=$(STATIC)/map -o $@ $(filter %.o,$^) $(STATIC_LIBS)
+	$(Q)$(CC) $(STATIC_LDFLAGS) -s -Wl,-Map=$(STATIC)/map -o $@ -Wl,--whole-archive $< -Wl,--no-whole-archive $(STATIC_LIBS)
+	$(Q)$(OBJCOPY) -R .comment $@
 
 # --- installing --------------------------------------------------------------------------------------------
 install: $(BUILD)/tracemill ## copy program, man page and completions to $(DESTDIR)$(PREFIX)
@@ -65,6 +73,31 @@ run-wheel: $(STATIC)/tracemill.spdx.json
 	@SOURCE_DATE_EPOCH=$(EPOCH) python3 -B scripts/python/tracemill_build.py wheel $(DIST) $(STATIC)/tracemill $(MACHINE) >/dev/null
 	@ls -l $(DIST)/*.whl
 
+# --- packages ----------------------------------------------------------------------------------------------
+deb: ## build/dist/tracemill_VERSION_ARCH.deb: the static program, man page, completions
+	@scripts/install-deps.sh build static deb
+	@$(MAKE) --no-print-directory run-deb
+.PHONY: deb run-deb
+run-deb: $(STATIC)/tracemill.spdx.json
+	@SOURCE_DATE_EPOCH=$(EPOCH) scripts/packaging/deb.sh $(VERSION) $(STATIC) $(DIST)
+	@ls -l $(DIST)/*.deb
+# Recipes of others, with the version and the hashes of this release in them.
+run-recipes: run-dist
+	@python3 scripts/packaging/recipes.py --release $(VERSION) --dist $(DIST) -o $(DIST)/recipes
+.PHONY: run-recipes
+
+# --- a release ---------------------------------------------------------------------------------------------
+release: ## everything that is handed out, in build/dist with SHA256SUMS; wants a clean tree and CHANGES.md
+	@scripts/install-deps.sh build static deb
+	@[ -z "$$(git status --porcelain)" ] || { echo 'release: there are changes that are not committed' >&2; exit 1; }
+	@grep -q '^## $(VERSION)' CHANGES.md || { echo 'release: CHANGES.md has no section $(VERSION)' >&2; exit 1; }
+	@rm -rf $(DIST)
+	@$(MAKE) --no-print-directory run-release
+.PHONY: release run-release
+run-release: run-dist run-wheel run-deb run-recipes
+	@cd $(DIST) && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS
+	@cat $(DIST)/SHA256SUMS
+
 # --- tests -------------------------------------------------------------------------------------------------
 test-packaging: ## the static program, the wheel and the packages: whole, installed and run (minutes)
 	@scripts/install-deps.sh build static deb test
@@ -76,5 +109,5 @@ $(BUILD)/packaging/.made: tests/packaging/requirements.txt
 	$(Q)python3 -m venv $(@D)
 	$(Q)$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
 	@touch $@
-run-test-packaging: $(NEEDS) $(BUILD)/packaging/.made run-dist run-wheel
+run-test-packaging: $(NEEDS) $(BUILD)/packaging/.made run-release
 	@TM_PACKAGING=1 $(RUN_TESTS) packaging

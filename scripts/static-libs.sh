@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the libraries of the static program that Debian ships as shared objects only, from the sources of the
-# installed -dev packages: cJSON, libharu, ISA-L, and xxHash's run-time dispatch.  SQLite is built as well: Debian's
-# archive brings full-text search, R-trees, sessions and dlopen(), 850 KB that no verb uses.
+# installed -dev packages: cJSON, libharu, ISA-L, and xxHash's run-time dispatch.  SQLite and jemalloc are built as
+# well, for their size: Debian's archive of the one brings full-text search, R-trees and dlopen(), and no function of
+# the other can be left out.
 #
 #   CC=gcc AR=ar scripts/static-libs.sh OUT [MACHINE]        MACHINE: x86_64 (default: this one) or aarch64
 #
@@ -64,6 +65,7 @@ fetch() {
 }
 fetch cjson libcjson-dev
 fetch libharu libhpdf-dev --tar-only # Debian's patches set the version and the build, and the headers have both
+fetch jemalloc libjemalloc-dev
 fetch libisal libisal-dev
 fetch sqlite3 libsqlite3-dev
 fetch xxhash libxxhash-dev
@@ -92,8 +94,8 @@ if [ ! -f "$tree/sqlite3.c" ]; then
     (cd "$tree" && { ./configure --disable-tcl --disable-readline && make sqlite3.c; } >"$out/sqlite3.log" 2>&1) ||
         { tail -n 20 "$out/sqlite3.log" >&2; exit 1; }
 fi
-(cd "$tree" && compile -Os -D_GNU_SOURCE -DSQLITE_SECURE_DELETE -DSQLITE_OMIT_LOOKASIDE=1 -DSQLITE_OMIT_LOAD_EXTENSION \
-    -DSQLITE_THREADSAFE=1 -DSQLITE_LIKE_DOESNT_MATCH_BLOBS -DSQLITE_MAX_VARIABLE_NUMBER=250000 \
+(cd "$tree" && compile -O2 -D_GNU_SOURCE -DSQLITE_SECURE_DELETE -DSQLITE_OMIT_LOOKASIDE=1 -DSQLITE_OMIT_LOAD_EXTENSION \
+    -DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_LIKE_DOESNT_MATCH_BLOBS -DSQLITE_MAX_VARIABLE_NUMBER=250000 \
     -c sqlite3.c -o "$out/obj/sqlite3.o")
 
 (
@@ -103,6 +105,20 @@ fi
     make "${isal[@]}" "CC=$CC ${flags[*]}" "AR=$AR" STRIP_gcc=: lib >"$out/isal.log" 2>&1 || { tail -n 20 "$out/isal.log" >&2; exit 1; }
 )
 cp "$out"/src/libisal/tree/bin/*.o "$out/obj/"
+# The malloc of Debian's package, less operator new and profiling.  Pages of 64 KiB are met on arm64 alone.
+(
+    cd "$out/src/jemalloc/tree"
+    page=() host=()
+    if [ "$machine" != "$(uname -m)" ]; then host=("--host=$("$CC" -dumpmachine)"); fi
+    if [ "$machine" = aarch64 ]; then page=(--with-lg-page=16); fi
+    {
+        [ -f Makefile ] || CC=$CC ./configure --disable-cxx --disable-libdl --disable-shared --disable-doc "${host[@]}" "${page[@]}"
+        make "CC=$CC" "AR=$AR" "EXTRA_CFLAGS=${flags[*]} -O2 -fno-unroll-loops" build_lib_static
+    } >"$out/jemalloc.log" 2>&1 || { tail -n 20 "$out/jemalloc.log" >&2; exit 1; }
+)
+for object in "$out"/src/jemalloc/tree/src/*.pic.o; do
+    cp "$object" "$out/obj/jemalloc_$(basename "$object" .pic.o).o"
+done
 rm -f "$out/libstatic.a"
 (cd "$out/obj" && LC_ALL=C "$AR" rcsD ../libstatic.a ./*.o)
 mv "$out/versions.part" "$out/versions"

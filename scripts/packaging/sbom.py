@@ -4,6 +4,8 @@
 
     sbom.py --map MAP --versions FILE --program FILE --release VERSION [--sysroot DIR] -o FOLDER
 
+    sbom.py --built-using SBOM       the same libraries, as Debian's field of this name wants them
+
 Rests on the linker's map: what it says was linked is in the document, and an archive that nobody knows the licence of is
 an error.  FOLDER gets tracemill.spdx.json and licenses/NAME.txt.
 """
@@ -39,6 +41,7 @@ KNOWN = {
     "zlib1g-dev": ("zlib", "Zlib", "Jean-loup Gailly and Mark Adler"),
 }
 BUILT = {"cJSON.o": "libcjson-dev", "sqlite3.o": "libsqlite3-dev", "xxh_x86dispatch.o": "libxxhash-dev"}
+STARTS = {"hpdf_": "libhpdf-dev", "jemalloc_": "libjemalloc-dev"}
 
 
 def linked(path):
@@ -71,8 +74,10 @@ def components(options):
     built = dict(line.split() for line in options.versions.read_text().splitlines())
     owners, found = {}, {"fonts-dejavu-core": (version_of("fonts-dejavu-core"), "fonts-dejavu-core")}
     for archive, member in linked(options.map):
-        if archive.endswith("libstatic.a"):
-            package = BUILT.get(member, "libhpdf-dev" if member.startswith("hpdf_") else "libisal-dev")
+        if archive.endswith("/program.a"):
+            continue
+        if archive.endswith("/libstatic.a"):
+            package = BUILT.get(member) or next((p for start, p in STARTS.items() if member.startswith(start)), "libisal-dev")
             found[package] = (built[package], package)
             continue
         if archive not in owners:
@@ -85,7 +90,22 @@ def components(options):
     return found
 
 
+def built_using(path):
+    """Source packages with their exact versions, of what has to come with its sources."""
+    document = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for package in document["packages"]:
+        if "GPL" in package["licenseDeclared"]:
+            binary = package["externalRefs"][0]["referenceLocator"].split("/")[-1].split("@")[0]
+            source = subprocess.run(["dpkg-query", "-W", "-f=${source:Package}", binary], capture_output=True, text=True, check=True).stdout
+            rows.append(f"{source} (= {package['versionInfo']})")
+    return ", ".join(sorted(rows))
+
+
 def main():
+    if sys.argv[1:2] == ["--built-using"]:
+        print(built_using(Path(sys.argv[2])))
+        return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("map", "versions", "program"):
         parser.add_argument(f"--{name}", type=Path, required=True)

@@ -61,6 +61,8 @@ def check_report(tap, folder):
     got = made.table("kernels", where="count > 1", sort="-max_ps", top=3, fields=["name", "max_ps"])
     tap.ok(list(got) == want["rows"] and got.left_out == want["left_out"] and len(got) == 3, "table: rows, and what was left out", got)
     tap.ok("kernels" in made.tables(), "tables: names them")
+    sql = "select name, count(*) as n from events group by name order by n desc, name limit 3"
+    tap.ok(made.query(sql) == printed("query", DEMO, sql)["rows"] and len(made.query(sql)) == 3, "query: the rows of a SELECT over the events")
     run("report", DEMO, "-o", folder / "whole", "--format", "html,text,markdown", "-q")
     for suffix, name in ((".txt", "report.txt"), (".md", "report.md"), (".html", "report.html")):
         saved = made.save(folder / f"saved{suffix}").read_text(encoding="utf-8")

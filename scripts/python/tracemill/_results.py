@@ -177,9 +177,15 @@ class Report(_Result):
     _formats = FORMATS
 
     def __init__(self, document: Path_, folder: Optional["tempfile.TemporaryDirectory[str]"] = None,
-                 source: Optional[Sequence[str]] = None) -> None:
+                 source: Optional[Sequence[str]] = None, inputs: Optional[Sequence[str]] = None) -> None:
         super().__init__(document, folder)
-        self._source = source
+        # What formats are made from, and the inputs with the options that chose them.
+        self._source, self._inputs = source, inputs or [self._document]
+
+    def query(self, sql: str, **options: Any) -> List[Dict[str, Any]]:
+        """The rows of an SQL SELECT over the events and tables of the run: `tracemill schema` lists them.  Reads the profile again."""
+        document = run_json("query", *self._inputs, sql, *arguments_of(options))
+        return list(document["rows"])
 
     @property
     def figures(self) -> Figures:
@@ -232,7 +238,8 @@ def report(*inputs: Path_, **options: Any) -> Report:
     # A partial holds the run, without the trace: other formats are made of it with the same title and names.
     kept = {name: value for name, value in options.items() if name in ("title", "note")}
     source = [*words, *arguments_of(options)] if options.get("redact") else [os.path.join(folder.name, "run.partial"), *arguments_of(kept)]
-    return Report(os.path.join(folder.name, "summary.json"), folder, source)
+    chosen = {name: value for name, value in options.items() if name in ("latest", "run", "steps", "skip_steps", "window", "memory", "tmp", "redact")}
+    return Report(os.path.join(folder.name, "summary.json"), folder, source, [*words, *arguments_of(chosen)])
 
 
 def compare(base: Union[Path_, Report], new: Union[Path_, Report], *more: Union[Path_, Report], **options: Any) -> Comparison:

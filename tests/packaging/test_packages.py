@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Archives, the .deb, recipes and images: whole, of one version, and what they install runs.
+
+Without `make test-packaging` only what needs no release: the recipes, and what install-deps.sh says elsewhere.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from tap import Tap  # noqa: E402
+from tracemill import BUILD, DEMO, ROOT, Scratch, run  # noqa: E402
+
+PACKAGING = ROOT / "scripts" / "packaging"
+DIST = BUILD / "dist"
+VERSION = run("version").out.split()[1]
+STEM = f"tracemill-{VERSION}-linux-x86_64"
+
+
+def call(*words, **options):
+    return subprocess.run([str(w) for w in words], capture_output=True, text=True, check=False, **options)
+
+
+def check_version(tap):
+    """One place has the version: pipeline/*.h."""
+    strange = [str(p.relative_to(ROOT)) for folder in ("scripts", ".github") for p in (ROOT / folder).rglob("*")
+               if p.is_file() and "__pycache__" not in p.parts and re.search(rf"(?<![\d.]){re.escape(VERSION)}(?![\d.])", p.read_text(encoding="utf-8"))]
+    tap.ok(not strange and VERSION not in (ROOT / "pyproject.toml").read_text(), "no recipe has a version of its own", strange)
+    document = json.loads(run("version", "--json").out)
+    tap.ok(document["version"] == VERSION and document["libraries"] and f"\n## {VERSION}" in (ROOT / "CHANGES.md").read_text(encoding="utf-8"),
+           "version --json has it, and CHANGES.md a section", document)
+
+
+def check_recipes(tap):
+    with Scratch() as folder:
+        static = folder / f"{STEM}.tar.gz"
+        static.write_bytes(b"an archive")
+        done = call(sys.executable, PACKAGING / "recipes.py", "--release", VERSION, "--dist", folder, "-o", folder / "out")
+        texts = {p.name: p.read_text(encoding="utf-8") for p in (folder / "out").glob("*")}
+        tap.ok(done.returncode == 0 and len(texts) == 4 and not any(re.search("@[A-Z0-9_]+@", t) for t in texts.values()),
+               "recipes: every value is filled in", done, sorted(texts))
+        digest = hashlib.sha256(b"an archive").hexdigest()
+        recipe = yaml.safe_load(texts["meta.yaml"])
+        tap.ok(recipe["package"] == {"name": "tracemill", "version": VERSION} and recipe["source"]["sha256"] == digest and digest in texts["tracemill.rb"],
+               "recipes: conda and Homebrew have version and hash", recipe)
+        if shutil.which("ruby"):
+            done = call("ruby", "-wc", folder / "out/tracemill.rb")
+            tap.ok(done.returncode == 0 and "warning" not in done.stderr, "recipes: the formula is Ruby", done)
+        else:
+            tap.skip("recipes: the formula is Ruby", "no ruby here")
+        static.unlink()
+        tap.ok(call(sys.executable, PACKAGING / "recipes.py", "--release", VERSION, "--dist", folder, "-o", folder / "x").returncode != 0,
+               "recipes: without the archive there are none")
+
+
+def check_elsewhere(tap):
+    """install-deps.sh where there is no dpkg."""
+    with Scratch() as folder:
+        for tool in ("bash", "cat"):
+            (folder / tool).symlink_to(shutil.which(tool))
+        for release, words in (("ID=fedora\n", ("dnf install", "isa-l-devel", "libharu-devel")), ("ID=alpine\n", ("apk add", "isa-l-dev", "libharu-dev")),
+                               ('ID=rocky\nID_LIKE="rhel centos fedora"\n', ("dnf install",)), ("ID=void\n", ("no Debian system", "libhpdf-dev"))):
+            (folder / "os-release").write_text(release)
+            done = call("/bin/bash", ROOT / "scripts/install-deps.sh", "--check", "build", env={"PATH": str(folder), "OS_RELEASE": str(folder / "os-release")})
+            tap.ok(done.returncode == 0 and all(word in done.stderr for word in words), f"install-deps: names the packages of {release.split()[0]}", done)
+
+
+# --- of a release ----------------------------------------------------------------------------------------------
+def check_archives(tap, folder):
+    sums = [line.split("  ") for line in (DIST / "SHA256SUMS").read_text().splitlines()]
+    made = sorted(str(p.relative_to(DIST)) for p in DIST.rglob("*") if p.is_file() and p.name != "SHA256SUMS")
+    tap.ok(sorted(name for _, name in sums) == made and call("sha256sum", "-c", "--quiet", "SHA256SUMS", cwd=DIST).returncode == 0,
+           "SHA256SUMS: each file, and its hash", made)
+    with tarfile.open(DIST / f"{STEM}.tar.gz") as archive:
+        archive.extractall(folder)
+    root = folder / STEM
+    done = call(root / "bin/tracemill", "report", DEMO, "-o", folder / "out", "-q")
+    tap.ok(done.returncode == 0 and (folder / "out/report.html").exists(), "the static archive: unpacked, it runs", done)
+    names = {"LICENSE", "NOTICE", "licenses", "tracemill.spdx.json", "bin", "share"}
+    tap.ok({p.name for p in root.iterdir()} == names, "the static archive: with licences and SBOM", sorted(root.iterdir()))
+    done = [call("bash", "-n", root / "share/bash-completion/completions/tracemill"), call("man", "--warnings", "-l", root / "share/man/man1/tracemill.1")]
+    tap.ok(all(d.returncode == 0 for d in done) and "tracemill" in done[1].stdout, "the static archive: man page and completions are good", *done)
+    before = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in DIST.glob("*.*")}
+    again = call("make", "--no-print-directory", f"BUILD={BUILD}", "run-dist", "run-wheel", cwd=ROOT)
+    after = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in DIST.glob("*.*")}
+    tap.ok(again.returncode == 0 and before == after, "archives and wheel: packed again, the same bytes", again, set(before.items()) ^ set(after.items()))
+
+
+def check_source(tap, folder):
+    with tarfile.open(DIST / f"tracemill-{VERSION}.tar.gz") as archive:
+        archive.extractall(folder)
+    tree = folder / f"tracemill-{VERSION}"
+    listed = call("git", "ls-files", cwd=ROOT).stdout.split()
+    missing = [name for name in listed if not (tree / name).exists()]
+    tap.ok(listed and not missing and (tree / "PKG-INFO").read_text().startswith("Metadata-Version"), "the source archive: every file, and it is an sdist", missing[:5])
+    dry = call("make", "-n", "all", cwd=tree)
+    tap.ok(dry.returncode == 0 and "build/tracemill" in dry.stdout, "the source archive: make knows what to do", dry.stderr)
+
+
+def check_deb(tap, folder):
+    debs = sorted(DIST.glob("*.deb"))
+    tap.ok(len(debs) == 1 and debs[0].name == f"tracemill_{VERSION}_amd64.deb", "one .deb", debs)
+    if shutil.which("lintian"):
+        done = call("lintian", "--fail-on", "error,warning", "--suppress-tags", "bogus-mail-host", debs[0])
+        tap.ok(done.returncode == 0 and not re.search("^[EW]: ", done.stdout, re.MULTILINE), "lintian finds nothing", done.stdout)
+    else:
+        tap.skip("lintian", "not installed")
+    fields = call("dpkg-deb", "-f", debs[0]).stdout
+    tap.ok("\nDepends:" not in fields and "Built-Using: gcc" in fields and "glibc (=" in fields, "the .deb needs nothing, and names what has to come with its sources", fields)
+    call("dpkg-deb", "-x", debs[0], folder)
+    done = call(folder / "usr/bin/tracemill", "brief", DEMO)
+    names = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    want = {"usr/share/man/man1/tracemill.1.gz", "usr/share/bash-completion/completions/tracemill", "usr/share/zsh/vendor-completions/_tracemill",
+            "usr/share/fish/vendor_completions.d/tracemill.fish", "usr/share/doc/tracemill/copyright"}
+    tap.ok(done.returncode == 0 and want <= names, "the .deb: the program runs; man page and completions are there", done, want - names)
+
+
+def check_image(tap, folder):
+    """The Dockerfile's steps, by hand: there may be no builder."""
+    with tarfile.open(DIST / f"{STEM}.tar.gz") as archive:
+        archive.extractall(folder)
+    context, root, user, entry, work = folder / STEM, folder / "image", None, None, "/"
+    root.mkdir()
+    for line in (DIST / "recipes/Dockerfile").read_text(encoding="utf-8").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "COPY":
+            *sources, target = rest.split()
+            for source in sources:
+                place = root / target.lstrip("/") / (source if target.endswith("/") else "")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                (shutil.copytree if (context / source).is_dir() else shutil.copy)(context / source, place)
+        elif word == "USER":
+            user = rest.split(":")
+        elif word == "ENTRYPOINT":
+            entry = json.loads(rest)
+        elif word == "WORKDIR":
+            work = rest
+        else:
+            assert not line or word in ("#", "FROM"), line
+    (root / work.lstrip("/")).mkdir(exist_ok=True)
+    tap.ok(sorted(p.name for p in root.iterdir()) == ["usr", "work"] and user and entry, "the image: holds the program alone", sorted(root.rglob("*"))[:9])
+    if call("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").returncode != 0:
+        tap.skip("the image runs", "bubblewrap is not installed, or namespaces are forbidden")
+        return
+    shared = folder / "shared"
+    shared.mkdir()
+    shutil.copy(next(DEMO.rglob("*.xplane.pb*")), shared)
+    for path in (shared, *shared.iterdir()):
+        os.chown(path, int(user[0]), int(user[1]))
+    done = call("bwrap", "--unshare-all", "--clearenv", "--uid", user[0], "--gid", user[1], "--ro-bind", root, "/", "--bind", shared, work, "--chdir", work,
+                *entry, "report", ".", "-o", "report", "-q")
+    tap.ok(done.returncode == 0 and (shared / "report/report.html").exists(), "the image: makes a report as nobody, in a root that is read only", done)
+    words = shlex.split(re.search(r"exec tracemill\.sif (.*)", (DIST / "recipes/tracemill.def").read_text()).group(1))
+    files = re.findall(r"^    (\S+) (/\S+)$", (DIST / "recipes/tracemill.def").read_text(), re.MULTILINE)
+    tap.ok(words[0] == "tracemill" and all((folder / source).exists() for source, _ in files) and ("/usr/bin/tracemill" in [t for _, t in files]),
+           "the Apptainer recipe: names files that the archive has", files)
+
+
+def main():
+    tap = Tap()
+    for check in (check_version, check_recipes, check_elsewhere):
+        check(tap)
+    if os.environ.get("TM_PACKAGING"):
+        for check in (check_archives, check_source, check_deb, check_image):
+            with Scratch() as folder:
+                check(tap, folder)
+    else:
+        tap.skip("archives, packages and images", "make test-packaging makes them")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
