@@ -34,6 +34,10 @@ compiler_has = $(if $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>
 HARDENING := -fstack-protector-strong $(FORTIFY) -fPIE $(call compiler_has,-fstack-clash-protection) \
 	$(call compiler_has,-fcf-protection=full) $(call compiler_has,-mbranch-protection=standard)
 CPPFLAGS += -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -I. -I$(BUILD)/gen
+# The program is the same wherever it is built.
+ifneq ($(filter /%,$(BUILD)),)
+CPPFLAGS += -ffile-prefix-map=$(BUILD)=build
+endif
 # What watches memory sees the borders of blocks that come from the heap, and of no others.
 CPPFLAGS += $(if $(SANITIZE),-DTM_HEAP_BLOCKS)
 CFLAGS += -std=c11 $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
