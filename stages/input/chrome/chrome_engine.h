@@ -216,17 +216,24 @@ static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t
 }
 
 /* out:    NULL where it is not for a glance */
-static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_time *time)
+TM_INLINE const uint8_t *read_decimal(const uint8_t *at, struct tm_json_time *time)
 {
     uint64_t us;
     uint32_t ps;
-    const uint8_t *const end = tm_glance_time(at, &us, &ps);
+    const uint8_t *const end = tm_glance_decimal(at, &us, &ps);
 
     if (!end)
         return NULL;
-    us += ps == 1000000;
-    *time = (struct tm_json_time){ .us = (int64_t)us, .ps = ps == 1000000 ? 0 : (int32_t)ps };
+    *time = (struct tm_json_time){ .us = (int64_t)(us + (ps == 1000000)), .ps = ps == 1000000 ? 0 : (int32_t)ps };
     return end;
+}
+
+/* The same of one that ends. */
+static inline const uint8_t *read_short_time(const uint8_t *at, struct tm_json_time *time)
+{
+    const uint8_t *const end = read_decimal(at, time);
+
+    return end && tm_ends_number(*end) ? end : NULL;
 }
 
 static inline uint32_t take_decimal_time(const struct tm_json_decimal *decimal, struct tm_json_time *time)
@@ -718,9 +725,9 @@ static inline const uint8_t *read_varying(struct tm_chrome_reader *r, const uint
 
     switch ((enum tm_number_kind)before->kind) {
     case TM_NUMBER_TS:
-        return read_short_time(at, &r->event.ts);
+        return read_decimal(at, &r->event.ts);
     case TM_NUMBER_DUR:
-        return read_short_time(at, &r->event.dur);
+        return read_decimal(at, &r->event.dur);
     case TM_NUMBER_ID:
         return tm_glance_integer(at, &r->event.id.number);
     case TM_NUMBER_FACT:
@@ -729,6 +736,17 @@ static inline const uint8_t *read_varying(struct tm_chrome_reader *r, const uint
     default:
         return plain_digits_end(at);
     }
+}
+
+static inline void take_template(struct tm_chrome_reader *r, const uint8_t *begin, const struct tm_template *whole)
+{
+    r->event.offset = tm_json_offset(&r->window, begin);
+    r->event.has = whole->has;
+    r->event.phase = whole->phase;
+    r->event.known = &whole->known;
+    r->seen = whole->seen;
+    if (whole->facts || whole->has_tallies)
+        tm_chrome_take_rare(r, whole);
 }
 
 /* out:    behind the event; NULL: none like it is remembered, and nothing of it is taken */
@@ -749,7 +767,44 @@ static inline const uint8_t *read_remembered(struct tm_chrome_reader *r, const u
     } while (piece->kind != TM_NUMBER_NONE);
     if (!piece->whole)
         return NULL;
-    tm_chrome_take_template(r, begin, piece->whole);
+    take_template(r, begin, (const struct tm_template *)(const void *)(t->bytes + (piece->whole - 1)));
+    return at;
+}
+
+/* The event that follows another one, where no more than a comma and little space stands between them.
+ * out:    NULL: something else, or the window ends */
+static inline const uint8_t *following_event(const uint8_t *at)
+{
+    if (*at != ',')
+        return NULL;
+    at = tm_space_end(at + 1);
+    return *at == '{' ? at : NULL;
+}
+
+/* Events that are known, given to whom they are for, one after the other.
+ * out:    *next  behind the last one; NULL: an event that is not known begins there
+ *         returns the place of that event, or of what stands behind the last one */
+static inline const uint8_t *read_known_events(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
+{
+    const uint8_t *end = read_remembered(r, at);
+    int32_t count = 0;
+
+    *ended = end;
+    while (end) {
+        count++;
+        at = end;
+        if (!r->known.take)
+            break;
+        r->known.take(r->known.to, &r->event);
+        at = following_event(end);
+        *ended = !at || tm_failed(r->run);
+        if (*ended) {
+            at = end;
+            break;
+        }
+        end = read_remembered(r, at);
+    }
+    tm_chrome_gain_trust(r->templates, count);
     return at;
 }
 
@@ -781,9 +836,11 @@ static const uint8_t *read_new_event(struct tm_chrome_reader *r, const uint8_t *
 
 static const uint8_t *read_event(struct tm_chrome_reader *r, const uint8_t *at)
 {
-    const uint8_t *const end = tm_chrome_may_be_known(r) ? read_remembered(r, at) : NULL;
+    bool ended = false;
 
-    return end ? end : read_new_event(r, at);
+    if (tm_chrome_may_be_known(r))
+        at = read_known_events(r, at, &ended);
+    return ended ? at : read_new_event(r, at);
 }
 
 static const uint8_t *skip_any(struct tm_chrome_reader *r, const uint8_t *at)

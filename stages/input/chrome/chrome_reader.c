@@ -113,6 +113,12 @@ tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome
     return reader->window.status;
 }
 
+void tm_chrome_take_known(struct tm_chrome_reader *reader, tm_chrome_take *take, void *to)
+{
+    reader->known.take = take;
+    reader->known.to = to;
+}
+
 const struct tm_chrome_header *tm_chrome_header(const struct tm_chrome_reader *reader)
 {
     return &reader->header;
@@ -247,7 +253,7 @@ static const uint8_t *read_element(struct tm_chrome_reader *r, const uint8_t *at
         return at;
     if (*at == '{') {
         at = r->engine->event(r, at);
-        *got = at && r->seen;
+        *got = at && r->seen && !(r->event.known && r->known.take);
         r->waits_empty = at && !r->seen;
     } else {
         at = r->engine->skip(r, at);

@@ -2,6 +2,7 @@
 #ifndef TM_CHROME_READER_H
 #define TM_CHROME_READER_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "stages/input/bytes/input_file.h"
@@ -87,13 +88,16 @@ struct tm_chrome_known {
     uint8_t correlation;     /* enum tm_stat: whose value it is; TM_STAT_UNKNOWN = it is the one of the record */
     uint8_t number;          /* the same of `value` */
     int8_t tally;            /* enum tm_tally; below 0 = none */
+    bool is_plain;           /* a span that has both times and no arguments; no key and no facts are wanted */
+    uint64_t varying;        /* set by tm_chrome_remember: bits of enum tm_stat; of TM_STAT_UNKNOWN: the id */
     bool has_number;
     bool has_facts; /* all facts are wanted: each is a number, and no config is made of them */
     bool has_key;   /* the correlation is made of these; the first one is the number of the id */
     uint64_t key[4];
     int64_t value;
-    uint64_t varying; /* set by tm_chrome_remember: bits of enum tm_stat; of TM_STAT_UNKNOWN: the id */
 };
+
+static_assert(offsetof(struct tm_chrome_known, has_number) == 64, "what a plain one needs is one cache line");
 
 /* A device as deviceProperties tells it (PyTorch).  0 or "" = not told. */
 struct tm_chrome_device {
@@ -151,6 +155,11 @@ tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome
  * counted in any case.  How long it is remembered is chosen here, and with tm_chrome_may_remember whether. */
 bool tm_chrome_may_remember(struct tm_chrome_reader *reader);
 void tm_chrome_remember(struct tm_chrome_reader *reader, struct tm_chrome_known *known);
+
+/* Have events that are known given to a function as they are found, in place of tm_chrome_next. */
+typedef void tm_chrome_take(void *to, const struct tm_chrome_event *event);
+
+void tm_chrome_take_known(struct tm_chrome_reader *reader, tm_chrome_take *take, void *to);
 
 /* Look at the present event and at those that follow it, as far as the window holds them: the same whatever the reads.
  * None of it is taken, and nothing counted.
@@ -493,6 +502,10 @@ struct tm_chrome_reader {
     uint32_t number_count; /* more than there can be: nobody wants them */
     uint64_t event_base;   /* of the window, when it began */
     struct tm_chrome_templates *templates;
+    struct {
+        tm_chrome_take *take; /* NULL: they are given out as others are */
+        void *to;
+    } known;
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
     uint32_t text_most;                              /* bytes of a text that may stay in the window */
     uint8_t *side; /* texts of the event that are not in the window as they are wanted; padded */

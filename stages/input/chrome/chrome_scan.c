@@ -100,6 +100,7 @@ static tm_status chrome_finish_own(void *to, const struct tm_record *record, uin
  * source: Trace Event Format (phases); categories: stages/resolve/classes.c */
 
 static const int64_t ps_per_us = 1000000;
+static const int64_t usual_us = (int64_t)86400 * 1000000; /* of a start or a length: a day */
 
 /* What a phase is to us. */
 /* clang-format off */
@@ -392,15 +393,35 @@ static void take_allocation(struct tm_chrome_maker *m, const struct tm_facts *fa
     tm_facts_allocation(&maker, facts, tm_raw_allocation(raw, &m->args));
 }
 
-/* What is made of an event that is another one but for its numbers. */
-static void store_known(struct tm_chrome_maker *m, const struct tm_chrome_event *e)
+/* The same of a span without anything else, as nearly all are.  false: its times are not as they usually are */
+static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome_event *e)
 {
+    const struct tm_chrome_known *const known = e->known;
+    const int64_t us = (int64_t)((uint64_t)e->ts.us - (uint64_t)m->origin_us);
+    struct tm_raw_record raw = { .record = known->record, .traits = known->traits };
+
+    if (us < 0 || us >= usual_us || e->dur.us < 0 || e->dur.us >= usual_us || !(e->dur.us | (e->dur.ps > 1)))
+        return false;
+    raw.record.start_ps = us * ps_per_us + e->ts.ps;
+    raw.record.dur_ps = e->dur.us * ps_per_us + e->dur.ps;
+    if (known->correlation && known->varying >> known->correlation & 1)
+        raw.record.correlation = (uint64_t)e->facts.ints[known->correlation];
+    tm_record_store_add(m->store, &raw);
+    return true;
+}
+
+/* What is made of an event that is another one but for its numbers. */
+static void store_known(void *to, const struct tm_chrome_event *e)
+{
+    struct tm_chrome_maker *const m = to;
     const struct tm_chrome_known *const known = e->known;
     struct tm_raw_record raw = { .record = known->record, .traits = known->traits };
     uint64_t key[4];
 
     m->run->events_read++;
     m->complete += e->phase == 'X';
+    if (known->is_plain && store_plain(m, e))
+        return;
     if (known->tally >= 0)
         count(m, (enum tm_tally)known->tally);
     if (!take_times(m, e, &raw.record))
@@ -441,6 +462,8 @@ static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e,
     known->tally = phase_rows[phase].tally;
     known->has_number = raw->record.args_length == sizeof(struct tm_number);
     known->value = known->has_number ? m->args.number.value : 0;
+    known->is_plain = phase == PHASE_COMPLETE && e->has & TM_CHROME_TS && e->has & TM_CHROME_DUR &&
+                      !(known->has_number || known->has_facts || known->has_key || known->number) && known->tally < 0;
     tm_chrome_remember(m->reader, known);
 }
 
@@ -498,10 +521,6 @@ static void chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_
 {
     const enum phase phase = phase_of(event->phase);
 
-    if (event->known) {
-        store_known(m, event);
-        return;
-    }
     if (phase == PHASE_METADATA) {
         tm_chrome_take_metadata(m->tracks, event);
         return;
@@ -567,6 +586,8 @@ static tm_status open_parts(struct scan *s)
     m->configs = tm_configs_new(s->trace);
     s->reader = tm_chrome_reader_new(s->run, s->input, NULL);
     m->reader = s->reader;
+    if (s->reader)
+        tm_chrome_take_known(s->reader, store_known, m);
     m->header = s->reader ? tm_chrome_header(s->reader) : NULL;
     if (s->trace->keeps_arguments)
         m->arguments = tm_chrome_arguments_new(s->run, s->trace->names);

@@ -7,8 +7,8 @@
  * The pieces of text between are a tree, since the first ones are those of many events: behind `,"dur":|` one piece
  * follows for each name.  The piece that followed last is compared first; then a piece is looked up by a hash of what
  * stands behind the number, of as many bytes (1, 8, 16 ... 512) as pieces that follow there have, and compared in full.
- * An event that comes to a last piece costs that and its numbers: what its name, class, config and track are stands in the
- * template, as the caller made it (tm_chrome_remember).  Anything else is read as if there were no templates: a number that
+ * An event that comes to a last piece costs that and its numbers: the template has its name, class, config and track, as
+ * the caller made them (tm_chrome_remember), and the caller is given such events one after the other.  Anything else is read as if there were no templates: a number that
  * is not plain (a sign before a time, an exponent, more digits than 16), another key, an escape, the end of the window.
  *
  * Which numbers vary: the times, the id, and of arguments those that differed between two events of one name.  Where the
@@ -33,10 +33,14 @@ enum {
     BYTES_LEAST = 64 << 10,
     BYTES_MOST = 2 << 20,
     PIECE_BYTES = 64, /* there is room for a piece for so many bytes of text */
-    VOTES = 256,      /* a power of two */
+    SLOTS_LEAST = 256,
+    SLOTS_A_PIECE = 2, /* there are so many at the most */
+    SLOTS_IN_USE = 4,  /* so many for a piece, while there are enough */
+    VOTES = 256,       /* a power of two */
     LEARNING_COSTS = 4,
     LEARNED_TWICE_MOST = 64,
     COMPARED_AT_ONCE = 32,
+    LINE_BYTES = 64, /* of the cache */
 };
 
 /* The numbers of the last event of a name. */
@@ -47,12 +51,14 @@ struct tm_template_votes {
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + 63) & ~(size_t)63;
+    return (bytes + LINE_BYTES - 1) & ~(size_t)(LINE_BYTES - 1);
 }
 
 static void forget_all(struct tm_chrome_templates *t)
 {
-    memset(t->slots, 0, sizeof(*t->slots) << t->slot_bits);
+    memset(t->slots, 0, t->most * SLOTS_A_PIECE * sizeof(*t->slots));
+    memset(t->texts, 0, t->most * sizeof(*t->texts));
+    t->slot_mask = SLOTS_LEAST - 1;
     t->pieces[0] = (struct tm_piece){ .kind = TM_NUMBER_NONE };
     t->count = 1;
     t->used = 0;
@@ -62,31 +68,32 @@ static void forget_all(struct tm_chrome_templates *t)
 struct tm_chrome_templates *tm_chrome_templates_new(struct tm_run *run)
 {
     const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 16;
-    size_t room = BYTES_LEAST, taken;
+    size_t room = BYTES_LEAST, most, taken;
     struct tm_chrome_templates *t;
-    uint32_t slot_bits = 11;
 
-    while (room < BYTES_MOST && room * 2 <= share) {
+    while (room < BYTES_MOST && room * 2 <= share)
         room *= 2;
-        slot_bits++;
-    }
-    taken = aligned(sizeof(*t)) + VOTES * sizeof(*t->votes) + room / PIECE_BYTES * sizeof(*t->pieces) +
-            (sizeof(*t->slots) << slot_bits) + room + COMPARED_AT_ONCE;
+    most = room / PIECE_BYTES;
+    taken = aligned(sizeof(*t)) + aligned(VOTES * sizeof(*t->votes)) + most * sizeof(*t->pieces) +
+            most * SLOTS_A_PIECE * sizeof(*t->slots) + most * sizeof(*t->texts) + room + COMPARED_AT_ONCE;
     t = tm_take(&run->budget, TM_ACCOUNT_INPUT, taken, &run->error);
     if (!t)
         return NULL;
     t->taken = taken;
-    t->votes = (void *)((uint8_t *)t + aligned(sizeof(*t)));
-    t->slot_bits = slot_bits;
-    t->slots = (void *)(t->votes + VOTES);
-    t->most = (uint32_t)(room / PIECE_BYTES);
-    t->pieces = (void *)(t->slots + ((size_t)1 << slot_bits));
+    t->most = (uint32_t)most;
     t->room = room;
-    t->bytes = (void *)(t->pieces + t->most);
-    t->seed = tm_hash_seed(t);
+    t->votes = (void *)((uint8_t *)t + aligned(sizeof(*t)));
+    t->pieces = (void *)((uint8_t *)t->votes + aligned(VOTES * sizeof(*t->votes)));
+    t->slots = (void *)(t->pieces + most);
+    t->texts = (void *)(t->slots + most * SLOTS_A_PIECE);
+    t->bytes = (void *)(t->texts + most);
+    t->secret[0] = tm_hash_seed(t);
+    for (uint64_t i = 1; i < sizeof(t->secret) / sizeof(t->secret[0]); i++)
+        t->secret[i] = tm_hash_mix(i, t->secret[0]);
     t->credit = TM_CREDIT_MOST / 4;
     t->trust = TM_TRUST_MOST;
-    forget_all(t);
+    t->slot_mask = SLOTS_LEAST - 1;
+    t->count = 1;
     return t;
 }
 
@@ -154,65 +161,74 @@ static void *put_bytes(struct tm_chrome_templates *t, const void *from, size_t l
     return memcpy(to, from, length);
 }
 
-/* A piece of this text in one of the places for a hash.
- * out: *free  where it would go: in place of the last one, where all are taken */
-static struct tm_piece *find_text(struct tm_chrome_templates *t, uint64_t hash, const uint8_t *at, uint32_t length,
-                                  struct tm_piece_slot **free)
+/* The same text is kept once, whatever comes before it: an op that runs on eight devices has it eight times.
+ * out: NULL: there is no room */
+static const uint8_t *put_text(struct tm_chrome_templates *t, const uint8_t *at, uint32_t length)
 {
-    const uint32_t mask = (1U << t->slot_bits) - 1;
-    uint32_t place = (uint32_t)(hash >> (64 - t->slot_bits));
+    uint32_t *const place = &t->texts[tm_hash_text(at, length, t->secret[0]) & (t->most - 1)];
 
-    for (int i = 0; i < TM_PIECE_PROBES; i++, place = (place + 1) & mask) {
-        struct tm_piece *const piece = &t->pieces[t->slots[place].piece];
+    if (*place && *place - 1 + length <= t->used && !memcmp(t->bytes + (*place - 1), at, length))
+        return t->bytes + (*place - 1);
+    *place = (uint32_t)t->used + 1;
+    return put_bytes(t, at, length);
+}
 
-        *free = &t->slots[place];
-        if (!t->slots[place].tag)
-            return NULL;
-        if (t->slots[place].tag == tm_piece_tag(hash) && piece->length == length && !memcmp(piece->text, at, length))
+static void put_slot(struct tm_chrome_templates *t, uint32_t piece)
+{
+    uint32_t place = t->pieces[piece].tag & t->slot_mask;
+
+    while (t->slots[place].piece)
+        place = (place + 1) & t->slot_mask;
+    t->slots[place] = (struct tm_piece_slot){ t->pieces[piece].tag, piece };
+}
+
+static void fill_slots(struct tm_chrome_templates *t, uint32_t mask)
+{
+    t->slot_mask = mask;
+    memset(t->slots, 0, (mask + 1) * sizeof(*t->slots));
+    for (uint32_t i = 1; i < t->count; i++)
+        put_slot(t, i);
+}
+
+static struct tm_piece *find_piece(struct tm_chrome_templates *t, const struct tm_piece *wanted, const uint8_t *at)
+{
+    for (uint32_t place = wanted->tag; t->slots[place & t->slot_mask].piece; place++) {
+        struct tm_piece *const piece = &t->pieces[t->slots[place & t->slot_mask].piece];
+
+        if (piece->tag == wanted->tag && piece->after == wanted->after && piece->length == wanted->length &&
+            piece->kind == wanted->kind && piece->stat == wanted->stat && !memcmp(piece->text, at, piece->length))
             return piece;
     }
     return NULL;
-}
-
-/* The same text is kept once, whatever comes before it: an op that runs on eight devices has it eight times. */
-static const uint8_t *put_text(struct tm_chrome_templates *t, const uint8_t *at, uint32_t length)
-{
-    const uint64_t hash = tm_hash_text(at, length, t->seed);
-    struct tm_piece_slot *slot;
-    const struct tm_piece *const same = find_text(t, hash, at, length, &slot);
-
-    if (same)
-        return same->text;
-    *slot = (struct tm_piece_slot){ tm_piece_tag(hash), t->count };
-    return put_bytes(t, at, length);
 }
 
 /* The piece that follows another one, found or made.  NULL: there is no room */
 static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
                                   uint32_t length, const struct tm_noted_number *number)
 {
-    const unsigned span = tm_piece_span(length);
-    const uint64_t hash =
-        tm_piece_hash(tm_piece_hash_begin(t, (uint32_t)(after - t->pieces)), at, 0, tm_piece_spans[span]);
-    const struct tm_piece new = { .length = length,
-                                  .kind = number ? number->kind : TM_NUMBER_NONE,
-                                  .stat = number ? number->stat : TM_STAT_UNKNOWN };
-    struct tm_piece_slot *slot;
-    struct tm_piece *piece = find_text(t, hash, at, length, &slot);
+    const uint32_t row = tm_piece_span(length), follows = (uint32_t)(after - t->pieces);
+    uint64_t sum = 0;
+    struct tm_piece new = {
+        .tag = tm_piece_tag(tm_piece_hash(t->secret, &sum, at, 0, tm_piece_spans[row]), follows),
+        .after = follows,
+        .length = length,
+        .kind = number ? number->kind : TM_NUMBER_NONE,
+        .stat = number ? number->stat : TM_STAT_UNKNOWN,
+    };
+    struct tm_piece *const same = find_piece(t, &new, at);
 
-    if (piece && piece->kind == new.kind && piece->stat == new.stat)
-        return piece;
-    if (t->count == t->most)
+    if (same)
+        return same;
+    new.text = t->count < t->most ? put_text(t, at, length) : NULL;
+    if (!new.text)
         return NULL;
-    *slot = (struct tm_piece_slot){ tm_piece_tag(hash), t->count };
-    piece = &t->pieces[t->count];
-    *piece = new;
-    piece->text = put_text(t, at, length);
-    if (!piece->text)
-        return NULL;
-    after->spans |= (uint16_t)(1U << span);
-    t->count++;
-    return piece;
+    after->spans |= (uint16_t)(1U << row);
+    t->pieces[t->count++] = new;
+    if (t->count * SLOTS_IN_USE > t->slot_mask && t->slot_mask < t->most * SLOTS_A_PIECE - 1)
+        fill_slots(t, 2 * t->slot_mask + 1);
+    else
+        put_slot(t, t->count - 1);
+    return &t->pieces[t->count - 1];
 }
 
 /* out: the piece with which the event ends; NULL: there is no room */
@@ -250,12 +266,13 @@ static void put_template(struct tm_chrome_reader *r, struct tm_piece *piece, con
                                        .has_others = r->has_others,
                                        .has_tallies = r->name_traits || r->has_nested_argument || r->has_others };
 
-    t->used = (t->used + 15) & ~(size_t)15;
+    t->used += -(uintptr_t)(t->bytes + t->used) % LINE_BYTES;
     if (t->used + sizeof(whole) + TM_STAT_COUNT * sizeof(int64_t) > t->room) {
         forget_all(t);
         return;
     }
-    piece->whole = put_bytes(t, &whole, sizeof(whole));
+    piece->whole = (uint32_t)t->used + 1;
+    (void)put_bytes(t, &whole, sizeof(whole));
     for (uint64_t left = whole.facts; left; left &= left - 1)
         (void)put_bytes(t, &r->event.facts.ints[__builtin_ctzll(left)], sizeof(int64_t));
 }
@@ -283,7 +300,7 @@ void tm_chrome_remember(struct tm_chrome_reader *r, struct tm_chrome_known *know
         forget_all(t);
     else if (!piece->whole)
         put_template(r, piece, known);
-    else if (++t->learned_twice > LEARNED_TWICE_MOST) /* pieces of older templates are in the way */
+    else if (t->is_tried && ++t->learned_twice > LEARNED_TWICE_MOST) /* others are in the way */
         forget_all(t);
 }
 
@@ -301,17 +318,8 @@ static void take_facts(struct tm_facts *facts, const struct tm_template *whole)
     }
 }
 
-void tm_chrome_take_template(struct tm_chrome_reader *r, const uint8_t *begin, const struct tm_template *whole)
+void tm_chrome_take_rare(struct tm_chrome_reader *r, const struct tm_template *whole)
 {
-    struct tm_chrome_templates *const t = r->templates;
-
-    t->credit += t->credit < TM_CREDIT_MOST;
-    t->trust += t->trust < TM_TRUST_MOST ? TM_TRUST_GAIN : 0;
-    r->event.offset = tm_json_offset(&r->window, begin);
-    r->event.has = whole->has;
-    r->event.phase = whole->phase;
-    r->event.known = &whole->known;
-    r->seen = whole->seen;
     if (whole->facts)
         take_facts(&r->event.facts, whole);
     if (!whole->has_tallies)

@@ -10,7 +10,8 @@
 
 enum {
     TM_PIECE_SPANS = 13,
-    TM_PIECE_PROBES = 4,
+    TM_PIECE_LONGEST = 512, /* of the spans */
+    TM_PIECE_PROBES = 8,
     TM_CREDIT_MOST = 1 << 14,
     TM_LEARN_ONE_IN = 64, /* where the credit is used up */
     TM_TRUST_MOST = 64,
@@ -20,10 +21,12 @@ enum {
 
 /* A run of bytes that is the same in several events, behind what came before it in them, and the number that follows. */
 struct tm_piece {
-    const uint8_t *text;             /* in the table's bytes; NULL: the root */
-    const struct tm_template *whole; /* of an event that ends with it */
+    const uint8_t *text; /* in the table's bytes */
+    uint32_t tag;        /* of the hash by which it is found */
+    uint32_t after;      /* the piece that it follows */
     uint32_t length;
     uint32_t likely; /* the piece that followed last; 0 = none has */
+    uint32_t whole;  /* of an event that ends with it: where its template is in the table's bytes, plus one; 0 = none */
     uint16_t spans;  /* bit n: a piece that follows is found by tm_piece_spans[n] bytes */
     uint8_t kind;    /* enum tm_number_kind */
     uint8_t stat;    /* enum tm_stat of a fact */
@@ -32,8 +35,8 @@ struct tm_piece {
 static_assert(sizeof(struct tm_piece) == 32, "a power of two: a difference of two is no division");
 
 struct tm_piece_slot {
-    uint32_t tag; /* of the hash */
-    uint32_t piece;
+    uint32_t tag;
+    uint32_t piece; /* 0: the slot is free */
 };
 
 /* What an event is but for its numbers. */
@@ -50,15 +53,17 @@ struct tm_template_votes;
 struct tm_chrome_templates {
     struct tm_piece *pieces; /* the first one is the root: before any event */
     struct tm_piece_slot *slots;
-    uint8_t *bytes; /* texts and templates */
-    uint64_t seed;
+    uint32_t *texts; /* by their hash: where they are in `bytes`, plus one */
+    uint8_t *bytes;  /* texts and templates */
+    uint64_t secret[TM_PIECE_LONGEST / 8];
     size_t used, room, taken; /* bytes; taken: by all of it, with this */
     uint32_t count, most;     /* pieces */
-    uint32_t slot_bits;
-    int32_t credit; /* what learning may cost: an event that is found pays for it */
-    int32_t trust;  /* grows by an event that is found, shrinks by others */
+    uint32_t slot_mask;       /* of those in use, which are few while there are few pieces: they stay in the L1 cache */
+    int32_t credit;           /* what learning may cost: an event that is found pays for it */
+    int32_t trust;            /* grows by an event that is found, shrinks by others */
     uint32_t not_tried, not_learned, learned_twice;
-    bool is_used; /* something is to be remembered */
+    bool is_used;  /* something is to be remembered */
+    bool is_tried; /* the present event was looked up, and not found */
     struct tm_template_votes *votes;
 };
 
@@ -66,52 +71,66 @@ struct tm_chrome_templates {
 struct tm_chrome_templates *tm_chrome_templates_new(struct tm_run *run) TM_MUST_USE;
 void tm_chrome_templates_free(struct tm_chrome_templates *t, struct tm_run *run); /* tolerates NULL */
 
-/* The event that begins here is this one, with the numbers that are in reader->event. */
-void tm_chrome_take_template(struct tm_chrome_reader *reader, const uint8_t *begin, const struct tm_template *whole);
+/* What is rare in an event that was found: facts that are all wanted, and tallies. */
+void tm_chrome_take_rare(struct tm_chrome_reader *reader, const struct tm_template *whole);
 
 /* Pieces are found by their first bytes: by the most of these that they have. */
 static const uint16_t tm_piece_spans[TM_PIECE_SPANS] = { 1, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512 };
 
-/* out: a row of tm_piece_spans */
-static inline unsigned tm_piece_span(uint32_t length)
+/* out:    a row of tm_piece_spans */
+static inline uint32_t tm_piece_span(uint32_t length)
 {
-    unsigned row = TM_PIECE_SPANS - 1;
+    uint32_t row = TM_PIECE_SPANS - 1;
 
     while (tm_piece_spans[row] > length)
         row--;
     return row;
 }
 
-static inline uint64_t tm_piece_hash_begin(const struct tm_chrome_templates *t, uint32_t after)
+static inline uint64_t tm_piece_product(const uint8_t *at, const uint64_t secret[2])
 {
-    return t->seed ^ after * UINT64_C(0x9e3779b97f4a7c15);
+    return tm_hash_fold(tm_load_word(at) ^ secret[0], tm_load_word(at + 8) ^ secret[1]);
 }
 
-/* in: from, to  bytes; those before are in the hash */
-static inline uint64_t tm_piece_hash(uint64_t hash, const uint8_t *at, size_t from, size_t to)
+/* A hash of the first bytes, as a sum of products that do not wait for each other.  Texts that meet cannot be chosen, since
+ * the secret is of this process.
+ * in:     *sum  of a shorter span, which begins with 0; it grows to the present one
+ *         from, span  that one's, or 0, and the present one: of tm_piece_spans */
+static inline uint64_t tm_piece_hash(const uint64_t *secret, uint64_t *sum, const uint8_t *at, uint32_t from,
+                                     uint32_t span)
 {
-    const uint64_t secret = UINT64_C(0xa0761d6478bd642f);
-
-    if (to == 1)
-        return tm_hash_fold(hash ^ *at, secret);
-    for (; from < to; from += 8)
-        hash = tm_hash_fold(tm_load_word(at + from) ^ hash, secret);
-    return hash;
+    if (span < 16)
+        return tm_hash_fold((span == 1 ? *at : tm_load_word(at)) ^ secret[0], secret[1]);
+    for (from &= ~15U; from + 16 <= span; from += 16)
+        *sum += tm_piece_product(at + from, secret + from / 8);
+    return *sum + (from < span ? tm_piece_product(at + span - 16, secret + from / 8) : 0);
 }
 
-static inline uint32_t tm_piece_tag(uint64_t hash)
+static inline uint32_t tm_piece_tag(uint64_t hash, uint32_t after)
 {
-    return (uint32_t)hash | 1;
+    return (uint32_t)(hash + after * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* --- of every event --- */
 
-/* Whether it is worth a look.  Not while the caller looks ahead, who wants all of an event. */
+/* Whether it is worth a look.  Not while the caller looks ahead, who wants all of an event, and not behind damage, which
+ * ends with the first whole one. */
 static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
 {
     struct tm_chrome_templates *const t = r->templates;
 
-    return t->is_used && (t->trust > 0 || ++t->not_tried % TM_TRY_ONE_IN == 0) && !r->is_looking;
+    t->is_tried =
+        t->is_used && (t->trust > 0 || ++t->not_tried % TM_TRY_ONE_IN == 0) && !r->is_looking && !r->is_in_damage;
+    return t->is_tried;
+}
+
+/* So many events were. */
+static inline void tm_chrome_gain_trust(struct tm_chrome_templates *t, int32_t count)
+{
+    t->credit = t->credit + count < TM_CREDIT_MOST ? t->credit + count : TM_CREDIT_MOST;
+    t->trust = count < TM_TRUST_MOST / TM_TRUST_GAIN && t->trust + count * TM_TRUST_GAIN < TM_TRUST_MOST
+                   ? t->trust + count * TM_TRUST_GAIN
+                   : TM_TRUST_MOST;
 }
 
 /* An event was none of those that are known, as so many of its bytes told. */
@@ -133,17 +152,20 @@ static inline bool is_piece_at(const struct tm_piece *piece, const uint8_t *at)
     return tm_same_text(at, piece->text, piece->length);
 }
 
-TM_INLINE struct tm_piece *find_piece_of_span(struct tm_chrome_templates *t, uint64_t hash, const uint8_t *at)
+TM_INLINE struct tm_piece *find_piece_of_tag(struct tm_chrome_templates *t, uint32_t after, uint32_t tag,
+                                             const uint8_t *at)
 {
-    const uint32_t mask = (1U << t->slot_bits) - 1;
-    uint32_t place = (uint32_t)(hash >> (64 - t->slot_bits));
+    const struct tm_piece_slot *slot = &t->slots[tag & t->slot_mask];
 
-    for (int left = TM_PIECE_PROBES; left > 0 && t->slots[place].tag; left--, place = (place + 1) & mask) {
-        if (t->slots[place].tag != tm_piece_tag(hash))
-            continue;
-        if (is_piece_at(&t->pieces[t->slots[place].piece], at))
-            return &t->pieces[t->slots[place].piece];
-        left--; /* a comparison is dear */
+    for (int left = TM_PIECE_PROBES; left > 0 && slot->piece; left--) {
+        struct tm_piece *const piece = &t->pieces[slot->piece];
+
+        if (slot->tag == tag && piece->after == after) {
+            if (is_piece_at(piece, at))
+                return piece;
+            left--; /* a comparison is dear */
+        }
+        slot = &t->slots[(uint32_t)(slot - t->slots + 1) & t->slot_mask];
     }
     return NULL;
 }
@@ -153,29 +175,25 @@ TM_INLINE struct tm_piece *find_piece_of_span(struct tm_chrome_templates *t, uin
 TM_INLINE struct tm_piece *next_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
                                       const uint8_t *end)
 {
+    const uint32_t number = (uint32_t)(after - t->pieces);
     struct tm_piece *piece = &t->pieces[after->likely];
-    uint64_t hash;
-    size_t hashed = 0;
+    uint64_t sum = 0;
+    uint32_t hashed = 0;
 
     if (after->likely && is_piece_at(piece, at))
         return piece;
-    hash = tm_piece_hash_begin(t, (uint32_t)(after - t->pieces));
     for (uint32_t left = after->spans; left; left &= left - 1) {
-        const size_t span = tm_piece_spans[__builtin_ctz(left)];
+        const uint32_t span = tm_piece_spans[__builtin_ctz(left)];
 
         if ((size_t)(end - at) < span)
             break;
-        const uint64_t longer = tm_piece_hash(hash, at, hashed, span);
-
-        piece = find_piece_of_span(t, longer, at);
+        piece =
+            find_piece_of_tag(t, number, tm_piece_tag(tm_piece_hash(t->secret, &sum, at, hashed, span), number), at);
         if (piece) {
             after->likely = (uint32_t)(piece - t->pieces);
             return piece;
         }
-        if (span > 1) {
-            hash = longer;
-            hashed = span;
-        }
+        hashed = span;
     }
     return NULL;
 }

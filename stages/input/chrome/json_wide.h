@@ -85,39 +85,43 @@ static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, i
     return true;
 }
 
-/* The part of a time behind the point, rounded to six digits.  in: count  of its digits */
-static inline uint32_t tm_glance_fraction(const uint8_t *at, unsigned count)
+/* The numbers that two rows of eight digits are, which stand in the lowest bytes first.  out: the second one above */
+static inline uint64_t tm_digits_of_two(uint64_t first, uint64_t second)
 {
-    uint64_t v = _bzhi_u64(tm_load_word(at) ^ UINT64_C(0x3030303030303030), 8 * count);
-    uint32_t digits;
+    const __m128i tens = _mm_set1_epi16(10 | 1 << 8), hundreds = _mm_set1_epi32(100 | 1 << 16);
+    const __m128i ten_thousands = _mm_set1_epi32(10000 | 1 << 16);
+    __m128i v = _mm_set_epi64x((int64_t)second, (int64_t)first);
 
-    v = (v * 10 + (v >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-    v = (v * 100 + (v >> 16)) & UINT64_C(0x0000ffff0000ffff);
-    digits = (uint32_t)(v * 10000 + (v >> 32));
-    return digits / 100 + (digits % 100 >= 50);
+    v = _mm_madd_epi16(_mm_maddubs_epi16(v, tens), hundreds);
+    v = _mm_madd_epi16(_mm_packus_epi32(v, v), ten_thousands);
+    return (uint64_t)_mm_cvtsi128_si64(v);
 }
 
-/* Digits, perhaps a point and more of them.
- * out:    NULL where it is no such number, or longer than 31 bytes; *millionths at most 1000000 */
-static inline const uint8_t *tm_glance_time(const uint8_t *at, uint64_t *us, uint32_t *millionths)
+/* Digits, perhaps a point and more of them.  Of the part behind the point six digits count, which are rounded.
+ * out:    where they end, whatever stands there; NULL where it is no such number, or longer than 31 bytes; *millionths at
+ *         most 1000000 */
+static inline const uint8_t *tm_glance_decimal(const uint8_t *at, uint64_t *us, uint32_t *millionths)
 {
-    const uint32_t bits = tm_digit_bits(at), others = ~bits;
-    const unsigned count = others ? (unsigned)__builtin_ctz(others) : 32;
+    const uint64_t zeros = UINT64_C(0x3030303030303030);
+    const uint32_t bits = tm_digit_bits(at);
+    const unsigned count = _tzcnt_u32(~bits);
     const uint8_t *end = at + count;
+    uint64_t fraction = 0, both;
 
     if (count - 1 >= 16 || (count > 1 && *at == '0'))
         return NULL;
-    *us = tm_digits_value(at, count);
-    *millionths = 0;
     if (*end == '.') {
-        const unsigned more = (unsigned)__builtin_ctz(~(bits >> (count + 1)));
+        const unsigned more = _tzcnt_u32(~(bits >> (count + 1)));
 
         if (more == 0 || count + 1 + more == 32)
             return NULL;
-        *millionths = tm_glance_fraction(end + 1, more);
+        fraction = _bzhi_u64(tm_load_word(end + 1) ^ zeros, 8 * more);
         end += 1 + more;
     }
-    return tm_ends_number(*end) ? end : NULL;
+    both = tm_digits_of_two((tm_load_word(at) ^ zeros) << (64 - 8 * count) % 64, fraction);
+    *us = count <= 8 ? both & UINT32_MAX : tm_digits_value(at, count);
+    *millionths = (uint32_t)(both >> 32) / 100 + ((uint32_t)(both >> 32) % 100 >= 50);
+    return end;
 }
 
 #else
@@ -145,7 +149,7 @@ static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, i
     return fits;
 }
 
-static inline const uint8_t *tm_glance_time(const uint8_t *at, uint64_t *us, uint32_t *millionths)
+static inline const uint8_t *tm_glance_decimal(const uint8_t *at, uint64_t *us, uint32_t *millionths)
 {
     const unsigned count = tm_short_digits(at, us);
 
@@ -158,7 +162,7 @@ static inline const uint8_t *tm_glance_time(const uint8_t *at, uint64_t *us, uin
             return NULL;
         at = tm_short_fraction(at + 1, millionths);
     }
-    return tm_ends_number(*at) ? at : NULL;
+    return at;
 }
 
 #endif
