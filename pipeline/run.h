@@ -32,6 +32,15 @@ void tm_progress_look(struct tm_progress *p);
 void tm_progress_end(struct tm_progress *p);
 
 /* One more event of the phase: looks at the clock once in 16,384. */
+static inline void tm_progress_events(struct tm_progress *p, uint32_t count)
+{
+    const uint64_t before = p->done_events;
+
+    p->done_events += count;
+    if ((before ^ p->done_events) >> 14 && p->shown)
+        tm_progress_look(p);
+}
+
 static inline void tm_progress_event(struct tm_progress *p)
 {
     if ((++p->done_events & 0x3fff) == 0 && p->shown)

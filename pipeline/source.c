@@ -181,9 +181,11 @@ static uint16_t *find_slot(const struct tm_signatures *s, const struct tm_signat
     const uint32_t mask = 2 * s->room - 1;
     uint64_t words[3];
 
+    /* Handles and numbers of rows, which no input chooses: three products are enough. */
     memcpy(words, wanted, sizeof(words));
-    for (uint64_t at = tm_hash_pair(words[0], words[1] ^ words[2] * UINT64_C(0xd6e8feb86659fd93), s->seed) >> 32;;
-         at++) {
+    words[0] = (words[0] ^ s->seed) * UINT64_C(0xd6e8feb86659fd93) + words[1] * UINT64_C(0xa0761d6478bd642f);
+    words[0] = (words[0] ^ words[0] >> 32 ^ words[2]) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint64_t at = words[0] >> 32;; at++) {
         uint16_t *const slot = &s->slots[at & mask];
 
         if (!*slot || !memcmp(&s->rows[*slot], wanted, sizeof(*wanted)))

@@ -200,13 +200,6 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     return event ? r->take(r->to, event) : r->host->run->error.status;
 }
 
-static void expect_record(void *to, uint64_t correlation)
-{
-    const struct resolved *r = to;
-
-    tm_expect(&r->host->resolver, correlation);
-}
-
 static void begin_events(struct tm_host_run *host, const char *phase)
 {
     tm_survey_rewind(&host->resolver);
@@ -223,14 +216,14 @@ static tm_status end_events(struct tm_host_run *host)
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "writing");
-    tm_order(host->source, true, expect_record, take_record, &(struct resolved){ host, take, to });
+    tm_order(host->source, true, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to)
 {
     begin_events(host, "analyzing");
-    tm_order(host->source, false, expect_record, take_record, &(struct resolved){ host, take, to });
+    tm_order(host->source, false, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 
@@ -239,7 +232,7 @@ tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take
     const uint64_t slice = tm_budget_share(&host->run->budget, TM_ACCOUNT_THREADS) / SLICE_RECORD_BYTES;
 
     begin_events(host, "analyzing");
-    tm_order_by_device(host->source, slice, expect_record, take_record, &(struct resolved){ host, take, to });
+    tm_order_by_device(host->source, slice, take_record, &(struct resolved){ host, take, to });
     return end_events(host);
 }
 

@@ -441,18 +441,6 @@ const void *tm_index_get(struct tm_index *index, uint64_t key)
     return tm_index_find(index, key, &number);
 }
 
-void tm_index_expect(const struct tm_index *index, uint64_t key)
-{
-    uint32_t number = 0;
-
-    if (index->form == DENSE)
-        number = key < index->dense_count ? index->slots[key] : 0;
-    else if (index->form == OPEN)
-        number = index->slots[first_slot(index, key)];
-    if (number != 0)
-        __builtin_prefetch(tm_window_at(&index->window, number - 1));
-}
-
 uint64_t tm_index_most_number(const struct tm_index *index)
 {
     return index->form == ON_DISK ? tm_rows_count(index->rows) : index->window.count;

@@ -153,9 +153,6 @@ const void *tm_index_get(struct tm_index *index, uint64_t key);
 /* The same, with the number of the row, from 1 on: the same number whenever the same row is found.
  * out: *number  0 if there is none */
 const void *tm_index_find(struct tm_index *index, uint64_t key, uint64_t *number);
-
-/* The key will be looked up soon: fetch its row into the cache where that is cheap. */
-void tm_index_expect(const struct tm_index *index, uint64_t key);
 /* After finish: no row has a larger number. */
 uint64_t tm_index_most_number(const struct tm_index *index);
 uint64_t tm_index_count(const struct tm_index *index);           /* after finish: different keys */

@@ -14,12 +14,7 @@
 #include "pipeline/source.h"
 #include "pipeline/store/sorter.h"
 
-enum {
-    MOST_OPEN = 255,
-    LARGEST_BUFFER = 64 << 10,
-    SMALLEST_BUFFER = 4 << 10,
-    EXPECTED_AHEAD = 8 /* records */
-};
+enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };
 
 /* The next record of one place. */
 struct head {
@@ -30,7 +25,6 @@ struct head {
     uint32_t at;              /* in the batch */
     uint32_t group;
     bool has_record;
-    bool is_expected; /* what comes is made known before */
 };
 
 /* What heads are compared by, and which one it is. */
@@ -161,34 +155,40 @@ static bool advance_rest(struct order *o, struct head *head)
     return true;
 }
 
-/* The first record of the next batch. */
+/* The next record that has a number in the batch.  false: there is none */
+static inline bool step_in_batch(struct head *head)
+{
+    const struct tm_batch *const batch = head->batch;
+
+    if (!batch || head->at + 1 >= batch->count)
+        return false;
+    tm_batch_get(batch, ++head->at, &head->raw);
+    return true;
+}
+
+/* The next record behind those, or the first one of the next batch. */
 static bool turn_batch(struct head *head)
 {
     struct tm_batch *const batch = head->batch;
 
-    head->at = 0;
-    do {
-        if (batch->is_last)
-            return false;
-        tm_next_batch(head->cursor, batch);
-    } while (!batch->count && !batch->has_other);
-    tm_batch_get(batch, 0, &head->raw);
+    if (++head->at >= batch->count + batch->has_other) {
+        head->at = 0;
+        do {
+            if (batch->is_last)
+                return false;
+            tm_next_batch(head->cursor, batch);
+        } while (!batch->count && !batch->has_other);
+    }
+    tm_batch_get(batch, head->at, &head->raw);
     return true;
 }
 
 /* The next record of a place.  *more false: the place is done. */
 static tm_status advance(struct order *o, struct head *head, bool *more)
 {
-    if (!head->cursor)
-        *more = advance_rest(o, head);
-    else if (!head->batch)
+    if (head->cursor && !head->batch)
         return o->source->type->next(head->cursor, &head->raw, more);
-    else if (++head->at < head->batch->count + head->batch->has_other) {
-        tm_batch_get(head->batch, head->at, &head->raw);
-        *more = true;
-    } else {
-        *more = turn_batch(head);
-    }
+    *more = head->cursor ? turn_batch(head) : advance_rest(o, head);
     return o->run->error.status;
 }
 
@@ -298,7 +298,6 @@ static void add_head(struct order *o, struct tm_cursor *cursor, const struct tm_
         head->track = *track;
     if (cursor && o->batches) {
         head->batch = &o->batches[o->opened];
-        head->is_expected = track->side == TM_SIDE_DEVICE;
         head->batch->count = 0;
         head->batch->has_other = head->batch->is_last = false;
     }
@@ -416,7 +415,6 @@ static void open_tracks(struct order *o)
 
 /* Who gets the records. */
 struct taker {
-    tm_expect_record *expect; /* NULL = nobody wants to know */
     tm_take_record *take;
     void *to;
 };
@@ -434,15 +432,12 @@ static tm_status give_run(struct order *o, struct head *head, int64_t until_ps, 
         st = fetch_own(o, head->cursor, &head->raw);
         if (st == TM_OK)
             st = taker->take(taker->to, &head->track, &head->raw);
-        if (st == TM_OK)
-            st = advance(o, head, more);
-        if (st != TM_OK)
-            return st;
-        if (head->is_expected && taker->expect && head->at + EXPECTED_AHEAD < head->batch->count)
-            taker->expect(taker->to, head->batch->correlation[head->at + EXPECTED_AHEAD]);
         --*most;
-    } while (*more && *most && head->raw.record.start_ps < until_ps);
-    return TM_OK;
+        *more = true;
+        if (st == TM_OK && !step_in_batch(head))
+            st = advance(o, head, more);
+    } while (st == TM_OK && *more && head->raw.record.start_ps < until_ps && *most);
+    return st;
 }
 
 /* Give out the records of a group that start before a time, `most` of them at most. */
@@ -551,19 +546,18 @@ static tm_status order_all(struct order *o, uint64_t slice, const struct taker *
     return st;
 }
 
-tm_status tm_order(struct tm_source *source, bool gives_own, tm_expect_record *expect, tm_take_record *take, void *to)
+tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to)
 {
     struct order o = order_of(source, gives_own, 1);
 
-    return order_all(&o, UINT64_MAX, &(struct taker){ expect, take, to });
+    return order_all(&o, UINT64_MAX, &(struct taker){ take, to });
 }
 
-tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_expect_record *expect, tm_take_record *take,
-                             void *to)
+tm_status tm_order_by_device(struct tm_source *source, uint64_t slice, tm_take_record *take, void *to)
 {
     struct order o = order_of(source, false, source->trace->device_count + 1);
 
-    return order_all(&o, slice, &(struct taker){ expect, take, to });
+    return order_all(&o, slice, &(struct taker){ take, to });
 }
 
 tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_record *take, void *to)
@@ -575,7 +569,7 @@ tm_status tm_order_track(struct tm_source *source, uint64_t track, tm_take_recor
         sort_track(&o, track);
         open_rest(&o);
     }
-    st = merge(&o, UINT64_MAX, &(struct taker){ NULL, take, to });
+    st = merge(&o, UINT64_MAX, &(struct taker){ take, to });
     clear(&o);
     return st;
 }

@@ -489,6 +489,15 @@ const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64
     return span_in(r, at_ps);
 }
 
+void tm_spans_found(const struct tm_spans *spans, uint64_t lane, int64_t *from_ps, int64_t *until_ps)
+{
+    const struct recall *const r = &spans->recalls[lane & (RECALLS - 1)];
+    const bool is_found = r->lane == lane && r->has_span;
+
+    *from_ps = is_found ? r->from_ps : 0;
+    *until_ps = !is_found ? 0 : r->span.end_ps < r->until_ps ? r->span.end_ps + 1 : r->until_ps;
+}
+
 uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal)
 {
     const int64_t wanted = ordinal == TM_NONE ? 0 : ordinal;
@@ -701,6 +710,10 @@ TM_NOT_INLINE void make_call_site(struct tm_resolver *r, const struct tm_track *
 
     fill_call_site(r, track, raw, &around, site);
     site->may_turn = site->event.record.class == TM_CLASS_COPY && site->event.direction == TM_OTHER_DIRECTION;
+    site->is_simple = !site->has_id && !site->may_turn && !site->is_runtime;
+    site->is_plain = site->is_simple && site->is_activity && site->event.level != TM_LEVEL_NONE &&
+                     site->event.record.class != TM_CLASS_GRAPH &&
+                     !(raw->record.flags & (TM_FLAG_GRAPH_NODE | TM_FLAG_GRAPH_EXEC));
 }
 
 static inline bool is_there(const struct tm_resolver *r, const struct tm_raw_record *raw, bool is_inside)
@@ -741,12 +754,6 @@ static inline struct tm_call_site *find_call_site(struct tm_resolver *r, const s
             return site;
     }
     return renew_call_site(r, track, raw, is_inside);
-}
-
-void tm_expect(struct tm_resolver *r, uint64_t correlation)
-{
-    if (correlation)
-        tm_launches_expect(r->launches, correlation);
 }
 
 /* The launch of the execution that a TPU's op lies in. */
@@ -848,26 +855,53 @@ static inline void resolve_activity(struct tm_resolver *r, const struct tm_track
     event->step = TM_NONE;
     if (r->knows_steps && !tm_failed(r->run)) /* else it may be of no device */
         find_step(r, raw, event);
-    event->chosen =
-        steps->all || (event->step != TM_NONE && event->step >= steps->chosen_begin && event->step < steps->chosen_end);
+    event->chosen = steps->all || event->step - steps->chosen_begin < steps->chosen_end - steps->chosen_begin;
 }
 
-const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+/* What of an event differs from one record to the next. */
+static inline void fill_event(struct tm_call_site *site, const struct tm_raw_record *raw)
 {
-    struct tm_call_site *const site = find_call_site(r, track, raw);
-    struct tm_event *event;
+    struct tm_event *const event = &site->event;
 
-    if (!site)
-        return NULL;
-    event = &site->event;
     event->record.start_ps = raw->record.start_ps;
     event->record.dur_ps = raw->record.dur_ps;
     event->record.correlation = raw->record.correlation;
     event->own = raw->own;
+    event->config = &site->config; /* rows move when there are more */
+}
+
+/* The rest of an event, of any site.  NULL: the run has failed */
+TM_NOT_INLINE const struct tm_event *resolve_further(struct tm_resolver *r, const struct tm_track *track,
+                                                     const struct tm_raw_record *raw, struct tm_call_site *site)
+{
+    if (!site)
+        return NULL;
+    fill_event(site, raw);
     if (site->is_runtime)
         note_runtime(r, track, &raw->record);
     if (site->is_activity)
         resolve_activity(r, track, raw, site);
-    event->config = &site->config; /* rows move when there are more */
-    return tm_failed(r->run) ? NULL : event;
+    site->event.config = &site->config;
+    return tm_failed(r->run) ? NULL : &site->event;
+}
+
+/* One that needs more than a look at its call site. */
+TM_NOT_INLINE const struct tm_event *resolve_any(struct tm_resolver *r, const struct tm_track *track,
+                                                 const struct tm_raw_record *raw)
+{
+    return resolve_further(r, track, raw, find_call_site(r, track, raw));
+}
+
+const struct tm_event *tm_resolve(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw)
+{
+    const bool is_inside = is_inside_runtime(r, track, &raw->record);
+    struct tm_call_site *const site = tm_site_rows_place(&r->call_sites->rows[is_inside], raw->signature);
+
+    /* Whatever is called is called last: no register has to be saved. */
+    if (!raw->signature || site->number != raw->signature || !site->is_simple)
+        return resolve_any(r, track, raw);
+    if (site->is_activity)
+        return resolve_further(r, track, raw, site);
+    fill_event(site, raw);
+    return &site->event;
 }

@@ -37,6 +37,8 @@ uint64_t tm_spans_longest_lane(const struct tm_spans *spans);
 /* The span of a lane in which `at_ps` lies: the last that begins at or before it, if it has not ended.  NULL where there
  * is none; valid until the next call. */
 const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps);
+/* From when on, and up to when, a look-up on the lane gives the span that was found last on it. */
+void tm_spans_found(const struct tm_spans *spans, uint64_t lane, int64_t *from_ps, int64_t *until_ps);
 
 /* Host calls that may have launched device work, by their key: put in once, then only read.  They are asked for by
  * every activity, in the order of the devices: so they are kept small, and without a table beside them where keys lie
@@ -118,27 +120,27 @@ static inline void tm_launches_unpack(struct tm_launches *launches, uint64_t key
         tm_launches_widen(launches, launch);
 }
 
+/* What is kept of a launch while they are dense; NULL: there is none. */
+static inline const struct tm_short_launch *tm_launches_at(const struct tm_launches *launches, uint64_t key)
+{
+    const uint64_t at = key - launches->least_key;
+
+    return at < launches->used && launches->rows[at].rest ? &launches->rows[at] : NULL;
+}
+
 /* The number of the launch, from 1 on: the same whenever the same one is found; 0 if there is none.
  * out:    *launch  only where there is one */
 static inline uint64_t tm_launches_find(struct tm_launches *launches, uint64_t key, struct tm_launch *launch)
 {
-    const uint64_t at = key - launches->least_key;
+    const struct tm_short_launch *row;
 
     if (launches->sparse)
         return tm_launches_find_sparse(launches, key, launch);
-    if (at >= launches->used || !launches->rows[at].rest)
+    row = tm_launches_at(launches, key);
+    if (!row)
         return 0;
-    tm_launches_unpack(launches, key, launches->rows[at], launch);
-    return at + 1;
-}
-
-/* The key will be looked up soon: fetch what is known of it into the cache where that is cheap. */
-static inline void tm_launches_expect(const struct tm_launches *launches, uint64_t key)
-{
-    if (launches->sparse)
-        tm_index_expect(launches->sparse, key);
-    else if (key - launches->least_key < launches->used)
-        __builtin_prefetch(&launches->rows[key - launches->least_key]);
+    tm_launches_unpack(launches, key, *row, launch);
+    return (uint64_t)(row - launches->rows) + 1;
 }
 
 /* From a record to an event: its class, its device, the call that launched it, the step it belongs to.  Rests on
@@ -242,6 +244,8 @@ struct tm_call_site {
     bool is_graph;
     bool may_turn;   /* a copy whose direction the name of its launch tells */
     bool is_runtime; /* what lies in it is part of the runtime */
+    bool is_simple;  /* none of the three before is true */
+    bool is_plain;   /* simple, and an activity that is no graph and of none */
     struct tm_event event;
     struct tm_config config; /* of the event */
 };
@@ -258,15 +262,20 @@ void tm_call_sites_release(struct tm_resolver *resolver);
 /* What they were made of has changed: tracks, or what is known. */
 void tm_call_sites_forget(struct tm_resolver *resolver);
 
+/* The call site of a signature, outside of executions; NULL: it has not been made yet. */
+static inline const struct tm_call_site *tm_call_site_of(const struct tm_resolver *resolver, uint32_t signature)
+{
+    const struct tm_call_site *const site = tm_site_rows_place(&resolver->call_sites->rows[0], signature);
+
+    return site->number == signature ? site : NULL;
+}
+
 /* Resolve one record.  Without `knows_launches` and `knows_steps` only class, device and level are decided.
  * in:     track  of the record
  *         raw    of one that has a signature only what tm_fill_record needs
  * returns the event, valid until the next call; NULL: the run has failed */
 const struct tm_event *tm_resolve(struct tm_resolver *resolver, const struct tm_track *track,
                                   const struct tm_raw_record *raw);
-
-/* A record of a device with this correlation will be resolved soon. */
-void tm_expect(struct tm_resolver *resolver, uint64_t correlation);
 
 /* The device of CPU ops with an ordinal: made when it is first seen.  TM_NONE after a failure. */
 uint32_t tm_cpu_device(struct tm_trace *trace, uint32_t ordinal);

@@ -230,7 +230,7 @@ static void check_shape(const struct shape *shape, uint64_t seed, bool spills)
     test_run_init(&run);
     made = make_source(&run, shape, seed);
     expect(made, &taken);
-    assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_OK);
+    assert_int_equal(tm_order(&made->source, true, take, &taken), TM_OK);
     assert_int_equal(taken.at, taken.count);
     if (spills)
         assert_true(run.budget.spilled_bytes > 0);
@@ -331,7 +331,7 @@ static void a_refusal_ends_it_at_once(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         taken.refuse_at = at;
-        assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_ERR_OUTPUT);
+        assert_int_equal(tm_order(&made->source, true, take, &taken), TM_ERR_OUTPUT);
         assert_int_equal(taken.at, at - 1);
         free(taken.expected);
         free_source(made);
@@ -353,7 +353,7 @@ static void a_record_that_cannot_be_read_ends_it(void **state)
         made = make_source(&run, &shape, 50);
         expect(made, &taken);
         made->fail_at = at;
-        assert_int_equal(tm_order(&made->source, true, NULL, take, &taken), TM_ERR_INPUT);
+        assert_int_equal(tm_order(&made->source, true, take, &taken), TM_ERR_INPUT);
         assert_string_equal(run.error.what, "cannot be read");
         free(taken.expected);
         free_source(made);
@@ -401,7 +401,7 @@ static void check_by_device(const struct shape *shape, uint64_t slice)
 
         t->expected[t->count++] = all.expected[i];
     }
-    assert_int_equal(tm_order_by_device(&made->source, slice, NULL, take_of_group, &g), TM_OK);
+    assert_int_equal(tm_order_by_device(&made->source, slice, take_of_group, &g), TM_OK);
     for (uint32_t i = 0; i <= shape->devices; i++) {
         assert_int_equal(g.of[i].at, g.of[i].count);
         free(g.of[i].expected);
@@ -441,7 +441,7 @@ static tm_status job(struct tm_run *run)
     made = make_source(run, &shape, 60);
     expect(made, &taken);
     run->budget.refuse_in = refuse_in;
-    st = tm_order(&made->source, true, NULL, take, &taken);
+    st = tm_order(&made->source, true, take, &taken);
     free(taken.expected);
     free_source(made);
     return st;

@@ -27,7 +27,7 @@ struct sorts {
     size_t count;
 };
 
-static tm_status add(void *to, const struct tm_event *event, uint64_t count)
+static void add(void *to, const struct tm_event *event, const struct tm_site_sums *sums)
 {
     struct sorts *const sorts = to;
     const struct sort sort = { .track = event->record.track,
@@ -37,7 +37,7 @@ static tm_status add(void *to, const struct tm_event *event, uint64_t count)
                                .traits = event->traits,
                                .class = event->record.class,
                                .is_activity = event->level != TM_LEVEL_NONE,
-                               .has_length = event->record.dur_ps > 0 };
+                               .has_length = sums->total_ps > 0 };
     size_t i = 0;
 
     assert_non_null(event->config);
@@ -52,14 +52,14 @@ static tm_status add(void *to, const struct tm_event *event, uint64_t count)
     assert_true(i < SORTS_MOST);
     if (i == sorts->count)
         sorts->at[sorts->count++] = sort;
-    sorts->at[i].count += count;
-    sorts->at[i].total_ps += event->record.dur_ps;
-    return TM_OK;
+    sorts->at[i].count += sums->count;
+    sorts->at[i].total_ps += sums->total_ps;
 }
 
 static tm_status add_one(void *to, const struct tm_event *event)
 {
-    return add(to, event, 1);
+    add(to, event, &(struct tm_site_sums){ .count = 1, .total_ps = event->record.dur_ps });
+    return TM_OK;
 }
 
 static int in_order(const void *a, const void *b)
