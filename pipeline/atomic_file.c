@@ -201,7 +201,7 @@ enum { ATTEMPTS = 100 };
 static tm_status fail_path(struct tm_run *run, const char *act, const char *path, int problem)
 {
     if (problem == ENOENT || problem == ENOTDIR)
-        tm_hint(&run->error, "make the folder first, or name another one");
+        tm_hint(&run->error, "create the folder first, or use another one");
     return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
@@ -392,7 +392,7 @@ tm_status tm_make_folder(struct tm_run *run, const char *path)
     }
     if (problem == 0)
         return TM_OK;
-    return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot make the folder '%s'", path);
+    return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot create the folder '%s'", path);
 }
 
 /* Folders that appear whole.  The new one is made beside the old one, under a hidden name that is not there yet, and
@@ -515,7 +515,7 @@ FILE *tm_atomic_folder_add(struct tm_atomic_folder *to, const char *name)
 
     if (!is_name(name) || made->count == TM_FOLDER_FILES) {
         (void)tm_fail(&to->run->error, TM_ERR_LIMIT, -1, "cannot write '%s' into '%s': %s", name, to->path,
-                      is_name(name) ? "it has too many files" : "it is no name for a file there");
+                      is_name(name) ? "it has too many files" : "it is not a valid file name there");
         return NULL;
     }
     /* Before it is there: the folder is ours, and so is what has that name in it. */

@@ -48,7 +48,7 @@ struct tm_deflater *tm_deflater_new(struct tm_run *run, enum tm_deflate_wrapper 
     d->zlib.opaque = &d->pool;
     if (deflateInit2(&d->zlib, level, Z_DEFLATED, window, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
         return d;
-    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: not enough memory");
     tm_deflater_free(d);
     return NULL;
 }

@@ -173,7 +173,7 @@ static void refuse_folder(struct search *s, const struct pending *folder, int re
         return;
     }
     if (reason == EACCES)
-        tm_hint(&s->run->error, "check who may read it: 'ls -ld' shows its owner and permissions");
+        tm_hint(&s->run->error, "check the folder's permissions with 'ls -ld'");
     (void)tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, reason, "cannot read the folder '%s'", folder->path);
 }
 
@@ -254,7 +254,7 @@ static void count_entry(struct search *s)
         return;
     (void)tm_fail(&s->run->error, TM_ERR_LIMIT, -1, "there are more than %" PRIu64 " files and folders below '%s'",
                   most, s->root);
-    tm_limit_hint(s->run, "name a folder further down");
+    tm_limit_hint(s->run, "pass a folder further down");
 }
 
 static void read_folder(struct search *s, const struct pending *folder, DIR *dir)
@@ -332,7 +332,7 @@ static tm_status refuse_bare(struct search *s)
     int used = 0;
 
     if (f->unreadable > 0 || f->too_deep > 0)
-        used = snprintf(more, sizeof(more), "; %llu could not be read, %llu lie too deep",
+        used = snprintf(more, sizeof(more), "; %llu could not be read, %llu are too deep",
                         (unsigned long long)f->unreadable, (unsigned long long)f->too_deep);
     if (f->links > 0)
         used += snprintf(more + used, sizeof(more) - (size_t)used, "; %llu link%s not followed: %s out of it",
@@ -341,14 +341,15 @@ static tm_status refuse_bare(struct search *s)
     if (f->left_out.not_traces > 0)
         (void)snprintf(more + used, sizeof(more) - (size_t)used, "; %llu other .json or .pb file%s",
                        (unsigned long long)f->left_out.not_traces,
-                       f->left_out.not_traces == 1 ? " is no trace" : "s are no traces");
+                       f->left_out.not_traces == 1 ? " is not a trace" : "s are not traces");
     (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1,
                   "no profile in '%s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into *.json "
                   "and *.pb, also .gz and .zst, in %llu folder%s%s",
                   s->root, (unsigned long long)f->folders, f->folders == 1 ? "" : "s", more);
     tm_hint(&s->run->error, "%s",
-            f->links > 0 ? "--follow-links follows links wherever they lead"
-                         : "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
+            f->links > 0 ? "--follow-links follows links to any location"
+                         : "record one: run a few steps and block_until_ready() inside 'with "
+                           "jax.profiler.trace(DIR):'");
     return TM_ERR_INPUT;
 }
 
@@ -1027,17 +1028,18 @@ static tm_status refuse_bare_archive(const struct gathering *g)
     size_t used = 0;
 
     if (links > 0)
-        used = (size_t)snprintf(more, sizeof(more), "; %llu link%s to no member", (unsigned long long)links,
+        used = (size_t)snprintf(more, sizeof(more), "; %llu link%s to missing members", (unsigned long long)links,
                                 links == 1 ? " leads" : "s lead");
     if (others > 0)
         (void)snprintf(more + used, sizeof(more) - used, "; %llu .json or .pb file%s", (unsigned long long)others,
-                       others == 1 ? " is no trace" : "s are no traces");
+                       others == 1 ? " is not a trace" : "s are not traces");
     (void)tm_fail(&g->run->error, TM_ERR_INPUT, -1,
                   "no profile in '%.150s': looked for *.xplane.pb, *.trace.json and perfetto_trace.json, and into "
                   "*.json and *.pb, also .gz and .zst, among %llu member%s%s%s%.150s",
                   g->path, (unsigned long long)l->members, l->members == 1 ? "" : "s", more, l->problem[0] ? "; " : "",
                   l->problem);
-    tm_hint(&g->run->error, "take one: run a few steps and block_until_ready() inside 'with jax.profiler.trace(DIR):'");
+    tm_hint(&g->run->error, "record one: run a few steps and block_until_ready() inside 'with "
+                            "jax.profiler.trace(DIR):'");
     return TM_ERR_INPUT;
 }
 

@@ -174,7 +174,7 @@ static tm_status refuse(struct tm_run *run, const char *path, const char *what, 
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s'%s%s: it %s%s", path, *what ? " as " : "", what, is,
                   other);
-    tm_hint(&run->error, "name another file");
+    tm_hint(&run->error, "use another file");
     return TM_ERR_USAGE;
 }
 
@@ -239,7 +239,7 @@ static tm_status add(struct tm_run *run, const char *path, const char *what, boo
     if (!guard)
         return TM_OK;
     if (!resolve(full, path))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path cannot be followed", path);
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': the path cannot be resolved", path);
     fresh.path = full;
     if (is_tree && strcmp(full, "/") != 0)
         (void)memcpy(full + strlen(full), "/", 2);
@@ -249,15 +249,14 @@ static tm_status add(struct tm_run *run, const char *path, const char *what, boo
         if (strcmp(other->what, what) == 0 && strcmp(other->path, full) == 0)
             return TM_OK;
         if (collide(other, &fresh))
-            return other->is_tree ? refuse(run, path, what, "would lie ", other->what)
+            return other->is_tree ? refuse(run, path, what, "would be ", other->what)
                                   : refuse(run, path, what, "is ", other->what);
     }
     fresh.is_there = !is_tree && stat(full, &fresh.info) == 0 && S_ISREG(fresh.info.st_mode);
     if (fresh.is_there && file_ids_has(&guard->inputs, &fresh.info))
         return refuse(run, path, what, "is an input", "");
     if (guard->outputs == OUTPUTS_MOST)
-        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot write more than %d files with names of their own",
-                       OUTPUTS_MOST);
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot write more than %d named files", OUTPUTS_MOST);
     fresh.path = tm_take_text(&run->budget, TM_ACCOUNT_MODEL, full, &run->error);
     if (!fresh.path)
         return run->error.status;
@@ -324,7 +323,7 @@ struct tm_unchanged tm_unchanged_since(const struct stat *info)
 
 tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at)
 {
-    (void)tm_fail(&run->error, TM_ERR_INPUT, (int64_t)at, "%s became shorter while it was read (it had %llu bytes)",
+    (void)tm_fail(&run->error, TM_ERR_INPUT, (int64_t)at, "%s was truncated while it was read (it had %llu bytes)",
                   name, (unsigned long long)bytes);
     tm_hint(&run->error, HINT);
     return TM_ERR_INPUT;
@@ -342,7 +341,7 @@ tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, 
         return tm_unchanged_refuse_short(run, name, before.bytes, now.bytes);
     if ((now.bytes > before.bytes && may_grow) || (now.bytes == before.bytes && now.modified_ns == before.modified_ns))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "%s was written while it was read", name);
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "%s was modified while it was read", name);
     tm_hint(&run->error, HINT);
     return TM_ERR_INPUT;
 }

@@ -230,7 +230,7 @@ static tm_status refuse_wanted(struct tm_run *run, const struct tm_found *found,
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%zu runs are called '%.64s'; there are: %s", fits, wanted, names);
     else
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "no run is called '%.64s'; there are: %s", wanted, names);
-    tm_hint(&run->error, "give one of these names with --run; 'tracemill list DIR' shows them all");
+    tm_hint(&run->error, "use one of these names with --run; 'tracemill list DIR' lists all of them");
     return TM_ERR_USAGE;
 }
 
@@ -363,7 +363,7 @@ static tm_status check_share(struct tm_run *run)
     if (b->used_bytes[TM_ACCOUNT_MODEL] <= tm_budget_share(b, TM_ACCOUNT_MODEL))
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are too many folders or profiles to hold in memory");
-    tm_hint(&run->error, "name a folder further down, or raise --memory");
+    tm_hint(&run->error, "pass a folder further down, or raise --memory");
     return TM_ERR_LIMIT;
 }
 

@@ -84,7 +84,7 @@ static tm_status check_operands(const struct tm_verb *verb, char *const *operand
         (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': %s is missing", verb->name,
                       verb->words ? "a word" : "the INPUT");
     else if (count > verb->most)
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': '%s' is one word too many", verb->name,
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot run '%s': unexpected argument '%s'", verb->name,
                       operands[verb->most]);
     else
         return TM_OK;
@@ -148,7 +148,7 @@ static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
 
     if (tm_tally_losses(tallies, use) == 0)
         return;
-    (void)fprintf(stderr, "tracemill: warning: not all of the input is in the %s",
+    (void)fprintf(stderr, "tracemill: warning: the %s does not contain all of the input",
                   use == TM_TALLY_FOR_TRACES ? "output" : "figures");
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
         if (!tm_tally_is_loss((enum tm_tally)i, use) || tallies->count[i] == 0)

@@ -188,11 +188,11 @@ char *tm_format_pct(char *out, double pct)
     if (!isfinite(pct))
         out[0] = 0;
     else if (pct > 0 && pct < 0.05)
-        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.1 %%");
+        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.1%%");
     else if (pct >= 99.95 && pct < 100)
-        (void)snprintf(out, TM_FORMAT_BYTES, "> 99.9 %%");
+        (void)snprintf(out, TM_FORMAT_BYTES, "> 99.9%%");
     else
-        (void)snprintf(out, TM_FORMAT_BYTES, "%.1f %%", pct == 0 ? 0 : pct);
+        (void)snprintf(out, TM_FORMAT_BYTES, "%.1f%%", pct == 0 ? 0 : pct);
     return out;
 }
 
@@ -248,7 +248,7 @@ char *tm_format_change(char *out, double change, bool is_share)
 {
     out[0] = 0;
     if (!isnan(change))
-        (void)snprintf(out, TM_FORMAT_BYTES, "%+.1f %s", change, is_share ? "points" : "%");
+        (void)snprintf(out, TM_FORMAT_BYTES, "%+.1f%s", change, is_share ? " points" : "%");
     return out;
 }
 
@@ -256,7 +256,8 @@ char *tm_format_limit(char *out, double limit, const char *unit)
 {
     const bool plain = unit[0] == 0 || strcmp(unit, "count") == 0;
 
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.6g%s%.16s", limit, plain ? "" : " ", plain ? "" : unit);
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.6g%s%.16s", limit, plain || strcmp(unit, "%") == 0 ? "" : " ",
+                   plain ? "" : unit);
     return out;
 }
 

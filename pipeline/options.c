@@ -46,12 +46,12 @@ static tm_status read_period(const struct reading *r)
     term->begin = 0;
     term->end = INT64_MAX;
     if (!colon || !r->value[1])
-        return refuse_filter(r, "it is no stretch of time", hint);
+        return refuse_filter(r, "it is not a time range", hint);
     if (colon > r->value && !tm_read_time(r->value, (size_t)(colon - r->value), &term->begin, &wrong))
         return refuse_filter(r, wrong.reason, wrong.hint ? wrong.hint : hint);
     if (colon[1] && !tm_read_time(colon + 1, strlen(colon + 1), &term->end, &wrong))
         return refuse_filter(r, wrong.reason, wrong.hint ? wrong.hint : hint);
-    return term->begin < term->end ? TM_OK : refuse_filter(r, "no time lies between its ends", NULL);
+    return term->begin < term->end ? TM_OK : refuse_filter(r, "the range is empty", NULL);
 }
 
 static tm_status read_least(const struct reading *r)
@@ -66,7 +66,7 @@ static tm_status read_least(const struct reading *r)
 static tm_status read_step_term(const struct reading *r)
 {
     static const char hint[] =
-        "steps are counted from 0: step=3:7 is 3, 4, 5 and 6, step=3 that one, step=3: all from it on";
+        "steps are numbered from 0: step=3:7 selects 3, 4, 5 and 6, step=3 only step 3, step=3: all from step 3 on";
     const char *at = r->value;
     uint64_t begin, end;
 
@@ -75,7 +75,7 @@ static tm_status read_step_term(const struct reading *r)
     else if (!tm_read_range(r->value, &begin, &end))
         return refuse_filter(r, "it is neither a step nor a range of steps", hint);
     if (begin >= end || begin > INT64_MAX)
-        return refuse_filter(r, "no step lies between its ends", NULL);
+        return refuse_filter(r, "the range is empty", NULL);
     r->term->begin = (int64_t)begin;
     r->term->end = end > INT64_MAX ? INT64_MAX : (int64_t)end;
     return TM_OK;
@@ -106,9 +106,9 @@ static tm_status read_device(const struct reading *r)
 
     if (slash == r->value || !is_device(slash ? slash + 1 : r->value))
         return refuse_filter(
-            r, "it names no device",
-            "write device=gpu:0, device=HOST/gpu:0, device=gpu for all of them, or device=host for what lies"
-            " on none");
+            r, "it is not a device",
+            "use device=gpu:0, device=HOST/gpu:0, device=gpu for all GPUs, or device=host for events that belong to "
+            "no device");
     r->term->text = r->value;
     return TM_OK;
 }
@@ -118,7 +118,7 @@ static tm_status read_pattern(const struct reading *r)
     const char *const wrong = tm_glob_wrong(r->value);
 
     if (wrong)
-        return refuse_filter(r, wrong, "patterns are as in a shell: * any text, ? one character, [a-z] one of these");
+        return refuse_filter(r, wrong, "patterns work as in a shell: * any text, ? one character, [a-z] one of these");
     r->term->text = r->value;
     return TM_OK;
 }
@@ -174,7 +174,7 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
         filter->count += st == TM_OK;
         return st;
     }
-    return refuse_filter(&r, "it is no filter",
+    return refuse_filter(&r, "it is not a filter",
                          "a filter is time=, device=, step=, name=, name!=, min=, class= or track=, and a value,"
                          " as in name='fusion*'");
 }
@@ -227,208 +227,207 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "output", TM_KIND_TEXT, REPORTS | TRACES | TM_FOR_EXTRACT | (BATCHES & ~TM_FOR_BATCH_PRUNE), FIELD(output),
         .letter = 'o', .argument = "DIR|FILE",
         .help =
-        "where to write; report, compare, scaling: a folder, NAME.report/ and so on in the working folder if not given;"
-        " convert: a file, whose ending tells the format, else NAME.pftrace; split: a folder, else NAME.split/; batch: the"
-        " folder that holds everything; batch scan, batch export: a file, else stdout" },
+        "output path. report, compare, scaling: a folder (default: NAME.report/ etc. in the working folder); "
+        "convert: a file, whose extension selects the format (default: NAME.pftrace); split: a folder (default: "
+        "NAME.split/); batch: the output folder; batch scan, batch export: a file (default: stdout)" },
     [TM_OPTION_FORMAT] = {
         "format", TM_KIND_WORDS, REPORTS | TM_FOR_SPLIT | ANALYSES, FIELD(formats),
         .argument = "LIST", .words = "html pdf json text partial perfetto pftrace markdown csv collapsed",
         .fallback = "html,pdf,json,text",
         .help =
-        "which files to write; report: html, pdf, json, text, markdown, csv, collapsed, partial and perfetto, joined by"
-        " commas; compare and scaling: the first six; split: pftrace, which it writes if not told, or json" },
+        "output formats, separated by commas. report: html, pdf, json, text, markdown, csv, collapsed, partial and "
+        "perfetto; compare and scaling: the first six; split: pftrace (default) or json" },
     [TM_OPTION_TITLE] = {
         "title", TM_KIND_TEXT, REPORTS, FIELD(title), .argument = "TEXT",
-        .help = "the heading of the report, in place of the name of the run" },
+        .help = "title of the report (default: the name of the run)" },
     [TM_OPTION_NOTE] = {
         "note", TM_KIND_TEXT, REPORTS | ANALYSES, FIELD(note), .argument = "TEXT",
-        .help = "a paragraph at the top of the report: what was tried, what to look at" },
+        .help = "a paragraph at the top of the report" },
     [TM_OPTION_PAPER] = {
         "paper", TM_KIND_WORD, REPORTS | ANALYSES, FIELD(paper), .argument = "a4|letter",
         .words = "a4 letter", .fallback = "a4",
-        .help = "the paper of the PDF" },
+        .help = "paper size of the PDF" },
     [TM_OPTION_REDACT] = {
         "redact", TM_KIND_FLAG, TM_FOR_REPORT | TM_FOR_BRIEF | TM_FOR_SHOW | TRACES, FIELD(redact),
         .help =
-        "put pseudonyms for names of hosts, users, paths, programs and operations in everything that is written" },
+        "replace names of hosts, users, paths, programs and operations by pseudonyms in all outputs" },
     [TM_OPTION_REDACT_MAP] = {
         "redact-map", TM_KIND_TEXT, TM_FOR_REPORT | TRACES, FIELD(redact_map),
         .argument = "FILE",
         .help =
-        "with --redact: write which pseudonym stands for what to FILE, and take those that it has already; it is not"
-        " for sharing" },
+        "with --redact: write the map from pseudonyms to names to FILE, and reuse its existing pseudonyms; do not "
+        "share this file" },
     [TM_OPTION_STEPS] = {
         "steps", TM_KIND_OWN, FIGURES, FIELD(steps), .argument = "auto|all|A:B",
         .words = "auto all", .fallback = "auto", .read = read_steps,
-        .help = "the steps that figures are about: auto leaves warm-up and incomplete ones out, all leaves no"
-                " activity out, A:B are those from A up to but not B, counted from 0; either end may be open" },
+        .help = "steps to analyze: auto excludes warm-up and incomplete steps, all includes all activity, A:B "
+          "selects steps A to B-1, numbered from 0; either end can be omitted" },
     [TM_OPTION_SKIP_STEPS] = {
         "skip-steps", TM_KIND_NUMBER, FIGURES, FIELD(skip_steps), .argument = "N",
         .fallback = "auto", .most = INT64_MAX, .flags = TM_OPTION_AUTO,
-        .help = "take the first N steps for warm-up; auto finds out by their length and their compilations" },
+        .help = "treat the first N steps as warm-up; auto decides by step time and compiles" },
     [TM_OPTION_WINDOW] = {
         "window", TM_KIND_WORD, FIGURES, FIELD(window), .argument = "steps|session",
         .words = "steps session", .fallback = "steps",
         .help =
-        "the time that shares refer to: from the start of the first analyzed step to the end of the last one, or the"
-        " whole profiling session" },
+        "time range that shares refer to: from the start of the first analyzed step to the end of the last one, or "
+        "the whole profiling session" },
     [TM_OPTION_GAP_MIN] = {
         "gap-min", TM_KIND_TIME, FIGURES, FIELD(gap_min_ps), .argument = "TIME",
         .fallback = "10us",
-        .help = "list idle gaps from this length on; sums hold all of them" },
+        .help = "minimum duration of listed idle gaps; sums include all gaps" },
     [TM_OPTION_ROWS] = {
         "rows", TM_KIND_NUMBER, REPORTS | TM_FOR_CHECK | TM_FOR_SHOW | TM_FOR_QUERY | ANALYSES, FIELD(rows), .argument = "N",
         .fallback = NUMBER_TEXT(TM_ROWS_USUAL), .least = 1, .most = TM_ROWS_MOST,
         .help =
-        "how many rows a table has at most, one more row holds the rest; with --format csv 2,000 by default; of steps the"
-        " first and the slowest, 1,000 each by default" },
+        "maximum number of rows per table, plus one for the rest; 2,000 with --format csv; for steps, the first and "
+        "the slowest 1,000 each" },
     [TM_OPTION_TOP] = {
         "top", TM_KIND_NUMBER, TM_FOR_SHOW | TM_FOR_QUERY, FIELD(top), .argument = "N",
         .least = 1, .most = TM_ROWS_MOST, .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
-        .help = "the first N rows only, once they are filtered and sorted" },
+        .help = "print only the first N rows after filtering and sorting" },
     [TM_OPTION_WHERE] = {
         "where", TM_KIND_TEXT, TM_FOR_SHOW, FIELD(where), .argument = "CONDITION",
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
         .help =
-        "the rows for which this holds, as in 'self_share_pct > 5 and not name ~ \"copy\"': fields of the rows, = != < <= >"
-        " >=, ~ and !~ (contains), is null, and, or, not, brackets; numbers may have units: 10us, 5%, 1GiB" },
+        "print only matching rows, as in 'self_share_pct > 5 and not name ~ \"copy\"': fields of the rows, = != < <= "
+        "> >=, ~ and !~ (contains), is null, and, or, not, parentheses; numbers can have units: 10us, 5%, 1GiB" },
     [TM_OPTION_SORT] = {
         "sort", TM_KIND_TEXT, TM_FOR_SHOW, FIELD(sort), .argument = "FIELD,...",
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
-        .help = "sort by this field of the rows, the smallest value first; -FIELD: the largest first" },
+        .help = "sort rows by this field in ascending order; -FIELD: in descending order" },
     [TM_OPTION_FIELDS] = {
         "fields", TM_KIND_TEXT, TM_FOR_SHOW, FIELD(fields), .argument = "FIELD,...",
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
-        .help = "print these fields of each row, in this order; members of a field as in idle_ps.host" },
+        .help = "print these fields of each row, in this order; for members of a field, write idle_ps.host" },
     [TM_OPTION_FILTER] = {
         "filter", TM_KIND_OWN, TRACES | TM_FOR_QUERY, FIELD(filter), .argument = "TERM", .read = read_filter,
         .flags = TM_OPTION_MANY,
-        .help = "write only what fits: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, class=NAME,"
-                " track=GLOB; may be given several times" },
+        .help = "write only matching events: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, "
+          "class=NAME, track=GLOB; can be repeated" },
     [TM_OPTION_ARGS] = {
         "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",
-        .help = "which arguments of events to write; fewer of them make a trace much easier to open" },
+        .help = "event arguments to write; fewer arguments make a trace much faster to open" },
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
-        .help = "write what was recorded, and nothing that was worked out: no steps, gaps, counters, findings" },
+        .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },
     [TM_OPTION_RAW] = {
         "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW | TM_FOR_QUERY, FIELD(raw),
         .help =
-        "write texts in CSV with all their characters: control characters and marks of writing direction as they were"
-        " recorded, in place of escapes" },
+        "write texts in CSV without escapes: control characters and bidirectional marks as recorded" },
     [TM_OPTION_BY] = {
         "by", TM_KIND_OWN, TM_FOR_SPLIT, FIELD(by), .argument = "WHERE",
         .words = "step device time=1s", .read = read_by,
         .help =
-        "where parts end, beside their limits: step or step=N, after every step or N of them; time=TIME, after so much"
-        " time; device: parts for each device, and for what lies on none" },
+        "additional boundaries of parts: step or step=N, after every N steps; time=TIME, after this time; device: "
+        "separate parts per device, and for events that belong to no device" },
     [TM_OPTION_MAX_EVENTS] = {
         "max-events", TM_KIND_NUMBER, TM_FOR_SPLIT, FIELD(part_events), .argument = "N",
         .fallback = "1000000", .least = 1, .most = UINT64_MAX,
-        .help = "how many slices a part has at most" },
+        .help = "maximum number of slices per part" },
     [TM_OPTION_MAX_SIZE] = {
         "max-size", TM_KIND_SIZE, TM_FOR_SPLIT, FIELD(part_bytes), .argument = "SIZE",
         .fallback = "95M", .least = PART_LEAST_BYTES, .why_least = ", which a part needs",
-        .help = "how many bytes a part has at most, before compression" },
+        .help = "maximum size of a part, before compression" },
     [TM_OPTION_RESULTS] = {
         "results", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(results), .argument = "FILE",
         .help =
-        "the JSON of a benchmark, {\"NAME\": {\"execution_time\": SECONDS, \"tensorboard_trace\": PATH}}: each trace"
-        " is a run of that name, with its measured time beside it" },
+        "benchmark results as JSON, {\"NAME\": {\"execution_time\": SECONDS, \"tensorboard_trace\": PATH}}: each "
+        "trace becomes a run with that name and measured time" },
     [TM_OPTION_FAIL_ON] = {
         "fail-on", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(fail_on), .argument = "GATE",
         .flags = TM_OPTION_MANY,
         .help =
-        "end with status 1 where this holds, as in 'step_time>+5%': a figure of the summary, then a value or a"
-        " change, which is per step for sums; or regression, the verdict of the comparison; may be given several times" },
+        "exit with status 1 if this condition is true, as in 'step_time>+5%': a figure of the summary, then a value "
+        "or a change (per step for sums); or regression, the verdict of the comparison; can be repeated" },
     [TM_OPTION_HISTORY] = {
         "history", TM_KIND_TEXT, TM_FOR_COMPARE | TM_FOR_BRIEF, FIELD(history), .argument = "[JOB=]DB",
         .help =
-        "history.db of a batch: a change between two single runs, of the step time or the figure of a gate, has to exceed"
-        " what runs of the job differ by in it; the job is that of the runs, or JOB" },
+        "history.db of a batch, as the source of the run-to-run variation that a change of the step time or of a "
+        "gate's figure must exceed; the job is that of the runs, or JOB" },
     [TM_OPTION_RUN_SPREAD] = {
         "run-spread", TM_KIND_TEXT, TM_FOR_COMPARE | TM_FOR_BRIEF, FIELD(run_spread), .argument = "PCT",
         .help =
-        "by how much two runs of the same program differ, as in 3%: a change of the step time has to exceed it" },
+        "run-to-run variation of the same program, such as 3%, which a change of the step time must exceed" },
     [TM_OPTION_GATE] = {
         "gate", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(gate), .argument = "FILE",
-        .help = "the limits, as JSON" },
+        .help = "gate file (limits as JSON)" },
     [TM_OPTION_BASELINE] = {
         "baseline", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(baseline), .argument = "PATH",
         .flags = TM_OPTION_MANY,
         .help =
-        "a summary, or a profile, that relative limits compare with; may be given several times: runs of the same thing;"
-        " batch: of each job the last good run (last-good), the last N (median:N), those of a night (night:DATE) or with a"
-        " label (label:TEXT), or a path" },
+        "summary or profile that relative limits refer to; can be repeated for several runs of the same program. "
+        "batch: for each job, the last good run (last-good), the last N (median:N), those of a night (night:DATE) or "
+        "with a label (label:TEXT), or a path" },
     [TM_OPTION_INIT] = {
         "init", TM_KIND_FLAG, TM_FOR_CHECK, FIELD(init),
         .flags = TM_OPTION_NO_ENVIRONMENT,
-        .help = "write a gate file from the run as it is, to --gate, else to stdout" },
+        .help = "create a gate file from the run and write it to --gate (default: stdout)" },
     [TM_OPTION_JUNIT] = {
         "junit", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(junit), .argument = "FILE",
-        .help = "write the result as JUnit XML as well" },
+        .help = "also write the result as JUnit XML" },
     [TM_OPTION_CSV] = {
         "csv", TM_KIND_FLAG, TM_FOR_SHOW | TM_FOR_QUERY, FIELD(as_csv),
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
-        .help = "print CSV, for spreadsheets and data frames: all fields, exact numbers" },
+        .help = "print CSV for spreadsheets and data frames: all fields, exact numbers" },
     [TM_OPTION_AS_MARKDOWN] = {
         "markdown", TM_KIND_FLAG, PRINTS | TM_FOR_SCHEMA, FIELD(as_markdown),
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "brief show query schema",
-        .help = "print Markdown, for pull requests and chats" },
+        .help = "print Markdown for pull requests and chats" },
     [TM_OPTION_MARKDOWN] = {
         "markdown", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(markdown), .argument = "FILE",
-        .help = "write the result as Markdown as well" },
+        .help = "also write the result as Markdown" },
     [TM_OPTION_MANIFEST] = {
         "manifest", TM_KIND_TEXT, TM_FOR_BATCH_RUN | TM_FOR_BATCH_SUBMIT, FIELD(manifest),
         .argument = "FILE",
-        .help = "the list of traces that batch scan wrote" },
+        .help = "the list of traces written by batch scan" },
     [TM_OPTION_JOBS] = {
         "jobs", TM_KIND_NUMBER, WORKS | JOINS | FIGURES, FIELD(jobs), .letter = 'j', .argument = "N|auto",
         .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
-        .help = "how many traces are read at once, each by a process of its own: hosts of a run, items of a batch; auto: as"
-        " many as there are cores and memory for" },
+        .help = "number of traces to read in parallel, with one process each: hosts of a run, items of a batch; "
+          "auto: as many as cores and memory allow" },
     [TM_OPTION_SHARD] = {
         "shard", TM_KIND_OWN, TM_FOR_BATCH_RUN, FIELD(shard), .argument = "I/N|auto/N",
         .fallback = "auto", .read = read_shard,
         .help =
-        "work share I of N, counted from 0; auto: I, and N where it is not given, are what Slurm, Kubernetes or GNU"
-        " parallel tells in the environment, and without them everything is worked" },
+        "process share I of N, numbered from 0; auto: take I, and N unless given, from the environment of Slurm, "
+        "Kubernetes or GNU parallel; otherwise process everything" },
     [TM_OPTION_ITEM_TIMEOUT] = {
         "item-timeout", TM_KIND_TIME, WORKS | JOINS, FIELD(item_time_ps), .argument = "TIME",
         .fallback = "3600s",
-        .help = "give up a trace after this time; 0s: never" },
+        .help = "time limit per trace; 0s: none" },
     [TM_OPTION_RETRY] = {
         "retry", TM_KIND_FLAG, WORKS, FIELD(retry),
-        .help = "work traces again that could not be read the last time, though they have not changed" },
+        .help = "retry traces that could not be read before, although they have not changed" },
     [TM_OPTION_KEYS] = {
         "keys", TM_KIND_TEXT, SCANS, FIELD(keys), .argument = "TEMPLATE",
         .help =
-        "what the folders below ROOT are, as in '{job}/{night}/{revision}': job, night, revision, label, step, and {}"
-        " for what means nothing; told by their look if not given" },
+        "meaning of the folder levels below ROOT, as in '{job}/{night}/{revision}': job, night, revision, label, "
+        "step, and {} for anything else (default: guessed from the path)" },
     [TM_OPTION_LABEL] = {
         "label", TM_KIND_TEXT, SCANS, FIELD(labels), .argument = "KEY=VALUE",
         .flags = TM_OPTION_MANY,
-        .help = "set a key of all traces: job, night, revision, label; may be given several times" },
+        .help = "set a key of all traces: job, night, revision, label; can be repeated" },
     [TM_OPTION_OPENMETRICS] = {
         "openmetrics", TM_KIND_TEXT, JOINS, FIELD(openmetrics), .argument = "FILE",
-        .help = "write the newest figures of each job for a scraper as well" },
+        .help = "also write the newest figures of each job for a metrics scraper" },
     [TM_OPTION_SLURM] = {
         "slurm", TM_KIND_FLAG, TM_FOR_BATCH_SUBMIT, FIELD(slurm),
         .flags = TM_OPTION_NO_ENVIRONMENT,
-        .help = "hand it to Slurm: an array job, and a job after it that merges" },
+        .help = "submit to Slurm: an array job and a dependent merge job" },
     [TM_OPTION_TASKS] = {
         "tasks", TM_KIND_NUMBER, TM_FOR_BATCH_SUBMIT, FIELD(tasks), .argument = "N|auto",
         .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
-        .help = "how many tasks the array job has; auto: by how much there is to do" },
+        .help = "number of tasks of the array job; auto: depends on the amount of work" },
     [TM_OPTION_SBATCH] = {
         "sbatch", TM_KIND_TEXT, TM_FOR_BATCH_SUBMIT, FIELD(sbatch), .argument = "OPTION",
         .flags = TM_OPTION_MANY,
-        .help = "an option of sbatch for both jobs, as in '--sbatch=--partition=night'; may be given several times" },
+        .help = "sbatch option for both jobs, as in '--sbatch=--partition=night'; can be repeated" },
     [TM_OPTION_DRY_RUN] = {
         "dry-run", TM_KIND_FLAG, WORKS | TM_FOR_BATCH_PRUNE, FIELD(dry_run),
         .flags = TM_OPTION_NO_ENVIRONMENT,
-        .help = "only say what would be done" },
+        .help = "only print what would be done" },
     [TM_OPTION_KEEP_DATABASE] = {
         "keep", TM_KIND_TEXT, TM_FOR_QUERY, FIELD(keep_database), .argument = "FILE",
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT, .of_verbs = "query",
@@ -437,7 +436,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_KEEP] = {
         "keep", TM_KIND_NUMBER, TM_FOR_BATCH_PRUNE, FIELD(keep), .argument = "N",
         .fallback = "30", .least = 1, .most = UINT64_MAX,
-        .help = "how many of the last nights keep their reports" },
+        .help = "number of nights whose reports are kept" },
     [TM_OPTION_TIME_LIMIT] = {
         "time-limit", TM_KIND_TIME, TM_FOR_QUERY, FIELD(time_limit_ps), .argument = "TIME",
         .fallback = "300s",
@@ -451,49 +450,49 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .help = "write it to DIR/tracemill/SKILL.md" },
     [TM_OPTION_THRESHOLDS] = {
         "thresholds", TM_KIND_TEXT, FIGURES, FIELD(thresholds), .argument = "FILE",
-        .help = "bands of the key figures, as JSON, in place of the built-in ones" },
+        .help = "thresholds as JSON, replacing the built-in ones" },
     [TM_OPTION_RUN] = {
         "run", TM_KIND_TEXT, RUNS, FIELD(run_name), .argument = "NAME",
-        .help = "the run to read of a log directory that holds several" },
+        .help = "the run to read from a log directory with several" },
     [TM_OPTION_LATEST] = {
         "latest", TM_KIND_FLAG, RUNS | TM_FOR_LIST, FIELD(latest),
-        .help = "the newest run of a log directory that holds several" },
+        .help = "read the newest run of a log directory" },
     [TM_OPTION_FOLLOW_LINKS] = {
         "follow-links", TM_KIND_FLAG, RUNS | TM_FOR_LIST | SCANS | WORKS | JOINS, FIELD(follow_links),
-        .help = "follow symbolic links that lead out of a folder that is searched" },
+        .help = "follow symbolic links that point outside the searched folder" },
     [TM_OPTION_FORCE] = {
         "force", TM_KIND_FLAG, TM_FOR_SPLIT | TM_FOR_EXTRACT | STUDIES | TM_FOR_BRIEF | TM_FOR_CHECK | WORKS, FIELD(force),
         .flags = TM_OPTION_NO_ENVIRONMENT,
         .help =
-        "replace files that are there already; split: write into a folder that is not empty; compare, scaling, brief: go on"
-        " where the runs do not fit together; batch: start more jobs than the memory of the machine is for" },
+        "overwrite existing files; split: write to a folder that is not empty; compare, scaling, brief: continue "
+        "although the runs are not comparable; batch: start more jobs than the machine's memory allows" },
     [TM_OPTION_JSON] = {
         "json", TM_KIND_FLAG, TM_FOR_ALL, FIELD(json),
         .help = "print the result on stdout as JSON" },
     [TM_OPTION_STRICT] = {
         "strict", TM_KIND_FLAG, JOBS, FIELD(strict),
-        .help = "take any loss in the input for an error: nothing is written then" },
+        .help = "treat any loss in the input as an error, and write nothing" },
     [TM_OPTION_MEMORY] = {
         "memory", TM_KIND_SIZE, JOBS, FIELD(memory_bytes), .argument = "SIZE",
         .fallback = "256M", .least = (uint64_t)TM_MEMORY_LEAST_MIB * TM_MIB,
-        .help = "what may be held in memory, at least 32M; more than that goes to spill files" },
+        .help = "memory limit, at least 32M; further data goes to spill files" },
     [TM_OPTION_RAISE_LIMITS] = {
         "raise-limits", TM_KIND_NUMBER, JOBS, FIELD(limit_times), .argument = "TIMES",
         .fallback = "1", .least = 1, .most = TM_ROWS_MOST,
-        .help = "take so many times what files may otherwise claim to hold, unpack to, or be in number" },
+        .help = "multiply the limits on declared sizes, decompressed sizes and numbers of files" },
     [TM_OPTION_TMP] = {
         "tmp", TM_KIND_TEXT, JOBS, FIELD(tmp), .argument = "DIR",
-        .help = "where spill files go; else $TMPDIR, /var/tmp or the output folder" },
+        .help = "folder for spill files (default: $TMPDIR, /var/tmp or the output folder)" },
     [TM_OPTION_STATS] = {
         "stats", TM_KIND_FLAG, TM_FOR_ALL, FIELD(stats),
         .help = "print events, rates, memory and spill files on stderr at the end" },
     [TM_OPTION_QUIET] = {
         "quiet", TM_KIND_FLAG, TM_FOR_ALL, FIELD(quiet), .letter = 'q',
-        .help = "no progress and no closing words; errors and warnings stay" },
+        .help = "print only errors and warnings" },
     [TM_OPTION_COLOR] = {
         "color", TM_KIND_WORD, TM_FOR_ALL, FIELD(color), .argument = "auto|always|never",
         .words = "auto always never", .fallback = "auto",
-        .help = "colors on the terminal; auto means none where NO_COLOR is set" },
+        .help = "colors on the terminal; auto disables them if NO_COLOR is set" },
     [TM_OPTION_CONFIG] = {
         "config", TM_KIND_TEXT, TM_FOR_ALL, FIELD(config), .argument = "FILE",
         .flags = TM_OPTION_NO_KEY,
@@ -501,11 +500,11 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_VERSION] = {
         "version", TM_KIND_FLAG, TM_FOR_ALL, FIELD(version), .letter = 'V',
         .flags = TM_OPTION_NO_ENVIRONMENT,
-        .help = "print the version, and those of the libraries" },
+        .help = "print the versions of tracemill and its libraries" },
     [TM_OPTION_HELP] = {
         "help", TM_KIND_FLAG, TM_FOR_ALL, FIELD(help), .letter = 'h',
         .flags = TM_OPTION_NO_ENVIRONMENT,
-        .help = "print help on the verb" },
+        .help = "print help for the verb" },
 };
 /* clang-format on */
 
@@ -609,7 +608,7 @@ static tm_status refuse_small(const struct tm_reading *r, uint64_t bytes)
     if (strspn(r->text, "0123456789") == strlen(r->text) && bytes >= option->least / TM_MIB && bytes <= 4096)
         tm_hint(r->error, "a number without a unit is bytes; write %sM", r->text);
     else
-        tm_hint(r->error, "give %s or more; %s is the default", least, option->fallback);
+        tm_hint(r->error, "use %s or more; the default is %s", least, option->fallback);
     return TM_ERR_USAGE;
 }
 
@@ -680,7 +679,7 @@ static tm_status read_shard(const struct tm_reading *r)
     }
     if (index >= count) {
         (void)refuse(r, "there is no such share");
-        tm_hint(r->error, "shares are counted from 0: the last one of %llu is %llu/%llu", (unsigned long long)count,
+        tm_hint(r->error, "shares are numbered from 0: the last one of %llu is %llu/%llu", (unsigned long long)count,
                 (unsigned long long)count - 1, (unsigned long long)count);
         return TM_ERR_USAGE;
     }
@@ -701,12 +700,11 @@ static tm_status read_steps(const struct tm_reading *r)
     }
     if (!tm_read_range(r->text, &to->steps_begin, &to->steps_end)) {
         (void)refuse(r, "it is neither auto, nor all, nor A:B");
-        tm_hint(r->error, "A is the first step and B the one after the last, counted from 0, as in"
-                          " 10:20, 10: or :20");
+        tm_hint(r->error, "A is the first step and B the one after the last, numbered from 0, as in 10:20, 10: or :20");
         return TM_ERR_USAGE;
     }
     if (to->steps_begin >= to->steps_end)
-        return refuse(r, "no step lies between its ends");
+        return refuse(r, "the range is empty");
     to->steps = TM_CHOOSE_RANGE;
     return TM_OK;
 }
@@ -801,13 +799,13 @@ static tm_status read_by(const struct tm_reading *r)
     } else if (steps || strcmp(r->text, "step") == 0) {
         to->by = TM_BY_STEP;
         if (steps && (!tm_take_digits(&steps, &to->by_steps) || steps[0] || to->by_steps < 1))
-            return refuse_by(r, "it does not say how many steps");
+            return refuse_by(r, "the number of steps is missing");
     } else if (time) {
         to->by = TM_BY_TIME;
         if (!tm_read_time(time, strlen(time), &to->by_time_ps, &wrong))
             return refuse_by(r, wrong.reason);
         if (to->by_time_ps == 0)
-            return refuse_by(r, "it is no time at all");
+            return refuse_by(r, "it is zero");
     } else {
         return refuse_by(r, "it is none of step, device and time");
     }

@@ -349,7 +349,7 @@ tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to)
         return w->run->error.status;
     hash = XXH3_createState();
     if (!hash)
-        return tm_fail(&w->run->error, TM_ERR_LIMIT, -1, "cannot write the partial: no memory left");
+        return tm_fail(&w->run->error, TM_ERR_LIMIT, -1, "cannot write the partial: out of memory");
     st = copy_sections(w, to, hash);
     (void)XXH3_freeState(hash);
     return st;
@@ -388,7 +388,7 @@ tm_status tm_partial_damaged(struct tm_partial_reader *r, const char *what)
 {
     if (!tm_failed(r->run)) {
         (void)tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r), "the partial %s is damaged: %s", r->name, what);
-        tm_hint(&r->run->error, "make it again from the profile, or copy it again from where it was made");
+        tm_hint(&r->run->error, "create it again from the profile, or copy it again from its original location");
     }
     return r->run->error.status;
 }
@@ -418,7 +418,7 @@ static void refill(struct tm_partial_reader *r)
     if (problem)
         (void)tm_fail_system(&r->run->error, TM_ERR_INPUT, (int64_t)(at + got), problem, "cannot read %s", r->name);
     else if (got < wanted)
-        (void)tm_partial_damaged(r, "it became shorter while it was read");
+        (void)tm_partial_damaged(r, "it was truncated while it was read");
     if (tm_failed(r->run))
         return;
     r->have = got;
@@ -485,7 +485,7 @@ static void look_at_file(struct tm_partial_reader *r)
     } else if (!S_ISREG(info.st_mode)) {
         (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "%s is not a file", r->name);
     } else if (info.st_size < TM_PARTIAL_MAGIC_BYTES + CHECKSUM_BYTES) {
-        (void)tm_partial_damaged(r, "it is cut short");
+        (void)tm_partial_damaged(r, "it is truncated");
     } else {
         r->end = (uint64_t)info.st_size;
         r->opened = tm_unchanged_since(&info);
@@ -495,7 +495,7 @@ static void look_at_file(struct tm_partial_reader *r)
 
 static void hint_to_make_anew(struct tm_partial_reader *r)
 {
-    tm_hint(&r->run->error, "make a new one of the profile: tracemill report PROFILE --format partial");
+    tm_hint(&r->run->error, "create a new one from the profile: tracemill report PROFILE --format partial");
 }
 
 static void check_magic(struct tm_partial_reader *r)
@@ -514,9 +514,9 @@ static void check_magic(struct tm_partial_reader *r)
                       r->name, magic[ANY_VERSION_BYTES], TM_PARTIAL_MAGIC[ANY_VERSION_BYTES]);
         hint_to_make_anew(r);
     } else {
-        (void)tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is no partial of a version that this program reads",
+        (void)tm_fail(&r->run->error, TM_ERR_INPUT, 0, "%s is not a partial of a version that this program reads",
                       r->name);
-        tm_hint(&r->run->error, "make it again from the profile, with this version");
+        tm_hint(&r->run->error, "create it again from the profile, with this version");
     }
 }
 
@@ -528,7 +528,7 @@ static void check_sum(struct tm_partial_reader *r)
     uint8_t checksum[CHECKSUM_BYTES];
 
     if (!hash) {
-        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->name);
+        (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: out of memory", r->name);
         return;
     }
     (void)XXH3_64bits_reset(hash);
@@ -545,7 +545,7 @@ static void check_sum(struct tm_partial_reader *r)
     r->sum = XXH3_64bits_digest(hash);
     if (!tm_failed(r->run) && decode(checksum, CHECKSUM_BYTES) != r->sum) {
         r->used = 0; /* where the checksum is */
-        (void)tm_partial_damaged(r, "its checksum does not fit its content");
+        (void)tm_partial_damaged(r, "its checksum does not match its content");
     }
     (void)XXH3_freeState(hash);
     r->end = end;
@@ -692,7 +692,7 @@ tm_status tm_partial_refuse_layout(struct tm_partial_reader *r)
 {
     if (!tm_failed(r->run)) {
         (void)tm_fail(&r->run->error, TM_ERR_INPUT, (int64_t)place(r),
-                      "%s is a partial of another tracemill, whose tables have other fields", r->name);
+                      "%s is a partial of a different tracemill, whose tables have other fields", r->name);
         hint_to_make_anew(r);
     }
     return r->run->error.status;
@@ -708,7 +708,7 @@ void tm_partial_leave(struct tm_partial_reader *r)
 void tm_partial_finish(struct tm_partial_reader *r)
 {
     if (place(r) != r->end)
-        (void)tm_partial_damaged(r, "there is more behind the last section");
+        (void)tm_partial_damaged(r, "there is data after the last section");
     if (!tm_failed(r->run))
         tm_unchanged_check(r->opened, r->fd, false, r->run, r->name);
 }
@@ -789,7 +789,7 @@ void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes)
 
     to[0] = '\0';
     if (!tm_failed(r->run) && length >= to_bytes)
-        (void)tm_partial_damaged(r, "a text is longer than it may be");
+        (void)tm_partial_damaged(r, "a text is too long");
     take_bytes(r, to, length);
     if (!tm_failed(r->run) && memchr(to, '\0', length))
         (void)tm_partial_damaged(r, "a text has a zero in it");
@@ -844,7 +844,7 @@ tm_strid tm_partial_name(struct tm_partial_reader *r)
     if (number == known + 1)
         return take_new_name(r);
     if (number > known) {
-        (void)tm_partial_damaged(r, "a name is used before it is told");
+        (void)tm_partial_damaged(r, "a name is used before it is defined");
         return 0;
     }
     return *(const tm_strid *)tm_rows_at(r->handles, number - 1);
@@ -880,7 +880,7 @@ uint32_t tm_partial_run_device_or_none(struct tm_partial_reader *r)
     if (device < r->device_count)
         return r->first_device + device;
     if (device != TM_NONE)
-        (void)tm_partial_damaged(r, "a device that is not there");
+        (void)tm_partial_damaged(r, "a device that does not exist");
     return TM_NONE;
 }
 

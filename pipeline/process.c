@@ -146,7 +146,7 @@ tm_status tm_terminal_finish(struct tm_error *error)
         return TM_OK;
     if (errno)
         return tm_fail_system(error, TM_ERR_OUTPUT, -1, errno, "cannot write to standard output");
-    return tm_fail(error, TM_ERR_OUTPUT, -1, "cannot write to standard output: not everything went out");
+    return tm_fail(error, TM_ERR_OUTPUT, -1, "cannot write to standard output: the output is incomplete");
 }
 
 /* A fixed table of paths that the signal handler unlinks.  A slot is `used` only while its path is

@@ -20,25 +20,25 @@
 const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_AGGREGATED_EVENT] = {
         "aggregated-event", TM_TALLY_LOSS,
-        "An event that stands for several occurrences has no place in time and is in no figure." },
+        "Aggregated events have no time and are not used in figures." },
     [TM_TALLY_BAD_FIELD] = {
         "bad-field", TM_TALLY_LOSS,
-        "A field had a wire type that does not fit it and was skipped." },
+        "A field had the wrong wire type and was skipped." },
     [TM_TALLY_CLOCK_OUTLIER] = {
         "clock-outlier", TM_TALLY_LOSS,
-        "An event over 100 days after the start of the profile, or over 5 days before it, was left out." },
+        "An event more than 100 days after the start of the profile, or 5 days before it, was skipped." },
     [TM_TALLY_CUT_SHORT] = {
         "cut-short", TM_TALLY_LOSS,
-        "The input ends in the middle of a message or an event, whose bytes were not read." },
+        "The input ends inside a message or an event, which was not read." },
     [TM_TALLY_DERIVED] = {
         "derived", TM_TALLY_NOTE,
-        "Events on lines that repeat what other lines hold are counted, but are in no figure." },
+        "Events on lines that duplicate other lines are counted, but not used in figures." },
     [TM_TALLY_DUPLICATE_METADATA] = {
         "duplicate-metadata", TM_TALLY_NOTE,
-        "Two metadata entries had the same id; the last one counts." },
+        "Two metadata entries had the same id; the last one was used." },
     [TM_TALLY_DEEP_NESTING] = {
         "deep-nesting", TM_TALLY_NOTE,
-        "More spans were open at once on one thread than are followed; the innermost were not." },
+        "Too many spans were nested on one thread; the innermost were ignored." },
     [TM_TALLY_INVALID_UTF8] = {
         "invalid-utf8", TM_TALLY_NOTE,
         "A name was not valid UTF-8 and was kept as bytes." },
@@ -47,57 +47,58 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
         "A value was longer than the read buffer; the event was kept without it." },
     [TM_TALLY_NEGATIVE_DURATION] = {
         "negative-duration", TM_TALLY_LOSS,
-        "A duration was below zero; the event was kept with length 0." },
+        "A duration was negative; the event was kept with duration 0." },
     [TM_TALLY_NEGATIVE_START] = {
         "negative-start", TM_TALLY_NOTE,
         "An event starts before the profile does; it was kept." },
     [TM_TALLY_NO_METADATA] = {
         "no-metadata", TM_TALLY_LOSS_OF_FIGURES,
-        "An event referred to a metadata id that has no entry; it was kept without a name." },
+        "An event referred to a missing metadata id; it was kept without a name." },
     [TM_TALLY_UNKNOWN_DEVICE] = {
         "unknown-device", TM_TALLY_LOSS_OF_FIGURES,
-        "Events on planes of an unknown kind of device were left out." },
+        "Events on planes of an unknown device type were skipped." },
     [TM_TALLY_UNKNOWN_FIELD] = {
         "unknown-field", TM_TALLY_NOTE,
         "A field that the format does not define was skipped." },
     [TM_TALLY_UNKNOWN_PLANE] = {
         "unknown-plane", TM_TALLY_NOTE,
-        "Events on planes that are neither host nor device were left out." },
+        "Events on planes that are neither host nor device were skipped." },
     [TM_TALLY_WRONG_CLOCK] = {
         "wrong-clock", TM_TALLY_NOTE,
-        "A launch begins after the device work that it started; the clocks differ." },
+        "A launch starts after the device work that it launched; the clocks differ." },
     [TM_TALLY_PROFILER_WARNING] = {
         "profiler-warning", TM_TALLY_NOTE,
-        "The profiler left a warning or an error in the file." },
+        "The profiler recorded a warning or an error." },
     [TM_TALLY_UNSORTED_LINE] = {
         "unsorted-line", TM_TALLY_NOTE,
-        "The events of a line were not in the order of time and were sorted." },
+        "The events of a line were not sorted by time and were sorted." },
     [TM_TALLY_DAMAGED_PROGRAM] = {
         "damaged-program", TM_TALLY_LOSS,
-        "A compiled program (HLO) could not be read as a whole; what it tells of its operations may be missing." },
+        "A compiled program (HLO) could not be read completely; data about its operations may be missing." },
     [TM_TALLY_CLOCK_MAPPING_JUMP] = {
         "clock-mapping-jump", TM_TALLY_NOTE,
-        "The recorded times of a TPU jump by over 1 ms against its own clock; figures are by its own clock." },
+        "The recorded times of a TPU jump by over 1 ms relative to its own clock; figures use its own clock." },
     [TM_TALLY_UNKNOWN_SIZE] = {
         "unknown-size", TM_TALLY_NOTE,
         "An entry of a memory profile has the size -1, which means unknown; it is counted without bytes." },
     [TM_TALLY_DEVICE_CLOCK_UNUSED] = {
         "device-clock-unused", TM_TALLY_NOTE,
-        "Ops of a TPU have a time by its own clock, but most of them have none; figures are by the recorded times." },
+        "Some TPU ops have times from the device's own clock, but most do not; figures use the recorded times." },
     [TM_TALLY_EMPTY_OBJECT] = {
-        "empty-object", TM_TALLY_NOTE, "An object without any member stood among the events." },
+        "empty-object", TM_TALLY_NOTE, "The list of events contains an empty object." },
     [TM_TALLY_CLOSING_OBJECT] = {
         "closing-object", TM_TALLY_NOTE, "The list of events ends with an empty object, as JAX writes it." },
     [TM_TALLY_NOT_AN_OBJECT] = {
-        "not-an-object", TM_TALLY_LOSS, "Something that is no object stood among the events and was left out." },
+        "not-an-object", TM_TALLY_LOSS, "The list of events contains something other than an object, which was "
+          "skipped." },
     [TM_TALLY_MISSING_PHASE] = {
-        "missing-phase", TM_TALLY_LOSS, "An event without a phase (ph) was left out." },
+        "missing-phase", TM_TALLY_LOSS, "An event without a phase (ph) was skipped." },
     [TM_TALLY_UNKNOWN_PHASE] = {
-        "unknown-phase", TM_TALLY_LOSS, "An event with a phase that the format does not define was left out." },
+        "unknown-phase", TM_TALLY_LOSS, "An event with an undefined phase was skipped." },
     [TM_TALLY_MISSING_TIME] = {
-        "missing-time", TM_TALLY_LOSS, "An event without a time (ts) was left out." },
+        "missing-time", TM_TALLY_LOSS, "An event without a time (ts) was skipped." },
     [TM_TALLY_MISSING_DURATION] = {
-        "missing-duration", TM_TALLY_LOSS_OF_FIGURES, "A complete event without a duration was kept with length 0." },
+        "missing-duration", TM_TALLY_LOSS_OF_FIGURES, "A complete event without a duration was kept with duration 0." },
     [TM_TALLY_MISSING_NAME] = {
         "missing-name", TM_TALLY_NOTE, "An event without a name was kept." },
     [TM_TALLY_MISSING_PROCESS] = {
@@ -105,11 +106,11 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_MISSING_THREAD] = {
         "missing-thread", TM_TALLY_NOTE, "An event without a thread was kept on the thread numbered as its process." },
     [TM_TALLY_BAD_NUMBER] = {
-        "bad-number", TM_TALLY_LOSS, "A time or duration was no number and was taken as missing." },
+        "bad-number", TM_TALLY_LOSS, "A time or duration was not a number and was treated as missing." },
     [TM_TALLY_NAN_NUMBER] = {
-        "nan-number", TM_TALLY_NOTE, "NaN or Infinity stood where a number should and was taken as missing." },
+        "nan-number", TM_TALLY_NOTE, "NaN or Infinity in place of a number was treated as missing." },
     [TM_TALLY_STRING_NUMBER] = {
-        "string-number", TM_TALLY_NOTE, "A time or duration was written as text and was read as the number." },
+        "string-number", TM_TALLY_NOTE, "A time or duration was written as text and was read as a number." },
     [TM_TALLY_EXPONENT_NUMBER] = {
         "exponent-number", TM_TALLY_NOTE, "A time or duration was written with an exponent and was read exactly." },
     [TM_TALLY_UNICODE_NAME] = {
@@ -117,70 +118,71 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_CONTROL_CHARACTER] = {
         "control-character", TM_TALLY_NOTE, "A name has control characters; reports show them escaped." },
     [TM_TALLY_LONE_SURROGATE] = {
-        "lone-surrogate", TM_TALLY_NOTE, "A name has half of a surrogate pair; it was kept, and is shown escaped." },
+        "lone-surrogate", TM_TALLY_NOTE, "A name has an unpaired surrogate; it was kept, and is shown escaped." },
     [TM_TALLY_NESTED_ARGUMENT] = {
         "nested-argument", TM_TALLY_NOTE, "An event has objects, or lists of lists, in its arguments." },
     [TM_TALLY_REPEATED_KEY] = {
-        "repeated-key", TM_TALLY_NOTE, "An event has a key twice; the last one counts." },
+        "repeated-key", TM_TALLY_NOTE, "An event has a duplicate key; the last one was used." },
     [TM_TALLY_METADATA_EVENT] = {
-        "metadata-event", TM_TALLY_NOTE, "Metadata events name processes and threads; they take no time." },
+        "metadata-event", TM_TALLY_NOTE, "Metadata events name processes and threads; they have no duration." },
     [TM_TALLY_BEGIN_END_EVENT] = {
         "begin-end-event", TM_TALLY_NOTE, "Begin and end events were joined to spans." },
     [TM_TALLY_INSTANT_EVENT] = {
-        "instant-event", TM_TALLY_NOTE, "Instant events have no length." },
+        "instant-event", TM_TALLY_NOTE, "Instant events have no duration." },
     [TM_TALLY_COUNTER_EVENT] = {
-        "counter-event", TM_TALLY_NOTE, "Counter events are read, and are in no figure." },
+        "counter-event", TM_TALLY_NOTE, "Counter events are read, but not used in figures." },
     [TM_TALLY_FLOW_EVENT] = {
-        "flow-event", TM_TALLY_NOTE, "Flow events are read, and are in no figure." },
+        "flow-event", TM_TALLY_NOTE, "Flow events are read, but not used in figures." },
     [TM_TALLY_ASYNC_EVENT] = {
-        "async-event", TM_TALLY_NOTE, "Asynchronous events are read, and are in no figure." },
+        "async-event", TM_TALLY_NOTE, "Asynchronous events are read, but not used in figures." },
     [TM_TALLY_OTHER_PHASE] = {
-        "other-phase", TM_TALLY_NOTE, "Objects, memory dumps, clocks and contexts were left out: they hold no time." },
+        "other-phase", TM_TALLY_NOTE, "Objects, memory dumps, clocks and contexts were skipped: they have no "
+          "duration." },
     [TM_TALLY_UNMATCHED_BEGIN] = {
-        "unmatched-begin", TM_TALLY_NOTE, "A span that begins and never ends was kept with length 0." },
+        "unmatched-begin", TM_TALLY_NOTE, "A span that starts but never ends was kept with duration 0." },
     [TM_TALLY_UNMATCHED_END] = {
-        "unmatched-end", TM_TALLY_LOSS, "The end of a span that never began was left out." },
+        "unmatched-end", TM_TALLY_LOSS, "The end of a span without a start was skipped." },
     [TM_TALLY_UNMATCHED_FLOW] = {
-        "unmatched-flow", TM_TALLY_NOTE, "A flow has no end, or no begin." },
+        "unmatched-flow", TM_TALLY_NOTE, "A flow has no end, or no start." },
     [TM_TALLY_REUSED_FLOW_ID] = {
-        "reused-flow-id", TM_TALLY_NOTE, "A flow begins under the id of one that has ended." },
+        "reused-flow-id", TM_TALLY_NOTE, "A flow reuses the id of one that has ended." },
     [TM_TALLY_OVERLAPPING_SPAN] = {
-        "overlapping-span", TM_TALLY_NOTE, "A span begins inside another one of its thread and ends after it." },
+        "overlapping-span", TM_TALLY_NOTE, "A span starts inside another one on its thread and ends after it." },
     [TM_TALLY_REPEATED_EVENT] = {
-        "repeated-event", TM_TALLY_NOTE, "An event equals the one before it in time, length and name; both count." },
+        "repeated-event", TM_TALLY_NOTE, "An event equals the previous one in time, duration and name; both count." },
     [TM_TALLY_RENAMED] = {
-        "renamed", TM_TALLY_NOTE, "A process or thread was given another name; the last one counts." },
+        "renamed", TM_TALLY_NOTE, "A process or thread was renamed; the last name was used." },
     [TM_TALLY_EVENT_CAP] = {
         "event-cap", TM_TALLY_LOSS,
-        "The file has exactly as many events as JAX writes at most: the end of the run is missing." },
+        "The file has exactly as many events as JAX's limit: the end of the run is missing." },
     [TM_TALLY_BYTE_ORDER_MARK] = {
-        "byte-order-mark", TM_TALLY_NOTE, "The file begins with a byte order mark." },
+        "byte-order-mark", TM_TALLY_NOTE, "The file starts with a byte order mark." },
     [TM_TALLY_ZERO_PADDING] = {
         "zero-padding", TM_TALLY_NOTE, "Zero bytes follow the end of the JSON." },
     [TM_TALLY_OPEN_ARRAY] = {
         "open-array", TM_TALLY_NOTE, "The list of events is not closed, which the format allows." },
     [TM_TALLY_STACK_FRAMES] = {
-        "stack-frames", TM_TALLY_NOTE, "A table of stack frames was left out." },
+        "stack-frames", TM_TALLY_NOTE, "A table of stack frames was skipped." },
     [TM_TALLY_DAMAGED_TEXT] = {
         "damaged-text", TM_TALLY_LOSS,
-        "The text is no valid JSON at a place; what lies between there and the next whole event was skipped." },
+        "The JSON is invalid at some position; everything up to the next complete event was skipped." },
     [TM_TALLY_FILTERED_OUT] = {
-        "filtered-out", TM_TALLY_NOTE, "Events that --filter leaves out were not written." },
+        "filtered-out", TM_TALLY_NOTE, "Events excluded by --filter were not written." },
     [TM_TALLY_LANE_MOVED] = {
         "lane-moved", TM_TALLY_NOTE,
-        "A span that overlaps others of its thread without lying inside them was written on a lane beside them." },
+        "A span that partly overlaps others on its thread was written to a separate lane." },
     [TM_TALLY_LANES_FULL] = {
-        "lanes-full", TM_TALLY_LOSS, "A span that overlaps thousands of others of its thread was not written." },
+        "lanes-full", TM_TALLY_LOSS, "A span that overlaps thousands of others on its thread was not written." },
     [TM_TALLY_FLOW_NOT_BEGUN] = {
-        "flow-not-begun", TM_TALLY_NOTE, "The end of an arrow that nothing begins was not written." },
+        "flow-not-begun", TM_TALLY_NOTE, "The end of an arrow without a start was not written." },
     [TM_TALLY_FLOW_WITHOUT_SPAN] = {
         "flow-without-span", TM_TALLY_NOTE,
         "The end of an arrow at a time without a span on its thread was not written." },
     [TM_TALLY_COUNTER_WITHOUT_VALUE] = {
-        "counter-without-value", TM_TALLY_NOTE, "A value of a counter that is no finite number was not written." },
+        "counter-without-value", TM_TALLY_NOTE, "A counter value that is not a finite number was not written." },
     [TM_TALLY_COUNTER_NOT_REPEATED] = {
         "counter-not-repeated", TM_TALLY_NOTE,
-        "A value of a counter past the first 32,768 of its host is not repeated where a part begins." },
+        "A counter value beyond the first 32,768 of its host is not repeated at the start of a part." },
     [TM_TALLY_LONG_ARGUMENTS] = {
         "long-arguments", TM_TALLY_LOSS,
         "An event with more than 128 KiB of arguments, or more than 24 levels of them, was written without the rest." },
@@ -343,6 +345,6 @@ uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual)
 
 void tm_limit_hint(struct tm_run *run, const char *instead)
 {
-    tm_hint(&run->error, "%s; or, where you trust it, raise the limits: --raise-limits %" PRIu64, instead,
+    tm_hint(&run->error, "%s; or, if you trust the file, raise the limits: --raise-limits %" PRIu64, instead,
             4 * times(run));
 }

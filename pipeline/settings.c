@@ -102,13 +102,13 @@ static tm_status refuse_unknown(const char *typed, struct tm_error *error)
     char name[TM_ERROR_TEXT] = "";
 
     memcpy(name, typed, length < sizeof(name) ? length : sizeof(name) - 1);
-    (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: there is no option '%s'", name);
+    (void)tm_fail(error, TM_ERR_USAGE, -1, "unknown option '%s'", name);
     for (size_t i = 0; i < TM_OPTION_COUNT && strncmp(name, "--", 2) == 0; i++)
         tm_nearest_offer(&nearest, name + 2, tm_option_table[i].name);
     if (nearest.word)
         tm_hint(error, "did you mean '--%s'?", nearest.word);
     else
-        tm_hint(error, "'tracemill help' lists the verbs, 'tracemill help VERB' the options of one");
+        tm_hint(error, "'tracemill help' lists the verbs, 'tracemill help VERB' the options of a verb");
     return TM_ERR_USAGE;
 }
 
@@ -155,14 +155,12 @@ static tm_status take_flag(struct tm_setting_set *set, int answer, const char *e
     if (named >= LONG_OPTION && !is_whole_name(element, row))
         return refuse_unknown(element, error);
     if (answer == ':') {
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' lacks its %s", row->name,
-                      row->argument);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "'--%s' needs a value: %s", row->name, row->argument);
         tm_hint(error, "write '--%s %s'", row->name, row->fallback ? row->fallback : row->argument);
         return TM_ERR_USAGE;
     }
     if (!set_text(set, (size_t)index, optarg ? optarg : "yes", TM_ORIGIN_FLAG))
-        return tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '--%s' is there more than %d times",
-                       row->name, TM_TEXTS_MOST);
+        return tm_fail(error, TM_ERR_USAGE, -1, "'--%s' is given more than %d times", row->name, TM_TEXTS_MOST);
     return TM_OK;
 }
 
@@ -234,7 +232,7 @@ tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *v
 
         if (set->of[i].origin != TM_ORIGIN_FLAG || is_taken)
             continue;
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot read the command line: '%s' takes no '--%s'", verb, row->name);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "'%s' does not support '--%s'", verb, row->name);
         tm_hint(error, "'tracemill help %s' lists its options", verb);
         return TM_ERR_USAGE;
     }
@@ -310,10 +308,10 @@ static const char *member_text(const cJSON *member, const struct tm_option *row,
     const bool is_number = kind == TM_KIND_SIZE || kind == TM_KIND_NUMBER;
 
     *wanted = kind == TM_KIND_FLAG    ? "it is not true or false"
-              : kind == TM_KIND_WORDS ? "it is not a list of texts"
-              : is_list               ? "it is neither a text nor a list of them"
-              : is_number             ? "it is neither a text nor a whole number"
-                                      : "it is not a text";
+              : kind == TM_KIND_WORDS ? "it is not a list of strings"
+              : is_list               ? "it is neither a string nor a list of strings"
+              : is_number             ? "it is neither a string nor an integer"
+                                      : "it is not a string";
     if (kind == TM_KIND_FLAG)
         return cJSON_IsBool(member) ? (cJSON_IsTrue(member) ? "yes" : "no") : NULL;
     if (cJSON_IsString(member))
@@ -348,7 +346,7 @@ static tm_status take_value(struct tm_setting_set *set, const cJSON *value, cons
         return refuse_member(set->config_path, key, "the file is too long", error);
     return set_text(set, index, text, TM_ORIGIN_CONFIG)
                ? TM_OK
-               : refuse_member(set->config_path, key, "there are more than can be used", error);
+               : refuse_member(set->config_path, key, "there are too many", error);
 }
 
 static tm_status take_member(struct tm_setting_set *set, const cJSON *member, bool seen[TM_OPTION_COUNT],
@@ -362,7 +360,7 @@ static tm_status take_member(struct tm_setting_set *set, const cJSON *member, bo
     const size_t index = (size_t)(row - tm_option_table);
 
     if (seen[index])
-        return refuse_member(set->config_path, member->string, "it is there twice", error);
+        return refuse_member(set->config_path, member->string, "it is given twice", error);
     seen[index] = true;
     if (tm_option_is_list(row) && cJSON_IsArray(member)) {
         tm_status st = TM_OK;
@@ -523,7 +521,7 @@ tm_status tm_settings_apply(struct tm_setting_set *set, struct tm_options *optio
     }
     if (set->of[TM_OPTION_STEPS].origin == TM_ORIGIN_FLAG && options->steps != TM_CHOOSE_AUTO &&
         set->of[TM_OPTION_SKIP_STEPS].origin == TM_ORIGIN_FLAG && options->skip_steps >= 0)
-        return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '--skip-steps' with '--steps %s': both choose the steps",
+        return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '--skip-steps' with '--steps %s': both select steps",
                        set->of[TM_OPTION_STEPS].text);
     return TM_OK;
 }

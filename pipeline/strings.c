@@ -53,11 +53,11 @@ bool tm_read_bytes(const char *text, uint64_t *bytes, struct tm_wrong *wrong)
         if (strcasecmp(text, units[i].name) != 0)
             continue;
         if (number > (SIZE_MAX >> 1) >> units[i].shift)
-            return refuse(wrong, "it is more than memory can be", NULL);
+            return refuse(wrong, "it is too large", NULL);
         *bytes = number << units[i].shift;
         return true;
     }
-    return refuse(wrong, "its unit is not known", "the units are K, M, G, KiB, MiB and GiB; K is 1024 bytes");
+    return refuse(wrong, "its unit is unknown", "the units are K, M, G, KiB, MiB and GiB; K is 1024 bytes");
 }
 
 struct time_unit {
@@ -109,7 +109,7 @@ bool tm_read_time(const char *text, size_t length, int64_t *ps, struct tm_wrong 
     const struct time_unit *const unit = time_unit_of(at, (size_t)(end - at));
 
     if (!unit && !(whole == 0 && !has_point && at == end))
-        return refuse(wrong, at < end ? "its unit is not known" : "it has no unit",
+        return refuse(wrong, at < end ? "its unit is unknown" : "it has no unit",
                       "the units are ns, us, ms and s, as in 10us");
     if (__builtin_mul_overflow((int64_t)whole, unit ? unit->ps : 1, &sum))
         return refuse(wrong, "it is longer than 106 days", NULL);

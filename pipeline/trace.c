@@ -21,7 +21,7 @@ const char *const tm_device_kind_name[] = { [TM_DEVICE_GPU] = "gpu", [TM_DEVICE_
 const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT] = {
     [TM_ACCELERATOR_NONE] = "none",   [TM_ACCELERATOR_ASCEND] = "Ascend NPU",
     [TM_ACCELERATOR_MTIA] = "MTIA",   [TM_ACCELERATOR_GAUDI] = "Gaudi HPU",
-    [TM_ACCELERATOR_AIU] = "IBM AIU", [TM_ACCELERATOR_OTHER] = "another kind of device",
+    [TM_ACCELERATOR_AIU] = "IBM AIU", [TM_ACCELERATOR_OTHER] = "another type of device",
 };
 
 tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,

@@ -674,10 +674,10 @@ tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_byte
     if (!wanted || wanted <= fit || is_forced)
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                  "cannot work %u traces at once: each takes up to %llu MiB, and %llu MiB are there, for %llu", *jobs,
-                  (unsigned long long)(each / TM_MIB), (unsigned long long)(machine.memory_bytes / TM_MIB),
+                  "cannot process %u traces at once: each takes up to %llu MiB, and %llu MiB are available, enough "
+                  "for %llu",
+                  *jobs, (unsigned long long)(each / TM_MIB), (unsigned long long)(machine.memory_bytes / TM_MIB),
                   (unsigned long long)fit);
-    tm_hint(&run->error, "'--jobs %llu' fits, or a smaller --memory; --force goes on all the same",
-            (unsigned long long)fit);
+    tm_hint(&run->error, "use '--jobs %llu' or a smaller --memory; --force continues anyway", (unsigned long long)fit);
     return TM_ERR_USAGE;
 }

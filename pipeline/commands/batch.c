@@ -35,18 +35,12 @@ const struct tm_verb tm_batch_verb = {
     .summary = "process a folder of many runs, with history, trends and gates: scan, run and merge",
     .usage = "ROOT... -o OUT [OPTION...]",
     .description =
-        "Finds every run below ROOT, writes a report of each into OUT, one process for each trace, and puts them"
-        " together: index.html with the last night and what came with it, what got worse and trends, history.db for SQL,"
-        " one exit status."
-        " What stands in OUT already and has not changed is not done again, so that a batch which was stopped, in"
-        " whatever way, goes on where it was. A trace that fails is a row with its message.\n"
-        "The parts are verbs of their own, for many machines: 'batch scan' lists the traces, 'batch run' works a share"
-        " of them, 'batch merge' puts together, 'batch submit' hands it all to Slurm. 'batch prune' makes room,"
-        " 'batch export' prints the history.",
+        "Finds every run below ROOT, writes a report of each to OUT with one process per trace, and merges the results: index.html with the last night, regressions and trends, history.db for SQL, and one exit status. Unchanged results in OUT are reused, so a batch that was interrupted continues where it stopped. A trace that fails becomes a row with its error message.\n"
+        "For many machines, each part is a verb: 'batch scan' lists the traces, 'batch run' processes a share of them, 'batch merge' merges the results, 'batch submit' submits everything to Slurm. 'batch prune' frees disk space, 'batch export' prints the history.",
     .examples =
-        "tracemill batch /data/profiles -o /data/perf          last night, and all before it\n"
+        "tracemill batch /data/profiles -o /data/perf          all nights, including the last one\n"
         "tracemill batch logs -o perf --gate gates.json --baseline median:7 --junit night.xml    for CI\n"
-        "tracemill batch logs -o perf --keys '{job}/{night}'   what the folders mean\n",
+        "tracemill batch logs -o perf --keys '{job}/{night}'   the meaning of the folders\n",
     .bit = TM_FOR_BATCH,
     .flags = TM_VERB_SPILLS,
     .least = 1,

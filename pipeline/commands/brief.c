@@ -196,7 +196,7 @@ static tm_status brief_two(struct brief *b)
     tm_doc_free(doc);
     if (st || !is_partial)
         return st;
-    (void)fputs("tracemill: warning: a run is partial: its figures rest only on what could be read\n", stderr);
+    (void)fputs("tracemill: warning: a run is partial: its figures cover only what could be read\n", stderr);
     return TM_PARTIAL;
 }
 
@@ -210,7 +210,7 @@ static tm_status work(struct brief *b)
     make_words(b);
     if (options->json && options->as_markdown) {
         (void)tm_fail(&b->run->error, TM_ERR_USAGE, -1, "cannot print both --json and --markdown");
-        tm_hint(&b->run->error, "leave one of them out");
+        tm_hint(&b->run->error, "use only one of them");
         return TM_ERR_USAGE;
     }
     for (size_t i = 0; i < options->input_count; i++) {
@@ -220,7 +220,7 @@ static tm_status work(struct brief *b)
             return brief_document(b, file);
         (void)tm_fail(&b->run->error, TM_ERR_USAGE, -1, "cannot compare '%s': it is not a run", options->inputs[i]);
         tm_hint(&b->run->error,
-                "name two profiles, reports or summaries; 'tracemill brief FOLDER' reads this one alone");
+                "pass two profiles, reports or summaries; 'tracemill brief FOLDER' reads this one alone");
         return TM_ERR_USAGE;
     }
     return options->input_count == 1 ? brief_run(b) : brief_two(b);
@@ -245,15 +245,11 @@ static tm_status run_brief(struct tm_run *run, const struct tm_options *options)
 /* clang-format off */
 const struct tm_verb tm_brief_verb = {
     .name = "brief",
-    .summary = "the main facts of a run in at most 8 KB on stdout, as text, JSON or Markdown",
+    .summary = "print the main facts of a run in at most 8 KB, as text, JSON or Markdown",
     .usage = "RUN [NEW] [OPTION...]",
     .description =
-        "Prints the verdict, what was read and what was not, the step time and its parts, the key figures, the five"
-        " largest findings with one line of evidence and advice each, the checks, and the commands that show more: at"
-        " most 8,192 bytes, whatever the size of the run. What there is no room for is counted. Nothing is written to"
-        " disk but spill files. With NEW it prints what changed from RUN to NEW.\n"
-        "RUN is a profile, the folder of a report, a summary.json, the folder of a comparison, or the output folder of"
-        " a batch, for which it prints regressions, failures and jobs. schemas/BRIEF.md describes the JSON.",
+        "Prints the verdict, what was read and what was not, the step time and its parts, the key figures, the five largest findings with one line of evidence and advice each, the checks, and commands that show more, in at most 8,192 bytes for a run of any size. Omitted rows are counted. Only spill files are written to disk. With NEW, it prints what changed from RUN to NEW.\n"
+        "RUN is a profile, the folder of a report, a summary.json, the folder of a comparison, or the output folder of a batch, for which it prints regressions, failures and jobs. schemas/BRIEF.md describes the JSON.",
     .examples =
         "tracemill brief logdir --latest    the newest run of a log directory\n"
         "tracemill brief run.report --json    for scripts and agents\n"

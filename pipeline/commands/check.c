@@ -60,13 +60,12 @@ static void prepare_init(struct check *c)
     struct stat info;
 
     if (options->baseline.count || options->junit || options->markdown || options->json)
-        refuse(c, "--init writes a gate file and judges nothing",
-               "leave out --baseline, --junit, --markdown and --json");
+        refuse(c, "--init writes a gate file and evaluates nothing", "omit --baseline, --junit, --markdown and --json");
     if (!options->gate)
         return;
     if (lstat(options->gate, &info) == 0 && !options->force) {
-        (void)tm_fail(&c->run->error, TM_ERR_OUTPUT, -1, "'%s' is there already", options->gate);
-        tm_hint(&c->run->error, "replace it with --force, or name another file with --gate");
+        (void)tm_fail(&c->run->error, TM_ERR_OUTPUT, -1, "'%s' already exists", options->gate);
+        tm_hint(&c->run->error, "replace it with --force, or set another file with --gate");
     }
     c->file[0] = (struct tm_side_file){ options->gate, "the file of --gate", write_gate_file };
 }
@@ -76,14 +75,14 @@ static void prepare_gates(struct check *c)
     const struct tm_options *options = c->options;
 
     if (!options->gate) {
-        refuse(c, "no limits are named", "name a file with --gate FILE; --init makes one of a run");
+        refuse(c, "no limits are given", "set a gate file with --gate FILE; --init creates one from a run");
         return;
     }
     if (tm_gates_read(c->run, &c->gates, options->gate))
         return;
     if (!options->baseline.count && tm_gates_want_baseline(c->gates))
-        refuse(c, "the gates compare with a baseline, and none is named",
-               "name one with --baseline, or put \"required\": false into those gates");
+        refuse(c, "the gates compare with a baseline, but none is given",
+               "set one with --baseline, or add \"required\": false to those gates");
     c->file[0] = (struct tm_side_file){ options->junit, "the file of --junit", write_junit };
     c->file[1] = (struct tm_side_file){ options->markdown, "the file of --markdown", write_markdown };
 }
@@ -218,11 +217,8 @@ const struct tm_verb tm_check_verb = {
     .summary = "check a run against limits, for CI: exit status 1 if one is exceeded",
     .usage = "INPUT --gate FILE [--baseline PATH] [OPTION...]",
     .description =
-        "Reads a run, or its summary, and holds its figures to the limits of a gate file: absolute ones, or relative to"
-        " a baseline, with the noise of both in mind. Prints the result, or with --json its JSON; --junit and"
-        " --markdown write it for others. The status is 1 only where a gate failed, and 4 where one could not be"
-        " judged or the input is partial.\n"
-        "--init makes a gate file of a run as it is, to begin with.",
+        "Reads a run, or its summary, and checks its figures against the limits in a gate file: absolute limits, or limits relative to a baseline that take the noise of both runs into account. Prints the result, as JSON with --json; --junit and --markdown write it to files. The exit status is 1 only if a gate failed, and 4 if a gate could not be evaluated or the input is partial.\n"
+        "--init creates a gate file from an existing run, as a starting point.",
     .examples =
         "tracemill check logdir --latest --init --gate gates.json    limits from a run\n"
         "tracemill check logdir --latest --gate gates.json --junit gates.xml    for CI\n"

@@ -104,15 +104,15 @@ static const struct {
     const char *meaning;
 } exit_statuses[] = {
     { TM_OK, "done" },
-    { TM_GATE, "a gate failed, of 'check', of a batch, or of 'compare --fail-on'" },
-    { TM_ERR_USAGE, "the command line or a configuration file is wrong" },
-    { TM_ERR_INPUT, "the input is unreadable, empty or not a trace; with --strict: there is any loss in it" },
-    { TM_PARTIAL, "done, but the input was damaged or is not complete, or traces of a batch failed" },
+    { TM_GATE, "a gate failed ('check', a batch, or 'compare --fail-on')" },
+    { TM_ERR_USAGE, "invalid command line or configuration file" },
+    { TM_ERR_INPUT, "the input is unreadable, empty or not a trace; with --strict: the input has losses" },
+    { TM_PARTIAL, "done, but the input was damaged or incomplete, or traces of a batch failed" },
     { TM_ERR_OUTPUT, "an output or a spill file could not be written" },
-    { TM_ERR_LIMIT, "a limit was reached, memory included" },
+    { TM_ERR_LIMIT, "a limit was reached, including memory" },
 };
 
-static const char signal_meaning[] = "ended by signal n; outputs that were not complete are removed";
+static const char signal_meaning[] = "terminated by signal n; incomplete outputs are removed";
 
 /* ---- plain text ---- */
 
@@ -195,7 +195,7 @@ void tm_help_overview(FILE *to)
     for (size_t i = 0; i < sizeof(exit_statuses) / sizeof(exit_statuses[0]); i++)
         (void)fprintf(to, "  %-*d%s\n", VERB_COLUMN - 2, exit_statuses[i].status, exit_statuses[i].meaning);
     (void)fprintf(to, "  %-*s%s\n\n", VERB_COLUMN - 2, "128+n", signal_meaning);
-    (void)fputs("'tracemill help VERB' tells more about a verb and lists its options.\n", to);
+    (void)fputs("'tracemill help VERB' describes a verb and its options.\n", to);
 }
 
 /* one verb and its options */
@@ -215,8 +215,9 @@ static void help_verb(const struct tm_verb *verb, FILE *to)
     if (!(verb->flags & TM_VERB_NO_CONFIG)) {
         (void)fputc('\n', to);
         print_paragraphs(to,
-                         "What 'tracemill config show' lists can also be set by a variable, such as TRACEMILL_MEMORY,"
-                         " or in the file that --config names. --OPTION=no turns off what was turned on there.");
+                         "The settings listed by 'tracemill config show' can also be set by environment variables, "
+                         "such as TRACEMILL_MEMORY, or in the file given by --config. --OPTION=no disables an option "
+                         "that was enabled there.");
     }
 }
 
@@ -298,7 +299,7 @@ static void roff_option_verbs(FILE *to, const struct tm_option *option)
 
     if (option->verbs == TM_FOR_ALL)
         return;
-    (void)fputs("Taken by", to);
+    (void)fputs("Used by", to);
     for (size_t i = 0; i < tm_verb_count; i++) {
         const struct tm_verb *const verb = tm_verbs[i];
 
@@ -366,11 +367,11 @@ static void roff_environment(FILE *to)
             (void)fprintf(to, "; in a configuration file: \\fB%s\\fR", name);
         (void)fputs(".\n", to);
     }
-    (void)fputs(".TP\n.B NO_COLOR\nNo colors, if it is not empty.\n", to);
-    (void)fputs(".TP\n.B TMPDIR\nWhere spill files go, if nothing else is said.\n", to);
+    (void)fputs(".TP\n.B NO_COLOR\nDisables colors if it is not empty.\n", to);
+    (void)fputs(".TP\n.B TMPDIR\nThe folder for spill files, unless --tmp is given.\n", to);
     (void)fputs(
-        ".TP\n.B SOURCE_DATE_EPOCH\nThe time that outputs are dated with; for a batch also what day it is, where the"
-        " clock of the machine is behind it.\n",
+        ".TP\n.B SOURCE_DATE_EPOCH\nThe date of outputs; for a batch also the current day if the machine's clock is "
+        "behind it.\n",
         to);
 }
 
@@ -387,8 +388,8 @@ static void help_manual(FILE *to)
             roff_verb(to, tm_verbs[i]);
     }
     (void)fputs(".SH OPTIONS\n", to);
-    roff_paragraphs(to, "Long options are written in full. --OPTION=no turns off what the environment or a"
-                        " configuration file turned on.");
+    roff_paragraphs(to, "Long options cannot be abbreviated. --OPTION=no disables an option that the environment or "
+                        "a configuration file enabled.");
     for (size_t i = 0; i < TM_OPTION_COUNT; i++)
         roff_option(to, &tm_option_table[i]);
     roff_statuses(to);
@@ -794,7 +795,7 @@ static tm_status refuse_action(struct tm_run *run, const struct tm_verb *verb, c
 {
     const struct tm_verb *const action = tm_verb_nearest_action(verb, typed);
 
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s %s': there is no such verb", verb->name, typed);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "no help for '%s %s': there is no such verb", verb->name, typed);
     if (action)
         tm_hint(&run->error, "did you mean '%s'?", action->name);
     else
@@ -820,7 +821,7 @@ static tm_status run_help(struct tm_run *run, const struct tm_options *options)
         help_verb(verb, stdout);
         return TM_OK;
     }
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot help with '%s': there is no such verb", options->inputs[0]);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "no help for '%s': there is no such verb", options->inputs[0]);
     for (size_t i = 0; i < tm_verb_count; i++)
         tm_nearest_offer(&nearest, options->inputs[0], tm_verbs[i]->name);
     if (nearest.word)
@@ -842,18 +843,17 @@ static tm_status run_completions(struct tm_run *run, const struct tm_options *op
 {
     if (help_completions(options->inputs[0], stdout))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot print completions for '%s': there are none",
-                  options->inputs[0]);
-    tm_hint(&run->error, "the shells are bash, zsh and fish");
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "no completions for '%s'", options->inputs[0]);
+    tm_hint(&run->error, "the supported shells are bash, zsh and fish");
     return TM_ERR_USAGE;
 }
 
 /* clang-format off */
 const struct tm_verb tm_help_verb = {
     .name = "help",
-    .summary = "print help on a verb",
+    .summary = "print help for a verb",
     .usage = "[VERB]",
-    .description = "Without a verb: the verbs, and what the exit status means.",
+    .description = "Without a verb, it lists the verbs and the exit statuses.",
     .examples = "",
     .bit = TM_FOR_WORDS,
     .flags = TM_VERB_PRINTS | TM_VERB_NO_CONFIG,
@@ -865,7 +865,7 @@ const struct tm_verb tm_help_verb = {
 /* clang-format off */
 const struct tm_verb tm_man_verb = {
     .name = "man",
-    .summary = "print the manual page as roff",
+    .summary = "print the manual page in roff format",
     .usage = "",
     .description = "For packagers: 'tracemill man > tracemill.1'.",
     .examples = "",
@@ -878,7 +878,7 @@ const struct tm_verb tm_man_verb = {
 /* clang-format off */
 const struct tm_verb tm_completions_verb = {
     .name = "completions",
-    .summary = "print the completions for a shell",
+    .summary = "print shell completions",
     .usage = "bash|zsh|fish",
     .description =
         "For packagers and shell start-up files: 'source <(tracemill completions bash)'.",

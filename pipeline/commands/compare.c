@@ -82,7 +82,7 @@ static void read_operands(struct comparison *c)
     }
     for (size_t i = 0; i < c->sides; i++)
         if (!c->group[i].runs)
-            refuse_sides(c, "no run stands on one side of '--'");
+            refuse_sides(c, "there is no run on one side of '--'");
 }
 
 static void read_results(struct comparison *c)
@@ -190,8 +190,7 @@ static void prepare(struct comparison *c)
     read_operands(c);
     read_results(c);
     if (c->sides < 2)
-        refuse_sides(c, c->sides ? "a NEW is missing: there is nothing to compare with"
-                                 : "the BASE and a NEW are missing");
+        refuse_sides(c, c->sides ? "NEW is missing: there is nothing to compare with" : "BASE and NEW are missing");
     if (!tm_failed(c->run))
         tm_study_check(&c->study);
 }
@@ -259,22 +258,17 @@ static tm_status run_compare(struct tm_run *run, const struct tm_options *option
 /* clang-format off */
 const struct tm_verb tm_compare_verb = {
     .name = "compare",
-    .summary = "compare runs: what changed, by how much, and whether it is more than noise",
+    .summary = "compare runs: what changed, by how much, and whether it exceeds the noise",
     .usage = usage,
     .description =
-        "Reads a run per INPUT, or its summary.json, or the folder of its report, and writes compare.html,"
-        " compare.pdf, compare.txt and compare.json: step times with a test, a waterfall from the old step time to the"
-        " new one, and the kernels, ops, scopes, collectives, gaps and compilations that account for it. --format also"
-        " gives compare.md (markdown) and the folder csv. The first run is the base; LABEL=PATH names one.\n"
-        "With '--' between them, groups of runs of the same thing are compared: A... -- B... [-- C...]; then the spread"
-        " between runs is what a change has to stand out from. Of two single runs it is not known; take it from --history or"
-        " --run-spread. --fail-on ends with status 1 where a gate fails.",
+        "Reads one run per argument (a profile, a summary.json, or the folder of a report) and writes compare.html, compare.pdf, compare.txt and compare.json: step times with a significance test, a waterfall from the base step time to the new one, and the kernels, ops, scopes, collectives, gaps and compiles that account for the change. --format also supports compare.md (markdown) and the folder csv. The first run is the base; LABEL=PATH names a run.\n"
+        "'--' separates groups of runs of the same program: A... -- B... [-- C...]. A change must then exceed the spread between runs. For two single runs, this spread is unknown; use --history or --run-spread. With --fail-on, the exit status is 1 if a gate fails.",
     .examples =
         "tracemill compare before.xplane.pb after.xplane.pb    two profiles\n"
-        "tracemill compare autodiff=logs/a vjp=logs/b -o out    two methods, by name\n"
+        "tracemill compare autodiff=logs/a vjp=logs/b -o out    two methods, with labels\n"
         "tracemill compare nightly/1 nightly/2 nightly/3 -- today/1 today/2 today/3    groups of runs\n"
         "tracemill compare main.report pr.report --fail-on 'step_time>+5%' --fail-on regression    for CI\n"
-        "tracemill compare main.report pr.report --history night/history.db    beyond what runs differ by\n",
+        "tracemill compare main.report pr.report --history night/history.db    with the run-to-run variation of a batch\n",
     .bit = TM_FOR_COMPARE,
     .flags = TM_VERB_SPILLS | TM_VERB_GROUPS,
     .most = SIZE_MAX,

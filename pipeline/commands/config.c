@@ -193,18 +193,17 @@ static tm_status run_config(struct tm_run *run, const struct tm_options *options
 /* clang-format off */
 const struct tm_verb tm_config_verb = {
     .name = "config",
-    .summary = "show every setting and threshold, its value and where it comes from",
+    .summary = "show every setting and threshold, its value and its source",
     .usage = "show [OPTION...]",
     .description =
-        "Options of the command line override variables TRACEMILL_*, these override the"
-        " file that --config or TRACEMILL_CONFIG names, and that overrides the defaults. The"
-        " file is a JSON object, such as {\"memory\": \"512M\", \"strict\": true}; its keys"
-        " are the names of the settings, with '_' in place of '-'. The settings of all verbs"
-        " may be given here as options.",
+        "Command-line options override TRACEMILL_* variables, which override the file given by --config or "
+        "TRACEMILL_CONFIG, which overrides the defaults. The file is a JSON object, such as {\"memory\": \"512M\", "
+        "\"strict\": true}; its keys are the names of the settings, with '_' instead of '-'. The settings of all "
+        "verbs can be passed here as options.",
     .examples =
-        "tracemill config show                       what holds now\n"
-        "tracemill config show --config ci.json      what would hold with this file\n"
-        "tracemill config show --thresholds my.json  which thresholds it changes\n",
+        "tracemill config show                       the current settings\n"
+        "tracemill config show --config ci.json      the settings with this file\n"
+        "tracemill config show --thresholds my.json  the thresholds that it changes\n",
     .words = "show",
     .bit = TM_FOR_CONFIG,
     .flags = TM_VERB_PRINTS,

@@ -28,7 +28,8 @@ static void find_place(struct tm_run *run, const char *path, struct place *place
 
     place->format = tm_trace_format_of(name);
     if (!place->format) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert into '%s': its ending tells no format", path);
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot convert to '%s': its extension is not a known format",
+                      path);
         tm_hint(&run->error, "end it with .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, "
                              ".parquet or .sqlite, or with / for a folder"
                              " of Parquet tables");
@@ -145,7 +146,7 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
 /* clang-format off */
 const struct tm_verb tm_convert_verb = {
     .name = "convert",
-    .summary = "convert a trace for Perfetto, to clean JSON, or to a table",
+    .summary = "convert a trace to Perfetto, clean JSON, or a table",
     .usage = "INPUT... [-o FILE] [OPTION...]",
     .description =
         "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"

@@ -90,12 +90,12 @@ static tm_status check_free(struct tm_run *run, const struct tm_found_run *chose
 
         name_copy(name, &chosen->files[i]);
         if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%.200s': the path is too long", folder);
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to '%.200s': the path is too long", folder);
         if (tm_guard_check(run, path) != TM_OK)
             return run->error.status;
         if (!is_forced && lstat(path, &info) == 0) {
-            (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "'%s' is there already", path);
-            tm_hint(&run->error, "replace it with --force, or name another folder with -o");
+            (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "'%s' already exists", path);
+            tm_hint(&run->error, "replace it with --force, or set another folder with -o");
             return TM_ERR_OUTPUT;
         }
     }
@@ -125,7 +125,7 @@ static void open_original(struct original *o, const struct tm_found_file *file)
     if (o->fd < 0) {
         (void)tm_fail_system(error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", o->name);
     } else if (fstat(o->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no file any more", o->name);
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no longer a file", o->name);
     } else {
         o->opened = tm_unchanged_since(&info);
         (void)posix_fadvise(o->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -227,13 +227,13 @@ static void copy_files(struct tm_run *run, const struct tm_found_run *chosen, co
 static void check_usage(struct tm_run *run, const struct tm_options *options)
 {
     if (!options->output) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract: the folder for the copies is missing");
-        tm_hint(&run->error, "name it with -o DIR");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract: no output folder is given");
+        tm_hint(&run->error, "set it with -o DIR");
     }
     for (size_t i = 0; i < options->input_count; i++) {
         if (strcmp(options->inputs[i], "-") == 0) {
             (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot extract from stdin");
-            tm_hint(&run->error, "give a log directory, or an archive of one");
+            tm_hint(&run->error, "pass a log directory, or an archive of one");
         }
     }
 }
@@ -287,13 +287,12 @@ static tm_status run_extract(struct tm_run *run, const struct tm_options *option
 /* clang-format off */
 const struct tm_verb tm_extract_verb = {
     .name = "extract",
-    .summary = "copy the trace files of a run out of a log directory",
+    .summary = "copy the trace files of a run from a log directory",
     .usage = "LOGDIR -o DIR [--latest | --run NAME] [--force] [OPTION...]",
     .description =
-        "Copies the trace files of one run out of a log directory, or an archive of one, into"
-        " a folder, each as a whole or not at all. A link in an archive is copied as the file that it"
-        " leads to. Of a damaged archive what is whole is copied, with exit status 4."
-        " Files that are there already stay, and are an error, unless --force is given.",
+        "Copies the trace files of one run from a log directory, or an archive of one, to a folder; incomplete "
+        "copies are removed. A link in an archive is copied as its target. From a damaged archive, intact files are "
+        "copied, with exit status 4. Existing files are kept and cause an error unless --force is given.",
     .examples =
         "tracemill extract logdir --latest -o newest    the files of the newest run\n",
     .bit = TM_FOR_EXTRACT,

@@ -100,41 +100,41 @@ static bool has_collapsed_graphs(const struct tm_value *found)
 
 static const struct advice no_events = {
     "no-events",
-    { "nothing was recorded at all" },
+    { "nothing was recorded" },
     { "jax|run the program between jax.profiler.start_trace(logdir) and jax.profiler.stop_trace()",
-      "torch|run the program inside of 'with torch.profiler.profile() as prof:'", "take the trace again" },
+      "torch|run the program inside 'with torch.profiler.profile() as prof:'", "record the trace again" },
 };
 
 static const struct advice partial = {
     "partial",
-    { "a file is damaged or cut short: only a part of it could be read" },
-    { "jax|copy it again; a profile is whole once jax.profiler.stop_trace() has returned",
-      "torch|copy it again; a profile is whole once prof.export_chrome_trace(path) has returned", "copy it again" },
+    { "a file is damaged or truncated: only part of it could be read" },
+    { "jax|copy it again; a profile is complete once jax.profiler.stop_trace() has returned",
+      "torch|copy it again; a profile is complete once prof.export_chrome_trace(path) has returned", "copy it again" },
 };
 
 static const struct advice idle_devices = {
     "no-device-activity",
-    { "there are devices, but none of them did anything while it was recorded" },
-    { "jax|wait for the device before the profile ends: call jax.block_until_ready(out) inside of it; and see that the"
-      " device tracer may run (CUPTI of the right version, CAP_SYS_ADMIN in containers)",
-      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; and see that its tracer may"
-      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers)",
-      "take the trace while the devices work, with their events" },
+    { "there are devices, but none of them was active during the recording" },
+    { "jax|wait for the device before the profile ends: call jax.block_until_ready(out) inside it; and check that "
+      "the device tracer can run (matching CUPTI version, CAP_SYS_ADMIN in containers)",
+      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]; and check that its tracer "
+      "can run (matching CUPTI version, CAP_SYS_ADMIN in containers)",
+      "record the trace with device events while the devices work" },
 };
 
 static const struct advice no_device = {
     "no-device-activity",
-    { "jax|no device was recorded, and no operation of XLA on the CPU",
+    { "jax|no device was recorded, and no XLA operation on the CPU",
       "torch|the program ran on the CPU: nothing was launched on a device", "no device was recorded" },
-    { "jax|call jax.block_until_ready(out) inside the profile, and see with jax.devices() where the program runs",
-      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] in torch.profiler.profile();"
-      " of a program on the CPU only the host can be told",
-      "give a profile of JAX or PyTorch: of other traces only what the host did can be told" },
+    { "jax|call jax.block_until_ready(out) inside the profile, and check with jax.devices() where the program runs",
+      "torch|record the device: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] in "
+      "torch.profiler.profile(); for a program on the CPU, only host activity is analyzed",
+      "use a JAX or PyTorch profile: from other traces, only host activity is analyzed" },
 };
 
 static const struct advice collapsed_graphs = {
     "graphs-collapsed",
-    { "CUDA graphs were recorded as one event each: their kernels are not there" },
+    { "CUDA graphs were recorded as one event each: their kernels are missing" },
     { "jax|for one profile, run with XLA_FLAGS=--xla_gpu_enable_command_buffer=",
       "torch|for one profile, run without graphs: torch.compile without mode=\"reduce-overhead\"",
       "for one profile, run without graphs" },
@@ -148,33 +148,33 @@ static const struct advice capped = {
 
 static const struct advice no_host = {
     "no-host-events",
-    { "jax|the host tracer was off: causes of idle time, compiles and steps do not show",
-      "the host was not recorded: causes of idle time and steps do not show" },
+    { "jax|the host tracer was disabled: causes of idle time, compiles and steps are not visible",
+      "the host was not recorded: causes of idle time and steps are not visible" },
     { "jax|set host_tracer_level = 2 in jax.profiler.ProfileOptions()",
-      "torch|add ProfilerActivity.CPU to the activities of torch.profiler.profile()", "record the host's threads" },
+      "torch|add ProfilerActivity.CPU to the activities of torch.profiler.profile()", "record the host threads" },
 };
 
 static const struct advice no_python = {
     "no-python",
-    { "Python calls were not recorded: what the host does has few names" },
-    { "jax|set python_tracer_level = 1 in jax.profiler.ProfileOptions(), if its cost can be borne",
-      "give with_stack=True to torch.profiler.profile(), if its cost can be borne" },
+    { "Python calls were not recorded: host activity has few names" },
+    { "jax|set python_tracer_level = 1 in jax.profiler.ProfileOptions(), if its overhead is acceptable",
+      "pass with_stack=True to torch.profiler.profile(), if its overhead is acceptable" },
 };
 
 static const struct advice no_memory = {
     "no-memory-events",
-    { "no allocator recorded anything: there are no memory figures" },
+    { "no allocator events were recorded: there are no memory figures" },
     { "jax|keep host_tracer_level = 2 and JAX's own allocator (no XLA_PYTHON_CLIENT_ALLOCATOR=platform)",
-      "give profile_memory=True to torch.profiler.profile()" },
+      "pass profile_memory=True to torch.profiler.profile()" },
 };
 
 static const struct advice no_steps = {
     "no-steps",
     { "no steps are marked: the whole session counts as one" },
     { "jax|mark them: with jax.profiler.StepTraceAnnotation('train', step_num=i): state = step(state, batch)",
-      "torch|mark them: call prof.step() at the end of each pass of the loop, with schedule=torch.profiler.schedule("
-      "wait=1, warmup=2, active=10)",
-      "give a profile of JAX or PyTorch whose steps are marked" },
+      "torch|mark them: call prof.step() at the end of each iteration, with schedule=torch.profiler.schedule(wait=1, "
+      "warmup=2, active=10)",
+      "use a JAX or PyTorch profile with marked steps" },
 };
 
 static const struct advice steps_of_module = {
@@ -185,37 +185,37 @@ static const struct advice steps_of_module = {
 
 static const struct advice one_step = {
     "one-step",
-    { "only one step is left after warm-up: nothing can be said of the spread" },
+    { "only one step is left after warm-up: the variation between steps is unknown" },
     { "torch|record 10 to 20 steps: schedule=torch.profiler.schedule(wait=1, warmup=2, active=10)",
-      "profile 10 to 20 steps after two or three that are not profiled" },
+      "profile 10 to 20 steps after two or three warm-up steps" },
 };
 
 static const struct advice json_copy = {
     "json-copy",
-    { "the file is the JSON copy of a profile: memory, asynchronous TPU operations and more are not in it" },
-    { "read the .xplane.pb file of the run" },
+    { "the file is the JSON copy of a profile, without memory, asynchronous TPU operations and more" },
+    { "use the run's .xplane.pb file" },
 };
 
 static const struct advice warned = {
     "profiler-warnings",
-    { "the profiler left warnings: events may be missing" },
-    { "profile fewer steps, and not the first ones" },
+    { "the profiler reported warnings: events may be missing" },
+    { "profile fewer steps, and skip the first ones" },
 };
 
 static const struct advice lost_kernels = {
     "kernels-lost",
     { NULL },
-    { "jax|call jax.block_until_ready(out) inside the profile; profile fewer steps; and see that the device tracer may"
-      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
-      "torch|call torch.cuda.synchronize() before the profile ends; profile fewer steps; and see that its tracer may"
-      " run (CUPTI of the right version, CAP_SYS_ADMIN in containers, no other profiler)",
-      "take the trace again with the events of the device, and until its work has ended" },
+    { "jax|call jax.block_until_ready(out) inside the profile; profile fewer steps; and check that the device tracer "
+      "can run (matching CUPTI version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "torch|call torch.cuda.synchronize() before the profile ends; profile fewer steps; and check that its tracer "
+      "can run (matching CUPTI version, CAP_SYS_ADMIN in containers, no other profiler)",
+      "record the trace again with device events, and stop it only after the device has finished" },
 };
 
 static const struct advice unknown_device = {
     "unknown-device",
     { NULL },
-    { "read the device's own time in a viewer or with the tools of its vendor; what the host did is analyzed" },
+    { "analyze the device's own time in a trace viewer or with your vendor's tools; host activity is analyzed here" },
 };
 
 /* out: whether the host launched kernels that were not recorded */
@@ -226,7 +226,9 @@ static bool advise_lost(const struct tm_value *found, struct tm_value *list)
 
     if (!tm_query_lost_kernels(found, &kernels))
         return false;
-    (void)snprintf(what, sizeof(what), "kernels were lost: %s calls that launch kernels were recorded, and %s kernel%s",
+    (void)snprintf(what, sizeof(what),
+                   "kernels are missing: %s calls that launch kernels were recorded, but only %s "
+                   "kernel%s",
                    tm_format_count(launches, kernels.launches), tm_format_count(recorded, kernels.recorded),
                    tm_format_plural((size_t)kernels.recorded));
     advise_that(found, list, &lost_kernels, what);
@@ -240,7 +242,7 @@ static bool advise_unknown(const struct tm_value *found, struct tm_value *list)
 
     if (!tm_query_unknown_devices(found, names, sizeof(names), &events))
         return false;
-    (void)snprintf(what, sizeof(what), "device events of %s are not analyzed: %s were left out", names,
+    (void)snprintf(what, sizeof(what), "device events of %s are not analyzed: %s were skipped", names,
                    tm_format_count(count, events));
     advise_that(found, list, &unknown_device, what);
     return true;
@@ -480,10 +482,10 @@ static void print_steps(FILE *to, const struct tm_value *steps)
 {
     static const char *const words[][2] = {
         { "host", ", marked on the host" },
-        { "group", ", from the groups that a viewer left in the file" },
+        { "group", ", from event groups that a viewer added to the file" },
         { "tpu", ", from the TPU's own step line" },
         { "module", ", not marked: executions of the largest program" },
-        { "session", ", not marked: the whole session is one" },
+        { "session", ", not marked: the whole session counts as one" },
     };
 
     (void)fprintf(to, "  steps: %lld%s", (long long)tm_int(tm_get(steps, "count")),
@@ -618,7 +620,7 @@ static void print_checks(FILE *to, const struct tm_value *checks)
         failed += tm_has(holds) && !tm_is(holds);
     }
     if (held + failed)
-        (void)fprintf(to, "  checks: %zu of %zu hold\n", held, held + failed);
+        (void)fprintf(to, "  checks: %zu of %zu passed\n", held, held + failed);
 }
 
 void tm_inspect_print(const struct tm_value *found, FILE *to)
@@ -635,15 +637,15 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
         print_host(to, found, i);
     print_coverage(to, tm_get(found, "coverage"));
     for (size_t i = 0; i < tm_length(warnings); i++) {
-        (void)fputs("  the profiler says: ", to);
+        (void)fputs("  profiler message: ", to);
         print_whole(to, tm_text(tm_at(warnings, i)));
         (void)fputc('\n', to);
     }
     print_checks(to, tm_get(found, "checks"));
     if (!tm_length(tm_get(found, "contents")))
         return;
-    (void)fputs(tm_length(advice) ? "\nwhat to change in the profiling\n"
-                                  : "\nthe profile has all that the figures need\n",
+    (void)fputs(tm_length(advice) ? "\nhow to record a better profile\n"
+                                  : "\nthe profile contains everything the figures need\n",
                 to);
     for (size_t i = 0; i < tm_length(advice); i++)
         (void)fprintf(to, "  - %s\n    %s\n", tm_text(tm_get(tm_at(advice, i), "what")),
@@ -788,7 +790,7 @@ static tm_status judge(const struct inspection *n)
     const uint64_t losses = tm_tally_losses(&n->run->tallies, n->run->tally_use);
 
     if (n->run->strict && (losses || n->is_partial))
-        return tm_fail(&n->run->error, TM_ERR_INPUT, -1, "the input is not whole: %llu losses%s",
+        return tm_fail(&n->run->error, TM_ERR_INPUT, -1, "the input is incomplete: %llu losses%s",
                        (unsigned long long)losses, n->is_partial ? ", and it is partial" : "");
     tm_print_failed_checks(n->root);
     return n->is_partial || !tm_query_checks_hold(n->root) ? TM_PARTIAL : TM_OK;
@@ -820,11 +822,11 @@ static tm_status run_inspect(struct tm_run *run, const struct tm_options *option
 /* clang-format off */
 const struct tm_verb tm_inspect_verb = {
     .name = "inspect",
-    .summary = "show what is in a trace, and why a report may be empty",
+    .summary = "show what a trace contains, and why a report may be empty",
     .usage = "INPUT... [OPTION...]",
     .description =
-        "Prints the hosts, planes, lines and events of the inputs, what is damaged or"
-        " missing in them, and what to change in how they are profiled.",
+        "Prints the hosts, planes, lines and events of the inputs, what is damaged or missing, and how to record a "
+        "better profile.",
     .examples =
         "tracemill inspect logdir --latest    the newest run of a log directory\n"
         "tracemill inspect host.xplane.pb     one file\n",

@@ -119,14 +119,13 @@ const struct tm_verb tm_list_verb = {
     .summary = "list the runs found in log directories",
     .usage = "LOGDIR... [--latest] [OPTION...]",
     .description =
-        "Searches log directories, or archives of them, at any depth for the folders of runs,"
-        " and prints each with its time, hosts and size. Files that end in .json or .pb and do not"
-        " have the name of a trace are found by content. Links in an archive are read as the"
-        " members that they lead to. What is skipped is counted.",
+        "Searches log directories, or archives of them, at any depth for run folders, and prints each with its time, "
+        "hosts and size. Files ending in .json or .pb without the name of a trace are detected by content. Links in "
+        "an archive are resolved to their members. Skipped files are counted.",
     .examples =
         "tracemill list logdir             all runs, oldest first\n"
         "tracemill list logdir --latest    only the newest one\n"
-        "tracemill list logdir.tar.gz      what is in an archive\n",
+        "tracemill list logdir.tar.gz      the runs in an archive\n",
     .bit = TM_FOR_LIST,
     .flags = TM_VERB_PRINTS,
     .least = 1,

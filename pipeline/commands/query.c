@@ -31,8 +31,8 @@ static void answer(struct tm_run_database *d, struct sqlite3_stmt *statement)
 static void check_options(struct tm_run *run, const struct tm_options *options)
 {
     if (options->json + options->as_csv + options->as_markdown > 1) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot print several of --json, --csv and --markdown");
-        tm_hint(&run->error, "leave all but one of them out");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot combine --json, --csv and --markdown");
+        tm_hint(&run->error, "use only one of them");
     } else if (options->input_count < 2 && !options->keep_database) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "there is no SQL to run");
         tm_hint(&run->error,

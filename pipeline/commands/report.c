@@ -57,10 +57,12 @@ static void analyze(struct tm_run *run, const struct tm_options *options, struct
 static void check_formats(struct tm_run *run, const struct tm_options *options)
 {
     if (options->redact && options->formats & TM_FORMAT_PARTIAL) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a partial with --redact: it holds the names");
-        tm_hint(&run->error, "write the partial for yourself, and a report of it with --redact for others");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot write a partial with --redact: a partial contains the "
+                      "names");
+        tm_hint(&run->error, "keep the partial private, and write a report from it with --redact for others");
     } else if (options->formats & TM_FORMAT_PFTRACE) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use 'pftrace' for --format: it is a format of parts");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use 'pftrace' for --format: it is a format for split");
         tm_hint(&run->error, "'--format perfetto' writes a trace beside the report");
     }
 }
@@ -99,19 +101,12 @@ const struct tm_verb tm_report_verb = {
     .summary = "diagnose a run: what slows it down, as HTML, PDF, text and JSON",
     .usage = "INPUT... [-o DIR] [OPTION...]",
     .description =
-        "Reads the profile of a run in bounded memory and writes report.html,"
-        " report.pdf, report.txt and summary.json into a folder. Older files of these names"
-        " are replaced, each as a whole. --format also gives report.md for pull requests (markdown), the"
-        " folder csv with every table in full (csv), scopes.collapsed for flame graph tools (collapsed),"
-        " run.partial (partial) and trace.pftrace (perfetto).\n"
-        "INPUT is a trace file (*.xplane.pb, *.trace.json, *.prof; plain, gzip or zstd), the folder of a run, a log"
-        " directory that holds runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip of one,"
-        " which is read as it is; with several runs, --latest or --run NAME chooses one."
-        " Several INPUTs are the hosts of one run. File types are detected by content, not by name.",
+        "Reads the profile of a run in bounded memory and writes report.html, report.pdf, report.txt and summary.json to a folder. Existing files with these names are replaced atomically. --format also supports report.md for pull requests (markdown), the folder csv with all tables in full (csv), scopes.collapsed for flame graph tools (collapsed), run.partial (partial) and trace.pftrace (perfetto).\n"
+        "INPUT is a trace file (*.xplane.pb, *.trace.json, *.prof; plain, gzip or zstd), the folder of a run, a log directory with runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip archive of one, which needs no unpacking. If there are several runs, choose one with --latest or --run NAME. Several INPUTs are the hosts of one run. File types are detected by content, not by name.",
     .examples =
-        "tracemill report logdir --latest -o report       the newest run of a log directory\n"
+        "tracemill report logdir --latest -o report       the newest run in a log directory\n"
         "tracemill report host.xplane.pb --format html    one file, one page\n"
-        "tracemill report logdir --run warm --json        the summary on stdout as well\n",
+        "tracemill report logdir --run warm --json        print the summary on stdout, too\n",
     .bit = TM_FOR_REPORT,
     .flags = TM_VERB_SPILLS,
     .least = 1,

@@ -171,18 +171,14 @@ static tm_status run_scaling(struct tm_run *run, const struct tm_options *option
 /* clang-format off */
 const struct tm_verb tm_scaling_verb = {
     .name = "scaling",
-    .summary = "show how a program scales over devices: speed-up, efficiency, and what grows",
+    .summary = "show how a program scales with the number of devices: speedup, efficiency and losses",
     .usage = "RUN RUN... [-o DIR] [OPTION...]",
     .description =
-        "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html,"
-        " scaling.pdf, scaling.txt and scaling.json: speed-up and efficiency against the smallest number, what"
-        " communication, idle time and imbalance take of it, and from four numbers of devices on the"
-        " serial share.\n"
-        "How many devices a run has, its profile tells; N=PATH says otherwise. Runs of the same number are"
-        " taken together.",
+        "Reads runs of one program on different numbers of devices, as profiles or summaries, and writes scaling.html, scaling.pdf, scaling.txt and scaling.json: speedup and efficiency relative to the smallest number, the losses to communication, idle time and imbalance, and, from four numbers of devices on, the serial fraction.\n"
+        "The number of devices is read from the profile; N=PATH overrides it. Runs with the same number form one point.",
     .examples =
         "tracemill scaling logs/1gpu logs/2gpu logs/4gpu logs/8gpu    four numbers of devices\n"
-        "tracemill scaling 8=a.xplane.pb 16=b.xplane.pb -o out    numbers that the profile does not tell\n",
+        "tracemill scaling 8=a.xplane.pb 16=b.xplane.pb -o out    explicit numbers of devices\n",
     .bit = TM_FOR_SCALING,
     .flags = TM_VERB_SPILLS,
     .least = 2,

@@ -94,8 +94,8 @@ static tm_status run_show(struct tm_run *run, const struct tm_options *options)
     tm_status st;
 
     if (options->json + options->as_csv + options->as_markdown > 1) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot print several of --json, --csv and --markdown");
-        tm_hint(&run->error, "leave all but one of them out");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot combine --json, --csv and --markdown");
+        tm_hint(&run->error, "use only one of them");
         return TM_ERR_USAGE;
     }
     if (find_document(options->inputs[0], file))
@@ -109,23 +109,18 @@ static tm_status run_show(struct tm_run *run, const struct tm_options *options)
 /* clang-format off */
 const struct tm_verb tm_show_verb = {
     .name = "show",
-    .summary = "a table or a figure of a run by its name: filtered, sorted, as text, JSON, CSV or Markdown",
+    .summary = "print a table or a figure of a run by name: filtered, sorted, as text, JSON, CSV or Markdown",
     .usage = "RUN [WHAT] [OPTION...]",
     .description =
-        "Prints a table, or a single figure, and what was left out of it: how many rows, and the time and the count that they"
-        " hold. Without WHAT it lists what there is. RUN is a profile, the folder of a report, a summary.json, or the"
-        " folder or file of a comparison, a scaling study, a check or a batch.\n"
-        "WHAT is a name of that list (kernels, gaps, findings, figures), the path of a list or a figure (host.threads,"
-        " devices[0].busy_ps, steps.median_ps), a key figure (device_utilization, step_time), or a last name that is the only"
-        " one of its kind (by_name). SECTION.figures are the figures of a section. docs/show.md describes conditions and"
-        " forms, schemas/SHOW.md the JSON.",
+        "Prints a table, or a single figure, and a summary of the omitted rows: their number, time and count. Without WHAT, it lists the available tables. RUN is a profile, the folder of a report, a summary.json, or the folder or file of a comparison, a scaling study, a check or a batch.\n"
+        "WHAT is a name from that list (kernels, gaps, findings, figures), the path of a list or a figure (host.threads, devices[0].busy_ps, steps.median_ps), a key figure (device_utilization, step_time), or an unambiguous last name (by_name). SECTION.figures are the figures of a section. docs/show.md describes conditions and output formats, schemas/SHOW.md the JSON.",
     .examples =
-        "tracemill show run.report    what there is\n"
+        "tracemill show run.report    the available tables\n"
         "tracemill show run.report kernels.by_name --top 10 --sort -total_ps    the kernels with the most time\n"
-        "tracemill show run.report ops --where 'self_share_pct > 5 and bound = memory'    what the memory limits\n"
+        "tracemill show run.report ops --where 'self_share_pct > 5 and bound = memory'    memory-bound operations\n"
         "tracemill show run.report gaps --where 'dur_ps > 1ms' --fields begin_ps,dur_ps,cause,host_event --json    for scripts\n"
         "tracemill show run.report step_time    one figure\n"
-        "tracemill show compared.report --markdown    what a comparison has\n",
+        "tracemill show compared.report --markdown    the tables of a comparison\n",
     .bit = TM_FOR_SHOW,
     .flags = TM_VERB_SPILLS | TM_VERB_PRINTS,
     .least = 1,

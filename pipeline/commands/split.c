@@ -257,8 +257,8 @@ tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool for
         (void)fclose(index);
         return TM_OK;
     }
-    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot split into '%s': it is not empty", folder);
-    tm_hint(&run->error, "name another folder with -o, or write into this one with --force");
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot split to '%s': the folder is not empty", folder);
+    tm_hint(&run->error, "set another folder with -o, or write to this one with --force");
     return TM_ERR_OUTPUT;
 }
 
@@ -337,7 +337,7 @@ static void open_part(struct tm_split_parts *p)
 
     if (tm_rows_count(p->written) >= TM_PARTS_MOST) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot split into more than %d parts", TM_PARTS_MOST);
-        tm_hint(&run->error, "let parts be larger: --max-events, --max-size, --by");
+        tm_hint(&run->error, "make parts larger: --max-events, --max-size, --by");
     }
     name_part(p);
     p->file = tm_failed(run) ? NULL : tm_out_file_open(run, p->folder, p->part.name, p->format->is_gzip);
@@ -576,7 +576,7 @@ static const struct tm_trace_format *choose_format(struct tm_run *run, const str
     const bool is_json = options->formats == TM_FORMAT_JSON;
 
     if (setting->origin == TM_ORIGIN_FLAG && !is_json && options->formats != TM_FORMAT_PFTRACE) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: parts are either pftrace or json",
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: parts are pftrace or json",
                       setting->text);
         tm_hint(&run->error, "write '--format pftrace' or '--format json'");
     }
@@ -701,18 +701,15 @@ static tm_status run_split(struct tm_run *run, const struct tm_options *options)
 /* clang-format off */
 const struct tm_verb tm_split_verb = {
     .name = "split",
-    .summary = "cut a trace that is too large to open into parts that are not",
+    .summary = "split a trace that is too large for a viewer into smaller parts",
     .usage = "INPUT... [-o DIR] [OPTION...]",
     .description =
-        "Writes a trace as convert does, in parts that each open alone: a part ends before it has more than"
-        " --max-events slices or --max-size bytes, and where --by tells. A slice that is open at a cut"
-        " lies in both parts and says so. index.html and index.json list the parts; an older"
-        " split in the folder is replaced. A trace that fits into one part gets one.\n"
-        "All parts have one clock and the same rows: 'cat part-*.pftrace > whole.pftrace' joins them again.",
+        "Writes a trace like convert, but in parts that each open on their own: a part ends before it exceeds --max-events slices or --max-size bytes, and at the boundaries set by --by. A slice that is open at a cut is in both parts and marked. index.html and index.json list the parts; an older split in the folder is replaced. A small trace becomes a single part.\n"
+        "All parts share one clock and the same rows: 'cat part-*.pftrace > whole.pftrace' joins them again.",
     .examples =
-        "tracemill split huge.trace.json.gz -o parts    parts that any browser opens\n"
-        "tracemill split logdir --latest --by step=10    ten steps in each\n"
-        "tracemill split run.xplane.pb --by device --format json    parts for each device, as JSON\n",
+        "tracemill split huge.trace.json.gz -o parts    parts that any browser can open\n"
+        "tracemill split logdir --latest --by step=10    ten steps per part\n"
+        "tracemill split run.xplane.pb --by device --format json    parts per device, as JSON\n",
     .bit = TM_FOR_SPLIT,
     .flags = TM_VERB_SPILLS | TM_VERB_TRACES,
     .least = 1,

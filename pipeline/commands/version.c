@@ -116,7 +116,7 @@ static tm_status run_version(struct tm_run *run, const struct tm_options *option
 /* clang-format off */
 const struct tm_verb tm_version_verb = {
     .name = "version",
-    .summary = "print the version, and those of the libraries",
+    .summary = "print the versions of tracemill and its libraries",
     .usage = "[--json]",
     .description = "The same as 'tracemill --version'.",
     .examples = "",

@@ -11,7 +11,7 @@ static const struct tm_doc_field tool[] = {
 };
 
 static const struct tm_doc_field verdict[] = {
-    { "verdict", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Of a comparison.",
+    { "verdict", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Set for a comparison.",
       .words = "regression|improvement|no_change|inconclusive" },
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "good|info|warning|critical" },
     { "text", TM_DOC_PROSE, .title = "Text" },
@@ -20,21 +20,21 @@ static const struct tm_doc_field verdict[] = {
 
 static const struct tm_doc_field input[] = {
     { "hosts", TM_DOC_COUNT, .title = "Hosts" },
-    { "devices", TM_DOC_COUNT, .title = "Devices", .help = "With activity." },
+    { "devices", TM_DOC_COUNT, .title = "Devices", .help = "Devices with activity." },
     { "platform", TM_DOC_WORD, .title = "Platform", .words = "gpu|tpu|cpu|none" },
     { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device model" },
     { "versions", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Versions" },
     { "files", TM_DOC_COUNT, .title = "Files" },
-    { "damaged_files", TM_DOC_COUNT, .title = "Damaged files", .help = "Damaged, cut short or missing." },
+    { "damaged_files", TM_DOC_COUNT, .title = "Damaged files", .help = "Damaged, truncated or missing." },
     { "bytes", TM_DOC_BYTES, .title = "Size" },
     { "events_read", TM_DOC_COUNT, .title = "Events read" },
-    { "events_used", TM_DOC_COUNT, .title = "Events in figures" },
+    { "events_used", TM_DOC_COUNT, .title = "Events used in figures" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field missing[] = {
-    { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "file, profiler (a warning of it), a mark of the summary's coverage, or the "
-      "name of a loss." },
+    { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "file, profiler (a warning from it), a mark of the summary's "
+      "coverage, or the name of a loss." },
     { "text", TM_DOC_PROSE, .title = "Text" },
     { .key = NULL },
 };
@@ -48,24 +48,24 @@ static const struct tm_doc_field parts[] = {
 };
 
 static const struct tm_doc_field steps[] = {
-    { "source", TM_DOC_WORD, .title = "Steps are", .help = "What their borders were taken from; session: no steps are marked, "
-      "and the session counts as one.", .words = "host|group|tpu|module|session" },
+    { "source", TM_DOC_WORD, .title = "Step source", .help = "What defines the boundaries of the steps; session: no "
+      "steps are marked, and the session counts as one.", .words = "host|group|tpu|module|session" },
     { "count", TM_DOC_COUNT, .title = "Steps" },
     { "analyzed", TM_DOC_COUNT, .title = "Analyzed" },
     { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median" },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
     { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "95th percentile" },
-    { "min_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Shortest" },
-    { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Longest" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total", .help = "All analyzed steps, all devices." },
-    { "parts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The largest first.", .fields = parts },
+    { "min_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Min" },
+    { "max_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Max" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total", .help = "All analyzed steps on all devices." },
+    { "parts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The largest part first.", .fields = parts },
     { .key = NULL },
 };
 
 static const struct tm_doc_field key_figures[] = {
     { "id", TM_DOC_WORD, .title = "Id" },
     { "title", TM_DOC_WORD, .title = "Title" },
-    { "value", TM_DOC_NUMBER, .title = "Value", .help = "In its unit; times are whole picoseconds." },
+    { "value", TM_DOC_NUMBER, .title = "Value", .help = "In its unit; times are integer picoseconds." },
     { "unit", TM_DOC_WORD, .title = "Unit", .help = "ps, bytes, %, count ..." },
     { "band", TM_DOC_WORD, .title = "Band", .words = "good|warning|bad|unknown" },
     { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
@@ -85,11 +85,11 @@ static const struct tm_doc_field findings[] = {
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "good|info|warning|critical" },
     { "title", TM_DOC_PROSE, .title = "Title" },
     { "at_stake_ps", TM_DOC_TIME | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Potential savings." },
-    { "share_pct", TM_DOC_CHANGE_PCT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of the window." },
-    { "change_ps", TM_DOC_CHANGE | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of a cause in a comparison: by how much the mean "
-      "step changed." },
-    { "explains_pct", TM_DOC_CHANGE_PCT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of the change." },
-    { "stake", TM_DOC_PROSE, .help = "The same in words." },
+    { "share_pct", TM_DOC_CHANGE_PCT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "As a share of the window." },
+    { "change_ps", TM_DOC_CHANGE | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "For a cause in a comparison: the "
+      "change of the mean step." },
+    { "explains_pct", TM_DOC_CHANGE_PCT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "As a share of the change." },
+    { "stake", TM_DOC_PROSE, .help = "The change in words." },
     { "evidence", TM_DOC_PROSE, .title = "Evidence" },
     { "advice", TM_DOC_PROSE, .title = "Advice" },
     { .key = NULL },
@@ -106,7 +106,7 @@ static const struct tm_doc_field checks[] = {
     { "passed", TM_DOC_COUNT, .title = "Passed" },
     { "failed", TM_DOC_COUNT, .title = "Failed" },
     { "not_applicable", TM_DOC_COUNT, .title = "Not applicable" },
-    { "failed_checks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Those that failed.", .fields = failed_checks },
+    { "failed_checks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Gates that failed.", .fields = failed_checks },
     { .key = NULL },
 };
 
@@ -115,35 +115,35 @@ static const struct tm_doc_field test[] = {
     { "basis", TM_DOC_WORD, .title = "Basis", .words = "steps|runs|none" },
     { "change_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "Change" },
     { "change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Change, percent" },
-    { "low_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Lower end of the 95 % interval." },
+    { "low_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Lower end of the 95% interval." },
     { "high_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Upper end." },
     { "p", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "p" },
-    { "reason", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Why it is inconclusive." },
+    { "reason", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Why the result is inconclusive." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field sides[] = {
-    { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "base, new; new_1, new_2 of several." },
+    { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "base, new; with several sides new_1, new_2." },
     { "label", TM_DOC_NAME, .title = "Label" },
     { "runs", TM_DOC_COUNT, .title = "Runs" },
     { "samples", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Steps" },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
     { "median_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median" },
     { "p95_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "95th percentile" },
-    { "test", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Of its step time against that of the base.", .fields = test },
+    { "test", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Of the step time relative to the base.", .fields = test },
     { .key = NULL },
 };
 
 static const struct tm_doc_field comparability[] = {
     { "id", TM_DOC_WORD, .title = "What", .words = "program|device_model|device_count|steps|versions" },
     { "same", TM_DOC_WORD, .title = "Same", .words = "yes|no|not_recorded" },
-    { "values", TM_DOC_NAME | TM_DOC_LIST | TM_DOC_OF_NULLS, .help = "Of each side, as texts." },
+    { "values", TM_DOC_NAME | TM_DOC_LIST | TM_DOC_OF_NULLS, .help = "One text per side." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field changes[] = {
     { "side", TM_DOC_WORD, .title = "Side" },
-    { "id", TM_DOC_WORD, .help = "As of the parts of a step." },
+    { "id", TM_DOC_WORD, .help = "Like the parts of a step." },
     { "title", TM_DOC_WORD, .title = "Part" },
     { "base_ps", TM_DOC_TIME, .title = "Base", .help = "Per step and device." },
     { "new_ps", TM_DOC_TIME, .title = "New" },
@@ -156,7 +156,8 @@ static const struct tm_doc_field figures[] = {
     { "side", TM_DOC_WORD, .title = "Side" },
     { "id", TM_DOC_WORD, .help = "Its path in the summary." },
     { "title", TM_DOC_WORD, .title = "Title" },
-    { "kind", TM_DOC_WORD, .title = "Kind", .words = "time|pct|count|bytes|rate|number", .help = "Times are picoseconds." },
+    { "kind", TM_DOC_WORD, .title = "Kind", .words = "time|pct|count|bytes|rate|number", .help = "Times are in "
+      "picoseconds." },
     { "base", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Base" },
     { "new", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "New" },
     { "change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Change" },
@@ -194,9 +195,9 @@ static const struct tm_doc_field worse[] = {
     { "title", TM_DOC_WORD, .title = "Title" },
     { "unit", TM_DOC_WORD, .title = "Unit" },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
-    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Median of the good runs before." },
-    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Percent; of a share points." },
-    { "before_text", TM_DOC_PROSE, .help = "The same in words, as the next ones." },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Median of the previous good runs." },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
+    { "before_text", TM_DOC_PROSE, .help = "The change in words; so are the next members." },
     { "value_text", TM_DOC_PROSE, .title = "Value" },
     { "change_text", TM_DOC_PROSE, .title = "Change" },
     { "band_text", TM_DOC_PROSE, .help = "Smaller changes are not reported." },
@@ -213,7 +214,7 @@ static const struct tm_doc_field failures[] = {
 
 static const struct tm_doc_field jobs[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "run", TM_DOC_NAME, .title = "Run", .help = "Its newest one; \"runs/\" and this is its folder." },
+    { "run", TM_DOC_NAME, .title = "Run", .help = "The newest run; \"runs/\" plus this is its folder." },
     { "state", TM_DOC_WORD, .title = "State" },
     { "verdict", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
     { .key = NULL },
@@ -230,34 +231,40 @@ static const struct tm_doc_field commands[] = {
 
 static const struct tm_doc_field brief_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.brief" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
-    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tool },
-    { "kind", TM_DOC_WORD, .help = "What it is of.", .words = "run|comparison|batch" },
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
+    { "tool", TM_DOC_OBJECT, .help = "The program that wrote the brief.", .fields = tool },
+    { "kind", TM_DOC_WORD, .help = "The document that the brief summarizes.", .words = "run|comparison|batch" },
     { "run", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Run" },
-    { "verdict", TM_DOC_OBJECT, .help = "In a sentence.", .fields = verdict },
+    { "verdict", TM_DOC_OBJECT, .help = "The verdict in one sentence.", .fields = verdict },
     { "partial", TM_DOC_BOOL, .help = "An input is damaged or missing." },
-    { "redacted", TM_DOC_BOOL, .help = "Names are pseudonyms." },
-    { "input", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "Of a run, as the next ones: what was read.", .fields = input },
-    { "missing", LIST, .help = "What was not, or not whole.", .fields = missing },
-    { "steps", TM_DOC_OBJECT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "The step time and its parts.", .fields = steps },
-    { "key_figures", LIST, .help = "Those that have a value.", .fields = key_figures },
-    { "not_recorded", LIST, .help = "Those that have none.", .fields = not_recorded },
-    { "sides", LIST, .help = "Of a comparison, as the next ones: the base, then what is compared with it.", .fields = sides },
+    { "redacted", TM_DOC_BOOL, .help = "Names are replaced by pseudonyms." },
+    { "input", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "For a run, like the next members: what was read.",
+      .fields = input },
+    { "missing", LIST, .help = "What was not read, or not completely.", .fields = missing },
+    { "steps", TM_DOC_OBJECT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "The step time and its parts.",
+      .fields = steps },
+    { "key_figures", LIST, .help = "Key figures with a value.", .fields = key_figures },
+    { "not_recorded", LIST, .help = "Key figures without a value.", .fields = not_recorded },
+    { "sides", LIST, .help = "For a comparison, like the next members: the base, then the new sides.",
+      .fields = sides },
     { "comparability", LIST, .help = "What the runs have in common.", .fields = comparability },
     { "changes", LIST, .help = "Parts of a step that changed, the largest change first.", .fields = changes },
-    { "figures", LIST, .help = "Figures that are better or worse.", .fields = figures },
-    { "night", TM_DOC_WORD | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "Of a batch, as the next ones: its last night." },
-    { "counts", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "Runs and jobs by their state.", .fields = counts },
+    { "figures", LIST, .help = "Figures that improved or regressed.", .fields = figures },
+    { "night", TM_DOC_WORD | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "For a batch, like the next members: its last "
+      "night." },
+    { "counts", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "Runs and jobs by state.", .fields = counts },
     { "gates", TM_DOC_COUNT | TM_DOC_MAP | TM_DOC_OPTIONAL, .pattern = "^[a-z_]+$",
-      .help = "Runs by the result of their gates; missing where there are none." },
-    { "worse", LIST, .help = "Jobs that got worse, the largest change first.", .fields = worse },
+      .help = "Runs by gate result; missing without gates." },
+    { "worse", LIST, .help = "Jobs that regressed, the largest change first.", .fields = worse },
     { "failures", LIST, .help = "Runs that are not done.", .fields = failures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The largest first.", .fields = findings, .most = 5 },
     { "jobs", LIST, .help = "The worst first.", .fields = jobs },
-    { "checks", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "Of a run: whether its figures add up.", .fields = checks },
-    { "notes", LIST, .help = "Of a comparison: what limits it.", .fields = notes },
-    { "commands", TM_DOC_OBJECT | TM_DOC_LIST, .help = "That show more.", .fields = commands },
-    { "left_out", TM_DOC_COUNT | TM_DOC_MAP, .pattern = "^[a-z_]+$", .help = "Rows of each list that there was no room for; without a member: none." },
+    { "checks", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "For a run: whether its figures are consistent.",
+      .fields = checks },
+    { "notes", LIST, .help = "For a comparison: what limits it.", .fields = notes },
+    { "commands", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Commands that show more.", .fields = commands },
+    { "left_out", TM_DOC_COUNT | TM_DOC_MAP, .pattern = "^[a-z_]+$", .help = "Number of rows that did not fit, per "
+      "list; no member means none." },
     { .key = NULL },
 };
 
@@ -268,10 +275,10 @@ const struct tm_doc_schema tm_brief_schema = {
     .page =
         "# The brief, field by field\n"
         "\n"
-        "What `tracemill brief --json` prints: one line, 8,192 bytes at most. `brief.schema.json` is the formal description; this\n"
-        "page is for people. Both are made from the tables in `pipeline/doc/brief_fields.c` (`make schemas`): edit those.\n"
-        "Conventions as in SUMMARY.md: a figure that is not known is `null`, and `why` beside it has the reason under the same\n"
-        "key. Texts of the input are cut after 280 bytes at most. Lists that are too long end early; `left_out` says by how much.\n",
+        "Output of `tracemill brief --json`: one line of at most 8,192 bytes. `brief.schema.json` is the formal description; this\n"
+        "page is for people. Both are generated from the tables in `pipeline/doc/brief_fields.c` (`make schemas`): edit those.\n"
+        "Conventions as in SUMMARY.md: an unknown figure is `null`, and `why` beside it has the reason under the same\n"
+        "key. Texts from the input are cut after at most 280 bytes. Lists that are too long end early; `left_out` has the number of missing rows.\n",
     .fields = brief_fields,
 };
 

@@ -119,7 +119,7 @@ static void expect(struct reading *r, char wanted, const char *otherwise)
     if (c == wanted)
         r->at++;
     else
-        refuse(r, c == PAST_END ? "it is cut short" : otherwise);
+        refuse(r, c == PAST_END ? "it is truncated" : otherwise);
 }
 
 /* --- texts --- */
@@ -300,7 +300,7 @@ static void take_digits(struct reading *r)
     int c = look(r);
 
     if (c < '0' || c > '9')
-        refuse(r, c == PAST_END ? "it is cut short" : "a digit is missing here");
+        refuse(r, c == PAST_END ? "it is truncated" : "a digit is missing here");
     for (; c >= '0' && c <= '9'; c = look(r))
         append(r, r->at++, 1);
 }
@@ -371,7 +371,7 @@ static void read_word(struct reading *r, struct tm_value *to, bool has_key)
             const int c = look(r);
 
             if (c != *letter) {
-                refuse(r, c == PAST_END ? "it is cut short" : "there is no such word in JSON");
+                refuse(r, c == PAST_END ? "it is truncated" : "there is no such word in JSON");
                 return;
             }
         }
@@ -381,7 +381,7 @@ static void read_word(struct reading *r, struct tm_value *to, bool has_key)
             tm_add_null(to, key, NULL);
         return;
     }
-    refuse(r, first == PAST_END ? "it is cut short" : "a value is missing here");
+    refuse(r, first == PAST_END ? "it is truncated" : "a value is missing here");
 }
 
 static void read_string(struct reading *r, struct tm_value *to, bool has_key)
@@ -403,7 +403,7 @@ static bool read_comma(struct reading *r, char closing)
     if (c == ',' || c == closing)
         r->at++;
     else
-        refuse(r, c == PAST_END ? "it is cut short" : "',' or the end of the list is missing here");
+        refuse(r, c == PAST_END ? "it is truncated" : "',' or the end of the list is missing here");
     return c == ',' && !tm_failed(r->run);
 }
 

@@ -15,42 +15,43 @@
 static const struct tm_doc_field columns[] = {
     { "id", TM_DOC_NAME, .help = "Its folder in runs.", .pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$" },
     { "name", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Run", .least = 1, .most = TEXT_MOST },
-    { "path", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Path", .help = "Below its root, as the manifest has it.",
+    { "path", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Path", .help = "Relative to its root, as in the manifest.",
       .least = 1, .most = TEXT_MOST },
-    { "job", TM_DOC_NAME, .title = "Job", .help = "As night to step, from the path of the run: runs are compared by "
-      "them.", .least = 1, .most = KEY_MOST },
+    { "job", TM_DOC_NAME, .title = "Job", .help = "Night to step, from the path of the run: these keys select the "
+      "runs to compare.", .least = 1, .most = KEY_MOST },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = NIGHT },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "revision", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Revision", .least = 1, .most = KEY_MOST },
     { "label", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Label", .least = 1, .most = KEY_MOST },
     { "training", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Training run", .least = 1, .most = KEY_MOST },
     { "step", TM_DOC_COUNT | TM_DOC_OPTIONAL, .title = "Training step" },
-    { "status", TM_DOC_WORD, .help = "done; partial: of damaged input; refused: it cannot be read; failed; missing: not "
-      "worked, or its input has changed since.", .words = "done|partial|refused|failed|missing" },
+    { "status", TM_DOC_WORD, .help = "done; partial: the input is damaged; refused: it cannot be read; failed; "
+      "missing: not processed, or its input has changed since.", .words = "done|partial|refused|failed|missing" },
     { "message", TM_DOC_PROSE | TM_DOC_OPTIONAL, .title = "Why it is not done", .least = 1, .most = TEXT_MOST },
-    { "report", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Folder of its report", .help = "Missing once it was pruned.",
+    { "report", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Report folder", .help = "Missing after pruning.",
       .pattern = "^runs/[A-Za-z0-9._-]+$" },
-    { "summary", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Its summary", .help = "Kept for gates where the report was "
+    { "summary", TM_DOC_PATH | TM_DOC_OPTIONAL, .title = "Its summary", .help = "Kept for gates after the report was "
       "pruned.", .pattern = "^runs/[A-Za-z0-9._-]+/summary\\.json$" },
     { "platform", TM_DOC_WORD | TM_DOC_OPTIONAL, .title = "Platform", .words = "gpu|tpu|cpu|none" },
-    { "model", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Device", .help = "Where all are of one model.", .least = 1,
+    { "model", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Device", .help = "If all devices are of one model.",
+      .least = 1,
       .most = TEXT_MOST },
     { "hosts", TM_DOC_COUNT | TM_DOC_OPTIONAL, .title = "Hosts" },
     { "devices", TM_DOC_COUNT | TM_DOC_OPTIONAL, .title = "Devices" },
     { "verdict", TM_DOC_PROSE | TM_DOC_OPTIONAL, .title = "Verdict", .least = 1, .most = TEXT_MOST },
     { "severity", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Of the verdict.", .words = "info|warning|critical" },
     { "finding", TM_DOC_PROSE | TM_DOC_OPTIONAL, .title = "First finding", .least = 1, .most = TEXT_MOST },
-    { "gates", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "What was said stays until the run or its options change.",
+    { "gates", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "This text stays until the run or its options change.",
       .words = "passed|failed|unknown" },
-    { "gates_text", TM_DOC_PROSE | TM_DOC_OPTIONAL, .title = "First gate that failed", .least = 1, .most = TEXT_MOST },
+    { "gates_text", TM_DOC_PROSE | TM_DOC_OPTIONAL, .title = "First failed gate", .least = 1, .most = TEXT_MOST },
     { "fingerprint", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Of the input.", .pattern = HASH },
-    { "options", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "A hash of the options that change what is made.",
+    { "options", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Hash of the options that affect the output.",
       .pattern = HASH },
-    { "version", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Of tracemill.", .least = 1, .most = TEXT_MOST },
-    { "definitions", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "Version of the definitions that the figures keep to "
-      "(schema_version of the summary). Figures of different versions are not to be compared.", .least = 1 },
-    { "page", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "The night whose page shows and judges the run: the last one when "
-      "it was added or changed. Missing: it is dated ahead, and on none yet.", .pattern = NIGHT },
+    { "version", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Version of tracemill.", .least = 1, .most = TEXT_MOST },
+    { "definitions", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "Version of the definitions of the figures "
+      "(schema_version of the summary). Figures of different versions cannot be compared.", .least = 1 },
+    { "page", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "The night whose page shows and judges the run: the last one "
+      "when it was added or changed. Missing: its date is in the future, so it is on no page yet.", .pattern = NIGHT },
 };
 
 /* clang-format on */
@@ -63,19 +64,19 @@ static struct tm_doc_schema schema = {
     .title = "tracemill history",
     .page_path = "schemas/HISTORY.md",
     .definitions = "docs/metrics.md",
-    .page = "# history.db, column by column\n"
-            "\n"
-            "A row for each run that a batch has seen, in the table `runs`, and a line of `tracemill batch export`. "
-            "What is\n"
-            "not known is null in the table, and missing in the line. `history.schema.json` is the formal description "
-            "of a\n"
-            "line; docs/history.md has what can be asked. Dates are nanoseconds since 1970, times picoseconds.\n"
-            "\n"
-            "Figures of a step are missing where no steps are marked. Parts of a step are those of one step on one "
-            "device.\n"
-            "\n"
-            "This page and the schema are made from the tables in `pipeline/doc/history_fields.c` and `run_figures.c`\n"
-            "(`make schemas`): edit those.\n",
+    .page =
+        "# history.db, column by column\n"
+        "\n"
+        "One row per run that a batch has processed, in the table `runs`, and one line of `tracemill batch export`. "
+        "Unknown\n"
+        "values are null in the table and missing in the line. `history.schema.json` is the formal description of a\n"
+        "line; docs/history.md has example queries. Dates are nanoseconds since 1970, times picoseconds.\n"
+        "\n"
+        "Figures per step are missing if no steps are marked. Parts of a step are those of one step on one device.\n"
+        "\n"
+        "This page and the schema are generated from the tables in `pipeline/doc/history_fields.c` and "
+        "`run_figures.c`\n"
+        "(`make schemas`): edit those.\n",
     .fields = fields,
 };
 

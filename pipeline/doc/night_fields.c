@@ -9,7 +9,7 @@
 #define STATUSES "done|partial|refused|failed|missing"
 
 static const struct tm_doc_field settings[] = {
-    { "rows", TM_DOC_COUNT, .help = "At most, of each list." },
+    { "rows", TM_DOC_COUNT, .help = "Maximum for each list." },
     { .key = NULL },
 };
 
@@ -24,13 +24,13 @@ static const struct tm_doc_field figures[] = {
     { "title", TM_DOC_PROSE, .title = "Title" },
     { "unit", TM_DOC_WORD, .help = "Empty: a count.", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "better", TM_DOC_WORD, .title = "Better", .words = "lower|higher" },
-    { "least_change", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "Percent; of a share points." },
+    { "least_change", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "In percent; for a share, in points." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field findings_link[] = {
     { "title", TM_DOC_PROSE, .title = "Title" },
-    { "href", TM_DOC_PATH, .help = "A path below the folder of the document.", .pattern = PATH_BELOW },
+    { "href", TM_DOC_PATH, .help = "A path relative to the folder of the document.", .pattern = PATH_BELOW },
     { .key = NULL },
 };
 
@@ -42,32 +42,32 @@ static const struct tm_doc_field finding[] = {
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "limit", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Limit" },
     { "evidence", TM_DOC_PROSE | TM_DOC_LIST, .title = "Evidence", .most = 16 },
-    { "at_stake_ps", TM_DOC_TIME, .help = "Of a step." },
-    { "stake_of", TM_DOC_WORD, .title = "Stake of", .words = "a step" },
+    { "at_stake_ps", TM_DOC_TIME, .help = "Per step." },
+    { "stake_of", TM_DOC_WORD, .title = "Savings of", .words = "a step" },
     { "share_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Share" },
     { "cause", TM_DOC_PROSE, .title = "Cause" },
-    { "fix", TM_DOC_PROSE | TM_DOC_LIST, .title = "What to do" },
+    { "fix", TM_DOC_PROSE | TM_DOC_LIST, .title = "Recommendations" },
     { "where", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Where", .fields = tm_doc_where },
-    { "link", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "To the report.", .fields = findings_link },
+    { "link", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Link to the report.", .fields = findings_link },
     { .key = NULL },
 };
 
 static const struct tm_doc_field changed[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "id", TM_DOC_NAME, .help = "Of its run." },
-    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .help = "A path below the folder of the document.",
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .help = "A path relative to the folder of the "
+      "document.",
       .pattern = PATH_BELOW },
     { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
     { "title", TM_DOC_WORD, .title = "Figure" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "value", TM_DOC_NUMBER, .title = "Value", .help = "The figure of the newest run of the night." },
-    { "before", TM_DOC_NUMBER, .help = "The median of the seven good runs of the job before it." },
-    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Percent; of a share points." },
-    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "A smaller change is not told: it is within what the figure "
-      "asks for, three times the spread of the runs before, or three times the spread of their steps from one to the "
-      "next." },
-    { "runs", TM_DOC_COUNT, .title = "Runs before", .help = "Good runs that the newest one is held against: three to "
-      "seven.", .least = 3, .most = 7 },
+    { "before", TM_DOC_NUMBER, .help = "Median of the job's previous seven good runs." },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
+    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "Smaller changes are not reported: the largest of the "
+      "figure's minimum, three times the spread of the previous runs, and three times the spread of their steps." },
+    { "runs", TM_DOC_COUNT, .title = "Previous runs", .help = "Good runs that the newest one is compared with: three "
+      "to seven.", .least = 3, .most = 7 },
     { "value_text", TM_DOC_WORD, .title = "Now" },
     { "before_text", TM_DOC_WORD, .title = "Before" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
@@ -77,18 +77,17 @@ static const struct tm_doc_field changed[] = {
 
 static const struct tm_doc_field judged_figure[] = {
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
-    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before", .help = "The median of the seven good runs "
-      "before." },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before", .help = "Median of the previous seven good runs." },
     { "band", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Usual" },
-    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change", .help = "The change against it." },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change", .help = "Change from it." },
     { "state", TM_DOC_WORD, .title = "State", .words = "worse|better|same|not_judged" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field job[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "state", TM_DOC_TERM, .title = "State", .help = "How the newest run of the night stands beside the runs before "
-      "it; missing: the job ran on four or more of the seven nights before, and not in this one.",
+    { "state", TM_DOC_TERM, .title = "State", .help = "The newest run of the night compared with the previous runs; "
+      "missing: the job ran on at least four of the previous seven nights, but not in this one.",
       .words = "failed|worse|absent|partial|better|new|not_judged|same" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run." },
     { "id", TM_DOC_NAME, .title = "Id" },
@@ -105,23 +104,24 @@ static const struct tm_doc_field job[] = {
     { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
     { "severity", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Verdict" },
     { "verdict", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
-    { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding", .help = "The first one." },
+    { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding", .help = "The first finding." },
     { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "In the history." },
-    { "figures", TM_DOC_OBJECT | TM_DOC_MAP, .help = "By which it is judged, by the ids in figures of the document.",
+    { "figures", TM_DOC_OBJECT | TM_DOC_MAP, .help = "Figures that are judged, by their ids in figures of the "
+      "document.",
       .fields = judged_figure, .pattern = "^[a-z0-9_]+$" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field trends_points[] = {
-    { "at", TM_DOC_INTEGER, .help = "When, in nanoseconds, or the step." },
+    { "at", TM_DOC_INTEGER, .help = "Time in nanoseconds, or the step." },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
     { "status", TM_DOC_WORD, .title = "Status", .words = STATUSES },
     { .key = NULL },
 };
 
 static const struct tm_doc_field trends_changes[] = {
-    { "at", TM_DOC_COUNT, .help = "Place among the points: the first of the new level." },
+    { "at", TM_DOC_COUNT, .help = "Index among the points: the first of the new level." },
     { "state", TM_DOC_WORD, .title = "State", .words = "worse|better|other" },
     { "before", TM_DOC_NUMBER, .title = "Before" },
     { "after", TM_DOC_NUMBER, .title = "After" },
@@ -132,7 +132,7 @@ static const struct tm_doc_field trends_changes[] = {
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Step" },
     { "id", TM_DOC_NAME, .title = "Id" },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision" },
-    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before" },
+    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Previous revision" },
     { .key = NULL },
 };
 
@@ -142,8 +142,8 @@ static const struct tm_doc_field trend[] = {
     { "title", TM_DOC_PROSE, .title = "Title" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "axis", TM_DOC_WORD, .title = "Axis", .words = "time|step" },
-    { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "The run whose steps they are." },
-    { "state", TM_DOC_WORD, .help = "Of the newest run, by time, as before, band and runs.",
+    { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "The run that the steps belong to." },
+    { "state", TM_DOC_WORD, .help = "For the newest run, by time, as before, band and runs.",
       .words = "worse|better|same|not_judged" },
     { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before" },
     { "band", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Band" },
@@ -163,18 +163,18 @@ static const struct tm_doc_field change_points[] = {
     { "training", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Training" },
     { "state", TM_DOC_TERM, .title = "Direction", .help = "Whether the new level is worse or better.",
       .words = "worse|better|other" },
-    { "before", TM_DOC_NUMBER, .help = "Median of the runs before the change, back to the change before it." },
-    { "after", TM_DOC_NUMBER, .help = "Median of the runs behind it, up to the next change." },
+    { "before", TM_DOC_NUMBER, .help = "Median of the runs before the change, back to the previous change." },
+    { "after", TM_DOC_NUMBER, .help = "Median of the runs after it, up to the next change." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
     { "p", TM_DOC_P, .title = "p" },
     { "night", TM_DOC_WORD, .title = "Night", .pattern = "^(" NIGHT ")?$" },
     { "when_ns", TM_DOC_DATE, .title = "When" },
     { "step", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Training step" },
-    { "id", TM_DOC_NAME, .title = "First run", .help = "Of the first run of the new level." },
-    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision", .help = "Of the source, in the first run of the "
+    { "id", TM_DOC_NAME, .title = "First run", .help = "Of the first run at the new level." },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision", .help = "Of the source, in the first run at the "
       "new level." },
-    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision before", .help = "In the last run of the old "
-      "level." },
+    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Previous revision", .help = "In the last run at the "
+      "old level." },
     { "before_text", TM_DOC_WORD, .title = "Level before" },
     { "after_text", TM_DOC_WORD, .title = "Level after" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
@@ -235,20 +235,20 @@ static const struct tm_doc_field counts[] = {
     { "partial", TM_DOC_COUNT, .title = "Partial" },
     { "refused", TM_DOC_COUNT, .title = "Refused" },
     { "failed", TM_DOC_COUNT, .title = "Failed" },
-    { "missing", TM_DOC_COUNT, .help = "The six of them add up to runs." },
-    { "other_nights", TM_DOC_COUNT, .help = "Of runs, those of other nights." },
-    { "dated_ahead", TM_DOC_COUNT, .title = "Dated ahead" },
-    { "jobs", TM_DOC_COUNT, .help = "That ran." },
+    { "missing", TM_DOC_COUNT, .help = "The six counts add up to runs." },
+    { "other_nights", TM_DOC_COUNT, .help = "Of these runs, those from other nights." },
+    { "dated_ahead", TM_DOC_COUNT, .title = "Future dates" },
+    { "jobs", TM_DOC_COUNT, .help = "Jobs that ran." },
     { "worse", TM_DOC_COUNT, .title = "Worse" },
     { "better", TM_DOC_COUNT, .title = "Better" },
     { "same", TM_DOC_COUNT, .title = "Same" },
     { "new", TM_DOC_COUNT, .title = "New" },
-    { "not_judged", TM_DOC_COUNT, .help = "Failed, partial, or too few runs before." },
+    { "not_judged", TM_DOC_COUNT, .help = "Failed, partial, or too few previous runs." },
     { "absent", TM_DOC_COUNT, .title = "Absent" },
     { "history_runs", TM_DOC_COUNT, .title = "History runs" },
     { "history_jobs", TM_DOC_COUNT, .title = "History jobs" },
-    { "history_older_runs", TM_DOC_COUNT, .help = "Of version 1: their figures are defined differently, and are "
-      "compared with none." },
+    { "history_older_runs", TM_DOC_COUNT, .help = "From version 1: their figures are defined differently and are not "
+      "compared." },
     { .key = NULL },
 };
 
@@ -281,14 +281,14 @@ static const struct tm_doc_field gates[] = {
     { "gate_file", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Gate file" },
     { "baseline", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Baseline" },
     { "counts", TM_DOC_COUNT | TM_DOC_MAP, .help = "Runs, by result." },
-    { "list", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Those that did not pass.", .fields = gate },
+    { "list", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that did not pass.", .fields = gate },
     { .key = NULL },
 };
 
 static const struct tm_doc_field left_out[] = {
     { "jobs", TM_DOC_COUNT, .title = "Jobs" },
     { "runs", TM_DOC_COUNT, .title = "Runs" },
-    { "dated_ahead", TM_DOC_COUNT, .title = "Dated ahead" },
+    { "dated_ahead", TM_DOC_COUNT, .title = "Future dates" },
     { "worse", TM_DOC_COUNT, .title = "Worse" },
     { "better", TM_DOC_COUNT, .title = "Better" },
     { "change_points", TM_DOC_COUNT, .title = "Change points" },
@@ -304,30 +304,30 @@ static const struct tm_doc_field verdict[] = {
 
 static const struct tm_doc_field night_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.night" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
     { "tool", TM_DOC_OBJECT, .title = "Tool", .fields = tm_doc_tool },
     { "report", TM_DOC_OBJECT, .title = "Report", .fields = tm_doc_report },
     { "settings", TM_DOC_OBJECT, .title = "Settings", .fields = settings },
     { "input", TM_DOC_OBJECT, .title = "Input", .fields = input },
-    { "night", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "\"2026-11-21\"; null where the history is empty, or all is dated "
-      "ahead.", .pattern = "^" NIGHT "$" },
-    { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By which jobs are judged.", .fields = figures },
-    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What failed, jobs that got worse (the largest change first, "
-      "step times before other figures), what is missing.", .fields = finding, .most = 50 },
+    { "night", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "\"2026-11-21\"; null if the history is empty, or all dates are "
+      "in the future.", .pattern = "^" NIGHT "$" },
+    { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures by which jobs are judged.", .fields = figures },
+    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Failures, jobs that regressed (the largest change first, "
+      "step times before other figures), missing jobs.", .fields = finding, .most = 50 },
     { "worse", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Worse", .fields = changed },
     { "better", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Better", .fields = changed },
-    { "jobs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of its newest run; in the order of the states.", .fields = job },
+    { "jobs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "For its newest run; in the order of the states.", .fields = job },
     { "trends", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of 24 jobs.", .fields = trend, .most = 48 },
     { "change_points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By job; the newest first.", .fields = change_points },
-    { "failures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are not done, those of damaged input among them.",
+    { "failures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are not done, including those with damaged input.",
       .fields = failures },
     { "runs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are judged.", .fields = runs },
-    { "dated_ahead", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs in the history that are dated more than a day ahead of "
-      "the clock: judged with none.", .fields = dated_ahead },
+    { "dated_ahead", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs in the history dated more than a day ahead of the "
+      "clock: not compared with any other.", .fields = dated_ahead },
     { "counts", TM_DOC_OBJECT, .title = "Counts", .fields = counts },
     { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = kpis },
-    { "gates", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null: there are none.", .fields = gates },
-    { "left_out", TM_DOC_OBJECT, .help = "What is past \"rows\".", .fields = left_out },
+    { "gates", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null: there are no gates.", .fields = gates },
+    { "left_out", TM_DOC_OBJECT, .help = "Rows beyond \"rows\".", .fields = left_out },
     { "verdict", TM_DOC_OBJECT, .title = "Verdict", .fields = verdict },
     { .key = NULL },
 };
@@ -340,15 +340,15 @@ const struct tm_doc_schema tm_night_schema = {
     .page =
         "# index.json of a batch, field by field\n"
         "\n"
-        "What `tracemill batch merge` tells of the last night and of the runs of other nights that came with it\n"
-        "(docs/night.md, \"Which runs\"), and what `index.html` and the other files are drawn from.\n"
-        "`night.schema.json` is the formal description; what \"worse\" and a change of level are: docs/night.md.\n"
-        "Conventions as in SUMMARY.md: what is not known is `null`, and `why` beside it has the reason under the\n"
-        "same key. Times are picoseconds where the unit is \"ps\", dates nanoseconds since 1970.\n"
+        "The result of `tracemill batch merge` for the last night and for runs of other nights that were merged with it\n"
+        "(docs/night.md, \"Which runs\"); `index.html` and the other files are created from it.\n"
+        "`night.schema.json` is the formal description; docs/night.md defines \"worse\" and a change of level.\n"
+        "Conventions as in SUMMARY.md: an unknown value is `null`, and `why` beside it has the reason under the\n"
+        "same key. Times are picoseconds if the unit is \"ps\", dates nanoseconds since 1970.\n"
         "\n"
-        "`report` and `href` are paths below the folder of the document, of the characters `A-Za-z0-9._/-` alone.\n"
+        "`report` and `href` are paths relative to the folder of the document, with the characters `A-Za-z0-9._/-` only.\n"
         "\n"
-        "This page and the schema are made from the tables in `pipeline/doc/night_fields.c` (`make schemas`):\n"
+        "This page and the schema are generated from the tables in `pipeline/doc/night_fields.c` (`make schemas`):\n"
         "edit those.\n",
     .fields = night_fields,
 };

@@ -6,7 +6,7 @@
 
 static const struct tm_doc_field query_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.query" },
-    { "schema_version", TM_DOC_COUNT, .help = "Version of the schema", .least = 1, .most = 1 },
+    { "schema_version", TM_DOC_COUNT, .help = "Schema version", .least = 1, .most = 1 },
     { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tm_doc_tool },
     { "partial", TM_DOC_BOOL, .help = "An input is damaged or missing: the tables hold only what could be read." },
     { "sql", TM_DOC_PROSE, .help = "The query as it was typed." },

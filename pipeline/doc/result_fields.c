@@ -9,7 +9,7 @@
 static const struct tm_doc_field files[] = {
     { "name", TM_DOC_PATH, .title = "Name" },
     { "bytes", TM_DOC_COUNT, .title = "Bytes" },
-    { "xxh3", TM_DOC_WORD, .help = "Of its content.", .pattern = HASH },
+    { "xxh3", TM_DOC_WORD, .help = "Fingerprint of its content.", .pattern = HASH },
     { .key = NULL },
 };
 
@@ -18,8 +18,8 @@ static const struct tm_doc_field facts[] = {
     { "hosts", TM_DOC_COUNT, .title = "Hosts" },
     { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
     { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform", .words = "gpu|tpu|cpu|none" },
-    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device", .help = "Where all are of one model." },
-    { "partial", TM_DOC_BOOL, .help = "The input is damaged or cut short." },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device", .help = "If all devices are of one model." },
+    { "partial", TM_DOC_BOOL, .help = "The input is damaged or truncated." },
     { .key = NULL },
 };
 
@@ -32,25 +32,26 @@ static const struct tm_doc_field verdict[] = {
 
 static const struct tm_doc_field result_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.result" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
-    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tm_doc_tool },
-    { "definitions", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "Version of what the figures are: schema_version of the "
-      "summary. Missing: 1.", .least = 1 },
-    { "id", TM_DOC_NAME, .help = "Of the run.", .pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$" },
-    { "host", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Id of the file of a host; null: of the run." },
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
+    { "tool", TM_DOC_OBJECT, .help = "The program that wrote the file.", .fields = tm_doc_tool },
+    { "definitions", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "Version of the definitions of the figures: "
+      "schema_version of the summary. Missing: 1.", .least = 1 },
+    { "id", TM_DOC_NAME, .help = "Key of the run.", .pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$" },
+    { "host", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Id of the file of one host; null: the whole run." },
     { "status", TM_DOC_WORD, .title = "Status", .words = "done|partial|refused|failed" },
-    { "exit_status", TM_DOC_COUNT, .help = "Of the worker; 128 + n: ended by signal n." },
+    { "exit_status", TM_DOC_COUNT, .help = "Of the worker; 128 + n: terminated by signal n." },
     { "message", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Why" },
-    { "hint", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "What to do" },
+    { "hint", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Recommendations" },
     { "fingerprint", TM_DOC_WORD, .help = "Of the inputs.", .pattern = HASH },
-    { "options", TM_DOC_WORD, .help = "A hash of the options that change what is made.", .pattern = HASH },
-    { "pruned", TM_DOC_BOOL, .help = "Its files are gone, but for a summary that gates compare with." },
-    { "files", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Beside it, as they were made.", .fields = files },
+    { "options", TM_DOC_WORD, .help = "Hash of the options that affect the output.", .pattern = HASH },
+    { "pruned", TM_DOC_BOOL, .help = "Its files were removed, except for a summary that gates compare with." },
+    { "files", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The files beside it, in the order of their creation.",
+      .fields = files },
     { "figures", TM_DOC_NUMBER | TM_DOC_MAP | TM_DOC_OR_NULL | TM_DOC_OF_NULLS, .help = "By the columns of the "
-      "history: HISTORY.md. Null, as the next two, of a failure, and of one host of several.",
+      "history: HISTORY.md. Null, like the next two, after a failure and for one host of several.",
       .pattern = "^[a-z0-9_]+$" },
-    { "facts", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What it ran on.", .fields = facts },
-    { "verdict", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What its report says first.", .fields = verdict },
+    { "facts", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Hardware and software of the run.", .fields = facts },
+    { "verdict", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The headline of its report.", .fields = verdict },
     { .key = NULL },
 };
 
@@ -62,11 +63,11 @@ const struct tm_doc_schema tm_result_schema = {
     .page =
         "# result.json, field by field\n"
         "\n"
-        "What `tracemill batch run` writes beside a report of a run, last of all, and beside the partial of one of\n"
-        "its hosts. `result.schema.json` is the formal description; BATCH.md has the other files of a batch, and when\n"
-        "a result stands.\n"
+        "`tracemill batch run` writes it last, beside the report of a run or the partial of one of\n"
+        "its hosts. `result.schema.json` is the formal description; BATCH.md describes the other files of a batch, and when\n"
+        "a result is valid.\n"
         "\n"
-        "This page and the schema are made from the tables in `pipeline/doc/result_fields.c` (`make schemas`):\n"
+        "This page and the schema are generated from the tables in `pipeline/doc/result_fields.c` (`make schemas`):\n"
         "edit those.\n",
     .fields = result_fields,
 };

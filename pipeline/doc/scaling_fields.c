@@ -5,22 +5,22 @@
 /* clang-format off */
 
 static const struct tm_doc_field settings[] = {
-    { "rows", TM_DOC_COUNT, .help = "At most, of each table." },
+    { "rows", TM_DOC_COUNT, .help = "Maximum for each table." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field input[] = {
-    { "partial", TM_DOC_BOOL, .help = "Of any run." },
+    { "partial", TM_DOC_BOOL, .help = "Set if any run is redacted." },
     { "run", TM_DOC_PATH, .help = "\"1 to 8 devices\"." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field work[] = {
-    { "total_change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Of the computing of all devices, the largest "
-      "change against the first point." },
-    { "device_change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Of the computing of a device, the largest "
-      "change against the first point." },
-    { "same_within_pct", TM_DOC_PERCENT, .title = "Same within" },
+    { "total_change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Total compute time of all devices, the "
+      "largest change from the first point." },
+    { "device_change_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Compute time per device, the largest change "
+      "from the first point." },
+    { "same_within_pct", TM_DOC_PERCENT, .title = "Equal within" },
     { .key = NULL },
 };
 
@@ -31,11 +31,11 @@ static const struct tm_doc_field limits[] = {
 };
 
 static const struct tm_doc_field points_parts[] = {
-    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Computing" },
+    { "compute_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Compute" },
     { "exposed_collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed collectives" },
     { "exposed_copy_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Exposed copies" },
     { "idle_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Idle" },
-    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "All of it" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total" },
     { .key = NULL },
 };
 
@@ -43,16 +43,16 @@ static const struct tm_doc_field points_shares[] = {
     { "compute_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Compute" },
     { "exposed_collective_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Communication",
       .help = "Share of a step in which a collective runs and nothing computes." },
-    { "exposed_copy_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Exposed copy" },
-    { "idle_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Idle", .help = "Share in which nothing runs." },
+    { "exposed_copy_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Exposed copies" },
+    { "idle_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Idle", .help = "Share of a step in which nothing runs." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field points_growth[] = {
-    { "compute_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Share of compute grew" },
-    { "exposed_collective_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Share of collectives grew" },
-    { "exposed_copy_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Share of copies grew" },
-    { "idle_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Share of idle time grew" },
+    { "compute_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Compute share growth" },
+    { "exposed_collective_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Collective share growth" },
+    { "exposed_copy_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Copy share growth" },
+    { "idle_pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Idle share growth" },
     { .key = NULL },
 };
 
@@ -68,7 +68,7 @@ static const struct tm_doc_field points_details_exposed_copy_ps[] = {
     { "h2d", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Host to device" },
     { "d2h", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device to host" },
     { "p2p", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Device to device" },
-    { "d2d", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Inside a device" },
+    { "d2d", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Within a device" },
     { "other", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Other" },
     { .key = NULL },
 };
@@ -86,80 +86,80 @@ static const struct tm_doc_field points[] = {
     { "runs", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Runs", .fields = tm_doc_compared_run, .least = 1 },
     { "devices", TM_DOC_COUNT, .title = "Devices" },
     { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },
-    { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
-    { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Null where the runs differ." },
-    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "The time that a result of the "
-      "benchmark has." },
-    { "samples", TM_DOC_COUNT, .title = "Steps", .help = "Steps with a length." },
-    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step", .help = "The median of the analyzed steps; of several "
-      "runs the mean of their medians." },
+    { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Null if the runs differ." },
+    { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Null if the runs differ." },
+    { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "Time that the benchmark reports." },
+    { "samples", TM_DOC_COUNT, .title = "Steps", .help = "Steps with a duration." },
+    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step", .help = "Median of the analyzed steps; with several "
+      "runs, the mean of their medians." },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
-    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation", .help = "Of the steps of a point with "
-      "one run; of several runs between their medians." },
+    { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation", .help = "Over the steps of a point "
+      "with one run; with several runs, over their medians." },
     { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation" },
     { "low_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Step from" },
     { "high_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step to" },
-    { "speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up",
-      .help = "The step of the first point over that of this one; of weak scaling times the multiple of the devices, "
-      "since each step does so many times the work." },
+    { "speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speedup",
+      .help = "Step time of the first point divided by that of this point; for weak scaling, multiplied by the "
+        "factor in devices, because each step does that much more work." },
     { "speedup_low", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "From",
-      .help = "95 % interval: of points with one run by resampling their steps, of points with several by the spread "
-      "between these." },
+      .help = "95% interval: by resampling the steps for points with one run, from the spread between runs for "
+        "points with several." },
     { "speedup_high", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "To" },
-    { "measured_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up measured",
-      .help = "The speed-up by it." },
+    { "measured_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Measured speedup",
+      .help = "Speedup according to the benchmark." },
     { "ideal_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Ideal speedup" },
-    { "efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency", .help = "The speed-up as a share of "
-      "the ideal one, which is the multiple of the devices." },
+    { "efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency", .help = "Speedup as a share of the "
+      "ideal speedup, which is the factor in devices." },
     { "efficiency_low_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency low" },
     { "efficiency_high_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Efficiency high" },
-    { "weak_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .help = "The step of the first point over this one: the "
-      "efficiency if the work grows with the devices." },
-    { "fitted_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "By the law that is fitted." },
+    { "weak_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .help = "Step time of the first point divided by this "
+      "one: the efficiency if the work grows with the number of devices." },
+    { "fitted_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "According to the fitted law." },
     { "fitted_speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Fitted speedup" },
     { "fitted_efficiency_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Fitted efficiency" },
-    { "parts", TM_DOC_OBJECT, .help = "Mean of a step of one device: every moment of it is of one part, so the parts "
-      "add up.", .fields = points_parts },
-    { "shares", TM_DOC_OBJECT, .help = "Of the step.", .fields = points_shares },
+    { "parts", TM_DOC_OBJECT, .help = "Mean of a step on one device: each moment belongs to exactly one part, so the "
+      "parts add up.", .fields = points_parts },
+    { "shares", TM_DOC_OBJECT, .help = "As a share of the step.", .fields = points_shares },
     { "growth", TM_DOC_OBJECT, .help = "Shares of the step minus those at the first point.", .fields = points_growth },
-    { "lost", TM_DOC_OBJECT, .help = "What each part takes of the step beyond its share at the first point, made as "
-      "short as the step ideally is: adds up to the efficiency that is lost; below 0: a gain.", .fields = points_lost },
-    { "details", TM_DOC_OBJECT, .help = "The parts as summary.json has them.", .fields = points_details },
-    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Collectives", .help = "Time of a step of one device in "
-      "which a collective runs; exposed: in which nothing computes beside it." },
-    { "overlap_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Overlap", .help = "Share of the collectives' time that "
-      "has computing beside it." },
-    { "collective_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes", .help = "What a device's collectives of a "
-      "step move." },
-    { "imbalance_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Imbalance", .help = "How much longer than the mean "
-      "the device computes that computes longest." },
-    { "spread_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Spread of a step", .help = "Between the longest and the "
-      "shortest step of the devices, in the median step." },
-    { "work_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total compute time", .help = "The sum over the devices. It "
-      "stays where the same work is shared; it grows with the devices where the work does, or where they repeat it." },
+    { "lost", TM_DOC_OBJECT, .help = "Time of each part beyond its share at the first point, scaled to the ideal "
+      "step: the values add up to the lost efficiency; below 0: a gain.", .fields = points_lost },
+    { "details", TM_DOC_OBJECT, .help = "The parts as in summary.json.", .fields = points_details },
+    { "collective_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Collectives", .help = "Time in a step of one device "
+      "in which a collective runs; exposed: in which nothing computes." },
+    { "overlap_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Overlap", .help = "Share of the collective time that "
+      "is overlapped with compute." },
+    { "collective_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Bytes", .help = "Data that a device's collectives "
+      "move in a step." },
+    { "imbalance_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Imbalance", .help = "Compute time of the busiest "
+      "device relative to the mean, minus 1." },
+    { "spread_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Step spread", .help = "Difference between the "
+      "devices' longest and shortest compute time, in the median step." },
+    { "work_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Total compute time", .help = "Sum over the devices. It is "
+      "constant if the same work is divided, and grows with the devices if the work does or if they repeat it." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field fit_next[] = {
     { "devices", TM_DOC_COUNT, .title = "Devices" },
     { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step" },
-    { "speedup", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .title = "Speed-up" },
+    { "speedup", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .title = "Speedup" },
     { "efficiency_pct", TM_DOC_PERCENT, .title = "Efficiency" },
     { .key = NULL },
 };
 
 static const struct tm_doc_field law[] = {
     { "model", TM_DOC_WORD, .title = "Model", .words = "amdahl|gustafson" },
-    { "serial_pct", TM_DOC_SHARE, .title = "Serial share", .help = "The share of a step on one device that more "
-      "devices do not make shorter, by least squares." },
-    { "low_pct", TM_DOC_SHARE, .title = "From", .help = "95 % interval of the serial share, by what the law leaves "
-      "unexplained." },
+    { "serial_pct", TM_DOC_SHARE, .title = "Serial fraction",
+      .help = "Share of a single-device step that more devices "
+      "do not shorten, by least squares." },
+    { "low_pct", TM_DOC_SHARE, .title = "From", .help = "95% interval of the serial fraction, from the residuals of "
+      "the fit." },
     { "high_pct", TM_DOC_SHARE, .title = "To" },
-    { "residual_pct", TM_DOC_PERCENT, .title = "Off the measured steps", .help = "How far the fitted steps are off, as "
-      "a root mean square of shares." },
-    { "speedup_limit", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speed-up at most",
-      .help = "Against the first point, with any number of devices." },
-    { "next", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Twice and four times the largest.", .fields = fit_next, .most = 2 },
+    { "residual_pct", TM_DOC_PERCENT, .title = "Fit error", .help = "Root mean square of the relative "
+      "difference between fitted and measured steps." },
+    { "speedup_limit", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Maximum speedup",
+      .help = "Relative to the first point, with any number of devices." },
+    { "next", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Two and four times the largest.", .fields = fit_next, .most = 2 },
     { .key = NULL },
 };
 
@@ -174,15 +174,15 @@ static const struct tm_doc_field findings[] = {
     { "id", TM_DOC_WORD, .title = "Id", .pattern = "^scaling_[a-z_]+$" },
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "info|warning|critical" },
     { "title", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Title" },
-    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Of scaling_communication, scaling_idle, scaling_computing and "
-      "scaling_copies the efficiency that they cost, in points." },
+    { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "For scaling_communication, scaling_idle, scaling_computing "
+      "and scaling_copies, the lost efficiency in points." },
     { "unit", TM_DOC_WORD, .title = "Unit" },
     { "limit", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Limit" },
     { "evidence", TM_DOC_PROSE | TM_DOC_LIST, .title = "Evidence" },
     { "at_stake_ps", TM_DOC_TIME, .title = "Potential savings", .most = 0 },
     { "share_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Share" },
     { "cause", TM_DOC_PROSE, .title = "Cause" },
-    { "fix", TM_DOC_PROSE | TM_DOC_LIST, .title = "What to do" },
+    { "fix", TM_DOC_PROSE | TM_DOC_LIST, .title = "Recommendations" },
     { "where", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Where", .fields = tm_doc_where, .most = 0 },
     { .key = NULL },
 };
@@ -195,20 +195,22 @@ static const struct tm_doc_field verdict[] = {
 
 static const struct tm_doc_field scaling_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.scaling" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
     { "tool", TM_DOC_OBJECT, .title = "Tool", .fields = tm_doc_tool },
     { "report", TM_DOC_OBJECT, .title = "Report", .fields = tm_doc_report },
     { "settings", TM_DOC_OBJECT, .title = "Settings", .fields = settings },
     { "input", TM_DOC_OBJECT, .title = "Input", .fields = input },
-    { "mode", TM_DOC_WORD, .help = "The computing of all devices together stays, that of each device stays, or "
-      "neither.", .words = "strong|weak|unclear" },
-    { "work", TM_DOC_OBJECT, .help = "What the mode follows from.", .fields = work },
-    { "limits", TM_DOC_OBJECT, .help = "Of the efficiency.", .fields = limits },
-    { "points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Ordered by devices.", .fields = points, .least = 1, .most = 64 },
-    { "fit", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null with why: fewer than 4 points, or unclear.", .fields = law },
-    { "notes", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What to know of the study.", .fields = notes },
-    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Those of what the efficiency is lost to first, the largest "
-      "first; then facts.", .fields = findings },
+    { "mode", TM_DOC_WORD, .help = "Strong: total compute time is constant; weak: compute time per device is "
+      "constant; unclear: neither.", .words = "strong|weak|unclear" },
+    { "work", TM_DOC_OBJECT, .help = "What the mode is based on.", .fields = work },
+    { "limits", TM_DOC_OBJECT, .help = "Unit of the efficiency.", .fields = limits },
+    { "points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Sorted by number of devices.",
+      .fields = points, .least = 1, .most = 64 },
+    { "fit", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null with why: fewer than 4 points, or the mode is unclear.",
+      .fields = law },
+    { "notes", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Remarks on the study.", .fields = notes },
+    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Causes of lost efficiency, the largest first; then facts.",
+      .fields = findings },
     { "verdict", TM_DOC_OBJECT, .title = "Verdict", .fields = verdict },
     { .key = NULL },
 };
@@ -221,12 +223,12 @@ const struct tm_doc_schema tm_scaling_schema = {
     .page =
         "# scaling.json, field by field\n"
         "\n"
-        "What `tracemill scaling` finds, and what its page, PDF, text, Markdown and tables are drawn from.\n"
-        "`scaling.schema.json` is the formal description; what the figures mean and how they are made:\n"
-        "docs/scaling.md. Conventions as in COMPARISON.md: a figure that a point cannot support is `null`, and\n"
+        "The result of `tracemill scaling`; its page, PDF, text, Markdown and tables are created from it.\n"
+        "`scaling.schema.json` is the formal description; docs/scaling.md defines the figures.\n"
+        "Conventions as in COMPARISON.md: a figure that a point cannot support is `null`, and\n"
         "`why` beside it has the reason under the same key.\n"
         "\n"
-        "This page and the schema are made from the tables in `pipeline/doc/scaling_fields.c` (`make schemas`):\n"
+        "This page and the schema are generated from the tables in `pipeline/doc/scaling_fields.c` (`make schemas`):\n"
         "edit those.\n",
     .fields = scaling_fields,
 };

@@ -8,9 +8,9 @@
 #define SIZES                                                                                                          \
     { "bytes", TM_DOC_COUNT, .help = "On disk." },                                                                     \
     { "raw_bytes", TM_DOC_COUNT, .help = "Before compression." },                                                      \
-    { "slices", TM_DOC_COUNT, .help = "Spans, pieces of them, and instants." },                                        \
-    { "pieces", TM_DOC_COUNT, .help = "Slices among them that began in the part before." },                            \
-    { "counters", TM_DOC_COUNT, .help = "Values of counters." },                                                       \
+    { "slices", TM_DOC_COUNT, .help = "Slices, parts of slices, and instants." },                                        \
+    { "pieces", TM_DOC_COUNT, .help = "Of these, slices that started in the previous part." },                            \
+    { "counters", TM_DOC_COUNT, .help = "Counter values." },                                                       \
     { "arrows", TM_DOC_COUNT, .help = "Arrows between two events of the part." },                                      \
     { "arguments", TM_DOC_COUNT, .help = "Of the slices." }
 
@@ -30,31 +30,31 @@ static const struct tm_doc_field part[] = {
     { "file", TM_DOC_WORD, .help = "In the folder of the list.", .pattern = "^part-[A-Za-z0-9._-]+$" },
     SIZES,
     { "rows", TM_DOC_COUNT, .help = "Processes, threads, lanes, counters." },
-    { "begin_ns", TM_DOC_NS, .help = "Its first event, after time 0." },
+    { "begin_ns", TM_DOC_NS, .help = "Its first event, relative to time 0." },
     { "end_ns", TM_DOC_NS, .help = "The end of its last event, likewise." },
-    { "steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Of its host, by their ordinals: those that it has a part of; a "
-      "step ends where the next one begins.", .fields = steps },
+    { "steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Steps that are at least partly in this part, by ordinal per "
+      "host; a step ends where the next one starts.", .fields = steps },
     { "host", TM_DOC_HOST | TM_DOC_OR_NULL, .title = "Host" },
-    { "device", TM_DOC_DEVICE | TM_DOC_OR_NULL, .help = "Where parts are by device: gpu:0; host is what "
-      "lies on none." },
-    { "viewer_bytes_estimate", TM_DOC_COUNT, .help = "Memory that a viewer needs for it, about: docs/convert.md." },
+    { "device", TM_DOC_DEVICE | TM_DOC_OR_NULL, .help = "If parts are split by device: gpu:0; host is everything "
+      "that belongs to no device." },
+    { "viewer_bytes_estimate", TM_DOC_COUNT, .help = "Approximate memory that a viewer needs for it: docs/convert.md." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field split_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.split" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
-    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tm_doc_tool },
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
+    { "tool", TM_DOC_OBJECT, .help = "The program that wrote it.", .fields = tm_doc_tool },
     { "run", TM_DOC_NAME, .title = "Run" },
     { "hosts", TM_DOC_HOST | TM_DOC_LIST | TM_DOC_FILLED, .title = "Hosts", .least = 1 },
     { "format", TM_DOC_WORD, .title = "Format", .words = "pftrace|json" },
-    { "by", TM_DOC_WORD, .help = "What a new part begins with.", .words = "limits|step|device|time" },
-    { "max_events", TM_DOC_COUNT, .help = "Of a part.", .least = 1 },
-    { "max_bytes", TM_DOC_COUNT, .help = "Of a part.", .least = 65536 },
-    { "epoch_ns", TM_DOC_NS, .help = "What the clock of the parts reads at time 0." },
-    { "partial", TM_DOC_BOOL, .help = "An input was cut short or damaged." },
-    { "total", TM_DOC_OBJECT, .help = "Of all parts.", .fields = total },
-    { "parts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "In the order of their names.", .fields = part },
+    { "by", TM_DOC_WORD, .help = "What starts a new part.", .words = "limits|step|device|time" },
+    { "max_events", TM_DOC_COUNT, .help = "Per part.", .least = 1 },
+    { "max_bytes", TM_DOC_COUNT, .help = "Per part.", .least = 65536 },
+    { "epoch_ns", TM_DOC_NS, .help = "Reading of the parts' clock at time 0." },
+    { "partial", TM_DOC_BOOL, .help = "An input was truncated or damaged." },
+    { "total", TM_DOC_OBJECT, .help = "Over all parts.", .fields = total },
+    { "parts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Sorted by name.", .fields = part },
     { .key = NULL },
 };
 
@@ -66,10 +66,10 @@ const struct tm_doc_schema tm_split_schema = {
     .page =
         "# index.json of a split trace, field by field\n"
         "\n"
-        "What `tracemill split` lists of the parts that it wrote. `split.schema.json` is the formal description;\n"
-        "docs/convert.md, \"Parts\", tells how a trace is split.\n"
+        "The list of parts that `tracemill split` writes. `split.schema.json` is the formal description;\n"
+        "docs/convert.md, \"Parts\", describes how a trace is split.\n"
         "\n"
-        "This page and the schema are made from the tables in `pipeline/doc/split_fields.c` (`make schemas`):\n"
+        "This page and the schema are generated from the tables in `pipeline/doc/split_fields.c` (`make schemas`):\n"
         "edit those.\n",
     .fields = split_fields,
 };

@@ -20,13 +20,13 @@ const struct tm_doc_field tm_doc_tool[] = {
 const struct tm_doc_field tm_doc_report[] = {
     { "title", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "--title." },
     { "note", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "--note." },
-    { "redacted", TM_DOC_BOOL, .help = "Names are pseudonyms: docs/sharing.md." },
+    { "redacted", TM_DOC_BOOL, .help = "Names are replaced by pseudonyms: docs/sharing.md." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field settings[] = {
-    { "steps", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"auto\", or which steps." },
-    { "skip_steps", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"auto\", or how many." },
+    { "steps", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"auto\", or the selected steps." },
+    { "skip_steps", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"auto\", or a number." },
     { "window", TM_DOC_WORD, .title = "Window", .words = "steps|session" },
     { "gap_min", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"10us\"." },
     { "rows", TM_DOC_WORD | TM_DOC_FILLED, .help = "\"500\"; \"4000\" with --format csv." },
@@ -35,23 +35,23 @@ static const struct tm_doc_field settings[] = {
 
 static const struct tm_doc_field input_files[] = {
     { "path", TM_DOC_PATH, .title = "File" },
-    { "kind", TM_DOC_WORD | TM_DOC_FILLED, .title = "Kind", .help = "xspace, chrome_json, pprof; missing: of "
-      "a batch, a file of the run that could not be read." },
+    { "kind", TM_DOC_WORD | TM_DOC_FILLED, .title = "Kind", .help = "xspace, chrome_json, pprof; missing: in a "
+      "batch, a file of the run that could not be read." },
     { "bytes", TM_DOC_BYTES, .title = "Size" },
-    { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "A fingerprint of the file's bytes: two files "
-      "with the same one are the same.", .pattern = "^[0-9a-f]{16}$" },
-    { "host", TM_DOC_HOST | TM_DOC_OR_NULL, .title = "Host", .help = "Null of a device memory profile, and where it is "
-      "missing." },
+    { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "Fingerprint of the file's bytes: files with "
+      "the same fingerprint are identical.", .pattern = "^[0-9a-f]{16}$" },
+    { "host", TM_DOC_HOST | TM_DOC_OR_NULL, .title = "Host", .help = "Null for device memory profiles and missing "
+      "files." },
     { "events", TM_DOC_COUNT, .title = "Events" },
     { "origin_us", TM_DOC_US, .title = "Origin" },
-    { "clock_ns", TM_DOC_DATE, .help = "What the host's clock read at time 0; 0 = not recorded." },
+    { "clock_ns", TM_DOC_DATE, .help = "Reading of the host's clock at time 0; 0 = not recorded." },
     { "first_ps", TM_DOC_MOMENT, .help = "Its first event." },
-    { "archived", TM_DOC_BOOL, .help = "A member of an archive." },
-    { "partial", TM_DOC_BOOL, .title = "Damaged", .help = "It is damaged." },
+    { "archived", TM_DOC_BOOL, .help = "The file is a member of an archive." },
+    { "partial", TM_DOC_BOOL, .title = "Damaged", .help = "The file is damaged." },
     { "problems", TM_DOC_PROSE | TM_DOC_LIST, .title = "Problems" },
     { "notes", TM_DOC_PROSE | TM_DOC_LIST, .title = "Notes" },
-    { "trace_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .help = "Where time 0 is in the trace that `convert` writes of all "
-      "files; null without events." },
+    { "trace_ps", TM_DOC_MOMENT | TM_DOC_OR_NULL, .help = "Position of time 0 in the trace that `convert` writes "
+      "from all files; null without events." },
     { .key = NULL },
 };
 
@@ -64,10 +64,10 @@ static const struct tm_doc_field input[] = {
 };
 
 static const struct tm_doc_field tpu_clock[] = {
-    { "devices", TM_DOC_COUNT, .help = "TPUs that were active." },
-    { "own", TM_DOC_COUNT, .help = "Of them, those by their own clock." },
-    { "jumps", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "Of the recorded times of these: over 1 ms from one op to the "
-      "next." },
+    { "devices", TM_DOC_COUNT, .help = "Active TPUs." },
+    { "own", TM_DOC_COUNT, .help = "Of these, TPUs with times from their own clock." },
+    { "jumps", TM_DOC_COUNT | TM_DOC_OR_NULL, .help = "In the recorded times of these TPUs: over 1 ms between one op "
+      "and the next." },
     { "largest_jump_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Largest jump" },
     { .key = NULL },
 };
@@ -75,10 +75,9 @@ static const struct tm_doc_field tpu_clock[] = {
 static const struct tm_doc_field environment_hosts[] = {
     { "host", TM_DOC_HOST, .title = "Host" },
     { "framework", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Framework", .help = "jax or pytorch." },
-    { "backward", TM_DOC_BOOL | TM_DOC_OR_NULL, .help = "Gradients are computed." },
+    { "backward", TM_DOC_BOOL | TM_DOC_OR_NULL, .help = "The run computes gradients." },
     { "rank", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Rank", .help = "Number of this process in the job." },
-    { "world_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Ranks in the job", .help = "How many processes there "
-      "are." },
+    { "world_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Ranks in the job", .help = "Number of processes." },
     { "jax", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "JAX" },
     { "jaxlib", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "jaxlib" },
     { "platform_version", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Platform version" },
@@ -88,11 +87,11 @@ static const struct tm_doc_field environment_hosts[] = {
     { "rocm", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "ROCm" },
     { "libtpu", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "libtpu" },
     { "process_id", TM_DOC_INTEGER | TM_DOC_OR_NULL, .title = "Process" },
-    { "begin_ns", TM_DOC_DATE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .help = "Begin of the profile." },
+    { "begin_ns", TM_DOC_DATE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .help = "Start of the profile." },
     { "end_ns", TM_DOC_DATE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .help = "End of the profile." },
     { "profile_options", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Profile options" },
-    { "device_events", TM_DOC_COUNT, .help = "On lines of devices: what profilers cap." },
-    { "tpu_clock", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How far the devices' own clocks are used (docs/input.md).",
+    { "device_events", TM_DOC_COUNT, .help = "Events on device lines, which profilers limit." },
+    { "tpu_clock", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Whether the devices' own clocks are used (docs/input.md).",
       .fields = tpu_clock },
     { .key = NULL },
 };
@@ -106,7 +105,7 @@ static const struct tm_doc_field environment_devices[] = {
     { "core_count", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Cores" },
     { "memory_bytes", TM_DOC_BYTES | TM_DOC_OR_NULL, .title = "Memory" },
     { "memory_bandwidth_bytes", TM_DOC_RATE | TM_DOC_OR_NULL, .title = "Memory bandwidth" },
-    { "peak_tflops", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Peak TFLOP/s", .help = "As the profile records it of "
+    { "peak_tflops", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Peak TFLOP/s", .help = "As the profile records it for "
       "the device." },
     { .key = NULL },
 };
@@ -126,9 +125,9 @@ static const struct tm_doc_field coverage_unknown_devices[] = {
 
 static const struct tm_doc_field tallies[] = {
     { "count", TM_DOC_COUNT | TM_DOC_FRACTION, .title = "Count" },
-    { "level", TM_DOC_WORD, .title = "Level", .help = "A loss may make figures smaller, a note does not.",
+    { "level", TM_DOC_WORD, .title = "Level", .help = "A loss can make figures too small; a note cannot.",
       .words = "note|loss" },
-    { "help", TM_DOC_PROSE | TM_DOC_OWN, .title = "What" },
+    { "help", TM_DOC_PROSE | TM_DOC_OWN, .title = "Description" },
     { .key = NULL },
 };
 
@@ -136,27 +135,28 @@ static const struct tm_doc_field coverage_marks[] = {
     { "id", TM_DOC_WORD | TM_DOC_FILLED, .help = "damaged, event_cap, device_event_cap, events_dropped, "
       "profiler_warning, graphs_collapsed, events_lost, lossy_copy, deep_nesting." },
     { "text", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Text" },
-    { "sections", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Names of the sections that it touches.",
+    { "sections", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Names of the affected sections.",
       .least = 1 },
-    { "kpis", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Ids of the key figures that it touches." },
+    { "kpis", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Ids of the affected key figures." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field coverage[] = {
     { "events_read", TM_DOC_COUNT, .title = "Events read" },
-    { "events_used", TM_DOC_COUNT, .title = "Events in figures", .help = "The others are of kinds that figures do not "
-      "use, or were left out: see the table of losses." },
-    { "classes", TM_DOC_COUNT | TM_DOC_MAP, .help = "Events of each class of docs/classes.md.",
+    { "events_used", TM_DOC_COUNT, .title = "Events used in figures",
+      .help = "Figures do not use the other events, or "
+      "they were skipped: see the table of losses." },
+    { "classes", TM_DOC_COUNT | TM_DOC_MAP, .help = "Events of each class in docs/classes.md.",
       .words = "unresolved|kernel|collective|copy|memset|graph|tpu_op|tpu_async|cpu_op|derived|device_other|"
       "step_marker|alloc|free|sync|launch|compile|input|gc|profiler|python|runtime|annotation|framework_op|module|"
       "counter|instant|flow|async|other" },
-    { "kernel_launches", TM_DOC_COUNT, .help = "Calls of the host that launch kernels or graphs." },
-    { "unknown_devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices of other kinds",
+    { "kernel_launches", TM_DOC_COUNT, .help = "Host calls that launch kernels or graphs." },
+    { "unknown_devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices of other types",
       .fields = coverage_unknown_devices },
-    { "tallies", TM_DOC_OBJECT | TM_DOC_MAP, .help = "What was left out or repaired while reading, by its name: "
+    { "tallies", TM_DOC_OBJECT | TM_DOC_MAP, .help = "What was skipped or repaired while reading, by name: "
       "\"negative-duration\".", .fields = tallies, .pattern = "^[a-z0-9]+(-[a-z0-9]+)*$" },
-    { "warnings", TM_DOC_PROSE | TM_DOC_LIST, .help = "Of the profilers." },
-    { "marks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What the losses touch.", .fields = coverage_marks },
+    { "warnings", TM_DOC_PROSE | TM_DOC_LIST, .help = "From the profilers." },
+    { "marks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What the losses affect.", .fields = coverage_marks },
     { .key = NULL },
 };
 
@@ -170,14 +170,14 @@ static const struct tm_doc_field kpis[] = {
     { "band", TM_DOC_WORD, .title = "Band", .words = "good|warning|bad|unknown" },
     { "why", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Why there is no value or no band, or why a figure outside its "
       "band costs nothing here." },
-    { "note", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "What stands beside the value." },
+    { "note", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Additional information shown with the value." },
     { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
     { "bad", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Bad" },
-    { "marks", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Ids of coverage.marks." },
+    { "marks", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_UNIQUE, .help = "Ids in coverage.marks." },
     { "definition", TM_DOC_PROSE, .title = "Definition" },
-    { "applies", TM_DOC_BOOL, .help = "It has a meaning on the platform and in this run." },
-    { "finding", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "Id of the finding that has its savings, of a figure outside "
-      "its band; where it is null, `why` says why it costs nothing." },
+    { "applies", TM_DOC_BOOL, .help = "The figure applies to the platform and to this run." },
+    { "finding", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "For a figure outside its band, id of the finding with its "
+      "savings; if null, `why` explains why it costs nothing." },
     { .key = NULL },
 };
 
@@ -188,17 +188,17 @@ static const struct tm_doc_field verdict[] = {
 };
 
 const struct tm_doc_field tm_doc_where[] = {
-    { "begin_ps", TM_DOC_MOMENT, .title = "Begin" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Start" },
     { "end_ps", TM_DOC_MOMENT, .title = "End" },
-    { "device", TM_DOC_DEVICE, .help = "Id of the device, or where it is not one device's, name of the host; empty "
-      "where neither is known." },
+    { "device", TM_DOC_DEVICE, .help = "Id of the device or, if it is not about one device, name of the host; empty "
+      "if neither is known." },
     { .key = NULL },
 };
 
 static const struct tm_doc_field findings[] = {
     { "id", TM_DOC_WORD, .title = "Id", .pattern = "^[a-z][a-z0-9_]*$" },
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "info|warning|critical" },
-    { "level", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "\"defect\": a check failed, figures contradict each other.",
+    { "level", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "\"defect\": a check failed, so figures contradict each other.",
       .words = "defect" },
     { "title", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Title" },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
@@ -207,15 +207,15 @@ static const struct tm_doc_field findings[] = {
     { "evidence", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "Evidence", .least = 1, .most = 8 },
     { "at_stake_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Potential savings" },
     { "idle_ps", TM_DOC_TIME | TM_DOC_SUM,
-      .help = "What of it is idle time. No idle time is in two findings: their sum is at most "
-      "total.idle_ps." },
-    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "Of window_ps." },
-    { "window_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "The windows of the devices that it is about." },
-    { "devices", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "The number of these devices, where they are not all.",
+      .help = "The part of it that is idle time. No idle time is in two findings: their sum is at most total.idle_ps." },
+    { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "As a share of window_ps." },
+    { "window_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "The windows of the devices that the finding is about." },
+    { "devices", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "The number of these devices, unless it is all of them.",
       .least = 1 },
     { "cause", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Cause" },
-    { "fix", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "What to do", .least = 1, .most = 6 },
-    { "where", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Where to look.", .fields = tm_doc_where, .most = 5 },
+    { "fix", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "Recommendations", .least = 1, .most = 6 },
+    { "where", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Time ranges to inspect in a trace viewer.",
+      .fields = tm_doc_where, .most = 5 },
     { .key = NULL },
 };
 
@@ -234,7 +234,7 @@ static const struct tm_doc_field thresholds_kpis[] = {
     { "id", TM_DOC_WORD, .title = "Id" },
     { "title", TM_DOC_PROSE, .title = "Title" },
     { "unit", TM_DOC_WORD, .title = "Unit" },
-    { "direction", TM_DOC_WORD, .title = "Better is", .words = "higher|lower" },
+    { "direction", TM_DOC_WORD, .title = "Better", .words = "higher|lower" },
     { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
     { "bad", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Bad" },
     { "definition", TM_DOC_PROSE, .title = "Definition" },
@@ -252,7 +252,7 @@ static const struct tm_doc_field thresholds_limits[] = {
 
 static const struct tm_doc_field thresholds[] = {
     { "schema", TM_DOC_WORD | TM_DOC_OWN, .title = "Schema", .words = "tracemill.thresholds" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 1, .most = 1 },
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
     { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = thresholds_kpis },
     { "limits", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Limits", .fields = thresholds_limits },
     { .key = NULL },
@@ -260,27 +260,29 @@ static const struct tm_doc_field thresholds[] = {
 
 static const struct tm_doc_field summary_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.summary" },
-    { "schema_version", TM_DOC_COUNT, .title = "Version of the schema", .least = 2, .most = 2 },
-    { "tool", TM_DOC_OBJECT, .help = "What wrote it.", .fields = tm_doc_tool },
-    { "report", TM_DOC_OBJECT, .help = "What the user says of the run.", .fields = tm_doc_report },
-    { "settings", TM_DOC_OBJECT, .help = "The options that figures and tables depend on, as they were typed, or their "
-      "defaults.", .fields = settings },
-    { "input", TM_DOC_OBJECT, .help = "The files of the run.", .fields = input },
-    { "environment", TM_DOC_OBJECT, .help = "What ran, and on what.", .fields = environment },
-    { "coverage", TM_DOC_OBJECT, .help = "What was read, and what of it is in figures.", .fields = coverage },
-    { "window", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What time the figures are of.", .fields = tm_doc_window },
-    { "steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The steps, and how long they take.", .fields = tm_doc_steps },
-    { "devices", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "One row for each device with activity.",
+    { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 2, .most = 2 },
+    { "tool", TM_DOC_OBJECT, .help = "The program that wrote the file.", .fields = tm_doc_tool },
+    { "report", TM_DOC_OBJECT, .help = "Title and note from the user.", .fields = tm_doc_report },
+    { "settings", TM_DOC_OBJECT, .help = "The options that figures and tables depend on, as given, or their defaults.",
+      .fields = settings },
+    { "input", TM_DOC_OBJECT, .help = "The input files of the run.", .fields = input },
+    { "environment", TM_DOC_OBJECT, .help = "Hosts, frameworks, devices and versions.", .fields = environment },
+    { "coverage", TM_DOC_OBJECT, .help = "What was read, and which part of it is used in figures.",
+      .fields = coverage },
+    { "window", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The time range that the figures cover.",
+      .fields = tm_doc_window },
+    { "steps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The steps and their step times.", .fields = tm_doc_steps },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "One row per device with activity.",
       .fields = tm_doc_devices },
     { "unused", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Devices without activity.", .fields = tm_doc_unused },
     { "total", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Sums over the devices.", .fields = tm_doc_total },
-    { "gaps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Time in which a device is idle.", .fields = tm_doc_gaps },
+    { "gaps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Idle time of the devices.", .fields = tm_doc_gaps },
     { "kernels", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Kernels by name and launch configuration, and by name.",
       .fields = tm_doc_kernels },
-    { "fusion", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What fusing kernels could save; null with why on TPU and "
-      "CPU.", .fields = tm_doc_fusion },
-    { "occupancy", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How full the kernels keep the devices: class kernel only; "
-      "or null with why.", .fields = tm_doc_occupancy },
+    { "fusion", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Fusion opportunities; null with why on TPU and CPU.",
+      .fields = tm_doc_fusion },
+    { "occupancy", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "SM occupancy of the kernels (class kernel only); or null "
+      "with why.", .fields = tm_doc_occupancy },
     { "programs", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Executions of compiled programs; or null with why.",
       .fields = tm_doc_programs },
     { "transfers", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Copies.", .fields = tm_doc_transfers },
@@ -288,24 +290,28 @@ static const struct tm_doc_field summary_fields[] = {
     { "scopes", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Device time by framework scope.", .fields = tm_doc_scopes },
     { "collectives", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Communication between devices.",
       .fields = tm_doc_collectives },
-    { "host", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What the host does, and what of it keeps devices waiting.",
+    { "host", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Host activity, and the part of it that leaves devices idle.",
       .fields = tm_doc_host },
     { "compile", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Compilations, over the whole session.",
       .fields = tm_doc_compile },
     { "memory", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Allocators and device memory profiles; or null with why.",
       .fields = tm_doc_memory },
-    { "roofline", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What the work costs, against the peaks of the devices; or "
-      "null with why.", .fields = tm_doc_roofline },
-    { "balance", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How evenly the devices work; null of one device.",
+    { "roofline", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The cost of the work relative to the peaks of the "
+      "devices; or null with why.", .fields = tm_doc_roofline },
+    { "balance", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Load balance between devices; null for one device.",
       .fields = tm_doc_balance },
-    { "fallback", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What goes back to the host; or null with why.",
+    { "fallback", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Work that runs on the host instead of the device; or null "
+      "with why.",
       .fields = tm_doc_fallback },
     { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The key figures.", .fields = kpis, .rule = kpi_rule },
-    { "verdict", TM_DOC_OBJECT, .help = "The run in a sentence.", .fields = verdict },
-    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "What to do, by what is at stake.", .fields = findings,
+    { "verdict", TM_DOC_OBJECT, .help = "The run in one sentence.", .fields = verdict },
+    { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Recommendations, sorted by potential savings.",
+      .fields = findings,
       .most = 64 },
-    { "checks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Identities of docs/metrics.md, \"Checks\".", .fields = checks },
-    { "thresholds", TM_DOC_OBJECT, .help = "The effective table: schemas/thresholds.json.", .fields = thresholds },
+    { "checks", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Consistency checks: docs/metrics.md, \"Checks\".",
+      .fields = checks },
+    { "thresholds", TM_DOC_OBJECT, .help = "The effective thresholds: schemas/thresholds.json.",
+      .fields = thresholds },
     { .key = NULL },
 };
 
@@ -316,16 +322,16 @@ const struct tm_doc_schema tm_summary_schema = {
     .definitions = "docs/metrics.md",
     .page =
         "# summary.json, field by field\n"
-        "\n"
-        "The one model that every report, comparison and gate reads. `summary.schema.json` is the formal description;\n"
-        "this page is for people. Both are made from the tables in `pipeline/doc/summary_*fields.c` (`make schemas`):\n"
-        "edit those. Definitions of the figures: docs/metrics.md. A figure that the input cannot support is `null`, and\n"
-        "the `why` object beside it holds the reason under the same key: any object with a member that may be null may\n"
-        "have a `why` as its last member. What it is made from, whole, can be kept as a partial: PARTIAL.md.\n"
-        "A device memory profile given alone leaves the sections of a trace null (\"no trace was given\").\n"
-        "The members of an object stand in the order below. Causes are in this order: device_wait, launch, compile,\n"
-        "input, sync, gc, profiler, host, unrecorded. What is *summed* is a sum over the analyzed steps: gates divide it\n"
-        "by their number before they compare runs.\n",
+          "\n"
+          "The document that every report, comparison and gate reads. `summary.schema.json` is the formal description;\n"
+          "this page is for people. Both are generated from the tables in `pipeline/doc/summary_*fields.c` (`make schemas`):\n"
+          "edit those. Definitions of the figures: docs/metrics.md. A figure that the input cannot support is `null`, and\n"
+          "the `why` object beside it holds the reason under the same key: any object with a nullable member can\n"
+          "have a `why` as its last member. The complete data behind it can be saved as a partial: PARTIAL.md.\n"
+          "A device memory profile alone leaves the sections of a trace null (\"no trace was given\").\n"
+          "The members of an object are in the order below. Causes are in this order: device_wait, launch, compile,\n"
+          "input, sync, gc, profiler, host, unrecorded. A figure marked *summed* is a sum over the analyzed steps: gates divide it\n"
+          "by the number of steps before they compare runs.\n",
     .fields = summary_fields,
 };
 

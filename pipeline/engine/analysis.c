@@ -109,9 +109,9 @@ static void open_input(struct tm_host_run *host, const struct tm_found_file *fou
     tm_input_require_readable(host->input);
     if (tm_failed(host->run) || host->input->kind != TM_FILE_PPROF)
         return;
-    (void)tm_fail(&host->run->error, TM_ERR_INPUT, -1, "%s is %s, but has the name of a trace", host->input->name,
+    (void)tm_fail(&host->run->error, TM_ERR_INPUT, -1, "%s is %s, but is named like a trace", host->input->name,
                   tm_kind_name(host->input->kind));
-    tm_hint(&host->run->error, "give it by its own path");
+    tm_hint(&host->run->error, "pass its own path");
 }
 
 static void survey(struct tm_host_run *host, const struct tm_host_options *options, uint64_t events_before)
@@ -519,7 +519,7 @@ static void save_partial(struct analysis *a)
     tm_device_profiles_save(a->profiles, w);
     tm_partial_end(w);
     tm_partial_save_coverage(w, a->run, a->warnings);
-    (void)tm_while(&a->run->error, "making the partial");
+    (void)tm_while(&a->run->error, "creating the partial");
 }
 
 /* What a process has read of a host. */
@@ -599,7 +599,7 @@ static void begin_summary(struct analysis *a)
     for (const struct tm_doc_field *section = tm_summary_schema.fields; section->key; section++)
         if (!tm_get(a->root, section->key))
             tm_add_null(a->root, section->key,
-                        a->inputs->host_count ? "not worked out by this version" : "no trace was given");
+                        a->inputs->host_count ? "not computed by this version" : "no trace was given");
     add_report(a);
     add_settings(a);
     input = tm_add_object(a->root, "input");
@@ -661,9 +661,9 @@ static void place_files(struct analysis *a)
         struct tm_value *const file = tm_element(a->file_list, i);
 
         if (!tm_has(tm_get(file, "host")))
-            tm_add_null(file, "trace_ps", "it holds no events");
+            tm_add_null(file, "trace_ps", "it contains no events");
         else if (clocks[hosts++].offset_ps == INT64_MAX)
-            tm_add_null(file, "trace_ps", "its clock does not fit beside those of the other hosts");
+            tm_add_null(file, "trace_ps", "its clock cannot be aligned with the other hosts");
         else
             tm_add_int(file, "trace_ps", clocks[hosts - 1].offset_ps);
     }

@@ -18,10 +18,10 @@ static void refuse_part(struct tm_run *run, const struct tm_found_file *file, en
                         const char *act)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s '%s': it is %s", act, file->path,
-                  kind == TM_PART_PARTIAL ? "a partial, which holds figures and no events"
+                  kind == TM_PART_PARTIAL ? "a partial, which contains figures but no events"
                                           : "a device memory profile, which has no events");
     tm_hint(&run->error,
-            kind == TM_PART_PARTIAL ? "give the trace that it was made from" : "'tracemill report' reads it");
+            kind == TM_PART_PARTIAL ? "use the trace that it was created from" : "'tracemill report' reads it");
 }
 
 static void check_inputs(struct tm_conversion *c, const char *act)
@@ -34,9 +34,11 @@ static void check_inputs(struct tm_conversion *c, const char *act)
         if (inputs->parts[i].kind != TM_PART_TRACE)
             refuse_part(c->run, file, inputs->parts[i].kind, act);
         if (inputs->file_count > 1 && strcmp(file->path, "-") == 0) {
-            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot %s stdin beside other inputs: they are read twice",
+            (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1,
+                          "cannot %s stdin together with other inputs: they are "
+                          "read twice",
                           act);
-            tm_hint(&c->run->error, "put it into a file first");
+            tm_hint(&c->run->error, "write it to a file first");
         }
     }
 }
@@ -343,13 +345,14 @@ static void tell_unwritten(const struct tm_run *run)
     } unwritten[] = {
         { TM_TALLY_OTHER_PHASE, "not written: objects, memory dumps, clocks and contexts" },
         { TM_TALLY_STACK_FRAMES, "not written: tables of stack frames" },
-        { TM_TALLY_UNWRITTEN_MEMBER, "not written: members of counters, of arrows, and of events of over 256 KiB" },
+        { TM_TALLY_UNWRITTEN_MEMBER, "not written: members of counters, of arrows, and of events over 256 KiB" },
         { TM_TALLY_NUL_IN_ARGUMENTS, "written as U+FFFD: NUL in arguments" },
-        { TM_TALLY_FILTERED_OUT, "not written: events that --filter leaves out" },
-        { TM_TALLY_FLOW_NOT_BEGUN, "not written: ends of arrows that nothing begins" },
+        { TM_TALLY_FILTERED_OUT, "not written: events excluded by --filter" },
+        { TM_TALLY_FLOW_NOT_BEGUN, "not written: ends of arrows without a start" },
         { TM_TALLY_FLOW_WITHOUT_SPAN, "not written: ends of arrows at a time without a span" },
-        { TM_TALLY_COUNTER_WITHOUT_VALUE, "not written: values of counters that are no number" },
-        { TM_TALLY_COUNTER_NOT_REPEATED, "not repeated where a part begins: values of counters past the first 32,768" },
+        { TM_TALLY_COUNTER_WITHOUT_VALUE, "not written: counter values that are not numbers" },
+        { TM_TALLY_COUNTER_NOT_REPEATED,
+          "not repeated at the start of a part: counter values beyond the first 32,768" },
     };
 
     for (size_t i = 0; i < sizeof(unwritten) / sizeof(unwritten[0]); i++) {
@@ -375,7 +378,7 @@ tm_status tm_conversion_warn(const struct tm_conversion *c)
     if (c->damaged_files > 1)
         (void)fprintf(stderr, ", and %llu more file%s", (unsigned long long)c->damaged_files - 1,
                       c->damaged_files > 2 ? "s" : "");
-    (void)fputs("; it holds only what could be read\n", stderr);
+    (void)fputs("; it contains only what could be read\n", stderr);
     return TM_PARTIAL;
 }
 

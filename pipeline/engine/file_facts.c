@@ -298,7 +298,7 @@ static void put_fact(const struct tm_file_facts *facts, const struct fact *fact,
         if (fact->kind == FACT_TEXT || at[0])
             tm_add_text(to, fact->key, at, strlen(at));
         else
-            tm_add_null(to, fact->key, "a device memory profile tells no host");
+            tm_add_null(to, fact->key, "a device memory profile has no host");
         break;
     case FACT_COUNT:
         tm_add_uint(to, fact->key, *(const uint64_t *)(const void *)at);
@@ -366,7 +366,7 @@ static void load_text(struct tm_partial_reader *r, char *to, size_t bytes)
 {
     tm_partial_text(r, to, bytes);
     if (!tm_utf8_is_valid(to, strlen(to)))
-        (void)tm_partial_damaged(r, "a text is no UTF-8");
+        (void)tm_partial_damaged(r, "a text is not valid UTF-8");
 }
 
 static void load_fact(struct tm_partial_reader *r, const struct fact *fact, struct tm_file_facts *facts)

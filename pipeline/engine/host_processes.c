@@ -91,10 +91,10 @@ static tm_status host_ended(void *of, size_t index, const struct tm_outcome *out
     tm_progress_add(&p->run->progress, p->inputs->files[host->file]->bytes);
     if (p->endings[index].is_there)
         return TM_OK;
-    (void)tm_fail(error, TM_ERR_LIMIT, -1, "the process that read '%s' %s %d",
-                  tm_found_name(p->inputs->files[host->file], name),
-                  outcome->kind == TM_OUTCOME_SIGNAL ? "was ended by signal" : "exited with status", outcome->number);
-    tm_hint(error, "the system may have been out of memory: --jobs 1 reads one host at a time");
+    (void)tm_fail(
+        error, TM_ERR_LIMIT, -1, "the process that read '%s' %s %d", tm_found_name(p->inputs->files[host->file], name),
+        outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status", outcome->number);
+    tm_hint(error, "the system may have run out of memory: --jobs 1 reads one host at a time");
     return TM_OK;
 }
 

@@ -108,9 +108,9 @@ static void compare_choices(struct tm_run *run, const char *path, const struct c
     tell(made, made_with);
     tell(asked, asked_for);
     tm_clean_text(clean, sizeof(clean), path, strlen(path));
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the partial '%s': it was made with %s, not with %s", clean,
-                  made_with, asked_for);
-    tm_hint(&run->error, "give %s here, or make the partial again", made_with);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use the partial '%s': it was created with %s, not with %s",
+                  clean, made_with, asked_for);
+    tm_hint(&run->error, "use %s here, or create the partial again", made_with);
 }
 
 void tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
@@ -124,9 +124,9 @@ void tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, c
     tm_partial_text(r, version, sizeof(version));
     if (tm_partial_is_ok(r) && strcmp(version, TM_VERSION) != 0) {
         tm_clean_text(clean, sizeof(clean), path, strlen(path));
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "the partial '%s' was made by another version than " TM_VERSION,
-                      clean);
-        tm_hint(&run->error, "make it again from the profile, with this version");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                      "the partial '%s' was created by a different version than " TM_VERSION, clean);
+        tm_hint(&run->error, "create it again from the profile, with this version");
     }
     made.steps = tm_partial_below_u64(r, TM_CHOOSE_RANGE + 1);
     made.begin = tm_partial_u64(r);
@@ -162,7 +162,7 @@ uint32_t tm_partial_load_file_count(struct tm_partial_reader *r)
     tm_partial_enter(r, "files");
     count = tm_partial_u32(r);
     if (count == 0)
-        (void)tm_partial_damaged(r, "it is of no file");
+        (void)tm_partial_damaged(r, "it refers to no file");
     return count;
 }
 
@@ -170,7 +170,7 @@ void tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *fil
 {
     tm_file_facts_load(r, file);
     if (!file->host[0] && strcmp(file->format, "pprof") != 0)
-        (void)tm_partial_damaged(r, "a host without a name");
+        (void)tm_partial_damaged(r, "an unnamed host");
 }
 
 /* --- coverage --- */
@@ -249,7 +249,7 @@ void tm_note_not_traces(const struct tm_left_out *s)
 {
     if (s->not_traces > 0)
         (void)fprintf(stderr, "tracemill: note: %" PRIu64 " other .json or .pb file%s\n", s->not_traces,
-                      s->not_traces == 1 ? " is no trace" : "s are no traces");
+                      s->not_traces == 1 ? " is not a trace" : "s are not traces");
 }
 
 void tm_add_skipped(struct tm_value *to, const struct tm_left_out *s)
@@ -270,15 +270,14 @@ void tm_warn_left_out(const struct tm_found *found)
     if (found->links > 0)
         (void)fprintf(stderr,
                       "tracemill: warning: %" PRIu64
-                      " link%s out of the folder and %s not followed; --follow-links follows"
-                      " %s\n",
+                      " link%s out of the folder and %s not followed; --follow-links follows %s\n",
                       found->links, found->links == 1 ? " leads" : "s lead", found->links == 1 ? "is" : "are",
                       found->links == 1 ? "it" : "them");
     if (found->too_deep > 0)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " folder%s deeper than %d levels not searched\n",
                       found->too_deep, found->too_deep == 1 ? " is" : "s are", (int)TM_DISCOVER_DEPTH_MOST);
     if (found->unnamed > 0)
-        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s left out, whose names cannot be used\n",
+        (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " member%s skipped because of unusable names\n",
                       found->unnamed, found->unnamed == 1 ? " is" : "s are");
     tm_warn_skipped(&found->left_out);
 }
@@ -287,7 +286,7 @@ static void refuse_count(struct tm_run *run)
 {
     (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the run has more than %" PRIu64 " files",
                   tm_raised_limit(run, TM_INPUT_FILES_MOST));
-    tm_limit_hint(run, "give a part of it");
+    tm_limit_hint(run, "pass a part of it");
 }
 
 static void add_files(struct tm_inputs *inputs, struct tm_found_file *found, size_t count)
@@ -558,6 +557,6 @@ tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act)
                       (unsigned long long)losses, losses == 1 ? "loss" : "losses");
     else
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot %s under --strict: the input is partial", act);
-    tm_hint(&run->error, "'tracemill inspect' tells what is lost; without --strict the rest is written");
+    tm_hint(&run->error, "'tracemill inspect' shows the losses; without --strict, the rest is written");
     return TM_ERR_INPUT;
 }

@@ -75,7 +75,8 @@ static void add(struct tm_results *results, const char *label, const struct tm_v
     if (!find_trace(found, file, named)) {
         (void)tm_fail(&results->run->error, TM_ERR_USAGE, -1, "cannot find the trace '%s' of '%s' in '%s'", named,
                       label, file);
-        tm_hint(&results->run->error, "its path is looked up from the folder of that file, then from here");
+        tm_hint(&results->run->error, "its path is resolved relative to the folder of that file, then to the working "
+                                      "folder");
         return;
     }
     path = tm_add_array(tm_doc_root(results->doc), label); /* in place of the method, which was read */
@@ -105,8 +106,9 @@ tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const 
     for (size_t i = 0; i < results->room && !tm_failed(run); i++)
         add(results, tm_key_at(root, i), tm_value_at(root, i), path);
     if (!results->count) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it names no trace", path);
-        tm_hint(&run->error, "it looks like {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": \"PATH\"}}");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': it contains no trace path", path);
+        tm_hint(&run->error, "the expected format is {\"NAME\": {\"execution_time\": 1.5, \"tensorboard_trace\": "
+                             "\"PATH\"}}");
     }
     return run->error.status;
 }
@@ -154,16 +156,16 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
         tm_add_uint(steps, "first", w->first_step);
         tm_add_uint(steps, "count", w->step_count);
     } else {
-        tm_add_null(to, "steps", "no step of one host lies in it");
+        tm_add_null(to, "steps", "it contains no step of a single host");
     }
     if (w->host[0])
         tm_add_text(to, "host", w->host, strlen(w->host));
     else
-        tm_add_null(to, "host", "it holds all hosts");
+        tm_add_null(to, "host", "it contains all hosts");
     if (w->device[0])
         tm_add_string(to, "device", w->device);
     else
-        tm_add_null(to, "device", "it holds all devices");
+        tm_add_null(to, "device", "it contains all devices");
     tm_add_uint(to, "viewer_bytes_estimate", written_viewer_bytes(w));
 }
 
@@ -379,26 +381,26 @@ tm_status tm_check_folder(struct tm_run *run, const char *path)
     struct stat info;
 
     if (strlen(path) >= sizeof(at))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': the path is too long", path);
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to '%s': the path is too long", path);
     memcpy(at, path, strlen(path) + 1);
     while (stat(at, &info) != 0) {
         char *const slash = strrchr(at, '/');
 
         if (errno != ENOENT)
-            return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write into '%s'", path);
+            return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write to '%s'", path);
         if (slash && slash != at)
             *slash = '\0';
         else
             memcpy(at, slash ? "/" : ".", 2);
     }
     if (!S_ISDIR(info.st_mode)) {
-        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': '%s' is not a folder", path, at);
-        tm_hint(&run->error, "name another folder with -o");
+        (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to '%s': '%s' is not a folder", path, at);
+        tm_hint(&run->error, "set another folder with -o");
         return TM_ERR_OUTPUT;
     }
     if (access(at, W_OK | X_OK) != 0) {
-        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write into '%s'", path);
-        tm_hint(&run->error, "name another folder with -o");
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write to '%s'", path);
+        tm_hint(&run->error, "set another folder with -o");
         return run->error.status;
     }
     return TM_OK;
@@ -430,8 +432,7 @@ tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_pla
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a folder", path);
     /* A new file takes the name, of a device too; of a link the link alone. */
     if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, and no file",
-                       path);
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write '%s': it is a device or a pipe, not a file", path);
     return tm_check_folder(run, place->folder);
 }
 
@@ -584,7 +585,7 @@ tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct
         const bool is_folder = file[strlen(file) - 1] == '/';
 
         if (length < 0 || (size_t)length >= sizeof(path))
-            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write into '%s': the path is too long", folder);
+            return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write to '%s': the path is too long", folder);
         if (is_folder)
             tm_guard_tree(run, path, "among the tables");
         else
@@ -769,7 +770,7 @@ void tm_print_partial(const struct tm_value *summary, const char *what)
             (void)fprintf(stderr, ", and %zu more file%s", count - 1, count > 2 ? "s" : "");
         (void)fputs("; ", stderr);
     }
-    (void)fputs("every figure rests only on what could be read\n", stderr);
+    (void)fputs("figures cover only what could be read\n", stderr);
 }
 
 enum { COLUMNS_LEAST = 40, COLUMNS_MOST = 1000 };

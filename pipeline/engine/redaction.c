@@ -43,7 +43,7 @@ size_t tm_redaction_names_bytes(const struct tm_run *run)
 static void refuse_map(struct tm_run *run, const char *path, const char *reason)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' as a map of names: %s", path, reason);
-    tm_hint(&run->error, "name another file with --redact-map");
+    tm_hint(&run->error, "set another file with --redact-map");
 }
 
 static bool read_half(const char *text, uint64_t *half)
@@ -120,7 +120,7 @@ static void read_map(struct tm_run *run, const char *path)
     if (!map && errno == ENOENT)
         return;
     if (!map) {
-        tm_hint(&run->error, "name another file with --redact-map");
+        tm_hint(&run->error, "set another file with --redact-map");
         (void)tm_fail_system(&run->error, TM_ERR_USAGE, -1, errno, "cannot use '%s' as a map of names", path);
         return;
     }
@@ -128,7 +128,7 @@ static void read_map(struct tm_run *run, const char *path)
         tm_redactor_set_key(run->redactor, key);
         read_words(run, map, path);
     } else {
-        refuse_map(run, path, "it does not begin as one");
+        refuse_map(run, path, "it does not start like one");
     }
     (void)fclose(map);
 }
@@ -143,7 +143,7 @@ tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *option
         return run->error.status;
     if (!options->redact && options->redact_map && map && map->origin == TM_ORIGIN_FLAG) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write a map of names: no name is replaced");
-        tm_hint(&run->error, "give --redact too");
+        tm_hint(&run->error, "add --redact");
     }
     if (options->redact && options->redact_map)
         tm_guard_output(run, options->redact_map, map_what);
@@ -278,7 +278,7 @@ static void write_map(struct tm_run *run, const struct map_place *place)
     if (tm_atomic_open(&file, run, place->folder, place->name))
         return;
     if (fchmod(fileno(file.stream), S_IRUSR | S_IWUSR) != 0)
-        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot keep '%s' from others", place->path);
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot restrict access to '%s'", place->path);
     print_map(run, file.stream);
     tm_atomic_commit(&file);
     tm_atomic_abort(&file);
@@ -292,18 +292,18 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
         return run->error.status;
     find_place(run, options->redact_map, output, &place);
     if (is_folder(output) && is_inside(place.folder, output)) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write the map of names into '%s': it is not for sharing",
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot write the map of names to '%s': the map must not be "
+                      "shared",
                       output);
-        tm_hint(&run->error, "name a file elsewhere with --redact-map");
+        tm_hint(&run->error, "set a file elsewhere with --redact-map");
     }
     if (tm_failed(run))
         return run->error.status;
     tm_guard_output(run, place.path, map_what);
     write_map(run, &place);
     if (!tm_failed(run) && !run->quiet)
-        (void)fprintf(stderr,
-                      "tracemill: note: '%s' tells which name each pseudonym stands for: it is not for sharing\n",
-                      place.path);
+        (void)fprintf(stderr, "tracemill: note: '%s' maps pseudonyms to names: do not share it\n", place.path);
     return run->error.status;
 }
 
@@ -312,7 +312,7 @@ tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options
 
 enum { DEPTH_MOST = 66 /* a document nests 64 deep */, HOST_BYTES = 32 /* of a pseudonym */ };
 
-static const char fingerprint_why[] = "not in a report with pseudonyms: they are made with it";
+static const char fingerprint_why[] = "not in a redacted report: it is the key of the pseudonyms";
 
 /* A container on the way down. */
 struct level {

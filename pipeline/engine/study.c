@@ -21,9 +21,7 @@ static void check_formats(struct tm_run *run, const struct tm_options *options, 
     if (!(options->formats & ~formats))
         return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                  "cannot %s with this --format: perfetto, pftrace, partial and collapsed"
-                  " are of one run",
-                  act);
+                  "cannot %s with this --format: perfetto, pftrace, partial and collapsed are for single runs", act);
     tm_hint(&run->error, "use html, pdf, json, text, markdown, csv");
 }
 
@@ -70,9 +68,9 @@ tm_status tm_study_check(struct tm_study *study)
         for (size_t k = 0; k < i && !tm_failed(run); k++) {
             if (!is_one_file(study->operand[i].path, study->operand[k].path))
                 continue;
-            (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is there twice", study->act,
+            (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s: '%s' is given twice", study->act,
                           study->operand[i].path);
-            tm_hint(&run->error, "name another run, or go on with --force");
+            tm_hint(&run->error, "pass another run, or continue with --force");
         }
     }
     return run->error.status;
@@ -141,7 +139,7 @@ tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, con
     tm_document_deliver(study->run, &result, study->options->output ? study->options->output : folder, study->options);
     if (tm_failed(study->run) || !tm_is(tm_path(root, "input.partial")))
         return study->run->error.status;
-    (void)fputs("tracemill: warning: a run is partial: its figures rest only on what could be read\n", stderr);
+    (void)fputs("tracemill: warning: a run is partial: its figures cover only what could be read\n", stderr);
     return TM_PARTIAL;
 }
 
@@ -273,8 +271,8 @@ static void choose_job(struct gathering *g, struct tm_run *run, const char *path
         g->own_job[operand->label_length] = '\0';
     } else if (!*g->own_job && *g->other_job) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                      "cannot use '%s' for --history: it has several jobs, and none of the runs is in it", path);
-        tm_hint(&run->error, "name the job: --history JOB=%s", path);
+                      "cannot use '%s' for --history: it has several jobs, and contains none of the runs", path);
+        tm_hint(&run->error, "specify the job: --history JOB=%s", path);
     } else if (!*g->own_job) {
         memcpy(g->own_job, g->job, sizeof(g->own_job));
     }
@@ -311,16 +309,16 @@ static void find_in_history(struct tm_run_spread *spread, struct tm_run *run, co
     }
     if (spread->count == 0)
         (void)fprintf(stderr,
-                      "tracemill: warning: the history has %zu runs of '%s' to compare, at least %d are needed for the "
-                      "run-to-run spread\n",
+                      "tracemill: warning: the history has %zu comparable runs of '%s'; the run-to-run spread needs "
+                      "at least %d\n",
                       g->runs, g->wanted, DIFFERENCES_LEAST + 1);
-    (void)snprintf(spread->from, sizeof(spread->from),
-                   "%zu runs of '%.200s' in the history, 99 %% of their differences", g->runs, g->wanted);
+    (void)snprintf(spread->from, sizeof(spread->from), "%zu runs of '%.200s' in the history, 99%% of their differences",
+                   g->runs, g->wanted);
 }
 
 static void read_pct(struct tm_run_spread *spread, struct tm_run *run, const char *text)
 {
-    struct tm_wrong wrong = { "it is no percentage", NULL };
+    struct tm_wrong wrong = { "it is not a percentage", NULL };
     struct tm_gate_limit limit;
 
     if (tm_gate_limit_read(text, &limit, &wrong) && (limit.kind == TM_IN_PERCENT || limit.kind == TM_IN_BARE) &&
@@ -330,7 +328,7 @@ static void read_pct(struct tm_run_spread *spread, struct tm_run *run, const cha
         (void)snprintf(spread->from, sizeof(spread->from), "--run-spread");
         return;
     }
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --run-spread: it is no percentage", text);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --run-spread: it is not a percentage", text);
     tm_hint(&run->error, "write it as 3 or 3%%");
 }
 

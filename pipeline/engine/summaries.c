@@ -57,12 +57,12 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
         } else if (stat(operand[i].path, &info) != 0) {
             (void)tm_fail_system(&run->error, TM_ERR_INPUT, -1, errno, "cannot open '%s'", operand[i].path);
             if (operand[i].label_length)
-                tm_hint(&run->error, "what stands before '=' is a label");
+                tm_hint(&run->error, "the text before '=' is a label");
             return run->error.status;
         }
     }
     if (streams > 1)
-        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot read stdin twice: '-' stands there %zu times", streams);
+        return tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot read stdin twice: '-' is given %zu times", streams);
     return TM_OK;
 }
 
@@ -71,7 +71,7 @@ tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *optio
     if (!options->redact)
         return TM_OK;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot %s with --redact", act);
-    tm_hint(&run->error, "write each summary with 'tracemill report --redact --format json', and %s these", act);
+    tm_hint(&run->error, "write each summary with 'tracemill report --redact --format json', and %s those", act);
     return TM_ERR_USAGE;
 }
 
@@ -135,9 +135,9 @@ tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct 
         return st;
     if (tm_int(tm_get(root, "schema_version")) != 1) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot use '%s': its schema has version %lld, this program knows 1", file,
+                      "cannot use '%s': its schema version is %lld; this program reads version 1", file,
                       (long long)tm_int(tm_get(root, "schema_version")));
-        tm_hint(&run->error, "make it again, with the verb that made it");
+        tm_hint(&run->error, "create it again with the same verb");
         return TM_ERR_INPUT;
     }
     if (options->redact && !tm_is(tm_path(root, "report.redacted")))
@@ -217,7 +217,7 @@ static void hint_anew(struct tm_run *run, const struct tm_value *root)
     }
     put_settings(&c, tm_get(root, "settings"));
     put_text(&c, " --format json");
-    tm_hint(&run->error, "make a new one of the profile: %s",
+    tm_hint(&run->error, "create a new one from the profile: %s",
             c.is_cut ? "tracemill report INPUT --format json" : c.text);
 }
 
@@ -238,9 +238,9 @@ static void check_schema(struct tm_run *run, const struct tm_value *root, const 
         hint_anew(run, root);
     } else if (version != TM_SUMMARY_VERSION) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                      "cannot use '%s': its schema has version %lld, this program knows %d", path, (long long)version,
-                      TM_SUMMARY_VERSION);
-        tm_hint(&run->error, "make it again from the profile: 'tracemill report --format json'");
+                      "cannot use '%s': its schema version is %lld; this program reads version %d", path,
+                      (long long)version, TM_SUMMARY_VERSION);
+        tm_hint(&run->error, "create it again from the profile: 'tracemill report --format json'");
     }
 }
 

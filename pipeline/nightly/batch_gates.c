@@ -128,7 +128,7 @@ static void add_baseline(struct judged *j, const struct tm_compared_run *run, co
     if (is_another(j, run))
         j->against[j->count++] = *run;
     else
-        note(j, id, "it has the same files as another one");
+        note(j, id, "it has the same files as another baseline");
 }
 
 /* Keep of a baseline what the gates need. */
@@ -189,7 +189,7 @@ static void load_baselines(struct gated_night *n, struct judged *j)
     for (size_t i = 0; i < count && !tm_failed(n->run); i++)
         load_past_run(n, j, chosen[i]);
     if (count && j->count == 0)
-        (void)snprintf(j->none.why, sizeof(j->none.why), "no good run of the job before it can be read");
+        (void)snprintf(j->none.why, sizeof(j->none.why), "no previous good run of the job can be read");
 }
 
 /* --- what comes out of a run --- */
@@ -226,7 +226,7 @@ static void describe(char to[TEXT_BYTES], const struct tm_value *gate)
     }
     used += snprintf(to + used, TEXT_BYTES - (size_t)used, "%.40s", tm_text(tm_get(gate, "value_text")));
     if (has_change)
-        used += snprintf(to + used, TEXT_BYTES - (size_t)used, ", in the baseline %.40s (%s%s %%)",
+        used += snprintf(to + used, TEXT_BYTES - (size_t)used, ", in the baseline %.40s (%s%s%%)",
                          tm_text(tm_get(gate, "baseline_text")), change > 0 ? "+" : "", tm_format_number(pct, change));
     (void)snprintf(to + used, TEXT_BYTES - (size_t)used, "; %.30s %.60s", tm_text(tm_get(gate, "rule")),
                    tm_text(tm_get(gate, "limit_text")));
@@ -271,7 +271,7 @@ static void add_check(struct gated_night *n, struct judged *j)
     else if (verdict == RUN_UNKNOWN)
         (void)snprintf(text, sizeof(text), "the run is partial");
     else if (verdict == RUN_NOT_JUDGED)
-        (void)snprintf(text, sizeof(text), "no gate is of this job");
+        (void)snprintf(text, sizeof(text), "no gate applies to this job");
     add_baselines(j);
     tm_add_copy(j->row, "gates", gates);
     end_row(n, j, verdict, text);
@@ -288,7 +288,7 @@ static void judge(struct gated_night *n, struct judged *j)
     if (!j->check)
         return;
     tm_gates_judge_job(n->run, j->check, n->gates, &j->run, j->count ? &side : NULL, &job, &failed);
-    if (tm_while(&n->run->error, "holding '%s' to the gates", j->of->id))
+    if (tm_while(&n->run->error, "checking '%s' against the gates", j->of->id))
         return;
     n->new_jobs += j->count == 0 && j->none.is_new && tm_int(tm_path(tm_doc_root(j->check), "counts.skipped")) > 0;
     add_check(n, j);
@@ -397,8 +397,7 @@ struct tm_job_past {
 static tm_status refuse(struct tm_run *run, const char *text, const char *reason)
 {
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use --baseline '%.100s': %s", text, reason);
-    tm_hint(&run->error,
-            "a batch takes last-good, median:N with N from 1 to %d, night:YYYY-MM-DD, label:LABEL, or paths",
+    tm_hint(&run->error, "use last-good, median:N with N from 1 to %d, night:YYYY-MM-DD, label:LABEL, or paths",
             TM_BASELINE_RUNS_MOST);
     return TM_ERR_USAGE;
 }
@@ -416,7 +415,7 @@ static tm_status read_count(struct tm_run *run, const char *text, const char *di
     const unsigned long number = *digits >= '0' && *digits <= '9' ? strtoul(digits, &end, 10) : 0;
 
     if (number < 1 || *end || number > TM_BASELINE_RUNS_MOST)
-        return refuse(run, text, "that is no number of runs from 1 to 64");
+        return refuse(run, text, "it is not a number of runs from 1 to 64");
     *count = number;
     return TM_OK;
 }
@@ -442,7 +441,7 @@ static tm_status read_word(struct tm_run *run, const char *text, struct tm_basel
     if ((rest = behind(text, "night:"))) {
         choice->kind = TM_BASELINE_NIGHT;
         choice->text = rest;
-        return tm_is_night(rest) ? TM_OK : refuse(run, text, "that is no night, as in night:2026-11-21");
+        return tm_is_night(rest) ? TM_OK : refuse(run, text, "it is not a night, such as night:2026-11-21");
     }
     choice->kind = TM_BASELINE_LABEL;
     choice->text = text + strlen("label:");
@@ -460,7 +459,7 @@ tm_status tm_baseline_choice_read(struct tm_run *run, const struct tm_texts *bas
         if (!is_word)
             choice->kind = TM_BASELINE_PATHS;
         else if (!read_word(run, baseline->text[i], choice) && baseline->count > 1)
-            (void)refuse(run, baseline->text[i], "it stands alone or not at all");
+            (void)refuse(run, baseline->text[i], "it cannot be combined with others");
         (void)snprintf(choice->told, sizeof(choice->told), "%s", is_word ? baseline->text[i] : "");
     }
     return run->error.status;
@@ -603,9 +602,9 @@ static void tell_count(struct tm_no_baseline *none, uint64_t count, const char *
 static void tell_none(const struct tm_job_past *past, const struct machine *m, struct tm_no_baseline *none)
 {
     static const char *const first[] = { "this is the first run of the job", "that night has no run of the job",
-                                         "no run of the job before it has that label", "" };
-    static const char *const later[] = { "no good run of the job before it", "that night has no good run of the job",
-                                         "no good run of the job before it has that label", "" };
+                                         "no previous run of the job has that label", "" };
+    static const char *const later[] = { "no previous good run of the job", "that night has no good run of the job",
+                                         "no previous good run of the job has that label", "" };
 
     none->is_new = past->reports == 0;
     (void)snprintf(none->why, sizeof(none->why), "%s", (none->is_new ? first : later)[past->choice.kind]);
@@ -712,12 +711,12 @@ static void add_notes(struct gated_night *n, struct tm_history *history, struct 
         tm_add_string(notes, NULL, text);
     }
     if (n->new_jobs) {
-        (void)snprintf(text, sizeof(text), "%" PRIu64 " %s no run before to be compared with.", n->new_jobs,
+        (void)snprintf(text, sizeof(text), "%" PRIu64 " %s no previous run to compare with.", n->new_jobs,
                        n->new_jobs == 1 ? "run has" : "runs have");
         tm_add_string(notes, NULL, text);
     }
     for (size_t number = 0; n->gates && (number = tm_gates_idle(n->gates, number, has_job, n)) != 0;) {
-        (void)snprintf(text, sizeof(text), "Gate %zu fits no job of this night.", number);
+        (void)snprintf(text, sizeof(text), "Gate %zu applies to no job of this night.", number);
         tm_add_string(notes, NULL, text);
     }
 }
@@ -735,7 +734,7 @@ static void add_verdict(struct gated_night *n, struct tm_value *verdict)
     size_t used = 0;
 
     tell(text, &used, v[RUN_FAILED], v[RUN_FAILED] == 1 ? "run failed its gates" : "runs failed their gates");
-    tell(text, &used, v[RUN_UNKNOWN], "cannot be judged");
+    tell(text, &used, v[RUN_UNKNOWN], "could not be evaluated");
     tell(text, &used, v[RUN_WITHOUT_REPORT], "without a report");
     tell(text, &used, v[RUN_PASSED], "passed");
     tell(text, &used, v[RUN_NOT_JUDGED], "not judged");

@@ -479,7 +479,7 @@ static size_t print_gates_of(const struct tm_value *row, size_t room)
     if (!tm_length(gates) && strcmp(tm_text(tm_get(row, "verdict")), "unknown") == 0 && count++ < room) {
         (void)fputs("tracemill: the gates of ", stderr);
         tm_print_clean(stderr, job);
-        (void)fputs(" cannot be judged: ", stderr);
+        (void)fputs(" cannot be evaluated: ", stderr);
         tm_print_clean(stderr, tm_text(tm_get(row, "text")));
         (void)fputc('\n', stderr);
     }
@@ -495,7 +495,7 @@ static void print_gates(const struct tm_value *night)
     for (size_t i = 0; i < tm_length(rows); i++)
         count += print_gates_of(tm_at(rows, i), count < GATES_TOLD ? GATES_TOLD - count : 0);
     if (count > GATES_TOLD)
-        (void)fprintf(stderr, "tracemill: %zu further gates did not pass\n", count - GATES_TOLD);
+        (void)fprintf(stderr, "tracemill: %zu more gates did not pass\n", count - GATES_TOLD);
 }
 
 static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const char *what)
@@ -537,8 +537,8 @@ static void warn(const struct merge *m)
         return;
     tell(text, sizeof(text), &used, c->refused, "cannot be read");
     tell(text, sizeof(text), &used, c->failed, "failed");
-    tell(text, sizeof(text), &used, c->missing, "not worked yet");
-    tell(text, sizeof(text), &used, c->partial, "of damaged input");
+    tell(text, sizeof(text), &used, c->missing, "not processed yet");
+    tell(text, sizeof(text), &used, c->partial, "with damaged input");
     (void)fprintf(stderr, "tracemill: warning: of %" PRIu64 " run%s %s\n", c->runs, tm_format_plural(c->runs), text);
 }
 
@@ -592,11 +592,11 @@ const struct tm_verb tm_batch_merge_verb = {
     .summary = "merge the results of a batch: index page, history, gates",
     .usage = "OUT [OPTION...]",
     .description =
-        "Joins the hosts of runs, takes the results into the history, judges the last night and the runs of other nights"
-        " that came with it by the gates, and writes index.html, index.json and history.db. The same results give the"
-        " same files, however they came about. Runs that are dated more than a day ahead are told and not judged.",
+        "Merges the hosts of runs, adds the results to the history, checks the last night, and runs of other nights "
+        "added with it, against the gates, and writes index.html, index.json and history.db. The same results always "
+        "produce the same files. Runs dated more than a day ahead are reported but not judged.",
     .examples =
-        "tracemill batch merge perf    after all shares are worked\n"
+        "tracemill batch merge perf    after all shares are done\n"
         "tracemill batch merge perf --gate gates.json --baseline last-good --junit night.xml    with gates\n",
     .bit = TM_FOR_BATCH_MERGE,
     .flags = TM_VERB_SPILLS,
@@ -611,7 +611,7 @@ const struct tm_verb tm_batch_export_verb = {
     .name = "batch export",
     .summary = "print the history of a batch as JSON Lines",
     .usage = "OUT [-o FILE] [OPTION...]",
-    .description = "A line of JSON for each run, in the order of jobs and time. history.db has the same as SQL.",
+    .description = "Prints one line of JSON per run, sorted by job and time. history.db has the same data for SQL.",
     .examples =
         "tracemill batch export perf > history.jsonl    everything\n",
     .bit = TM_FOR_BATCH_EXPORT,

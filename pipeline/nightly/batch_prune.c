@@ -457,7 +457,7 @@ static void say(const struct pruning *p)
         return;
     (void)printf("%s of %" PRIu64 " run%s %s\n", tm_format_bytes(bytes, (double)p->pruned.bytes), p->runs,
                  tm_format_plural(p->runs),
-                 p->options->dry_run ? "would go" : "removed; the next merge renews the index page");
+                 p->options->dry_run ? "would be removed" : "removed; the next merge updates the index page");
 }
 
 static tm_status run_batch_prune(struct tm_run *run, const struct tm_options *options)
@@ -489,10 +489,10 @@ const struct tm_verb tm_batch_prune_verb = {
     .summary = "remove the reports of old nights; the history keeps their figures",
     .usage = "OUT [--keep N] [OPTION...]",
     .description =
-        "Removes the files of runs that are older than the last N nights. Figures and trends stay, and so do the"
-        " summaries that gates of coming nights compare with: the last good run and the last seven of each job.",
+        "Removes the files of runs older than the last N nights. Figures and trends are kept, and so are the "
+        "summaries that future gates compare with: the last good run and the last seven runs of each job.",
     .examples =
-        "tracemill batch prune perf --keep 30 --dry-run    what would go, and how much room that makes\n",
+        "tracemill batch prune perf --keep 30 --dry-run    what would be removed, and how much space that frees\n",
     .bit = TM_FOR_BATCH_PRUNE,
     .flags = TM_VERB_SPILLS,
     .least = 1,

@@ -64,7 +64,7 @@ static void emit_counts(const struct tm_options *options, const struct tm_batch_
 {
     const char *separator = ": ";
 
-    (void)printf("%llu of %llu items worked", (unsigned long long)counts->worked, (unsigned long long)counts->runs);
+    (void)printf("%llu of %llu items processed", (unsigned long long)counts->worked, (unsigned long long)counts->runs);
     for (size_t i = 0; i < SHOWN; i++) {
         const uint64_t count = count_at(counts, shown[i].at);
 
@@ -160,8 +160,8 @@ static void check_place(struct task *t)
     t->run->links_root = root;
     if (t->run->follow_links || !realpath(root, real) || tm_leads_out(real, t->path, &leads_out) != 0 || !leads_out)
         return; /* what cannot be followed is told by who opens it */
-    (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' leads out of '%s'", t->path, root);
-    tm_hint(&t->run->error, "--follow-links follows links wherever they lead");
+    (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' points outside '%s'", t->path, root);
+    tm_hint(&t->run->error, "--follow-links follows links to any location");
 }
 
 static void prepare_file(struct task *t)
@@ -222,7 +222,7 @@ static void tell_partial(const struct task *t, const struct tm_value *summary, c
                        problem[0] ? problem : "it is damaged");
         return;
     }
-    (void)snprintf(text, TM_RESULT_MESSAGE_BYTES, "not all of the input is in the figures: %llu losses",
+    (void)snprintf(text, TM_RESULT_MESSAGE_BYTES, "the figures do not cover all of the input: %llu losses",
                    (unsigned long long)losses);
 }
 
@@ -445,11 +445,11 @@ static tm_status fail_exit(struct tm_batch_pool *pool, const struct tm_batch_tas
     enum tm_result_status status = TM_RESULT_FAILED;
 
     if (number == TM_BATCH_CHANGED || (number == TM_ERR_INPUT && has_changed(pool, task)))
-        return tm_batch_pool_fail(pool, task, status, TM_ERR_INPUT,
-                                  "the input has changed, or is gone, since it was scanned", "scan again");
+        return tm_batch_pool_fail(pool, task, status, TM_ERR_INPUT, "the input was changed or removed after the scan",
+                                  "scan again");
     read_said(outcome->said, message, hint);
     if (!message[0])
-        (void)snprintf(message, sizeof(message), "it ended with status %d", number);
+        (void)snprintf(message, sizeof(message), "it exited with status %d", number);
     if (number == TM_ERR_INPUT && !is_unreadable && !pool->joins)
         status = TM_RESULT_REFUSED;
     return tm_batch_pool_fail(pool, task, status, number, message, hint);
@@ -460,12 +460,12 @@ static tm_status fail_signal(struct tm_batch_pool *pool, const struct tm_batch_t
 {
     char message[TM_RESULT_MESSAGE_BYTES];
 
-    (void)snprintf(message, sizeof(message), "it was ended by signal %d, %s", outcome->number,
+    (void)snprintf(message, sizeof(message), "it was terminated by signal %d, %s", outcome->number,
                    strsignal(outcome->number));
     return tm_batch_pool_fail(pool, task, TM_RESULT_FAILED, 128 + outcome->number, message,
                               outcome->number == SIGKILL
-                                  ? "the system may have been out of memory: lower --jobs, or raise "
-                                    "what the job may have"
+                                  ? "the system may have run out of memory: lower --jobs, or raise the job's memory "
+                                    "limit"
                                   : "");
 }
 
@@ -476,7 +476,7 @@ static tm_status fail_time(struct tm_batch_pool *pool, const struct tm_batch_tas
     (void)snprintf(message, sizeof(message), "it took longer than %.12g seconds",
                    (double)pool->options->item_time_ps * 1e-12);
     return tm_batch_pool_fail(pool, task, TM_RESULT_FAILED, 128 + SIGTERM, message,
-                              "raise --item-timeout, or give it more of the machine with --jobs");
+                              "raise --item-timeout, or lower --jobs");
 }
 
 /* --- the pool --- */
@@ -540,8 +540,10 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
 static void check_formats(struct tm_run *run, const struct tm_options *options)
 {
     if (options->redact) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot work a batch with --redact: its history holds the names");
-        tm_hint(&run->error, "make the reports that are for others with 'tracemill report --redact'");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot process a batch with --redact: its history contains the "
+                      "names");
+        tm_hint(&run->error, "create reports for others with 'tracemill report --redact'");
     }
     if (options->formats & (TM_FORMAT_PERFETTO | TM_FORMAT_PFTRACE)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' for --format: a batch writes no traces",
@@ -556,8 +558,8 @@ tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, c
 
     check_formats(run, options);
     if (!out) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot work a batch without a folder for it");
-        tm_hint(&run->error, "name it with -o OUT");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot process a batch without an output folder");
+        tm_hint(&run->error, "set it with -o OUT");
     }
     if (options->thresholds && !tm_failed(run) && !tm_thresholds_init(&thresholds, &run->error))
         tm_thresholds_read(&thresholds, options->thresholds, &run->error); /* once, and not by each worker */
@@ -728,7 +730,7 @@ static tm_status run_batch_run(struct tm_run *run, const struct tm_options *opti
 
     tm_batch_check(run, options, options->output);
     if (!options->manifest) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot work a batch without a manifest");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot process a batch without a manifest");
         tm_hint(&run->error, "'tracemill batch scan ROOT -o FILE' writes one, for --manifest FILE");
     }
     if (!tm_failed(run))
@@ -765,7 +767,7 @@ static void tell_problem(const char *path, const char *message, char problem[TM_
         (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is %.900s", message + length + 6);
     else
         (void)snprintf(problem, TM_RESULT_MESSAGE_BYTES, "it is missing: %.900s",
-                       message[0] ? message : "it was not worked");
+                       message[0] ? message : "it was not processed");
 }
 
 static void add_missing(struct tm_batch_parts *parts, const struct tm_batch_run *batch_run,
@@ -850,8 +852,8 @@ const struct tm_verb tm_batch_run_verb = {
     .summary = "process the traces of a manifest, or a share of them",
     .usage = "--manifest FILE -o OUT [--shard I/N] [--jobs N] [OPTION...]",
     .description =
-        "Writes a report for each run of the manifest, and a partial for each host of a run of several hosts, one process"
-        " for each trace, the largest first. What is done already is not done again.",
+        "Writes a report for each run of the manifest, or a partial for each host of a multi-host run, with one "
+        "process per trace, the largest first. Finished items are skipped.",
     .examples =
         "tracemill batch run --manifest manifest.jsonl -o perf --jobs 8    on one machine\n"
         "tracemill batch run --manifest manifest.jsonl -o perf --shard 3/16    a share of sixteen\n",

@@ -376,7 +376,7 @@ static void resolve_root(struct tm_manifest *m, const char *given, const char **
     char path[PATH_MAX];
 
     if (strcmp(given, "-") == 0) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot make a batch of stdin");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot process a batch from stdin");
         tm_hint(&run->error, "'tracemill report -' reads one trace from it");
     } else if (!realpath(given, path)) {
         const int problem = errno;
@@ -414,7 +414,7 @@ static tm_status choose_base(struct scanning *s)
     size_t length = strlen(s->root);
 
     if (stat(s->root, &info) != 0)
-        return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, errno, "cannot look at '%s'", s->root);
+        return tm_fail_system(&s->run->error, TM_ERR_INPUT, -1, errno, "cannot inspect '%s'", s->root);
     s->is_folder = S_ISDIR(info.st_mode);
     if (!s->is_folder) {
         const char *slash = strrchr(s->root, '/');
@@ -528,7 +528,7 @@ static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *b
 
 static void take_fingerprints(struct tm_manifest *m)
 {
-    tm_progress_phase(&m->run->progress, "looking at traces", m->bytes);
+    tm_progress_phase(&m->run->progress, "inspecting traces", m->bytes);
     for (size_t i = 0; i < m->count; i++) {
         struct tm_batch_run *batch_run = &m->runs[i];
         const struct tm_batch_run *last = i > 0 ? &m->runs[i - 1] : NULL;
@@ -603,11 +603,10 @@ static void check_strict(const struct tm_manifest *manifest)
     if (!run->strict || count == 0)
         return;
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
-                  "cannot make a batch under --strict: %" PRIu64
-                  " folders or files could not be read, or have names that"
+                  "cannot scan under --strict: %" PRIu64 " folders or files could not be read, or have names that"
                   " cannot be used, or are links to nothing",
                   count);
-    tm_hint(&run->error, "without --strict the others are taken, and those fail one by one");
+    tm_hint(&run->error, "without --strict, the others are processed, and those fail one by one");
 }
 
 tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest)
@@ -619,15 +618,14 @@ tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, st
     if (tm_failed(run))
         return run->error.status;
     warn(manifest->unreadable, "folder or file could not be read", "folders or files could not be read");
-    warn(manifest->links, "link leads out of ROOT and is not followed; --follow-links follows it",
-         "links lead out of ROOT and are not followed; --follow-links follows them");
-    warn(manifest->doubles, "run is below two roots, and is taken once",
-         "runs are below two roots, and are taken once");
-    warn(manifest->left_out, "run is left out, whose name cannot be used",
-         "runs are left out, whose names cannot be used");
+    warn(manifest->links, "link points outside ROOT and is not followed; --follow-links follows it",
+         "links point outside ROOT and are not followed; --follow-links follows them");
+    warn(manifest->doubles, "run is below two roots, and is used once", "runs are below two roots, and are used once");
+    warn(manifest->left_out, "run is skipped because of an unusable name",
+         "runs are skipped because of unusable names");
     tm_warn_skipped(&manifest->skipped);
-    warn(manifest->not_fitting, "run does not fit --keys: its path was read by its look",
-         "runs do not fit --keys: their paths were read by their look");
+    warn(manifest->not_fitting, "run does not match --keys: its keys were guessed from its path",
+         "runs do not match --keys: their keys were guessed from their paths");
     return TM_OK;
 }
 
@@ -730,15 +728,15 @@ static tm_status run_batch_scan(struct tm_run *run, const struct tm_options *opt
 /* clang-format off */
 const struct tm_verb tm_batch_scan_verb = {
     .name = "batch scan",
-    .summary = "list the traces below a folder as a manifest",
+    .summary = "list the traces below a folder in a manifest",
     .usage = "ROOT... [-o FILE] [OPTION...]",
     .description =
-        "Finds every run below ROOT and writes a line of JSON for each: what its path tells of job, night, revision and"
-        " training step, and its traces with path, size and fingerprint. 'batch run' works what the list names. With"
-        " -o DIR of a folder that is there, it is written to DIR/manifest.jsonl.",
+        "Finds every run below ROOT and writes a line of JSON for each: job, night, revision and training step from "
+        "its path, and its traces with path, size and fingerprint. 'batch run' processes this list. If -o is an "
+        "existing folder, the list is written to manifest.jsonl in it.",
     .examples =
         "tracemill batch scan /data/profiles -o manifest.jsonl    for batch run and batch submit\n"
-        "tracemill batch scan logs --keys '{job}/{night}/{}' | head    see what the keys become\n",
+        "tracemill batch scan logs --keys '{job}/{night}/{}' | head    check the resulting keys\n",
     .bit = TM_FOR_BATCH_SCAN,
     .least = 1,
     .most = SIZE_MAX,

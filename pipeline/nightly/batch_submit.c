@@ -195,7 +195,7 @@ static tm_status submission_place(struct tm_run *run, struct tm_submission *subm
         problem = !path_of(folder, submission->out, ++number, "") ? ENAMETOOLONG : mkdir(folder, 0777) != 0 ? errno : 0;
     } while (problem == EEXIST && number < NUMBERS_MOST);
     if (problem)
-        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot make the folder '%s'", folder);
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot create the folder '%s'", folder);
     find_before(submission, number);
     remove_old(submission->out, number);
     return TM_OK;
@@ -540,11 +540,13 @@ static tm_status refuse(struct tm_run *run, const struct tm_submission *submissi
 {
     one_line(said);
     (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot submit '%s': %s", submission->folder,
-                  said[0] ? said : "sbatch gave no number of a job");
+                  said[0] ? said : "sbatch printed no job id");
     if (jobs->array[0])
-        tm_hint(&run->error, "the array job %s is submitted: withdraw it with 'scancel %s'", jobs->array, jobs->array);
+        tm_hint(&run->error, "the array job %s is submitted: cancel it with 'scancel %s'", jobs->array, jobs->array);
     else if (code == NOT_THERE)
-        tm_hint(&run->error, "run 'sh %s/" TM_SUBMIT_SCRIPT "' where Slurm is; --dry-run only writes the scripts",
+        tm_hint(&run->error,
+                "run 'sh %s/" TM_SUBMIT_SCRIPT "' on a machine with Slurm; --dry-run only writes the "
+                "scripts",
                 submission->folder);
     return TM_ERR_OUTPUT;
 }
@@ -585,7 +587,7 @@ static tm_status submission_send(struct tm_run *run, const struct tm_submission 
     case TM_PARTIAL:
         return (tm_status)code;
     default:
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the merge, job %s, ended with status %d: see '%s/merge.log'",
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "the merge, job %s, exited with status %d: see '%s/merge.log'",
                        jobs->merge, code, submission->folder);
     }
 }
@@ -623,11 +625,11 @@ TM_NOT_INLINE tm_status find_paths(struct tm_run *run, struct tm_submission *sub
     const ssize_t length = readlink("/proc/self/exe", submission->program, sizeof(submission->program));
 
     if (length < 0 || (size_t)length >= sizeof(submission->program))
-        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot tell where this program lies: %s",
+        return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot find the path of this program: %s",
                        length < 0 ? strerror(errno) : "its path is too long");
     submission->program[length] = '\0';
     if (!find_here(submission->here))
-        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot tell the working folder");
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot find the working folder");
     const int needed =
         snprintf(submission->out, sizeof(submission->out), "%s%s", out[0] == '/' ? "" : submission->here, out);
 
@@ -746,18 +748,19 @@ TM_NOT_INLINE tm_status prepare(struct tm_run *run, struct tm_submission *submis
 static tm_status check(struct tm_run *run, const struct tm_options *options)
 {
     if (!options->slurm) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: it is not said to what");
-        tm_hint(&run->error, "write --slurm; docs/cluster.md has other ways");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: no scheduler is given");
+        tm_hint(&run->error, "add --slurm; docs/cluster.md describes other schedulers");
     } else if ((options->input_count > 0) == (options->manifest != NULL)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: %s",
-                      options->manifest ? "a ROOT and a manifest are given" : "neither a ROOT nor a manifest is given");
-        tm_hint(&run->error, "write 'tracemill batch submit --slurm ROOT -o OUT', or --manifest FILE in place of ROOT");
+                      options->manifest ? "both a ROOT and a manifest are given"
+                                        : "neither a ROOT nor a manifest is given");
+        tm_hint(&run->error, "use 'tracemill batch submit --slurm ROOT -o OUT', or --manifest FILE instead of ROOT");
     } else if (!options->output) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: its folder is missing");
-        tm_hint(&run->error, "add '-o OUT', a folder that all nodes see");
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot submit a batch: no output folder is given");
+        tm_hint(&run->error, "add '-o OUT', a folder that is visible on all nodes");
     } else if (strchr(options->output, '\\')) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                      "cannot submit '%s': Slurm writes no logs below a path with a backslash", options->output);
+                      "cannot submit '%s': Slurm cannot write logs to a path with a backslash", options->output);
     }
     return run->error.status;
 }
@@ -796,7 +799,7 @@ static tm_status print_json(struct tm_run *run, const struct tm_submission *subm
 
 static void print_words(const struct tm_submission *submission, const struct tm_slurm_jobs *jobs)
 {
-    (void)printf("%" PRIu64 " trace%s of %" PRIu64 " run%s to work, %" PRIu64 " task%s\n", submission->items,
+    (void)printf("%" PRIu64 " trace%s of %" PRIu64 " run%s to process, %" PRIu64 " task%s\n", submission->items,
                  tm_format_plural(submission->items), submission->runs, tm_format_plural(submission->runs),
                  submission->tasks, tm_format_plural(submission->tasks));
     if (jobs->array[0])
@@ -853,11 +856,12 @@ static tm_status run_batch_submit(struct tm_run *run, const struct tm_options *o
 /* clang-format off */
 const struct tm_verb tm_batch_submit_verb = {
     .name = "batch submit",
-    .summary = "submit a batch to a cluster: an array job, and a job that merges",
+    .summary = "submit a batch to a cluster: an array job and a merge job",
     .usage = "--slurm (ROOT... | --manifest FILE) -o OUT [OPTION...]",
     .description =
-        "Writes the scripts of an array job that works what is missing in OUT, and of a job after it that merges, and"
-        " gives both to sbatch. A second submit does what the first one left. OUT has to be a folder that all nodes see.",
+        "Writes the scripts of an array job that processes what is missing in OUT and of a dependent job that "
+        "merges, and submits both with sbatch. Submitting again processes what the first attempt did not finish. OUT "
+        "must be visible on all nodes.",
     .examples =
         "tracemill batch submit --slurm /data/profiles -o /data/perf --tasks 32    32 tasks\n"
         "tracemill batch submit --slurm logs -o perf --sbatch=--partition=night --dry-run    only the scripts\n",

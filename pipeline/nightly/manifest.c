@@ -42,8 +42,8 @@ static bool has_room(struct tm_run *run, size_t more)
 
     if (more <= share && run->budget.used_bytes[TM_ACCOUNT_MODEL] <= share - more)
         return true;
-    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are too many traces to hold their list in memory");
-    tm_hint(&run->error, "raise --memory, or make batches of folders further down");
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the list of traces does not fit in memory");
+    tm_hint(&run->error, "raise --memory, or process subfolders as separate batches");
     return false;
 }
 
@@ -137,7 +137,7 @@ tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_ru
 
     if (batch_run->files > most - manifest->files) {
         (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "there are more than %" PRIu64 " traces", most);
-        tm_limit_hint(run, "make batches of folders further down");
+        tm_limit_hint(run, "process subfolders as separate batches");
         return TM_ERR_LIMIT;
     }
     if (manifest->count == manifest->capacity) {
@@ -203,7 +203,7 @@ tm_status tm_manifest_check_ids(const struct tm_manifest *manifest)
 
     if (tm_count_distinct(run, manifest->runs, manifest->count, sizeof(*manifest->runs),
                           offsetof(struct tm_batch_run, id)) < manifest->count)
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use a list in which two runs have one id");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use a list in which two runs have the same id");
     return run->error.status;
 }
 
@@ -242,7 +242,7 @@ static tm_status refuse(const struct reading *r, const char *reason)
 {
     (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot use line %" PRIu64 " of '%s': %s", r->line, r->path,
                   reason);
-    tm_hint(&r->run->error, "make the list anew: 'tracemill batch scan ROOT -o FILE'");
+    tm_hint(&r->run->error, "create the list again: 'tracemill batch scan ROOT -o FILE'");
     return TM_ERR_INPUT;
 }
 
@@ -296,7 +296,7 @@ static const char *next_line(struct reading *r, size_t *length)
         if (r->is_at_end && looked_at == 0)
             return NULL;
         if (r->is_at_end)
-            (void)refuse(r, "it has no end: the list is cut short");
+            (void)refuse(r, "it is incomplete: the list is truncated");
         else
             (void)fill(r);
     }
@@ -415,7 +415,7 @@ static void read_files(struct reading *r, const struct tm_value *from, struct tm
         if (read_file(r, tm_at(from, i), &to->file[i]))
             return;
         if (to->file[i].bytes > INT64_MAX - to->bytes) {
-            (void)refuse(r, "its sizes cannot be");
+            (void)refuse(r, "its sizes are inconsistent");
             return;
         }
         to->bytes += to->file[i].bytes;
@@ -423,7 +423,7 @@ static void read_files(struct reading *r, const struct tm_value *from, struct tm
     /* they are few, but for hostile lists */
     if (tm_count_distinct(r->run, to->file, to->files, sizeof(*to->file), offsetof(struct tm_batch_file, id)) <
         to->files)
-        (void)refuse(r, "two traces of a run have one id");
+        (void)refuse(r, "two traces of a run have the same id");
 }
 
 /* out: false where it is too long, or no text */
@@ -475,13 +475,13 @@ static tm_status read_run(struct reading *r, const struct tm_value *from)
     if (!to.name)
         return refuse_value(r, "a run has no name");
     if (!is_count(root) || (uint64_t)tm_int(root) >= m->root_count)
-        return refuse(r, "a run is of no root");
+        return refuse(r, "a run has no root");
     to.root = m->roots[tm_int(root)];
     read_keys(r, tm_get(from, "keys"), &to.keys);
     if (!tm_failed(r->run))
         read_files(r, tm_get(from, "files"), &to);
     if (to.bytes > INT64_MAX - m->bytes)
-        (void)refuse(r, "its sizes cannot be");
+        (void)refuse(r, "its sizes are inconsistent");
     return tm_failed(r->run) ? r->run->error.status : tm_manifest_add(m, &to);
 }
 
@@ -491,13 +491,13 @@ static tm_status read_roots(struct reading *r, const struct tm_value *from)
     const size_t count = tm_length(from);
 
     if (tm_type_of(from) != TM_ARRAY || count == 0 || count > ROOTS_MOST)
-        return refuse(r, "it names no roots");
+        return refuse(r, "it contains no roots");
     m->roots = tm_manifest_take(m, count * sizeof(*m->roots));
     for (size_t i = 0; i < count && m->roots; i++) {
         char *root = read_bytes(r, tm_at(from, i), "path");
 
         if (!root || root[0] != '/' || (root[1] && !tm_path_is_below(root + 1)))
-            return refuse_value(r, "a root is no absolute path");
+            return refuse_value(r, "a root is not an absolute path");
         m->roots[m->root_count++] = root;
     }
     return m->roots ? TM_OK : r->run->error.status;
@@ -506,11 +506,11 @@ static tm_status read_roots(struct reading *r, const struct tm_value *from)
 static tm_status read_header(struct reading *r, const struct tm_value *from)
 {
     if (strcmp(tm_text(tm_get(from, "schema")), "tracemill.manifest") != 0)
-        return refuse(r, "it is no manifest");
+        return refuse(r, "it is not a manifest");
     if (tm_int(tm_get(from, "schema_version")) != 1)
-        return refuse(r, "it is of another version");
+        return refuse(r, "it has a different version");
     if (!is_count(tm_get(from, "runs")) || !is_count(tm_get(from, "files")))
-        return refuse(r, "it does not tell how much follows");
+        return refuse(r, "it does not give the number of runs");
     r->told_runs = (uint64_t)tm_int(tm_get(from, "runs"));
     r->told_files = (uint64_t)tm_int(tm_get(from, "files"));
     return read_roots(r, tm_get(from, "roots"));
@@ -544,7 +544,7 @@ static void read_lines(struct reading *r)
     if (m->root_count == 0)
         (void)refuse(r, "it is empty");
     else if (m->count != r->told_runs || m->files != r->told_files)
-        (void)refuse(r, "there are more or fewer runs than the first line tells: the list is cut short");
+        (void)refuse(r, "the number of runs differs from the first line: the list is truncated");
     else
         tm_manifest_check_ids(m);
 }
@@ -812,23 +812,24 @@ static bool read_task_variable(const char *name, uint64_t *number, struct tm_err
     if (!text || !text[0])
         return false;
     if (!tm_take_digits(&at, number) || *at)
-        *st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: it is no number", text, name);
+        *st = tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for %s: it is not a number", text, name);
     return *st == TM_OK;
 }
 
 static tm_status refuse_number(struct tm_run *run, const char *name, uint64_t number, uint64_t first, uint64_t count)
 {
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use %s=%llu: there are %llu shares, counted from %llu", name,
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use %s=%llu: there are %llu shares, numbered from %llu", name,
                   (unsigned long long)number, (unsigned long long)count, (unsigned long long)first);
-    tm_hint(&run->error, "write how many tasks there are, as in '--shard auto/%llu'",
+    tm_hint(&run->error, "give the number of tasks, as in '--shard auto/%llu'",
             (unsigned long long)(number >= first ? number - first + 1 : count));
     return TM_ERR_USAGE;
 }
 
 static tm_status refuse_count(struct tm_run *run, const char *name)
 {
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%s tells which share this is, but not of how many", name);
-    tm_hint(&run->error, "write how many there are, as in '--shard auto/16'; '--shard 0/1' works everything");
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "%s gives the index of this share, but not the number of shares",
+                  name);
+    tm_hint(&run->error, "give the number of shares, as in '--shard auto/16'; '--shard 0/1' processes everything");
     return TM_ERR_USAGE;
 }
 
@@ -888,8 +889,10 @@ tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_sh
     if (st != TM_OK)
         return st;
     if (told.count > 1) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "nothing tells which of the %u shares this is", told.count);
-        tm_hint(&run->error, "write it, as in '--shard 0/%u', or start it by Slurm, Kubernetes or GNU parallel",
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "the index of this share (of %u) is unknown", told.count);
+        tm_hint(&run->error,
+                "give it, as in '--shard 0/%u', or start the program from Slurm, Kubernetes or GNU "
+                "parallel",
                 told.count);
         return TM_ERR_USAGE;
     }

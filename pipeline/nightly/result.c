@@ -121,8 +121,8 @@ tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *f
     *fd = -1;
     if (problem != EWOULDBLOCK)
         return TM_OK; /* folders of some network file systems cannot be locked */
-    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot work in '%s': another batch is at work there", out);
-    tm_hint(&run->error, "wait until it ends; shares of one manifest, '--shard I/N', can be worked at the same time");
+    (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot use '%s': another batch is running there", out);
+    tm_hint(&run->error, "wait until it ends; shares of one manifest ('--shard I/N') can run at the same time");
     return TM_ERR_OUTPUT;
 }
 
@@ -144,7 +144,8 @@ static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
         return false;
     if (!run->quiet)
         (void)fprintf(stderr,
-                      "tracemill: share %" PRIu32 "/%" PRIu32 " is at work in another process: waiting for its end\n",
+                      "tracemill: share %" PRIu32 "/%" PRIu32 " is running in another process: waiting for it to "
+                      "finish\n",
                       shard.index, shard.count);
     while (flock(fd, LOCK_EX) != 0)
         if (errno != EINTR)
@@ -504,7 +505,7 @@ tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *c
     if (!dir && errno == ENOENT)
         return TM_OK;
     if (!dir)
-        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot work in '%s'", folder);
+        return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot use '%s'", folder);
     st = remove_in(run, folder, dir, outputs, count);
     (void)closedir(dir);
     return st;

@@ -312,7 +312,7 @@ static size_t split_parts(const char *text, struct tm_path_part *parts, size_t m
 static tm_status refuse(struct tm_error *error, const char *text, const char *reason)
 {
     (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --keys: %s", text, reason);
-    tm_hint(error, "say what each folder below ROOT is, as in '{job}/{night}/{revision}' or '{job}/run-{step}/{}'");
+    tm_hint(error, "describe each folder level below ROOT, as in '{job}/{night}/{revision}' or '{job}/run-{step}/{}'");
     return TM_ERR_USAGE;
 }
 
@@ -328,7 +328,7 @@ static tm_status refuse_key(struct tm_error *error, const char *text, struct tm_
     if (nearest.word)
         tm_hint(error, "did you mean '{%s}'?", nearest.word);
     else
-        tm_hint(error, "keys are {job}, {night}, {revision}, {label}, {step}, and {} for what means nothing");
+        tm_hint(error, "keys are {job}, {night}, {revision}, {label}, {step}, and {} for anything else");
     return TM_ERR_USAGE;
 }
 
@@ -375,7 +375,7 @@ static tm_status check_part(const char *text, struct tm_path_part part, uint32_t
             return refuse_key(error, text, name);
         /* A job may be made of several parts, the others are one thing. */
         if (key != TM_KEY_NOTHING && key != TM_KEY_JOB && (*met & 1u << key))
-            return refuse(error, text, "a key is there twice");
+            return refuse(error, text, "a key occurs twice");
         if (++keys > TM_KEY_PART_KEYS_MOST)
             return refuse(error, text, "a part of it has too many keys");
         *met |= 1u << key;
@@ -741,7 +741,7 @@ static tm_status check_label(struct tm_error *error, const char *text)
     if (value.length == 0)
         return tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --label: it is empty", text);
     if (which == TM_KEY_NIGHT && !read_night(value, &date)) {
-        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --label: it is no date", text);
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --label: it is not a date", text);
         tm_hint(error, "a night is a date, as in 'night=2026-11-21'");
         return TM_ERR_USAGE;
     }

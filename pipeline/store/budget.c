@@ -224,7 +224,7 @@ static void *refuse(enum tm_account account, size_t bytes, struct tm_error *erro
 {
     (void)tm_fail(error, TM_ERR_LIMIT, -1, "cannot get %zu bytes of memory for the account '%s'", bytes,
                   tm_account_name[account]);
-    tm_hint(error, "lower --memory, or give the job more memory");
+    tm_hint(error, "lower --memory, or increase the job's memory limit");
     return NULL;
 }
 

@@ -223,8 +223,8 @@ static tm_status refuse_alike(struct tm_names *names, struct tm_key hash)
             return error->status;
         if (!tm_is_same_key(entry->name.hash, hash) && ++halves < HALVES_MOST)
             continue;
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "cannot tell two different names apart: they have the same hash");
-        tm_hint(error, "no program comes upon such names by chance: the input was made to mislead");
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "two different names have the same hash");
+        tm_hint(error, "such names do not occur by chance: the input was crafted");
         return TM_ERR_INPUT;
     }
     return TM_OK;

@@ -80,7 +80,7 @@ static void warn_of_tmpfs(const struct tm_run *run)
     if (run->quiet)
         return;
     tm_clean_text(folder, sizeof(folder), run->spill_dir, strlen(run->spill_dir));
-    fprintf(stderr, "tracemill: warning: spill files in '%s' lie in memory (tmpfs), on top of --memory\n", folder);
+    fprintf(stderr, "tracemill: warning: spill files in '%s' are in memory (tmpfs), in addition to --memory\n", folder);
 }
 
 tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char *output_dir)
@@ -90,7 +90,7 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
 
         if (problem != 0) {
             (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot write spill files in '%s'", wanted);
-            tm_hint(&run->error, "name a folder on a disk with --tmp");
+            tm_hint(&run->error, "set a folder on a disk with --tmp");
             return run->error.status;
         }
         run->spill_dir = wanted;
@@ -113,10 +113,9 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
         return TM_OK;
     }
     (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1,
-                  "cannot write spill files in $TMPDIR, '/var/tmp' or '%s' (folders in memory "
-                  "are left out)",
+                  "cannot write spill files in $TMPDIR, '/var/tmp' or '%s' (folders in memory are skipped)",
                   output_dir ? output_dir : "the output folder");
-    tm_hint(&run->error, "name a folder with --tmp");
+    tm_hint(&run->error, "set a folder with --tmp");
     return TM_ERR_OUTPUT;
 }
 
@@ -128,8 +127,8 @@ tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run)
     spill->fd = open_nameless(folder);
     if (spill->fd >= 0)
         return TM_OK;
-    (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot make a spill file in '%s'", folder);
-    tm_hint(&run->error, "name another folder with --tmp");
+    (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot create a spill file in '%s'", folder);
+    tm_hint(&run->error, "set another folder with --tmp");
     return run->error.status;
 }
 
@@ -150,11 +149,11 @@ static tm_status fail_write(const struct tm_spill *spill, size_t bytes, int prob
         (void)tm_fail(error, TM_ERR_OUTPUT, -1,
                       "cannot write %zu bytes to the spill file in '%s': %s, %llu bytes are free", bytes, folder,
                       strerror(problem), left);
-        tm_hint(error, "name a folder with more room with --tmp");
+        tm_hint(error, "set a folder with more space with --tmp");
     } else {
         (void)tm_fail_system(error, TM_ERR_OUTPUT, -1, problem, "cannot write %zu bytes to the spill file in '%s'",
                              bytes, folder);
-        tm_hint(error, "name another folder with --tmp");
+        tm_hint(error, "set another folder with --tmp");
     }
     return error->status;
 }

@@ -428,9 +428,9 @@ static void make_of_run(struct brief *b)
     if (b->source->is_profile) {
         add_command(b, commands, "report", " -o DIR", "all figures, charts and tables");
         add_command(b, commands, "inspect", "", "what was recorded, and how to record more");
-        add_command(b, commands, "convert", " -o run.pftrace", "the timeline, with findings, for Perfetto");
+        add_command(b, commands, "convert", " -o run.pftrace", "the timeline with findings, for Perfetto");
     }
-    add_command(b, commands, "brief", " NEW", "what another run changed");
+    add_command(b, commands, "brief", " NEW", "what changed relative to another run");
     add_command(b, commands, "check", " --gate FILE", "check the run against limits");
 }
 
@@ -469,7 +469,7 @@ static void add_sides(struct brief *b)
         tm_add_uint(row, "runs", tm_length(tm_get(side, "runs")));
         add_members(b, row, side, "samples, mean_ps, median_ps, p95_ps");
         if (!test) {
-            tm_add_null(row, "test", "it is the base");
+            tm_add_null(row, "test", "this side is the base");
             continue;
         }
         add_members(b, tm_add_object(row, "test"), test,
@@ -588,7 +588,7 @@ static void make_of_night(struct brief *b)
     add_rows(b, TM_BRIEF_JOBS, tm_add_array(b->root, "jobs"), tm_get(b->from, "jobs"),
              "job text, run text = id, state, verdict known");
     to = tm_add_array(b->root, "commands");
-    add_command(b, to, "brief", "/runs/RUN", "what is wrong in one run");
+    add_command(b, to, "brief", "/runs/RUN", "what is wrong with a run");
     add_command(b, to, "batch export", "", "the figures of all runs as JSON Lines");
 }
 

@@ -135,7 +135,7 @@ static void put_input(const struct page *p, const struct tm_value *brief)
              count_of(read, tm_int(tm_get(input, "events_read")), "event"),
              tm_format_count(used, tm_int(tm_get(input, "events_used"))));
     if (tm_int(tm_get(input, "damaged_files")))
-        put_fact(p, "Partial", "%s damaged or missing: the figures cover what could be read",
+        put_fact(p, "Partial", "%s damaged or missing: figures cover what could be read",
                  count_of(files, tm_int(tm_get(input, "damaged_files")), "file"));
     if (!tm_length(missing))
         put_fact(p, "Not read", "%s", tm_path(brief, "left_out.missing") ? "see left out" : "nothing is missing");
@@ -157,7 +157,7 @@ static void put_steps(const struct page *p, const struct tm_value *brief)
                  "not recorded: no steps are marked; the session, %s on all devices, counts as one step",
                  time_of(mean, steps, "total_ps"));
     else if (tm_has(tm_get(steps, "median_ps")))
-        put_fact(p, "Step time", "median %s, mean %s, 95th percentile %s; %" PRId64 " of %s analyzed",
+        put_fact(p, "Step time", "median %s, mean %s, p95 %s; %" PRId64 " of %s analyzed",
                  time_of(median, steps, "median_ps"), time_of(mean, steps, "mean_ps"), time_of(p95, steps, "p95_ps"),
                  tm_int(tm_get(steps, "analyzed")), count_of(all, tm_int(tm_get(steps, "count")), "step"));
     else
@@ -213,7 +213,7 @@ static void put_checks(const struct page *p, const struct tm_value *brief)
     const struct tm_value *checks = tm_get(brief, "checks"), *failed = tm_get(checks, "failed_checks");
 
     put_heading(p, "Checks");
-    put_row(p, "Figures add up", "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " not applicable",
+    put_row(p, "Consistency", "%" PRId64 " passed, %" PRId64 " failed, %" PRId64 " not applicable",
             tm_int(tm_get(checks, "passed")), tm_int(tm_get(checks, "failed")),
             tm_int(tm_get(checks, "not_applicable")));
     for (size_t i = 0; i < tm_length(failed); i++)
@@ -229,7 +229,7 @@ static void put_test(const struct page *p, const struct tm_value *side)
     char pct[TM_FORMAT_BYTES], interval[LINE_BYTES] = "", from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];
 
     if (tm_has(low))
-        (void)snprintf(interval, sizeof(interval), ", 95 %% interval %s to %s",
+        (void)snprintf(interval, sizeof(interval), ", 95%% interval %s to %s",
                        tm_format_change(from, tm_double(low), false),
                        tm_format_change(to, tm_double(tm_get(test, "high_pct")), false));
     if (tm_has(tm_get(test, "p")))
@@ -291,7 +291,7 @@ static void put_changes(const struct page *p, const struct tm_value *brief)
     char base[TM_FORMAT_BYTES], new[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES], label[LINE_BYTES];
 
     if (tm_length(changes))
-        put_heading(p, "What changed, per step and device");
+        put_heading(p, "Changes per step and device");
     for (size_t i = 0; i < tm_length(changes); i++) {
         const struct tm_value *row = tm_at(changes, i), *significant = tm_get(row, "significant");
 
@@ -302,7 +302,7 @@ static void put_changes(const struct page *p, const struct tm_value *brief)
                 !tm_has(significant) || tm_is(significant) ? "" : " (within noise)");
     }
     if (tm_length(figures))
-        put_heading(p, "Figures that changed");
+        put_heading(p, "Changed figures");
     for (size_t i = 0; i < tm_length(figures); i++) {
         const struct tm_value *row = tm_at(figures, i), *pct = tm_get(row, "change_pct");
 
@@ -417,7 +417,7 @@ static void put_findings(const struct page *p, const struct tm_value *brief)
         (void)fprintf(p->to, "%zu. ", i + 1);
         put_prose(p, line, ITEM_INDENT);
         put_sub(p, "Evidence", text_of(finding, "evidence"));
-        put_sub(p, "Advice", text_of(finding, "advice"));
+        put_sub(p, "Recommendations", text_of(finding, "advice"));
     }
     if (!tm_length(findings))
         (void)fputs(p->is_markdown ? "No findings.\n" : "  none\n", p->to);
@@ -429,7 +429,7 @@ static void put_commands(const struct page *p, const struct tm_value *brief)
     char line[LINE_BYTES];
 
     if (tm_length(left_out)) {
-        put_heading(p, "Left out");
+        put_heading(p, "Omitted");
         line[0] = '\0';
         for (size_t i = 0; i < tm_length(left_out); i++) {
             char label[64], count[TM_FORMAT_BYTES];
@@ -462,7 +462,7 @@ static void put_top(const struct page *p, const struct tm_value *brief)
     char line[LINE_BYTES];
 
     put_fact(p, "Run", "%s%s", *text_of(brief, "run") ? text_of(brief, "run") : "profile",
-             tm_is(tm_get(brief, "redacted")) ? " (names are pseudonyms)" : "");
+             tm_is(tm_get(brief, "redacted")) ? " (names are redacted)" : "");
     if (*text_of(verdict, "verdict"))
         (void)snprintf(line, sizeof(line), "%s, %s: %s", text_of(verdict, "verdict"), text_of(verdict, "severity"),
                        text_of(verdict, "text"));
@@ -489,7 +489,7 @@ void tm_brief_print(const struct tm_value *brief, enum tm_brief_form form, FILE 
         put_checks(&page, brief);
     } else if (strcmp(kind, "comparison") == 0) {
         if (tm_is(tm_get(brief, "partial")))
-            put_fact(&page, "Partial", "a run is damaged or cut short: its figures cover what could be read");
+            put_fact(&page, "Partial", "a run is damaged or truncated: its figures cover what could be read");
         put_sides(&page, brief);
         put_changes(&page, brief);
         put_findings(&page, brief);

@@ -372,7 +372,7 @@ char *tm_axis_text(const struct tm_axis *axis, double value, char *out)
     for (double step = axis->step / units[chosen].size; decimals < 9 && fabs(step - round(step)) > 1e-6; step *= 10)
         decimals++;
     (void)snprintf(out, TM_FORMAT_BYTES, "%.*f%s%s", decimals, value / units[chosen].size,
-                   *units[chosen].name ? " " : "", units[chosen].name);
+                   *units[chosen].name && *units[chosen].name != '%' ? " " : "", units[chosen].name);
     return out;
 }
 

@@ -91,9 +91,10 @@ static void draw_devices(struct tm_chart *chart, const struct tm_value *summary)
     for (int i = 0; i < count; i++)
         fill_bar(&bars[i], summary, found[i]);
     tm_chart_add_caption(
-        chart, "The window of the analyzed steps on each device; the parts add up to it. Beside it: utilization.");
+        chart, "The window of the analyzed steps on each device; the parts add up to the window. At the right: "
+               "utilization.");
     if (total > (size_t)count)
-        tm_chart_add_caption(chart, " The %d least used of %s devices are drawn.", count,
+        tm_chart_add_caption(chart, " The %d least utilized of %s devices are shown.", count,
                              tm_format_count(number, (int64_t)total));
     if (tm_parts_rows(chart, bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
@@ -181,8 +182,8 @@ static void draw_collectives(struct tm_chart *chart, const struct tm_value *summ
     const int count = fill_collectives(bars, summary);
 
     tm_chart_add_caption(
-        chart, "Time in collectives by kind, all devices together. Exposed: the device computes nothing beside "
-               "it. Only that part makes a step longer.");
+        chart, "Time in collectives by kind, over all devices. Exposed: the device does not compute at the same "
+               "time. Only exposed time makes a step longer.");
     if (tm_parts_rows(chart, bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
     tm_parts_table(chart, "kind", bars, count);
@@ -227,8 +228,8 @@ static void draw_transfers(struct tm_chart *chart, const struct tm_value *summar
     const int count = fill_transfers(bars, summary);
 
     tm_chart_add_caption(chart,
-                         "Time in copies by direction, all devices together. Exposed: the device neither computes nor "
-                         "communicates beside it. Beside it: mean bandwidth.");
+                         "Time in copies by direction, over all devices. Exposed: the device neither computes nor "
+                         "communicates at the same time. At the right: mean bandwidth.");
     if (tm_parts_rows(chart, bars, count))
         tm_chart_add_caption(chart, TM_CHART_CUT_BARS);
     tm_parts_table(chart, "direction", bars, count);
@@ -275,7 +276,7 @@ static void emit_left_out(struct tm_chart *chart, const struct ranking *r)
     char number[TM_FORMAT_BYTES];
 
     if (r->total > (size_t)r->count)
-        tm_chart_add_caption(chart, " The first %d of %s devices are drawn.", r->count,
+        tm_chart_add_caption(chart, " The first %d of %s devices are shown.", r->count,
                              tm_format_count(number, (int64_t)r->total));
 }
 
@@ -304,7 +305,7 @@ static void fill_skew_bar(struct tm_chart *chart, struct tm_bar *bar, const stru
     (void)snprintf(bar->note, sizeof(bar->note), "%s, last in %s of %s%s",
                    tm_format_time(late, tm_int(tm_get(row, "late_ps"))),
                    tm_format_count(last, tm_int(tm_get(row, "last_count"))),
-                   tm_format_count(count, tm_int(tm_get(row, "count"))), is_straggler ? ", mostly late" : "");
+                   tm_format_count(count, tm_int(tm_get(row, "count"))), is_straggler ? ", most often late" : "");
     tm_chart_cell(chart, bar->name);
     tm_chart_cell(chart, late);
     tm_chart_cell(chart, last);
@@ -321,9 +322,8 @@ static void draw_skew(struct tm_chart *chart, const struct tm_value *summary)
     for (int i = 0; i < r.count; i++)
         fill_skew_bar(chart, &bars[i], summary, r.row[i]);
     tm_plain_rows(chart, bars, r.count, 0, NULL);
-    tm_chart_add_caption(chart,
-                         "How much later than the first device each one comes, summed over all collectives of several "
-                         "devices. The others wait for the last one.");
+    tm_chart_add_caption(chart, "How much later than the first device each device arrives, summed over all collectives "
+                                "across devices. The others wait for the last one.");
     emit_left_out(chart, &r);
 }
 
@@ -357,7 +357,7 @@ static void fill_balance_bar(struct tm_chart *chart, struct tm_bar *bar, const s
     begin_bar(bar, summary, row);
     set_figure(bar, is_slowest ? role_of_slowest(summary) : TM_ROLE_SERIES, ps);
     if (fabs(over_pct) < 0.05)
-        (void)snprintf(off, sizeof(off), "0 %%");
+        (void)snprintf(off, sizeof(off), "0%%");
     else
         tm_format_change(off, over_pct, false);
     (void)snprintf(bar->note, sizeof(bar->note), "%s, %s%s", tm_format_time(time, ps), off,
@@ -379,8 +379,8 @@ static void draw_balance(struct tm_chart *chart, const struct tm_value *summary)
     (void)snprintf(name, sizeof(name), "mean %s", tm_format_time(time, tm_whole(r.mean_ps)));
     tm_plain_rows(chart, bars, r.count, r.mean_ps, name);
     tm_chart_add_caption(
-        chart, "Compute time of each device in the analyzed steps, the longest first, and how far it is from the "
-               "mean of all. The slowest device sets the pace of the others.");
+        chart, "Compute time of each device in the analyzed steps, the longest first, and the difference from the "
+               "mean. The slowest device determines the step time.");
     emit_left_out(chart, &r);
 }
 
@@ -533,10 +533,10 @@ static void draw_memory(struct tm_chart *chart, const struct tm_value *summary, 
     draw_peak(chart, &plot, &x, allocator);
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(allocator, "name")));
     (void)snprintf(chart->title, sizeof(chart->title), "Memory in use: %s", name);
-    tm_chart_add_caption(
-        chart, "Bytes in use over the time of the profile, %zu points that keep the highest values.%s%s%s", last + 1,
-        capacity > 0 && !capacity_fits ? " The capacity of " : "", capacity > 0 && !capacity_fits ? capacity_text : "",
-        capacity > 0 && !capacity_fits ? " lies above the drawing." : "");
+    tm_chart_add_caption(chart, "Bytes in use over the time of the profile, %zu points that preserve the maxima.%s%s%s",
+                         last + 1, capacity > 0 && !capacity_fits ? " The capacity of " : "",
+                         capacity > 0 && !capacity_fits ? capacity_text : "",
+                         capacity > 0 && !capacity_fits ? " is above the chart." : "");
     fill_memory_table(chart, timeline);
 }
 
@@ -605,13 +605,13 @@ static char *decade_label(char *out, double decade)
 
 static void draw_scales(struct tm_chart *chart, const struct scatter *s)
 {
-    static const char title[] = "mean time of one launch";
+    static const char title[] = "mean time per launch";
     char label[TM_FORMAT_BYTES];
     double until = 0;
 
     for (int pct = 0; pct <= 100; pct += PCT_STEP) {
         tm_chart_line(chart, TM_ROLE_GRID, s->left, y_of(s, pct), s->right, y_of(s, pct));
-        (void)snprintf(label, sizeof(label), "%d %%", pct);
+        (void)snprintf(label, sizeof(label), "%d%%", pct);
         tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, s->left - 6, y_of(s, pct) + 3, label);
     }
     for (int d = (int)s->low; d <= (int)s->high; d++) {
@@ -657,7 +657,7 @@ static void draw_dot(struct tm_chart *chart, struct scatter *s, int i, double mo
     char name[TM_CHART_NAME_BYTES], pct[TM_FORMAT_BYTES], mean[TM_FORMAT_BYTES], total[TM_FORMAT_BYTES];
 
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(row, "name")));
-    tm_chart_open(chart, "%s: occupancy %s, %s each, %s in all", name,
+    tm_chart_open(chart, "%s: occupancy %s, %s each, %s in total", name,
                   tm_format_pct(pct, tm_double(tm_get(row, "occupancy_pct"))),
                   tm_format_time(mean, tm_int(tm_get(row, "mean_ps"))),
                   tm_format_time(total, tm_int(tm_get(row, "total_ps"))));
@@ -693,7 +693,7 @@ static void draw_dots(struct tm_chart *chart, struct scatter *s)
 static void draw_occupancy(struct tm_chart *chart, const struct tm_value *summary)
 {
     struct scatter s = { .left = left_room,
-                         .right = chart->width - tm_chart_text_width("good from 100 %", TM_TEXT_SMALL) - 8,
+                         .right = chart->width - tm_chart_text_width("good from 100%", TM_TEXT_SMALL) - 8,
                          .top = top_room,
                          .bottom = top_room + plot_height };
 
@@ -704,21 +704,20 @@ static void draw_occupancy(struct tm_chart *chart, const struct tm_value *summar
     chart->height = s.bottom + below;
     tm_chart_add_caption(
         chart,
-        "%d kernel%s with a recorded occupancy, larger dots for more time in all. Large dots that lie low "
-        "are worth a look. The dashed lines are the limits of the key figure.",
+        "%d kernel%s with recorded occupancy; the larger the dot, the more total time. Large dots at the bottom are "
+        "worth optimizing. The dashed lines are the limits of the key figure.",
         s.spots.dots, tm_format_plural(s.spots.dots));
 }
 
 const struct tm_chart_maker tm_device_charts[] = {
-    { TM_CHART_DEVICES, "What each device did", NULL, count_devices, .draw = draw_devices },
+    { TM_CHART_DEVICES, "Device breakdown", NULL, count_devices, .draw = draw_devices },
     { TM_CHART_MEMORY, NULL, NULL, count_memory, .draw_at = draw_memory },
-    { TM_CHART_OCCUPANCY, "Occupancy of the kernels", "kernel, #occupancy, #mean time, #total time", count_occupancy,
+    { TM_CHART_OCCUPANCY, "Kernel occupancy", "kernel, #occupancy, #mean time, #total time", count_occupancy,
       .draw = draw_occupancy },
-    { TM_CHART_COLLECTIVES, "What of the collectives is exposed", NULL, count_collectives, .draw = draw_collectives },
-    { TM_CHART_SKEW, "Who comes late to collectives",
-      "device, #late in all, #came last, #collectives, #others waited for it", count_skew, .draw = draw_skew },
-    { TM_CHART_BALANCE, "How long each device computes", "device, #compute, #beside the mean", count_balance,
-      .draw = draw_balance },
-    { TM_CHART_TRANSFERS, "What of the copies is exposed", NULL, count_transfers, .draw = draw_transfers },
+    { TM_CHART_COLLECTIVES, "Exposed and overlapped collectives", NULL, count_collectives, .draw = draw_collectives },
+    { TM_CHART_SKEW, "Stragglers", "device, #total lateness, #arrived last, #collectives, #waiting of others",
+      count_skew, .draw = draw_skew },
+    { TM_CHART_BALANCE, "Compute time by device", "device, #compute, #vs. mean", count_balance, .draw = draw_balance },
+    { TM_CHART_TRANSFERS, "Exposed and overlapped copies", NULL, count_transfers, .draw = draw_transfers },
     { .count = NULL },
 };

@@ -359,7 +359,7 @@ static void write_caption(struct tm_chart *chart, const struct trend *t)
     if (bad > 0)
         tm_chart_add_caption(chart, " %zu of them failed.", bad);
     if (changes > 0)
-        tm_chart_add_caption(chart, " %zu change%s of the level.", changes, tm_format_plural(changes));
+        tm_chart_add_caption(chart, " %zu change%s of level.", changes, tm_format_plural(changes));
     if (t->is_cut)
         tm_chart_add_caption(chart, " Dots at the top are beyond the scale.");
     if (t->count > ROWS_MOST)
@@ -508,7 +508,7 @@ static const char *note_of(char out[NOTE_BYTES], const struct job *job, double r
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES];
 
     (void)snprintf(
-        out, NOTE_BYTES, "%s \xe2\x86\x92 %s, %+.1f %%", tm_format_time(before, tm_int(tm_get(job->step, "before"))),
+        out, NOTE_BYTES, "%s \xe2\x86\x92 %s, %+.1f%%", tm_format_time(before, tm_int(tm_get(job->step, "before"))),
         tm_format_time(value, tm_int(tm_get(job->step, "value"))), fmin(fmax(job->change, -most_told), most_told));
     tm_chart_fit(out, NOTE_BYTES, TM_TEXT_SMALL, room);
     return out;
@@ -568,8 +568,8 @@ static void draw_night(struct tm_chart *chart, const struct tm_value *night)
 {
     static const struct tm_legend_entry legend[] = { { TM_ROLE_BAD, "slower" },
                                                      { TM_ROLE_GOOD, "faster" },
-                                                     { TM_ROLE_QUIET, "as before" },
-                                                     { TM_ROLE_AREA, "usual differences" } };
+                                                     { TM_ROLE_QUIET, "unchanged" },
+                                                     { TM_ROLE_AREA, "usual range" } };
     struct tm_axis axis;
     struct jobs jobs;
     double name_room, top, bottom;
@@ -591,7 +591,7 @@ static void draw_night(struct tm_chart *chart, const struct tm_value *night)
 }
 
 const struct tm_chart_maker tm_nightly_charts[] = {
-    { TM_CHART_NIGHT, "Step time against the seven good runs before", NULL, count_night, .draw = draw_night },
+    { TM_CHART_NIGHT, "Step time vs. the previous seven good runs", NULL, count_night, .draw = draw_night },
     { TM_CHART_TRENDS, NULL, NULL, count_trends, .draw_at = draw_trend },
     { .count = NULL },
 };

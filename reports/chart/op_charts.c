@@ -169,20 +169,20 @@ static void draw_scopes(struct tm_chart *chart, const struct tm_value *summary)
     char pct[TM_FORMAT_BYTES];
 
     tm_chart_add_caption(chart,
-                         "Device time by framework scope, all devices together; below each scope what is in it.");
+                         "Device time by framework scope, over all devices; nested scopes are below their parents.");
     p.has_passes = tm_double(tm_path(scopes, "passes.forward")) + tm_double(tm_path(scopes, "passes.backward")) > 0;
     for (size_t i = 0; i < tm_length(rows); i++)
         draw_row(&p, tm_at(rows, i));
     chart->height = (double)p.levels * (box_height + box_gap) + (p.has_passes ? legend_room : 2);
     if (p.has_passes) {
         draw_legend(chart, scopes, chart->height - legend_room + 4);
-        tm_chart_add_caption(chart, " A scope has a box for each pass.");
+        tm_chart_add_caption(chart, " A scope has one box per pass.");
     }
     if (unscoped > 0)
-        tm_chart_add_caption(chart, " Blank at the right: operations in no scope, %s.",
+        tm_chart_add_caption(chart, " Blank at the right: operations without a scope, %s.",
                              tm_format_pct(pct, 100 * unscoped / whole_of(scopes)));
     if (p.narrow)
-        tm_chart_add_caption(chart, " %d scopes are too narrow or too deep to be drawn.", p.narrow);
+        tm_chart_add_caption(chart, " %d scopes are too narrow or too deep to show.", p.narrow);
 }
 
 enum { LOOKED_AT = 400, NAMED = 5, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES = 32 };
@@ -319,7 +319,9 @@ static void draw_scales(struct tm_chart *chart, const struct roof *r)
         intensity_label(label, d);
         tm_chart_label(chart, x_of(r, d), r->bottom + 13, label, &until);
     }
-    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26, "FLOP per byte");
+    tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, r->right, r->bottom + 26,
+                    "Arithmetic "
+                    "intensity (FLOP/B)");
 }
 
 /* A label of the roof: names of dots keep away from it. */
@@ -359,8 +361,7 @@ static struct tm_scatter_point draw_dot(struct tm_chart *chart, const struct roo
     char rate[TM_FORMAT_BYTES], intensity[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], name[TM_CHART_NAME_BYTES];
 
     tm_chart_cut_name(name, sizeof(name), tm_text(tm_get(op, "name")));
-    tm_chart_open(chart, "%s: %s, %s FLOP per byte, %s", name,
-                  tm_format_flop_rate(rate, tm_double(tm_get(op, "flop_rate"))),
+    tm_chart_open(chart, "%s: %s, %s FLOP/B, %s", name, tm_format_flop_rate(rate, tm_double(tm_get(op, "flop_rate"))),
                   tm_format_number(intensity, tm_double(tm_get(op, "intensity"))),
                   tm_format_time(time, tm_int(tm_get(op, "self_ps"))));
     tm_chart_dot(chart, TM_ROLE_SERIES, dot.x, dot.y, dot.width);
@@ -421,16 +422,16 @@ static void draw_roofline(struct tm_chart *chart, const struct tm_value *summary
     draw_roof(chart, &r, &marks.spots, tm_text(tm_get(device, "peak_precision")));
     draw_dots(chart, &r, &marks, device, rows);
     tm_chart_add_caption(chart,
-                         "%d operation%s whose cost is known, larger dots for more time; the roof is "
-                         "what a device can do: left of its "
-                         "corner the memory limits it, right of it computing.",
+                         "%d operation%s with known cost; the larger the dot, the more time. The roofline is the "
+                         "device's limit: memory-bound at the left of the ridge point, compute-bound at the right.",
                          marks.spots.dots, tm_format_plural(marks.spots.dots));
 }
 
 const struct tm_chart_maker tm_op_charts[] = {
-    { TM_CHART_SCOPES, "Where device time comes from", "scope, pass, #time, #share", count_scopes,
-      .draw = draw_scopes },
-    { TM_CHART_ROOFLINE, "Operations under the roof", "operation, #FLOP per byte, #rate, #of its roof, #self time",
+    { TM_CHART_SCOPES, "Device time by scope", "scope, pass, #time, #share", count_scopes, .draw = draw_scopes },
+    { TM_CHART_ROOFLINE, "Roofline",
+      "operation, #arithmetic intensity, #rate, #% of roofline, "
+      "#self time",
       count_roofline, .draw = draw_roofline },
     { .count = NULL },
 };

@@ -132,8 +132,8 @@ static void draw_sides(struct tm_chart *chart, const struct tm_value *comparison
         tm_chart_cell(chart, tm_format_count(count_text, tm_int(tm_get(side, "samples"))));
         tm_chart_cell(chart, tm_has(median) ? tm_format_time(time, tm_int(median)) : "");
     }
-    tm_chart_add_caption(chart, "A stroke for each step, the median across.%s",
-                         rows.axis.from > 0 ? " The scale does not begin at 0." : "");
+    tm_chart_add_caption(chart, "One line per step, with the median across.%s",
+                         rows.axis.from > 0 ? " The scale does not start at 0." : "");
 }
 
 /* --- from old to new --- */
@@ -296,8 +296,8 @@ static void draw_waterfall(struct tm_chart *chart, const struct tm_value *compar
     draw_end(chart, &rows, way.parts + 1, new, way.new_ps);
     (void)snprintf(chart->title, sizeof(chart->title), "From %.60s to %.60s", base, new);
     tm_chart_add_caption(
-        chart, "Mean time of a step and device, and what each part of it adds or saves. Gray: within noise.%s",
-        rows.axis.from > 0 ? " The scale does not begin at 0." : "");
+        chart, "Mean time per step and device, and the increase or decrease of each part. Gray: within noise.%s",
+        rows.axis.from > 0 ? " The scale does not start at 0." : "");
 }
 
 /* The charts of a scaling study (schemas/SCALING.md): speed-up and efficiency over the number of
@@ -347,7 +347,7 @@ static double ideal_efficiency(double devices, double first)
     return 100;
 }
 
-static const struct figure speedup = { "speedup",  "speedup_low",  "speedup_high", "fitted_speedup", "Speed-up",
+static const struct figure speedup = { "speedup",  "speedup_low",  "speedup_high", "fitted_speedup", "Speedup",
                                        "speed-up", TM_AXIS_NUMBER, ideal_speedup,  tm_format_number };
 
 static const struct figure efficiency = {
@@ -508,7 +508,7 @@ static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, 
 {
     const struct tm_value *points = points_of(scaling);
     const bool has_fit = tm_has(tm_get(scaling, "fit"));
-    const struct tm_legend_entry legend[] = { { TM_ROLE_SERIES, "measured, with its 95 % interval" },
+    const struct tm_legend_entry legend[] = { { TM_ROLE_SERIES, "measured, with its 95% interval" },
                                               { TM_ROLE_QUIET, "ideal" },
                                               { TM_ROLE_WARNING, "fitted" } };
     struct places at;
@@ -526,8 +526,8 @@ static void draw_figure(struct tm_chart *chart, const struct tm_value *scaling, 
     chart->height += 6;
     chart->height += tm_legend_draw(chart, legend, has_fit ? 3 : 2, chart->height);
     fill_table(chart, scaling, figure);
-    (void)snprintf(chart->title, sizeof(chart->title), "%s by devices", figure->title);
-    tm_chart_add_caption(chart, "Against the first point. Equal distances are equal multiples of devices.");
+    (void)snprintf(chart->title, sizeof(chart->title), "%s by number of devices", figure->title);
+    tm_chart_add_caption(chart, "Relative to the first point. The device axis is logarithmic.");
 }
 
 static size_t count_speedup(const struct tm_value *scaling)
@@ -544,13 +544,13 @@ static void draw_speedup(struct tm_chart *chart, const struct tm_value *scaling)
 {
     draw_figure(chart, scaling, &speedup);
     if (strcmp(tm_text(tm_get(scaling, "mode")), "weak") == 0)
-        tm_chart_add_caption(chart, " Work per time: each step does as many times the work as there are devices.");
+        tm_chart_add_caption(chart, " Work per time: the work per step grows with the number of devices.");
 }
 
 static void draw_efficiency(struct tm_chart *chart, const struct tm_value *scaling)
 {
     draw_figure(chart, scaling, &efficiency);
-    tm_chart_add_caption(chart, " Efficiency is the speed-up as a share of the ideal one.");
+    tm_chart_add_caption(chart, " Efficiency is the speedup as a share of the ideal speedup.");
 }
 
 /* --- what a step is made of --- */
@@ -581,14 +581,14 @@ static void draw_scaled_step(struct tm_chart *chart, const struct tm_value *scal
     }
     is_cut = count <= ROWS_MOST ? tm_parts_rows(chart, bars, count) : tm_parts_columns(chart, "devices", bars, count);
     tm_parts_table(chart, "devices", bars, count);
-    tm_chart_add_caption(chart, "Mean of the analyzed steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
+    tm_chart_add_caption(chart, "Mean over the analyzed steps and the devices.%s", is_cut ? TM_CHART_CUT_BARS : "");
 }
 
 const struct tm_chart_maker tm_study_charts[] = {
-    { TM_CHART_SIDES, "Step times of each side", "side, #steps, #median", count_sides, .draw = draw_sides },
-    { TM_CHART_WATERFALL, NULL, "part, #change, #then", count_waterfalls, .draw_at = draw_waterfall },
+    { TM_CHART_SIDES, "Step times by side", "side, #steps, #median", count_sides, .draw = draw_sides },
+    { TM_CHART_WATERFALL, NULL, "part, #change, #afterwards", count_waterfalls, .draw_at = draw_waterfall },
     { TM_CHART_SPEEDUP, NULL, NULL, count_speedup, .draw = draw_speedup },
     { TM_CHART_EFFICIENCY, NULL, NULL, count_efficiency, .draw = draw_efficiency },
-    { TM_CHART_SCALED_STEP, "Parts of a step by devices", NULL, count_scaled_step, .draw = draw_scaled_step },
+    { TM_CHART_SCALED_STEP, "Step breakdown by number of devices", NULL, count_scaled_step, .draw = draw_scaled_step },
     { .count = NULL },
 };

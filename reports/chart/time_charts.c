@@ -125,12 +125,12 @@ static void add_left_out(struct tm_chart *chart, const struct tm_value *steps, s
     char number[TM_FORMAT_BYTES];
 
     if (others == 1)
-        tm_chart_add_caption(chart, " One step of the profile (warm-up, incomplete or not selected) is not drawn.");
+        tm_chart_add_caption(chart, " One step of the profile (warm-up, incomplete or not selected) is not shown.");
     else if (others > 1)
-        tm_chart_add_caption(chart, " %s steps of the profile (warm-up, incomplete or not selected) are not drawn.",
+        tm_chart_add_caption(chart, " %s steps of the profile (warm-up, incomplete or not selected) are not shown.",
                              tm_format_count(number, others));
     if (without > 0)
-        tm_chart_add_caption(chart, " Analyzed steps without a figure to draw: %s.",
+        tm_chart_add_caption(chart, " Analyzed steps without a value to show: %s.",
                              tm_format_count(number, (int64_t)without));
 }
 
@@ -148,21 +148,22 @@ static void draw_steps(struct tm_chart *chart, const struct tm_value *summary)
     char number[TM_FORMAT_BYTES];
     const int count = each > 0 ? fill_step_bars(bars, summary, each) : 0;
 
-    (void)snprintf(chart->title, sizeof(chart->title), "%s",
-                   is_session(summary) ? "Where the time goes" : "Where the time of each step goes");
+    (void)snprintf(chart->title, sizeof(chart->title), "%s", is_session(summary) ? "Step breakdown" : "Step breakdown");
     if (each > 1) /* The list has a row for each group of devices that run the step together. */
         tm_chart_add_caption(
             chart,
             (int64_t)total <= tm_int(tm_get(steps, "chosen"))
-                ? "Each bar is the slowest of %zu steps in a row, of %s listed steps."
-                : "Each bar is the longest of %zu in a row, of %s: one for each step and device group.",
+                ? "Each bar is the slowest of %zu consecutive steps, out of %s listed steps."
+                : "Each bar is the longest of %zu consecutive ones, out of %s: one for each step and device group.",
             each, tm_format_count(number, (int64_t)total));
     else
         tm_chart_add_caption(chart, is_session(summary)
-                                        ? "No steps are marked: the whole session, whose parts add up to its length."
-                                        : "One bar per step; its parts add up to its length.");
+                                        ? "No steps are marked: the bar is the whole session, and its parts add up "
+                                          "to its duration."
+                                        : "One bar per step; its parts add up to the step time.");
     if (tm_length(tm_get(summary, "devices")) > 1)
-        tm_chart_add_caption(chart, " Of several devices the busiest one in the step is shown, and named.");
+        tm_chart_add_caption(chart, " With several devices, the bar shows the busiest device in the step, which is "
+                                    "named.");
     add_left_out(chart, steps, total);
     if (count <= (chart->is_short ? SHORT_ROWS_MOST : ROWS_MOST) ? tm_parts_rows(chart, bars, count)
                                                                  : tm_parts_columns(chart, "step", bars, count))
@@ -291,11 +292,12 @@ static void draw_step_times(struct tm_chart *chart, const struct tm_value *summa
     tm_chart_add_caption(chart, "%s by step number, with median and 95th percentile.%s%s",
                          strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0
                              ? "Duration of the step on the host"
-                             : "Step time, from the latest end of the step before on any device to that of this one,",
-                         plot.y.from > 0 ? " The scale does not begin at 0." : "",
-                         all > DOTS_MOST ? " The table holds the first 200." : "");
+                             : "Step time, from the latest end of the previous step on any device to the latest end "
+                               "of this one,",
+                         plot.y.from > 0 ? " The scale does not start at 0." : "",
+                         all > DOTS_MOST ? " The table lists the first 200." : "");
     if (tm_double(tm_get(steps, "max_ps")) > plot.y.to)
-        tm_chart_add_caption(chart, " Steps longer than the scale stand at its top, with their length.");
+        tm_chart_add_caption(chart, " Steps beyond the scale are drawn at its top, with their duration.");
     add_left_out(chart, steps, all);
 }
 
@@ -353,8 +355,8 @@ static void draw_causes(struct tm_chart *chart, const struct tm_value *summary)
     const double most = most_of(causes, "total_ps"), left = 140, right = 110;
     double y = 0;
 
-    tm_chart_add_caption(chart, "Idle time of all devices by cause, with the share of all idle time; every gap "
-                                "counts, however short.");
+    tm_chart_add_caption(chart, "Idle time of all devices by cause, with the share of all idle time; gaps of any "
+                                "duration count.");
     for (size_t i = 0; i < tm_length(causes); i++) {
         const struct tm_value *row = tm_value_at(causes, i);
         const double ps = tm_double(tm_get(row, "total_ps"));
@@ -475,8 +477,8 @@ static void draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
     double pitch;
 
     tm_chart_add_caption(chart,
-                         "Height: idle time in gaps of that length; each bar holds gaps from one length to twice that "
-                         "length. Above each bar: how many gaps.");
+                         "Height: idle time in gaps of that duration; each bar covers gaps up to twice its shortest "
+                         "duration. Above each bar: number of gaps.");
     tm_plot_begin(
         chart, &plot,
         &(struct tm_plot_frame){ .kind = TM_AXIS_TIME, .high = most_in(rows, "total_ps") * 1.06, .right_room = 12 });
@@ -828,15 +830,14 @@ static void write_caption(struct tm_chart *chart, const struct strips *s)
     const struct tm_axis axis = { .kind = TM_AXIS_TIME, .to = bin_ps, .step = bin_ps };
     char width[TM_FORMAT_BYTES], number[TM_FORMAT_BYTES];
 
-    (void)snprintf(chart->title, sizeof(chart->title), "How busy each device is over time");
-    tm_chart_add_caption(
-        chart, "The share of each stretch of %s in which the device is busy, over everything that was recorded.",
-        tm_axis_text(&axis, bin_ps, width));
+    (void)snprintf(chart->title, sizeof(chart->title), "Device activity over time");
+    tm_chart_add_caption(chart, "Share of each interval of %s in which the device is busy, over the whole recording.",
+                         tm_axis_text(&axis, bin_ps, width));
     if (!s->is_shared)
-        tm_chart_add_caption(chart, " The clocks of the hosts do not agree, or were not checked: each host begins on "
+        tm_chart_add_caption(chart, " The clocks of the hosts do not agree, or were not checked: each host starts at "
                                     "the left.");
     if (s->total > (size_t)s->count)
-        tm_chart_add_caption(chart, " The %d least used of %s devices are drawn.", s->count,
+        tm_chart_add_caption(chart, " The %d least utilized of %s devices are shown.", s->count,
                              tm_format_count(number, (int64_t)s->total));
 }
 
@@ -854,11 +855,10 @@ static void draw_utilization(struct tm_chart *chart, const struct tm_value *summ
 
 const struct tm_chart_maker tm_time_charts[] = {
     { TM_CHART_STEPS, NULL, NULL, count_step_parts, .draw = draw_steps },
-    { TM_CHART_STEP_TIMES, "Step times", "step, #length", count_step_times, .draw = draw_step_times },
-    { TM_CHART_CAUSES, "Why devices were idle", "cause, #gaps, #time, #share of idle", count_causes,
-      .draw = draw_causes },
-    { TM_CHART_GAPS, "Idle time by length of the gap", "length of gap, #gaps, #time", count_gaps, .draw = draw_gaps },
-    { TM_CHART_UTILIZATION, NULL, "device, #busy, #least busy stretch, #longest time under 50 %", count_utilization,
+    { TM_CHART_STEP_TIMES, "Step times", "step, #duration", count_step_times, .draw = draw_step_times },
+    { TM_CHART_CAUSES, "Idle time by cause", "cause, #gaps, #time, #share of idle", count_causes, .draw = draw_causes },
+    { TM_CHART_GAPS, "Idle time by gap duration", "gap duration, #gaps, #time", count_gaps, .draw = draw_gaps },
+    { TM_CHART_UTILIZATION, NULL, "device, #busy, #least busy interval, #longest time under 50%", count_utilization,
       .draw = draw_utilization },
     { .count = NULL },
 };

@@ -152,7 +152,7 @@ static void find_memory(struct causes *k)
         return;
     cause = tm_cause_of_fact(k, other > base ? "memory_more" : "memory_less");
     cause->is_warning = other > base && share >= memory_near_pct;
-    tm_cause_set_title(cause, "Peak memory %s, before %s: %s %s", tm_format_bytes(b, other), tm_format_bytes(a, base),
+    tm_cause_set_title(cause, "Peak memory %s, was %s: %s %s", tm_format_bytes(b, other), tm_format_bytes(a, base),
                        tm_format_pct(p, fabs(pct)), pct > 0 ? "more" : "less");
     cause->value = pct;
     cause->unit = "%";
@@ -190,9 +190,9 @@ static void find_environment(struct causes *k)
         (void)tm_short_name(to, is_text ? tm_text(b) : tm_format_number(y, tm_double(b)));
         if (!cause) {
             cause = tm_cause_of_fact(k, "environment");
-            tm_cause_set_title(cause, "Other %s: %s, before %s", facts[i].words, to, from);
+            tm_cause_set_title(cause, "Different %s: %s, was %s", facts[i].words, to, from);
         }
-        tm_cause_say(cause, "%s: %s, before %s", facts[i].words, to, from);
+        tm_cause_say(cause, "%s: %s, was %s", facts[i].words, to, from);
     }
     if (cause && cause->evidence_count > 1)
         tm_cause_set_title(cause, "The runs differ in %d versions or devices", cause->evidence_count);
@@ -239,7 +239,7 @@ static const char *const added_fixes[] = {
 static const char *const uniform_fixes[] = {
     "compare clocks, power limit and temperature of both machines (nvidia-smi -q -d "
     "CLOCK,PERFORMANCE)",
-    "check whether other programs used the devices",
+    "check for other programs on the devices",
     "check that both runs have the same batch size and data types",
     NULL,
 };
@@ -426,10 +426,9 @@ static void tell_length(struct causes *k, const struct family *f, double change_
     cause->unit = "%";
     if (!is_one)
         tm_cause_say(cause, "%zu operations have this name with different numbers", f->rows);
-    tm_cause_say(cause, "per step and device %s, before %s",
-                 tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
+    tm_cause_say(cause, "per step and device %s, was %s", tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
                  tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
-    tm_cause_say(cause, "runs %s times per step, before %s times",
+    tm_cause_say(cause, "runs %s times per step, was %s times",
                  tm_format_number(b, is_one ? other->count : f->new_count),
                  tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
@@ -444,12 +443,12 @@ static void tell_count(struct causes *k, const struct family *f, double change_p
     struct cause *cause = tm_cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
     char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_cause_set_title(cause, "%s runs %s times per step, before %s times: %s per step", tm_short_name(name, f->name),
+    tm_cause_set_title(cause, "%s runs %s times per step, was %s times: %s per step", tm_short_name(name, f->name),
                        tm_format_number(b, f->new_count), tm_format_number(a, f->base_count),
                        tm_signed_time(time, change_ps));
     cause->value = tm_change_pct(f->base_count, f->new_count);
     cause->unit = "%";
-    tm_cause_say(cause, "per step and device %s, before %s", tm_format_time(b, tm_whole(f->new_ps)),
+    tm_cause_say(cause, "per step and device %s, was %s", tm_format_time(b, tm_whole(f->new_ps)),
                  tm_format_time(a, tm_whole(f->base_ps)));
     cause->why = "The program executes it more or less often.";
     cause->fixes = added_fixes;
@@ -499,7 +498,7 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
     (void)tm_format_number(a, x->removed_count);
     tm_cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
                  tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
-    cause->why = is_more ? "What was one operation runs as several, each of which reads and writes memory."
+    cause->why = is_more ? "One operation was split into several, each of which reads and writes memory."
                          : "The two programs do not run the same operations.";
     cause->fixes = added_fixes;
 }
@@ -653,9 +652,10 @@ static void find_uniform_change(struct causes *k)
     cause->value = 100 * (ratio - 1);
     cause->unit = "%";
     tm_cause_say(cause, "%s of the operation time changed by about the same factor", tm_format_pct(pct, 100 * share));
-    tm_cause_say(cause, "among them are %zu kinds of operations with 2 %% of the time or more each", families);
+    tm_cause_say(cause, "among them are %zu kinds of operations with 2%% of the time or more each", families);
     cause->why =
-        "All operations changed alike, so the reason is outside of them: the clock of the device (heat, power), other "
-        "hardware, another program on it, or a different amount of data per operation.";
+        "All operations changed by the same factor, so the cause is outside the operations: the device clock "
+        "(temperature, power), different hardware, another program on the device, or a different amount of data per "
+        "operation.";
     cause->fixes = uniform_fixes;
 }

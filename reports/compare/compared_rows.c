@@ -51,14 +51,14 @@ static int by_change(const void *a, const void *b)
 static void add_change(const struct comparison *c, struct tm_value *changes, const struct row_change *change,
                        size_t side, bool is_by_execution)
 {
-    static const char hidden[] = "the table of a side is cut, and it may be in the rest";
+    static const char hidden[] = "the table of a side is truncated, so the row may be among its remaining rows";
     struct tm_value *to = tm_add_object(changes, NULL);
     char reason[STEP_WHY_BYTES];
     const char *why = tm_no_test_reason(c, side, reason, sizeof(reason));
 
     if (tm_basis_of(c, side) != TEST_NONE)
-        why = is_by_execution ? "the summaries do not record how much its executions vary"
-                              : "of a single run there is one value";
+        why = is_by_execution ? "the summaries do not record the variation of its executions"
+                              : "a single run has only one value";
     tm_add_ps(to, "change_ps", change->is_known ? change->change_ps : NAN, hidden);
     tm_add_figure(to, "pct", change->is_known ? change->pct : NAN, change->is_known ? "the base has none" : hidden);
     tm_add_figure(to, "p", change->p, change->is_known ? why : hidden);
@@ -335,7 +335,7 @@ static void add_figure_change(const struct comparison *c, struct tm_value *chang
     const bool is_known = isfinite(base) && isfinite(value);
     char reason[STEP_WHY_BYTES];
     const char *why = tm_basis_of(c, side) == TEST_NONE   ? tm_no_test_reason(c, side, reason, sizeof(reason))
-                      : figure->steps == TM_FIGURE_OF_RUN ? "of a single run there is one value"
+                      : figure->steps == TM_FIGURE_OF_RUN ? "a single run has only one value"
                                                           : "too few independent steps";
 
     if (!is_known)
@@ -451,7 +451,7 @@ void tm_add_geomean(struct comparison *c)
         used += is_used[i];
     }
     if (used == 0) {
-        tm_add_null(c->root, "geomean", "no time is there on all sides");
+        tm_add_null(c->root, "geomean", "no time is available on all sides");
         return;
     }
     to = tm_add_object(c->root, "geomean");
@@ -619,7 +619,7 @@ void tm_add_compared_devices(struct comparison *c)
     size_t count;
 
     if (!are_as_many(c, &count)) {
-        tm_add_null(c->root, "devices", "the runs have no devices, or different numbers of them");
+        tm_add_null(c->root, "devices", "the runs have no devices, or different numbers of devices");
         return;
     }
     c->devices = tm_room_take(&c->room, count, sizeof(*c->devices));

@@ -34,17 +34,16 @@ static const struct {
     const char *id, *path, *text;
 } agreements[] = {
     { "platform", "environment.platform",
-      "the runs are of different platforms: operations are matched by their names without numbers, then "
-      "by category" },
+      "the runs are from different platforms: operations are matched by their names without numbers, then by "
+      "category" },
     { "model", "environment.devices[0].model",
-      "the runs are of different device models: times also reflect the hardware" },
+      "the runs are from different device models: times also reflect the hardware" },
     { "basis", "steps.basis",
-      "the length of a step is measured in different ways: by devices in one run, by the host in "
-      "the other" },
-    { "source", "steps.source", "the steps of the runs come from different marks" },
+      "step times are measured differently: on the devices in one run, on the host in the other" },
+    { "source", "steps.source", "the steps of the runs have different sources" },
     { "window", "settings.window", "the runs were analyzed with different windows" },
     { "gap_min", "settings.gap_min", "the runs were analyzed with different --gap-min: their lists of gaps differ" },
-    { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
+    { "framework", "environment.hosts[0].framework", "the runs are from different frameworks" },
 };
 
 static bool agrees(const struct comparison *c, const char *path)
@@ -74,9 +73,7 @@ static void add_differences(const struct comparison *c, struct tm_value *notes)
         (void)snprintf(a, sizeof(a), "%zu", x);
         (void)snprintf(b, sizeof(b), "%zu", y);
         (void)snprintf(text, sizeof(text),
-                       "%s devices against %s: times are per step and device; 'scaling' compares "
-                       "numbers of devices",
-                       b, a);
+                       "%s devices vs. %s: times are per step and device; 'scaling' compares numbers of devices", b, a);
         add_note(notes, "devices", text);
         break;
     }
@@ -97,16 +94,16 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
         }
     }
     if (is_partial)
-        add_note(notes, "partial", "an input is damaged or partial: what it lacks is missing on that side");
+        add_note(notes, "partial", "an input is damaged or partial: missing data is missing on that side");
     if (is_session)
-        add_note(notes, "session", "a run has no marked steps: the whole session stands for one step");
+        add_note(notes, "session", "a run has no marked steps: the whole session counts as one step");
     if (is_redacted)
         add_note(notes, "redacted",
-                 "names of a run are pseudonyms: rows match only if both were made with the same key");
+                 "names of a run are redacted: rows match only if both were redacted with the same key");
     if (is_cut)
         add_note(notes, "rows",
-                 "tables of a run are cut (--rows): a row that one side does not list may be among "
-                 "its other rows");
+                 "tables of a run are truncated (--rows): a row that one side does not list may be among its "
+                 "remaining rows");
 }
 
 /* The test of steps takes what differs between two runs of the same work for a change: the more the
@@ -128,12 +125,12 @@ static void add_run_variation(const struct comparison *c, struct tm_value *notes
         return;
     if (isfinite(mean) && isfinite(median) && mean != median)
         (void)snprintf(text, sizeof(text),
-                       "two runs of the same program differ by up to %s in the mean and %s in the median (%.200s): a "
-                       "smaller change is none",
+                       "two runs of the same program differ by up to %s in the mean and %s in the median (%.200s): "
+                       "smaller changes do not count",
                        tm_format_pct(pct, mean), tm_format_pct(of_median, median), c->options->run_spread_from);
     else if (is_known)
         (void)snprintf(text, sizeof(text),
-                       "two runs of the same program differ by up to %s%s (%.200s): a smaller change is none",
+                       "two runs of the same program differ by up to %s%s (%.200s): smaller changes do not count",
                        tm_format_pct(pct, isfinite(mean) ? mean : median),
                        isfinite(mean) == isfinite(median) ? ""
                        : isfinite(mean)                   ? " in the mean"
@@ -141,7 +138,7 @@ static void add_run_variation(const struct comparison *c, struct tm_value *notes
                        c->options->run_spread_from);
     else
         (void)snprintf(text, sizeof(text),
-                       "run-to-run variation is not known: give groups of runs (A1 A2 A3 -- B1 B2 B3), --history DB or "
+                       "run-to-run variation is unknown: use groups of runs (A1 A2 A3 -- B1 B2 B3), --history DB or "
                        "--run-spread PCT");
     add_note(notes, "run_to_run", text);
     if (most < SPREAD_NOTED_PCT || is_known)
@@ -444,8 +441,8 @@ static void tell_compiling(const struct comparison *c, size_t side, char *out, s
     const struct tm_compiling_steps *base = &c->facts[0].compiling, *other = &c->facts[side].compiling;
 
     if (base->compiling > 0)
-        (void)snprintf(out, out_bytes, ": %.0f of %.0f steps compile, before %.0f of %.0f", other->compiling,
-                       other->steps, base->compiling, base->steps);
+        (void)snprintf(out, out_bytes, ": %.0f of %.0f steps compile, was %.0f of %.0f", other->compiling, other->steps,
+                       base->compiling, base->steps);
     else
         (void)snprintf(out, out_bytes, ": %.0f of %.0f steps compile", other->compiling, other->steps);
 }
@@ -462,8 +459,9 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
     (void)label_of(c, 0, base);
     if (!isfinite(test->change_pct)) {
         (void)snprintf(out, out_bytes,
-                       "Inconclusive: the steps of %s and %s cannot be compared, a side has none with a length.", name,
-                       base);
+                       "Inconclusive: the steps of %s and %s cannot be compared; one side has no step with a "
+                       "duration.",
+                       name, base);
         return;
     }
     tell_middle(test, test->lead, first);
@@ -482,11 +480,11 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
         (void)snprintf(out, out_bytes, "%s is %s than %s%s: step time %s, %s%s.", name, by, base, between, first,
                        second, why);
     else if (test->verdict == STEP_NO_CHANGE)
-        (void)snprintf(out, out_bytes, "No significant change%s: step time of %s against %s, %s, %s%s.", between, name,
+        (void)snprintf(out, out_bytes, "No significant change%s: step time of %s vs. %s, %s, %s%s.", between, name,
                        base, first, second, why);
     else
-        (void)snprintf(out, out_bytes, "Inconclusive: step time of %s against %s, %s, %s; %s.", name, base, first,
-                       second, test->why);
+        (void)snprintf(out, out_bytes, "Inconclusive: step time of %s vs. %s, %s, %s; %s.", name, base, first, second,
+                       test->why);
 }
 
 /* What makes the runs different things: told before all else.  "Different devices: 8 x H100, before 4 x A100. " */
@@ -506,7 +504,7 @@ static void tell_hardware(const struct comparison *c, size_t side, char *out, si
                        *devices_of(c, i ? side : 0) ? devices_of(c, i ? side : 0)
                        : tm_int(counts[i]) == 1     ? "device"
                                                     : "devices");
-    (void)snprintf(out, out_bytes, "Different %s: %lld × %.100s against %lld × %.100s. ",
+    (void)snprintf(out, out_bytes, "Different %s: %lld × %.100s vs. %lld × %.100s. ",
                    has_other_model && has_other_count ? "device models and counts"
                    : has_other_model                  ? "device models"
                                                       : "device counts",
@@ -606,15 +604,15 @@ static void check_pair(struct tm_run *run, const struct tm_compared_run *a, cons
         return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot compare '%s' with '%s': they are the same run", a->path,
                   b->path);
-    tm_hint(&run->error, "give two runs, or two parts of one: summaries made with different --steps");
+    tm_hint(&run->error, "pass two runs, or two parts of one: summaries created with different --steps");
 }
 
 static void check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_query_has_trace(one->summary))
         return;
-    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot compare '%s': there is no trace in it", one->path);
-    tm_hint(&run->error, "a device memory profile alone has no steps; give the profile of the run");
+    (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot compare '%s': it contains no trace", one->path);
+    tm_hint(&run->error, "a device memory profile alone has no steps; use the profile of the run");
 }
 
 /* The run of that number, side after side. */
@@ -656,7 +654,7 @@ static void name_comparison(const struct comparison *c, char *out, size_t out_by
     for (size_t i = 1; i < c->sides && used < out_bytes; i++)
         used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", i > 1 ? ", " : "", c->side[i].label);
     if (used < out_bytes)
-        (void)snprintf(out + used, out_bytes - used, " against %s", c->side[0].label);
+        (void)snprintf(out + used, out_bytes - used, " vs. %s", c->side[0].label);
 }
 
 static void add_head(struct comparison *c)

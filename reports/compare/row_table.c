@@ -669,7 +669,7 @@ static void load_row(struct comparison *c, struct tm_row_table *table, const str
     if (!isfinite(f.ps) || !isfinite(f.count) || (strcmp(s->key, "transfers") == 0 && f.count == 0))
         return;
     if (!*f.name)
-        f.name = "(not known)";
+        f.name = "(unknown)";
     if (strcmp(s->key, "collectives") == 0) {
         f.pattern = f.name;
         f.group = f.name;

@@ -213,14 +213,14 @@ static void add_steps(struct tm_value *to, const struct tm_value *summary)
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         tm_add_ps(steps, times[i],
                   (i < 3 || has_spread) && tm_has(tm_get(from, times[i])) ? tm_double(tm_get(from, times[i])) : NAN,
-                  "too few steps have a length");
+                  "too few steps have a duration");
     tm_add_figure(steps, "cv_pct", has_spread && mean > 0 ? 100 * tm_double(tm_get(from, "stddev_ps")) / mean : NAN,
-                  "too few steps have a length");
+                  "too few steps have a duration");
 }
 
 void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run)
 {
-    static const char not_one[] = "not recorded, or not the same in all of the run";
+    static const char not_one[] = "not recorded, or not the same throughout the run";
     const struct tm_value *summary = run->summary;
     struct tm_value *to = tm_add_object(list, NULL);
     char fingerprint[17];
@@ -319,17 +319,16 @@ const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out
     if (!tm_are_measured_alike(c, side))
         (void)snprintf(out, out_bytes, NO_SIGNIFICANCE TM_STEPS_NOT_ALIKE);
     else if (base->runs > 1 || other->runs > 1)
-        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE "one side has a single run with steps, two are needed on both");
+        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE "one side has a single run with steps; both need two");
     else if (tm_basis_of(c, side) == TEST_STEPS && fmin(test->effective_base, test->effective_new) < (double)steps)
         (void)snprintf(out, out_bytes,
                        NO_SIGNIFICANCE
-                       "consecutive steps resemble each other (lag-1 autocorrelation %s), so that %zu steps "
-                       "are worth %s independent ones; 6 are needed on both sides",
+                       "consecutive steps are correlated (lag-1 autocorrelation %s), so %zu steps are worth %s "
+                       "independent ones; both sides need 6",
                        tm_format_number(lag1, test->lag1), steps,
                        tm_format_number(worth, fmin(test->effective_base, test->effective_new)));
     else
-        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE "%zu step%s, 6 are needed on both sides", steps,
-                       tm_format_plural(steps));
+        (void)snprintf(out, out_bytes, NO_SIGNIFICANCE "%zu step%s; both sides need 6", steps, tm_format_plural(steps));
     return out;
 }
 
@@ -655,7 +654,7 @@ static double figure_at(const struct tm_value *summary, const void *path)
 static void add_step_statistics(struct tm_value *to, const struct tm_comparison_side *side,
                                 const struct side_facts *facts)
 {
-    static const char none[] = "no step has a length", few[] = "too few steps have a length";
+    static const char none[] = "no step has a duration", few[] = "too few steps have a duration";
     static const struct {
         const char *key, *path;
     } means[] = {

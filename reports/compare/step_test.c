@@ -157,12 +157,12 @@ static const char *direction_of(const struct step_test *test)
 
 static void add_spread(struct tm_value *to, const struct middle_test *middle)
 {
-    tm_add_figure(to, "run_spread_pct", middle->spread_pct, "the run-to-run variation is not known");
+    tm_add_figure(to, "run_spread_pct", middle->spread_pct, "the run-to-run variation is unknown");
 }
 
 static void add_middle(struct tm_value *to, const struct middle_test *middle, const char *method, const char *why)
 {
-    static const char none[] = "a side has no step with a length";
+    static const char none[] = "a side has no step with a duration";
 
     tm_add_string(to, "method", method);
     tm_add_ps(to, "change_ps", middle->change_ps, none);

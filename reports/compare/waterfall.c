@@ -272,7 +272,7 @@ static void emit_before(struct cause *cause, const char *what, double base_ps, d
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_cause_say(cause, "%s: %s per step and device, before %s", what, tm_format_time(b, tm_whole(round(new_ps))),
+    tm_cause_say(cause, "%s: %s per step and device, was %s", what, tm_format_time(b, tm_whole(round(new_ps))),
                  tm_format_time(a, tm_whole(round(base_ps))));
 }
 
@@ -291,9 +291,9 @@ static double figure_per_step(const struct tm_value *summary, const void *path)
 /* --- one device --- */
 
 static const char *const device_fixes[] = {
-    "compare clock, temperature and power of this device with the others, and what else runs on it",
-    "run with the slow device left out, or in another place: does the slowness move with it?",
-    "if the work was divided anew, compare what each device gets",
+    "compare clock, temperature and power of this device with the others, and check for other programs on it",
+    "run without the slow device, or swap two devices: does the slowdown follow the device?",
+    "if the work was redistributed, compare what each device gets",
     NULL,
 };
 static const double device_least = 0.03; /* of its computing */
@@ -357,16 +357,15 @@ void tm_find_slow_device(struct causes *k)
     emit_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
     tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1, c->device_count == 2 ? "" : "s",
                  others < 0 ? "-" : "+", tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
-    cause->why = "The devices wait for each other, so that the slowest one sets the pace.";
+    cause->why = "The devices wait for each other, so the slowest one determines the step time.";
     cause->fixes = device_fixes;
 }
 
 /* --- compiling --- */
 
 static const char *const compile_fixes[] = {
-    "find out which program is compiled in the steps, and which of its shapes or static arguments "
-    "change",
-    "pad or bucket shapes that vary; keep jitted functions outside of loops",
+    "find out which program is compiled during steps, and which of its shapes or static arguments change",
+    "pad or bucket varying shapes; create jitted functions outside loops",
     NULL,
 };
 
@@ -387,15 +386,14 @@ void tm_find_recompiles(struct causes *k)
         if (!tm_is_worth_a_cause(k, change_ps))
             return;
         cause = tm_cause_begin(k, after > before ? "recompiles" : "recompiles_gone", change_ps);
-        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s: %s per step",
-                           tm_format_number(b, after), after == 1 ? "" : "s", tm_format_number(a, before),
-                           tm_signed_time(time, change_ps));
+        tm_cause_set_title(cause, "%s compile%s during steps, was %s: %s per step", tm_format_number(b, after),
+                           after == 1 ? "" : "s", tm_format_number(a, before), tm_signed_time(time, change_ps));
     } else if (tm_is_worth_a_cause(k, part_change(k, TM_PART_IDLE_COMPILE))) {
         cause = tm_cause_of_fact(k, after > before ? "recompiles" : "recompiles_gone");
         cause->is_warning = after > before;
-        tm_cause_set_title(cause, "%s compilation%s inside the steps, before %s", tm_format_number(b, after),
+        tm_cause_set_title(cause, "%s compile%s during steps, was %s", tm_format_number(b, after),
                            after == 1 ? "" : "s", tm_format_number(a, before));
-        tm_cause_say(cause, "in too few steps for a test of what they cost");
+        tm_cause_say(cause, "in too few steps to test their effect");
     } else {
         return;
     }
@@ -403,11 +401,11 @@ void tm_find_recompiles(struct causes *k)
     cause->unit = "count";
     emit_before(cause, "the device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
                 (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
-    tm_cause_say(cause, "compiling inside the steps takes %s in all, before %s",
+    tm_cause_say(cause, "compiles during steps take %s in total, was %s",
                  tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
                  tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
-    cause->why = "A jitted function that meets new shapes or new static arguments is compiled "
-                 "again, and the devices wait.";
+    cause->why = "A jitted function that is called with new shapes or new static arguments is recompiled, and the "
+                 "devices wait.";
     cause->fixes = compile_fixes;
 }
 
@@ -417,14 +415,13 @@ static const struct direction {
     const char *name, *words;
     enum tm_part part;
 } directions[] = {
-    { "h2d", "to the device", TM_PART_COPY_H2D },      { "d2h", "to the host", TM_PART_COPY_D2H },
-    { "p2p", "between devices", TM_PART_COPY_P2P },    { "d2d", "inside the device", TM_PART_COPY_D2D },
-    { "other", "of other kinds", TM_PART_COPY_OTHER },
+    { "h2d", "from host to device", TM_PART_COPY_H2D },      { "d2h", "from device to host", TM_PART_COPY_D2H },
+    { "p2p", "between devices", TM_PART_COPY_P2P },          { "d2d", "within a device", TM_PART_COPY_D2D },
+    { "other", "of unknown direction", TM_PART_COPY_OTHER },
 };
 static const char *const transfer_fixes[] = {
     "find the new copies in the table of transfers and in the trace: which call launches them?",
-    "put data that stays on the device once, before the loop (jax.device_put), and keep results "
-    "there",
+    "copy constants to the device once, before the loop (jax.device_put), and keep results there",
     NULL,
 };
 static const char *const bandwidth_fixes[] = {
@@ -460,11 +457,11 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
 
     (void)tm_format_number(b, other->count);
     if (is_work && has_grown(base->count, other->count, change_ps < 0 ? -1 : 1))
-        tm_cause_set_title(cause, "%s cop%s %s per step and device, before %s: %s per step", b,
+        tm_cause_set_title(cause, "%s cop%s %s per step and device, was %s: %s per step", b,
                            strcmp(b, "1") == 0 ? "y" : "ies", d->words, tm_format_number(a, base->count),
                            tm_signed_time(time, change_ps));
     else if (is_work)
-        tm_cause_set_title(cause, "Copies %s move %s per step and device, before %s: %s per step", d->words,
+        tm_cause_set_title(cause, "Copies %s move %s per step and device, was %s: %s per step", d->words,
                            tm_format_bytes(b, other->bytes), tm_format_bytes(a, base->bytes),
                            tm_signed_time(time, change_ps));
     else
@@ -473,13 +470,13 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     cause->value = tm_change_pct(base->ps, other->ps);
     cause->unit = "%";
     if (base->has_bytes || other->has_bytes)
-        tm_cause_say(cause, "%s per step and device, before %s", tm_format_bytes(b, other->bytes),
+        tm_cause_say(cause, "%s per step and device, was %s", tm_format_bytes(b, other->bytes),
                      tm_format_bytes(a, base->bytes));
     emit_before(cause, "copying", base->ps, other->ps);
     emit_before(cause, "exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
-    cause->why = is_work ? "The program copies another amount of data in each step."
-                         : "The link between the memories is slower or faster than before, or the "
-                           "host memory is pageable.";
+    cause->why = is_work ? "The program copies a different amount of data per step."
+                         : "The link between the memories is slower or faster than before, or the host memory is "
+                           "pageable.";
     cause->fixes = is_work ? transfer_fixes : bandwidth_fixes;
 }
 
@@ -501,7 +498,7 @@ void tm_find_transfer_causes(struct causes *k)
 /* --- collectives --- */
 
 static const char *const collective_fixes[] = {
-    "compare message sizes and the number of collectives: have buckets or the sharding changed?",
+    "compare message sizes and the number of collectives: did buckets or the sharding change?",
     "compare the network, the placement of the devices and the settings of the communication "
     "library",
     NULL,
@@ -540,7 +537,7 @@ void tm_find_collective_causes(struct causes *k)
     (void)tm_signed_time(time, change_ps);
     (void)tm_format_number(b, runs_after);
     if (is_count)
-        tm_cause_set_title(cause, "%s collective%s per step and device, before %s: %s per step", b,
+        tm_cause_set_title(cause, "%s collective%s per step and device, was %s: %s per step", b,
                            strcmp(b, "1") == 0 ? "" : "s", tm_format_number(a, runs_before), time);
     else
         tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after), time);
@@ -550,8 +547,8 @@ void tm_find_collective_causes(struct causes *k)
     emit_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
                 (double)k->w->new_part_ps[TM_PART_COLLECTIVES]);
     cause->why = is_count ? "The program communicates more or less often."
-                          : "The same collectives take longer or shorter: the network, their message "
-                            "sizes, or a late device.";
+                          : "The same collectives take longer or shorter: due to the network, message sizes, or a "
+                            "late device.";
     cause->fixes = collective_fixes;
 }
 
@@ -593,51 +590,51 @@ void tm_find_lost_overlap(struct causes *k)
     for (int i = TM_PART_COLLECTIVES; i <= TM_PART_COPY_OTHER; i++)
         k->left_ps[i] = 0;
     cause = tm_cause_begin(k, change_ps > 0 ? "overlap_lost" : "overlap_gained", change_ps);
-    tm_cause_set_title(cause, "%s of communication and copies is overlapped with compute, before %s: %s per step",
+    tm_cause_set_title(cause, "%s of communication and copies is overlapped with compute, was %s: %s per step",
                        tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
     cause->value = after - before;
     cause->unit = "%";
     emit_before(cause, "collectives and copies", whole[0], whole[1]);
     emit_before(cause, "exposed", exposed[0], exposed[1]);
-    cause->why = "About the same is communicated and copied, but the devices compute less or more "
-                 "meanwhile.";
+    cause->why = "Communication and copies are about the same, but the devices compute less or more meanwhile.";
     cause->fixes = overlap_fixes;
 }
 
 /* --- idle time --- */
 
 static const char *const wait_fixes[] = {
-    "look in the trace at what the device waits for: another stream, an event, a partner", NULL
+    "find what the device waits for in the trace: another stream, an event, a peer", NULL
 };
 static const char *const launch_fixes[] = {
-    "launch fewer and larger pieces of work: jit a larger function, or use CUDA graphs", NULL
+    "launch fewer and larger programs: jit a larger function, or use CUDA graphs", NULL
 };
 static const char *const input_fixes[] = {
-    "prefetch more, with more workers; compare the storage that the data come from", NULL
+    "prefetch more, with more workers; compare the storage that the data comes from", NULL
 };
 static const char *const sync_fixes[] = {
-    "look for results that are now read in each step: float(loss), print, np.asarray", NULL
+    "look for results that are now read in every step: float(loss), print, np.asarray", NULL
 };
-static const char *const gc_fixes[] = { "collect garbage between steps only: gc.disable(), gc.collect() every so often",
+static const char *const gc_fixes[] = { "collect garbage only between steps: gc.disable(), and gc.collect() "
+                                        "periodically",
                                         NULL };
-static const char *const profiler_fixes[] = { "compare the options of the profiler in both runs", NULL };
+static const char *const profiler_fixes[] = { "compare the profiler options of both runs", NULL };
 static const char *const host_fixes[] = { "compare the Python functions between the launches of both runs", NULL };
-static const char *const unrecorded_fixes[] = { "profile again with the host tracer on in both runs", NULL };
+static const char *const unrecorded_fixes[] = { "profile both runs again with the host tracer enabled", NULL };
 
 static const struct {
     enum tm_part part;
     const char *id, *words;
     const char *const *fixes;
 } idle_kinds[] = {
-    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "for work already launched", wait_fixes },
-    { TM_PART_IDLE_LAUNCH, "idle_launch", "for launches", launch_fixes },
-    { TM_PART_IDLE_COMPILE, "idle_compile", "for the compiler", compile_fixes },
-    { TM_PART_IDLE_INPUT, "idle_input", "for input", input_fixes },
-    { TM_PART_IDLE_SYNC, "idle_sync", "while the host waits for results", sync_fixes },
-    { TM_PART_IDLE_GC, "idle_gc", "for garbage collection", gc_fixes },
-    { TM_PART_IDLE_PROFILER, "idle_profiler", "for the profiler", profiler_fixes },
-    { TM_PART_IDLE_HOST, "idle_host", "for other host code", host_fixes },
-    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "for unrecorded reasons", unrecorded_fixes },
+    { TM_PART_IDLE_DEVICE_WAIT, "idle_device_wait", "due to device stalls", wait_fixes },
+    { TM_PART_IDLE_LAUNCH, "idle_launch", "due to launch overhead", launch_fixes },
+    { TM_PART_IDLE_COMPILE, "idle_compile", "due to compilation", compile_fixes },
+    { TM_PART_IDLE_INPUT, "idle_input", "due to input stalls", input_fixes },
+    { TM_PART_IDLE_SYNC, "idle_sync", "due to host sync", sync_fixes },
+    { TM_PART_IDLE_GC, "idle_gc", "due to garbage collection", gc_fixes },
+    { TM_PART_IDLE_PROFILER, "idle_profiler", "due to profiler overhead", profiler_fixes },
+    { TM_PART_IDLE_HOST, "idle_host", "due to host code", host_fixes },
+    { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "with no recorded cause", unrecorded_fixes },
 };
 
 /* Idle time changes hands between its causes without any change of its sum, as when launches come
@@ -683,15 +680,15 @@ void tm_find_idle_changes(struct causes *k)
             continue;
         k->left_ps[part] = 0;
         cause = tm_cause_begin(k, idle_kinds[i].id, change_ps);
-        tm_cause_set_title(cause, "The device waits %s %s: %s per step", change_ps > 0 ? "longer" : "less",
+        tm_cause_set_title(cause, "The device is idle %s %s: %s per step", change_ps > 0 ? "longer" : "less",
                            idle_kinds[i].words, tm_signed_time(time, change_ps));
         cause->value = tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         cause->unit = "%";
         emit_before(cause, "idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
-            tm_cause_say(cause, "%s launches per step, before %s", tm_format_number(b, after),
+            tm_cause_say(cause, "%s launches per step, was %s", tm_format_number(b, after),
                          tm_format_number(a, before));
-        cause->why = "The device has nothing to do in this time.";
+        cause->why = "The device has no work in this time.";
         cause->fixes = idle_kinds[i].fixes;
     }
 }

@@ -28,19 +28,18 @@ static void emit_gates(const struct tm_content *content)
     const struct tm_value *notes = tm_of(content, "notes");
 
     tm_emit_facts(content, "gate-counts", "counts",
-                  "failed count = Failed, unknown count = Not known, skipped count = Skipped, "
-                  "passed count = Passed");
+                  "failed count = Failed, unknown count = Unknown, skipped count = Skipped, passed count = Passed");
     for (size_t i = 0; i < tm_length(notes); i++)
         tm_emit(content, TM_TONE_PLAIN, "%s", tm_text(tm_at(notes, i)));
     emit_of_status(content, "status=failed", "gates-failed", "Failed");
-    emit_of_status(content, "status=unknown", "gates-unknown", "Not known");
+    emit_of_status(content, "status=unknown", "gates-unknown", "Unknown");
     emit_of_status(content, "status=skipped", "gates-skipped", "Skipped");
     emit_of_status(content, "status=passed", "gates-passed", "Passed");
 }
 
 static const char *no_gates(const struct tm_value *check)
 {
-    return tm_if_none(check, "gates", "the gate file has no gates");
+    return tm_if_none(check, "gates", "the gate file contains no gates");
 }
 
 static const struct tm_section gates_section = {
@@ -74,7 +73,7 @@ static void make_check_front(struct tm_front_page *front, const struct tm_value 
     tm_front_begin(front, check, title);
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu gate%s", tm_length(tm_get(check, "gates")),
                    tm_format_plural(tm_length(tm_get(check, "gates"))));
-    tm_front_say_fact(front, "Result", "%lld failed, %lld not known, %lld skipped, %lld passed",
+    tm_front_say_fact(front, "Result", "%lld failed, %lld unknown, %lld skipped, %lld passed",
                       (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
                       (long long)tm_int(tm_get(counts, "skipped")), (long long)tm_int(tm_get(counts, "passed")));
     add_baseline(front, tm_get(check, "baseline"));
@@ -88,7 +87,7 @@ const struct tm_document tm_check_document = {
     .schema = "tracemill.check",
     .fields = &tm_check_schema,
     .what = "check",
-    .kicker = "RESULT OF A CHECK",
+    .kicker = "CHECK RESULT",
     .made_by = "tracemill check",
     .file = "check",
     .findings_title = "Findings",
@@ -113,15 +112,15 @@ static bool has_changed(const struct tm_content *content)
 static void emit_causes(const struct tm_content *content)
 {
     tm_emit_findings(content,
-                     has_changed(content) ? "The step has changed, and no single cause of it can be told from noise."
-                                          : "Nothing changed that can be told from noise.",
+                     has_changed(content) ? "The step time changed, but no single cause is larger than noise."
+                                          : "No change is larger than noise.",
                      tm_length(tm_of(content, "sides")) > 2
-                         ? "The largest of each side first, by the time per step and device that they account for."
-                         : "The largest first, by the time per step and device that they account for.");
+                         ? "For each side the largest first, by their effect on the time per step and device."
+                         : "The largest first, by their effect on the time per step and device.");
 }
 
 static const struct tm_section causes_section = {
-    .id = "findings", .title = "What accounts for the change", .key = "findings", .say = emit_causes
+    .id = "findings", .title = "Causes of the change", .key = "findings", .say = emit_causes
 };
 
 /* The step times of the sides, and whether they differ. */
@@ -134,9 +133,9 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
 {
     static const char *const methods[][2] = { { "permutation", "permutation test" },
                                               { "mann_whitney", "Mann-Whitney test" },
-                                              { "welch_effective", "t test of the effective samples" },
-                                              { "rank_effective", "rank test of the effective samples" },
-                                              { "welch", "Welch's test of the runs" } };
+                                              { "welch_effective", "t-test on effective samples" },
+                                              { "rank_effective", "rank test on effective samples" },
+                                              { "welch", "Welch's t-test between runs" } };
     const struct tm_value *sides = tm_of(content, "sides"), *of = tm_get(test, name);
     const struct tm_value *figures[] = { tm_get(of, "change_pct"), tm_get(of, "low_pct"), tm_get(of, "high_pct") };
     const char *method = tm_format_word(TM_PAIRS(methods), tm_text(tm_get(of, "method")), "");
@@ -156,7 +155,7 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
     tm_format_time(from, tm_int(tm_get(tm_at(sides, 0), key)));
     tm_format_time(to, tm_int(tm_get(tm_at(sides, side), key)));
     (void)snprintf(out, MIDDLE_BYTES, "%s %s to %s (%s%s%s%s%s)%s%s%s", name, from, to, text[0],
-                   *text[1] ? ", 95 % interval " : "", text[1], *text[1] ? " to " : "", text[2], *p ? ", " : "",
+                   *text[1] ? ", 95% interval " : "", text[1], *text[1] ? " to " : "", text[2], *p ? ", " : "",
                    *p ? method : "", p);
 }
 
@@ -180,17 +179,16 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
             verdict, tm_has(reason) ? ": " : "", tm_has(reason) ? tm_text(reason) : "");
     if (tm_has(tm_at(worth, 0)) && tm_double(tm_at(worth, 0)) < tm_double(tm_get(tm_at(sides, 0), "samples")))
         tm_emit(content, TM_TONE_QUIET,
-                "Consecutive steps resemble each other (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f "
+                "Consecutive steps are correlated (lag-1 autocorrelation %.2f): the tests count %.1f and %.1f "
                 "independent steps.",
                 tm_double(tm_get(test, "lag1")), tm_double(tm_at(worth, 0)), tm_double(tm_at(worth, 1)));
     if (tm_is(tm_get(test, "recorded")))
-        tm_emit(
-            content, TM_TONE_QUIET,
-            "Compilations are recorded in %.0f steps, before %.0f. What they add to the mean is not left to a test: "
-            "they are events, not chance.",
-            tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
+        tm_emit(content, TM_TONE_QUIET,
+                "Compiles are recorded in %.0f steps, before %.0f. Their effect on the mean is not tested: they are "
+                "events, not noise.",
+                tm_double(tm_at(compiling, 1)), tm_double(tm_at(compiling, 0)));
     if (tm_is(tm_get(test, "within_run_spread")))
-        tm_emit(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f %%.",
+        tm_emit(content, TM_TONE_QUIET, "The change is within the run-to-run variation of %.1f%%.",
                 tm_double(tm_get(test, "run_spread_pct")));
 }
 
@@ -215,7 +213,7 @@ static void emit_change(const struct tm_content *content)
         tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
         tm_emit_columns(content, "geomean", ratios.column, ratios.columns, "geomean");
         tm_emit(content, TM_TONE_QUIET,
-                "Geometric mean of the ratios to the base of the time of a step and of its parts: below 1 is faster.");
+                "Geometric mean of the ratios to the base, over the step time and its parts: below 1 is faster.");
     }
 }
 
@@ -233,10 +231,10 @@ static void emit_devices(const struct tm_content *content)
     tm_side_columns_add(&columns, "Device", "name", TM_CELL_NAME);
     tm_side_columns_add_sides(&columns, content->summary, "busy", "values", TM_CELL_TIME);
     tm_side_columns_add_changes(&columns, content->summary, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_CELL_PCT | TM_CHANGE);
     tm_side_columns_add_changes(&columns, content->summary, "p", "p", TM_CELL_NUMBER | TM_WIDE);
-    tm_side_columns_add_changes(&columns, content->summary, "Told from noise", "significant", TM_CELL_WORD);
-    tm_side_columns_add_sides(&columns, content->summary, "computing", "compute", TM_CELL_TIME | TM_WIDE);
+    tm_side_columns_add_changes(&columns, content->summary, "Significant", "significant", TM_CELL_WORD);
+    tm_side_columns_add_sides(&columns, content->summary, "compute per step", "compute", TM_CELL_TIME | TM_WIDE);
     tm_emit_table(content, &(struct tm_table){ .id = "devices",
                                                .caption = "Busy time per step",
                                                .column = columns.column,
@@ -299,8 +297,8 @@ static void emit_figures(const struct tm_content *content)
     tm_side_columns_add(&columns, "Figure", "title", TM_CELL_WORD);
     tm_side_columns_add_sides(&columns, content->summary, "", "values", TM_CELL_NUMBER);
     tm_side_columns_add_changes(&columns, content->summary, "Change", "change", TM_CELL_NUMBER | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(&columns, content->summary, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "Judgement", "judgement", TM_CELL_TERM);
+    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "Assessment", "judgement", TM_CELL_TERM);
     tm_side_columns_add(&columns, "Path in the summary", "id", TM_CELL_NAME | TM_WIDE);
     bytes = (rows + 1) * columns.columns * sizeof(*cell);
     cell = tm_content_take(content, bytes);
@@ -342,14 +340,14 @@ static void add_columns(struct tm_side_columns *columns, const struct rows *rows
         tm_side_columns_add(columns, "Framework path", "op", TM_CELL_NAME | TM_WIDE);
     tm_side_columns_add_sides(columns, comparison, "", "values", TM_CELL_TIME | TM_SUMS);
     tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE | TM_SUMS);
-    tm_side_columns_add_changes(columns, comparison, "In percent", "pct", TM_CELL_PCT | TM_CHANGE);
+    tm_side_columns_add_changes(columns, comparison, "Change %", "pct", TM_CELL_PCT | TM_CHANGE);
     tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_CELL_TERM);
-    tm_side_columns_add_sides(columns, comparison, "how often", "counts", TM_CELL_NUMBER | TM_WIDE);
+    tm_side_columns_add_sides(columns, comparison, "count", "counts", TM_CELL_NUMBER | TM_WIDE);
     if (has_bytes)
         tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_CELL_BYTES | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "By their number", "from_count_ps",
+    tm_side_columns_add_changes(columns, comparison, "Due to count", "from_count_ps",
                                 TM_CELL_TIME | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "By their length", "from_length_ps",
+    tm_side_columns_add_changes(columns, comparison, "Due to duration", "from_length_ps",
                                 TM_CELL_TIME | TM_CHANGE | TM_WIDE);
     tm_side_columns_add_changes(columns, comparison, "p", "p", TM_CELL_NUMBER | TM_WIDE);
 }
@@ -467,7 +465,7 @@ static void emit_comparability(const struct tm_content *content)
                 break;
             if (tm_has(value) && tm_type_of(value) != TM_STRING)
                 (void)snprintf(number, sizeof(number), "%.0f", tm_double(value));
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", k ? " against " : "",
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", k ? " vs. " : "",
                                      tm_type_of(value) == TM_STRING ? tm_text(value) : number);
         }
         if (strcmp(same, "not_recorded") == 0)
@@ -490,7 +488,7 @@ static void emit_runs(const struct tm_content *content)
 }
 
 static const struct tm_section compared_runs_section = {
-    .id = "runs", .title = "What was compared", .key = "sides", .say = emit_runs
+    .id = "runs", .title = "Comparability", .key = "sides", .say = emit_runs
 };
 
 /* How the time of a step goes from the old to the new: parts that add up. */
@@ -500,7 +498,7 @@ static void emit_waterfall(const struct tm_content *content, const struct tm_val
     char id[32], caption[TM_SIDE_TITLE_BYTES + 64], label[TM_SIDE_TITLE_BYTES];
 
     (void)snprintf(id, sizeof(id), "waterfall-%zu", side);
-    (void)snprintf(caption, sizeof(caption), "Parts of a step: %s", tm_side_label(content->summary, side, label));
+    (void)snprintf(caption, sizeof(caption), "Step breakdown: %s", tm_side_label(content->summary, side, label));
     tm_emit_table(
         content,
         &(struct tm_table){ .id = id,
@@ -510,7 +508,7 @@ static void emit_waterfall(const struct tm_content *content, const struct tm_val
                             .rows = tm_get(waterfall, "parts"),
                             .where = "base_ps|new_ps",
                             .total = waterfall,
-                            .total_title = "the whole step",
+                            .total_title = "whole step",
                             .paper_rows = 24 });
 }
 
@@ -520,15 +518,15 @@ static void emit_waterfalls(const struct tm_content *content)
 
     tm_emit(
         content, TM_TONE_QUIET,
-        "Mean time of a step and device. Every moment of it is of one part, so the changes of the parts add up to that "
-        "of the step.");
+        "Mean time per step and device. Each moment belongs to exactly one part, so the changes of the parts add up "
+        "to the change of the step.");
     tm_emit_charts(content, TM_CHART_WATERFALL);
     for (size_t i = 0; i < tm_length(waterfalls); i++)
         emit_waterfall(content, tm_at(waterfalls, i), i + 1);
 }
 
 static const struct tm_section waterfall_section = {
-    .id = "waterfall", .title = "From old to new", .key = "waterfalls", .say = emit_waterfalls
+    .id = "waterfall", .title = "From base to new", .key = "waterfalls", .say = emit_waterfalls
 };
 
 /* The comparison of runs. */
@@ -583,9 +581,9 @@ static void make_comparison_front(struct tm_front_page *front, const struct tm_v
 
     tm_side_label(comparison, 0, base);
     if (sides == 2)
-        (void)snprintf(title, sizeof(title), "%.110s against %.110s", tm_side_label(comparison, 1, new), base);
+        (void)snprintf(title, sizeof(title), "%.110s vs. %.110s", tm_side_label(comparison, 1, new), base);
     else
-        (void)snprintf(title, sizeof(title), "%zu runs against %.110s", sides > 0 ? sides - 1 : 0, base);
+        (void)snprintf(title, sizeof(title), "%zu runs vs. %.110s", sides > 0 ? sides - 1 : 0, base);
     tm_front_begin(front, comparison, title);
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "Comparison of %zu %s", sides,
                    tm_length(tm_path(comparison, "sides[0].runs")) > 1 ? "groups of runs" : "runs");
@@ -599,9 +597,8 @@ static void make_comparison_front(struct tm_front_page *front, const struct tm_v
 #define COMPARISON(chart)                                                                                              \
     {                                                                                                                  \
         .schema = "tracemill.comparison", .fields = &tm_comparison_schema, .what = "comparison",                       \
-        .kicker = "COMPARISON OF RUNS", .made_by = "tracemill compare", .file = "compare",                             \
-        .findings_title = "Largest causes", .stake_of = "a step", .data = "compare.json",                              \
-        .sections = comparison_sections,                                                                               \
+        .kicker = "RUN COMPARISON", .made_by = "tracemill compare", .file = "compare", .findings_title = "Top causes", \
+        .stake_of = "a step", .data = "compare.json", .sections = comparison_sections,                                 \
         .section_count = sizeof(comparison_sections) / sizeof(comparison_sections[0]),                                 \
         .make_front = make_comparison_front, .first_chart = { chart }, .first_charts = 1,                              \
     }

@@ -20,7 +20,7 @@ static const struct tm_table by_direction = {
 
 static const struct tm_table repeated = {
     .id = "transfers-repeated",
-    .caption = "Copies of one size in every step",
+    .caption = "Repeated copies (same size every step)",
     .shows = "direction, bytes, per_step, count sums, total_ps sums",
     .list = "transfers.repeated",
     .paper_rows = 8,
@@ -29,7 +29,7 @@ static const struct tm_table repeated = {
 
 static const struct tm_table pairs = {
     .id = "transfer-pairs",
-    .caption = "Copies by source and target",
+    .caption = "Copies by source and destination",
     .shows = "from, to, count sums, bytes sums, total_ps sums",
     .list = "transfers.by_pair",
     .is_detail = true,
@@ -56,10 +56,10 @@ static const struct tm_table sizes = {
 /* TPU runs: what the host told of its transfers. */
 static const struct tm_table of_host = {
     .id = "transfers-of-host",
-    .caption = "Transfers that the host recorded",
+    .caption = "Transfers recorded on the host",
     .shows = "direction, count, bytes",
     .list = "transfers.tpu_host",
-    .note = "The profile does not tell how long the device needed for them.",
+    .note = "The profile does not record how long the device took for them.",
     .is_detail = true,
 };
 
@@ -105,7 +105,7 @@ static const char *no_transfers(const struct tm_value *summary)
 
     if (is_any)
         return "";
-    return tm_has(rows) || !*tm_why(rows) ? "no copy on a device was recorded" : tm_why(rows);
+    return tm_has(rows) || !*tm_why(rows) ? "the profile contains no device copies" : tm_why(rows);
 }
 
 const struct tm_section tm_transfers_section = { .id = "transfers",
@@ -129,7 +129,7 @@ static void emit_totals(const struct tm_content *content, const struct tm_value 
                   "total.unknown_bytes_count wide rare");
     if (outside_ps > 0)
         tm_emit(content, TM_TONE_QUIET,
-                "Collectives of steps that do not count take %s more of the devices' exposed collective time.",
+                "Collectives outside the analyzed steps add %s to the devices' exposed collective time.",
                 tm_format_time(time, outside_ps));
 }
 
@@ -149,7 +149,7 @@ static const struct tm_table kinds = {
 /* What each device does in them: a device that comes late waits least. */
 static const struct tm_table collectives_of_devices = {
     .id = "collective-devices",
-    .caption = "Collectives of each device",
+    .caption = "Collectives by device",
     .shows = "id, collective_ps, exposed_collective_ps = Exposed, exposed_wait_ps, exposed_move_ps, "
              "exposed_unmatched_ps rare",
     .list = "devices",
@@ -167,19 +167,19 @@ static void emit_clock(const struct tm_content *content, const struct tm_value *
     if (tm_int(tm_get(clock, "hosts")) < 2)
         return;
     if (!tm_has(aligned))
-        tm_emit(content, TM_TONE_QUIET, "The clocks of the hosts are not compared (%s): only devices of one host are.",
+        tm_emit(content, TM_TONE_QUIET, "The hosts' clocks are not compared (%s): only devices of the same host are.",
                 tm_why(aligned));
     else
         tm_emit(content, tm_is(aligned) ? TM_TONE_QUIET : TM_TONE_WARNING,
-                "Of %s collectives of several hosts that have to overlap %s do: the clocks of the hosts %s.",
+                "Of %s collectives across hosts that must overlap, %s do: the clocks of the hosts %s.",
                 tm_format_count(count, tm_int(tm_get(clock, "checked"))),
                 tm_format_pct(pct, tm_double(tm_get(clock, "overlapping_pct"))),
-                tm_is(aligned) ? "agree" : "do not agree, and only devices of one host are compared");
+                tm_is(aligned) ? "agree" : "do not agree, so only devices of the same host are compared");
 }
 
 static const struct tm_table members = {
     .id = "collective-members",
-    .caption = "Who comes late, and who waits",
+    .caption = "Stragglers and waiting devices",
     .shows = "device, count, last_count, late_ps, late_max_ps, wait_ps, caused_ps, caused_pct, "
              "alone_ps wide, collective_ps wide",
     .list = "collectives.skew.members",
@@ -199,10 +199,10 @@ static const struct tm_table worst = {
 static void emit_skew(const struct tm_content *content, const struct tm_value *skew)
 {
     tm_emit_subheading(content, "Late arrivals");
-    if (tm_emit_missing(content, skew, "Who comes late"))
+    if (tm_emit_missing(content, skew, "Stragglers"))
         return;
     emit_clock(content, tm_get(skew, "clock"));
-    if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Who comes late"))
+    if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Stragglers"))
         return;
     tm_emit_charts(content, TM_CHART_SKEW);
     tm_emit_facts(content, "collective-skew", "collectives.skew",
@@ -274,8 +274,8 @@ static void warn_of_graphs(const struct tm_content *content, const struct tm_val
 
     if (count)
         tm_emit(content, TM_TONE_WARNING,
-                "Whole graphs are one event on %zu of %zu devices: pauses inside a graph are not seen, so that their "
-                "busy time is too high and their idle time unreliable.",
+                "On %zu of %zu devices, whole graphs are recorded as one event: pauses inside a graph are not "
+                "visible, so busy time is overestimated and idle time is unreliable.",
                 count, tm_length(devices));
 }
 
@@ -290,7 +290,7 @@ static void emit_activities(const struct tm_content *content)
                    "gaps.longest[0].dur_ps = Longest gap",
                    tm_is_for("gpu", content->summary) ? "Kernels" : "Operations");
     tm_emit_table(content, &(struct tm_table){ .id = "device-activities",
-                                               .caption = "What ran on the devices",
+                                               .caption = "Device activities",
                                                .is_detail = true,
                                                .shows = columns,
                                                .list = "devices",
@@ -301,13 +301,13 @@ static void emit_activities(const struct tm_content *content)
 /* TPUs record what they waited for and what was in flight; other devices do not. */
 static const struct tm_table device_waits = {
     .id = "device-waits",
-    .caption = "Waits inside the busy time",
+    .caption = "Waits within busy time",
     .shows = "id, wait_ps, wait_copy_ps rare, wait_collective_ps rare, wait_host_ps rare, in_flight_ps, hidden_ps",
     .list = "devices",
     .obeys_rows = true,
     .paper_rows = 40,
-    .note = "Utilization does not count these waits. In flight: copies and collectives that run beside the computing. "
-            "Hidden: what of them ran while the device computed.",
+    .note = "Utilization excludes these waits. In flight: copies and collectives that run concurrently with the "
+            "core. Hidden: the part of them that overlaps with compute.",
     .is_detail = true,
 };
 
@@ -321,7 +321,7 @@ static bool has_waits(const struct tm_value *devices)
 
 static const struct tm_table unused = {
     .id = "devices-unused",
-    .caption = "Devices that did nothing",
+    .caption = "Devices without activity",
     .shows = "name, host",
     .list = "unused",
     .obeys_rows = true,
@@ -346,7 +346,7 @@ static const char *no_devices(const struct tm_value *summary)
 {
     const bool is_any = tm_length(tm_get(summary, "devices")) > 0 || tm_length(tm_get(summary, "unused")) > 0;
 
-    return is_any ? "" : "the profile holds no activity of a device";
+    return is_any ? "" : "the profile contains no device activity";
 }
 
 const struct tm_section tm_devices_section = {
@@ -362,7 +362,7 @@ static void emit_balance_of_devices(const struct tm_content *content)
     (void)snprintf(columns, sizeof(columns), "device, busy_ps, compute_ps, exposed_collective_ps rare, kernels = %s",
                    tm_is_for("gpu", content->summary) ? "Kernels" : "Operations");
     tm_emit_table(content, &(struct tm_table){ .id = "balance-devices",
-                                               .caption = "What each device does",
+                                               .caption = "Device comparison",
                                                .shows = columns,
                                                .list = "balance.busy",
                                                .paper_rows = 32,
@@ -381,7 +381,7 @@ static const struct tm_table same_work = {
 
 static const struct tm_table different_ops = {
     .id = "balance-ops",
-    .caption = "Operations that differ most between devices",
+    .caption = "Operations with the largest differences between devices",
     .shows = "name, module wide, kind, devices wide, count wide, min_ps, mean_ps, max_ps, spread_pct, "
              "slowest, excess_ps sums",
     .list = "balance.ops",
@@ -442,13 +442,13 @@ static const struct tm_table allocator_table = {
 
 static const struct tm_table kept = {
     .id = "memory-kept",
-    .caption = "Buffers taken in the profile and not given back in it",
+    .caption = "Buffers allocated but not freed",
     .shows = "name, host, kept.count, kept.quarters_bytes[0] = 1st quarter, "
              "kept.quarters_bytes[1] = 2nd quarter, kept.quarters_bytes[2] = 3rd quarter, "
              "kept.quarters_bytes[3] = 4th quarter, kept.largest_bytes, kept.op, kept.shape wide",
     .list = "memory.allocators",
     .where = "kept.count",
-    .note = "By the quarter of the profile in which they were taken: bytes in every quarter are a sign of growth.",
+    .note = "By the quarter of the profile in which they were allocated: bytes in every quarter indicate growth.",
     .is_detail = true,
 };
 
@@ -503,10 +503,10 @@ static void emit_of_allocators(const struct tm_content *content)
 {
     const struct tm_value *allocators = tm_of(content, "memory.allocators");
 
-    if (!tm_query_has_trace(content->summary) || tm_emit_missing(content, allocators, "Use of memory over time"))
+    if (!tm_query_has_trace(content->summary) || tm_emit_missing(content, allocators, "Memory use over time"))
         return;
     if (tm_length(allocators) == 0)
-        tm_emit(content, TM_TONE_PLAIN, "No allocator recorded anything.");
+        tm_emit(content, TM_TONE_PLAIN, "No allocator events were recorded.");
     tm_emit_table(content, &allocator_table);
     tm_emit_detail_charts(content, TM_CHART_MEMORY);
     emit_holders(content, allocators);
@@ -529,17 +529,17 @@ static void emit_held(const struct tm_content *content, size_t number, const cha
 
 static void emit_profile(const struct tm_content *content, size_t number)
 {
-    static const struct tm_table kinds_held = { .caption = "Held memory by kind",
+    static const struct tm_table kinds_held = { .caption = "Live memory by kind",
                                                 .shows = "kind, count sums, bytes sums, share_pct",
                                                 .paper_rows = 8 };
-    static const struct tm_table devices = { .caption = "Held memory by device",
+    static const struct tm_table devices = { .caption = "Live memory by device",
                                              .shows = "device, count sums, bytes sums, share_pct",
                                              .paper_rows = 8 };
-    static const struct tm_table sites = { .caption = "Held memory by place in the code",
-                                           .shows = "function = Held by, source, kind, stack[0] wide = Called there, "
+    static const struct tm_table sites = { .caption = "Live memory by allocation site",
+                                           .shows = "function = Held by, source, kind, stack[0] wide = Called from, "
                                                     "count sums, bytes sums, share_pct",
                                            .paper_rows = 12 };
-    static const struct tm_table functions = { .caption = "Held memory by function",
+    static const struct tm_table functions = { .caption = "Live memory by function",
                                                .shows = "function, source = File, count sums, bytes sums, share_pct",
                                                .paper_rows = 8 };
     char id[ID_BYTES], at[2 * ID_BYTES];

@@ -122,7 +122,7 @@ static void add_devices(struct tm_front_page *front, const struct tm_value *summ
     else if (used == 0)
         tm_format_append(text, TM_FRONT_BYTES, "none with activity");
     if (unused > 0)
-        tm_format_append(text, TM_FRONT_BYTES, "; %s not used", tm_format_count(count, unused));
+        tm_format_append(text, TM_FRONT_BYTES, "; %s unused", tm_format_count(count, unused));
 }
 
 static void add_versions(struct tm_front_page *front, const struct tm_value *summary)
@@ -140,7 +140,7 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
     char *text = tm_front_add_fact(front, "Versions"), value[TM_FORMAT_BYTES];
 
     if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
-        tm_format_append(text, TM_FRONT_BYTES, "PyTorch (its version is not recorded)");
+        tm_format_append(text, TM_FRONT_BYTES, "PyTorch (version not recorded)");
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
         const struct tm_cell version = tm_cell_of_value(TM_CELL_WORD, tm_get(host, versions[i][0]));
 
@@ -154,9 +154,9 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
 
 static void add_window(struct tm_front_page *front, const struct tm_value *summary)
 {
-    static const char *const modes[][2] = { { "steps", ", the analyzed steps" },
+    static const char *const modes[][2] = { { "steps", ", analyzed steps" },
                                             { "all", ", all activity" },
-                                            { "session", ", the session" } };
+                                            { "session", ", session" } };
     const struct tm_value *windows = tm_path(summary, "window.hosts"), *job = tm_path(summary, "window.job"),
                           *first = NULL;
     const char *mode = tm_text(tm_path(summary, "window.mode"));
@@ -279,7 +279,7 @@ static void make_partial(struct tm_front_page *front, const struct tm_value *sum
     for (size_t i = 0; i < tm_length(files); i++)
         partial += tm_is(tm_get(tm_at(files, i), "partial"));
     tm_format_append(front->partial, TM_FRONT_BYTES,
-                     "The input is damaged or cut short. The figures cover what could be read");
+                     "The input is damaged or truncated. The figures cover what could be read");
     if (partial > 0)
         tm_format_append(front->partial, TM_FRONT_BYTES, "; partial files: %zu of %zu", partial, tm_length(files));
     tm_format_append(front->partial, TM_FRONT_BYTES, ".");
@@ -311,7 +311,7 @@ void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summ
     add_files(front, summary);
     if (tm_is(tm_path(summary, "report.redacted")))
         tm_format_append(tm_front_add_fact(front, "Names"), TM_FRONT_BYTES,
-                         "pseudonyms, but for words of JAX, of libraries and of compilers");
+                         "replaced by pseudonyms, except words of JAX, libraries and compilers");
 }
 
 void tm_front_make(struct tm_front_page *front, const struct tm_value *summary)

@@ -9,8 +9,8 @@
 
 static void emit_findings(const struct tm_content *content)
 {
-    tm_emit_findings(content, "Nothing failed, nothing is missing, and no job got worse.",
-                     "What failed first, then jobs that got worse, by how much: the step time before other figures.");
+    tm_emit_findings(content, "Nothing failed, nothing is missing, and no job regressed.",
+                     "Failures first, then regressed jobs by size: step time before other figures.");
 }
 
 static const struct tm_section nightly_findings_section = {
@@ -22,8 +22,8 @@ static const struct tm_section nightly_findings_section = {
 static void emit_gates(const struct tm_content *content)
 {
     tm_emit_facts(content, "gate-counts", "gates.counts",
-                  "failed = Runs that failed, unknown = Not known, passed = Passed, "
-                  "not_judged rare = Not judged, no_report rare = Without a report");
+                  "failed = Failed runs, unknown = Unknown, passed = Passed, not_judged rare = Not judged, "
+                  "no_report rare = Without a report");
     tm_emit_table(content,
                   &(struct tm_table){
                       .id = "gates",
@@ -41,7 +41,7 @@ static const struct tm_section nightly_gates_section = {
 
 static const struct tm_table changes = {
     .id = "change-points",
-    .caption = "Where the level of a figure changed",
+    .caption = "Changes of level",
     .shows = "job, title, night, step count given, before_text, after_text, change_text, state, "
              "revision given, revision_before given wide, axis wide, id wide",
     .list = "change_points",
@@ -54,8 +54,8 @@ static void emit_older(const struct tm_content *content)
 
     if (older > 0)
         tm_emit(content, TM_TONE_PLAIN,
-                "Figures are defined anew since version 2: trends, baselines and change points begin anew. %lld run%s "
-                "of version 1 %s in history.db and %s never compared with newer ones.",
+                "Figures are defined differently since version 2, so trends, baselines and change points start over. "
+                "%lld run%s of version 1 %s in history.db and %s never compared with newer ones.",
                 older, tm_format_plural(older), older == 1 ? "stays" : "stay", older == 1 ? "is" : "are");
 }
 
@@ -69,18 +69,17 @@ static void emit_trends(const struct tm_content *content)
     if (content->medium->has_charts)
         tm_emit(
             content, TM_TONE_QUIET,
-            "Of the jobs that matter most tonight. The shaded part is what is usual for the newest run, a cross is a "
-            "run "
-            "that failed, a line from top to bottom a change of the level, from the dashed line before it to the one "
-            "behind it.");
+            "The jobs that matter most tonight. The shaded band is the usual range for the newest run, a cross is a "
+            "failed run, and a vertical line is a change of level, from the dashed line before it to the one after "
+            "it.");
     tm_emit_charts(content, TM_CHART_TRENDS);
     if (jobs > 0 && content->medium->has_charts)
         tm_emit(content, TM_TONE_QUIET, "%lld other job%s %s no chart here.", jobs, tm_format_plural(jobs),
                 jobs == 1 ? "has" : "have");
     tm_emit(content, TM_TONE_QUIET, "%s",
             tm_length(tm_of(content, "change_points")) > 0
-                ? "Changes of the level are told from 20 good runs on."
-                : "No level changed, of figures with 20 good runs and more.");
+                ? "Changes of level are detected from 20 good runs on."
+                : "No level changed among figures with 20 good runs or more.");
     tm_emit_table(content, &changes);
     if (points > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more changes are not listed.", points);
@@ -115,29 +114,28 @@ static void emit_changed(const struct tm_content *content, const char *key, cons
 static void emit_change_rows(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
-            "The newest run of each job against the median of its seven good runs before. What differs by less than is "
-            "usual "
-            "is not listed.");
-    emit_changed(content, "worse", "Got worse");
-    emit_changed(content, "better", "Got better");
+            "The newest run of each job compared with the median of its previous seven good runs. Differences within "
+            "the usual range are not listed.");
+    emit_changed(content, "worse", "Regressed");
+    emit_changed(content, "better", "Improved");
 }
 
 static const char *no_changes(const struct tm_value *night)
 {
     return tm_length(tm_get(night, "worse")) + tm_length(tm_get(night, "better")) == 0
-               ? "no job changed by more than runs differ otherwise"
+               ? "no job changed by more than the usual variation between runs"
                : "";
 }
 
 static const struct tm_section nightly_changes_section = {
-    .id = "changes", .title = "What changed", .key = "worse", .say = emit_change_rows, .nothing = no_changes
+    .id = "changes", .title = "Changes", .key = "worse", .say = emit_change_rows, .nothing = no_changes
 };
 
 /* Runs of the night without a whole report, and why. */
 
 static const struct tm_table failures = {
     .id = "failures",
-    .caption = "Runs that failed, or are of damaged input",
+    .caption = "Failed runs, or runs with damaged input",
     .shows = "job, report link, run, status, night wide, when_ns wide, message",
     .list = "failures",
     .paper_rows = 100,
@@ -213,7 +211,7 @@ static void emit_ahead(const struct tm_content *content)
             "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
             ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
     tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
-                                               .caption = "Runs that are dated ahead",
+                                               .caption = "Runs with future dates",
                                                .shows = "run, report link, job, night, status, id wide",
                                                .list = "dated_ahead",
                                                .paper_rows = 20 });
@@ -223,7 +221,8 @@ static void emit_runs(const struct tm_content *content)
 {
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
         tm_emit(content, TM_TONE_QUIET,
-                "Runs of other nights that were added or changed since are judged with those of the last one.");
+                "Runs of other nights that were added or changed since then are judged together with those of the "
+                "last night.");
     tm_emit_table(content,
                   &(struct tm_table){
                       .id = "runs",
@@ -280,14 +279,14 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
     tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing",
                       count_of(night, "done"), count_of(night, "partial"), count_of(night, "refused"),
                       count_of(night, "failed"), count_of(night, "missing"));
-    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld as before, %lld not compared",
+    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld unchanged, %lld not compared",
                       count_of(night, "worse"), count_of(night, "better"), count_of(night, "same"),
                       count_of(night, "new") + count_of(night, "not_judged"));
     tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
                       tm_format_plural(count_of(night, "history_runs")), count_of(night, "history_jobs"),
                       tm_format_plural(count_of(night, "history_jobs")));
     if (tm_has(counts))
-        tm_front_say_fact(front, "Runs by their gates", "%lld failed, %lld not known, %lld passed",
+        tm_front_say_fact(front, "Gate results", "%lld failed, %lld unknown, %lld passed",
                           (long long)tm_int(tm_get(counts, "failed")), (long long)tm_int(tm_get(counts, "unknown")),
                           (long long)tm_int(tm_get(counts, "passed")));
 }
@@ -296,10 +295,10 @@ const struct tm_document tm_nightly_document = {
     .schema = "tracemill.night",
     .fields = &tm_night_schema,
     .what = "night",
-    .kicker = "THE LAST NIGHT",
+    .kicker = "NIGHTLY REPORT",
     .made_by = "tracemill batch",
     .file = "index",
-    .findings_title = "Look at this first",
+    .findings_title = "Top items",
     .stake_of = "a step",
     .data = "index.json",
     .sections = sections,

@@ -42,7 +42,7 @@ static void emit_scope_facts(const struct tm_content *content, const struct tm_v
     (void)snprintf(facts, sizeof(facts), "self_ps, unscoped.self_ps = Without a scope%s%s",
                    has_passes(scopes) ? ", passes.forward, passes.backward, passes.other" : "",
                    tm_int(tm_path(scopes, "recomputed.self_ps")) > 0
-                       ? ", recomputed.self_ps = Computed again (part of backward)"
+                       ? ", recomputed.self_ps = Recomputed (part of backward)"
                        : "");
     tm_emit_facts(content, "scope-facts", "scopes", facts);
 }
@@ -51,7 +51,7 @@ static void emit_scope_tree(const struct tm_content *content, const struct tm_va
 {
     emit_tree(content,
               (struct tm_table){ .id = "scopes",
-                                 .caption = "Device time by scope: a scope, then what is in it",
+                                 .caption = "Device time by scope (tree)",
                                  .shows = has_passes(scopes) ? "name, count, total_ps, share_pct, self_ps sums, pass"
                                                              : "name, count, total_ps, share_pct, self_ps sums",
                                  .list = "scopes.rows",
@@ -64,7 +64,7 @@ static void emit_scope_tree(const struct tm_content *content, const struct tm_va
 
 static const struct tm_table layers = {
     .id = "layers",
-    .caption = "Layers: numbered scopes that are alike",
+    .caption = "Layers: similar numbered scopes",
     .shows = "path, count, forward_ps, backward_ps, other_ps, total_ps sums",
     .list = "scopes.layers",
     .rest_at = "scopes.layers_rest",
@@ -74,7 +74,7 @@ static const struct tm_table layers = {
 
 static const struct tm_table annotations = {
     .id = "annotations",
-    .caption = "Annotations on host threads: one, then what is in it",
+    .caption = "Annotations on host threads (tree)",
     .shows = "name, count, host_ps, host_self_ps sums, activities, device_ps",
     .list = "scopes.annotations",
     .rest_at = "scopes.annotations_rest",
@@ -102,7 +102,7 @@ static const char *no_scopes(const struct tm_value *summary)
 
     if (tm_length(rows) > 0 || tm_length(tm_path(summary, "scopes.annotations")) > 0)
         return "";
-    return tm_has(rows) || !*tm_why(rows) ? "no operation tells a scope" : tm_why(rows);
+    return tm_has(rows) || !*tm_why(rows) ? "no operation has a scope" : tm_why(rows);
 }
 
 const struct tm_section tm_scopes_section = {
@@ -130,7 +130,7 @@ static void emit_limiters(const struct tm_content *content, const struct tm_valu
     }
     tm_emit_table(content, &(struct tm_table){
                                .id = "occupancy-limiters",
-                               .caption = "Kernel time by what limits the occupancy",
+                               .caption = "Kernel time by occupancy limiter",
                                .shows = "limiter term = Limited by, total_ps time = Kernel time, share_pct pct = Share",
                                .cells = cell[0],
                                .cell_rows = n });
@@ -147,7 +147,7 @@ static const struct tm_table histogram = {
 
 static const struct tm_table low = {
     .id = "occupancy-low",
-    .caption = "Kernels under 50 % occupancy, of 1 % of the kernel time or more",
+    .caption = "Kernels below 50% occupancy with at least 1% of the kernel time",
     .shows = "name, total_ps, share_pct, occupancy_pct, limiter, grid, block, registers wide, "
              "shared_bytes wide, waves wide, tail_pct wide, lost_ps wide, count wide, variants wide, "
              "category wide, op wide",
@@ -157,7 +157,7 @@ static const struct tm_table low = {
 
 static const struct tm_table tail = {
     .id = "occupancy-tail",
-    .caption = "Kernels whose last wave of blocks loses most",
+    .caption = "Kernels with the largest tail effect",
     .shows = "name, lost_ps, tail_pct, total_ps, waves, grid, block, share_pct wide, "
              "occupancy_pct wide, limiter wide, registers wide, shared_bytes wide, count wide, "
              "variants wide, category wide, op wide",
@@ -199,14 +199,14 @@ struct loss {
 };
 
 static const struct loss losses[] = {
-    { "Runs of small kernels", "runs", "kernels", "kernel_ps", "at_stake_ps", false },
+    { "Sequences of small kernels", "runs", "kernels", "kernel_ps", "at_stake_ps", false },
     { "Chains of pointwise kernels", "eager_chains", "kernels", "total_ps", "saved_ps", false },
     { "Under 100 \xc2\xb5s", "small", NULL, "total_ps", NULL, false },
     { "Under 10 \xc2\xb5s", "tiny", NULL, "total_ps", NULL, false },
-    { "Repeated over 10 times a step", "repeated_total", NULL, "total_ps", NULL, false },
-    { "Softmax between two products", "attention_unfused", NULL, "total_ps", NULL, false },
+    { "Repeated over 10 times per step", "repeated_total", NULL, "total_ps", NULL, false },
+    { "Softmax between two matmuls", "attention_unfused", NULL, "total_ps", NULL, false },
     { "Layout copies", "layout_copies", NULL, "total_ps", NULL, false },
-    { "32-bit products beside matrix units", "matrix.f32", NULL, "total_ps", NULL, false },
+    { "32-bit matmuls without Tensor Cores", "matrix.f32", NULL, "total_ps", NULL, false },
     { "Collectives under 100 \xc2\xb5s", "small.collectives", NULL, "total_ps", NULL, true },
 };
 
@@ -246,7 +246,7 @@ static void emit_what_is_not(const struct tm_content *content, const struct tm_v
                                        tolower((unsigned char)losses[i].title[0]), losses[i].title + 1);
     }
     if (length)
-        tm_emit(content, TM_TONE_QUIET, "Looked for and not found: %s.", text);
+        tm_emit(content, TM_TONE_QUIET, "Checked, not present: %s.", text);
 }
 
 static void emit_losses(const struct tm_content *content, const struct tm_value *fusion)
@@ -261,7 +261,7 @@ static void emit_losses(const struct tm_content *content, const struct tm_value 
     tm_emit_table(content,
                   &(struct tm_table){
                       .id = "fusion-kinds",
-                      .caption = "Kernels that could be fewer or faster",
+                      .caption = "Fusion opportunities",
                       .shows = "what word = Kernels, count count = Count, kernels count = Kernels in them, "
                                "total_ps time = Time, share_pct pct = Share, at_stake_ps time = Potential savings, "
                                "meaning prose wide = Meaning",
@@ -277,7 +277,7 @@ static void emit_losses(const struct tm_content *content, const struct tm_value 
 
 static const struct tm_table runs = {
     .id = "fusion-runs",
-    .caption = "Longest runs of small kernels on a stream",
+    .caption = "Longest sequences of small kernels on a stream",
     .shows = "begin_ps, dur_ps, at_stake_ps, kernels, device, step, names[0] = First kernel, gap_ps, "
              "kernel_ps wide, track wide",
     .list = "fusion.runs.longest",
@@ -287,7 +287,7 @@ static const struct tm_table runs = {
 
 static const struct tm_table repeated = {
     .id = "fusion-repeated",
-    .caption = "Small kernels that come more than 10 times in a step",
+    .caption = "Small kernels that run more than 10 times per step",
     .shows = "name, op, per_step, count, total_ps, mean_ps",
     .list = "fusion.repeated",
     .paper_rows = 8,
@@ -306,21 +306,21 @@ static void emit_fusion(const struct tm_content *content)
     const struct tm_value *fusion = tm_of(content, "fusion");
 
     tm_emit_facts(content, "fusion-facts", "fusion",
-                  "kernels.count = Kernels, kernels.total_ps = Their time, per_step, matrix.total_ps, "
+                  "kernels.count = Kernels, kernels.total_ps = Total time, per_step, matrix.total_ps, "
                   "matrix.share_pct, runs.gap_ps");
     emit_losses(content, fusion);
     tm_emit_table(content, &runs);
     tm_emit_table(content, &repeated);
     emit_kernels(content, (struct tm_table){ .id = "fusion-attention",
-                                             .caption = "Attention in pieces: what stands between the products",
+                                             .caption = "Unfused attention: kernels between the matmuls",
                                              .list = "fusion.attention_unfused.rows",
                                              .rest_at = "fusion.attention_unfused.rest" });
     emit_kernels(content, (struct tm_table){ .id = "fusion-layout-copies",
-                                             .caption = "Copies and transposes that no operation asked for",
+                                             .caption = "Layout copies and transposes",
                                              .list = "fusion.layout_copies.rows",
                                              .rest_at = "fusion.layout_copies.rest" });
     emit_kernels(content, (struct tm_table){ .id = "fusion-32-bit",
-                                             .caption = "32-bit products beside the matrix units",
+                                             .caption = "32-bit matmuls without Tensor Cores",
                                              .list = "fusion.matrix.f32.rows",
                                              .rest_at = "fusion.matrix.f32.rest" });
 }
@@ -351,7 +351,7 @@ static const struct tm_table op_categories = {
 
 static const struct tm_table families = {
     .id = "op-families",
-    .caption = "Families of operations by self time",
+    .caption = "Op families by self time",
     .shows = "family, members sums, self_ps sums, share_pct, executions, category, bound, roof_pct, "
              "cumulative_pct, precision wide, mean_ps wide, intensity wide, flop_rate wide, "
              "bandwidth wide, op wide, longest wide, source wide, count wide sums, device_count wide",
@@ -388,7 +388,7 @@ static void emit_origins(const struct tm_content *content, const struct tm_value
         if (tm_has(tm_get(tm_at(rows, i), "op")) || tm_has(tm_get(tm_at(rows, i), "source")))
             pick[n++] = i;
     tm_emit_table(content, &(struct tm_table){ .id = "op-origins",
-                                               .caption = "Where the longest operations come from",
+                                               .caption = "Source of the longest operations",
                                                .is_detail = true,
                                                .shows = "name, op, source",
                                                .list = "ops.rows",
@@ -404,7 +404,7 @@ static void emit_ops(const struct tm_content *content)
     tm_emit_facts(content, "op-facts", "ops", "distinct, distinct_families, self_ps, top_share_pct, rows_for_80_pct");
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_emit(content, TM_TONE_INFO,
-                "The profile does not tell which operations its kernels are of: kernels stand for them.");
+                "The profile does not record which operations its kernels belong to, so kernels are listed instead.");
     if (!tm_is_for("gpu", content->summary)) /* with GPUs it stands with the kernels */
         tm_emit_table(content, &op_categories);
     /* where each operation is a family of its own, the table of operations says it all */
@@ -415,7 +415,7 @@ static void emit_ops(const struct tm_content *content)
     if (content->medium->room.is_data || has_families) {
         tm_emit_table(content, &families);
         tm_emit(content, TM_TONE_QUIET,
-                "A family is all operations whose names are equal without numbers and whose framework paths are equal "
+                "An op family consists of all operations with equal names without numbers and equal framework paths "
                 "without layer numbers.");
     }
     tm_emit_table(content, &all);
@@ -424,7 +424,7 @@ static void emit_ops(const struct tm_content *content)
 
 static const char *no_ops(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "ops.rows", "no operation lies in the analyzed steps");
+    return tm_if_none(summary, "ops.rows", "no operation ran in the analyzed steps");
 }
 
 const struct tm_section tm_ops_section = {
@@ -623,7 +623,7 @@ static void emit_bounds(const struct tm_content *content, const struct tm_value 
         cell[n++][1] = tm_cell_of_value(TM_CELL_TIME, tm_value_at(bounds, i));
     }
     tm_emit_table(content, &(struct tm_table){ .id = "roofline-bounds",
-                                               .caption = "Computing time by what bounds it",
+                                               .caption = "Compute time by limit",
                                                .is_detail = true,
                                                .shows = "bound term = Bound by, total_ps time = Time",
                                                .cells = cell[0],
@@ -647,7 +647,7 @@ static void emit_sources(const struct tm_content *content, const struct tm_value
 
 static void emit_peaks(const struct tm_content *content, const struct tm_value *devices, bool has_costs)
 {
-    const char *caption = has_costs ? "What the devices did of what they can do" : "What the devices can do";
+    const char *caption = has_costs ? "Achieved vs. peak" : "Peak rates";
 
     tm_emit_table(
         content,
@@ -659,8 +659,8 @@ static void emit_peaks(const struct tm_content *content, const struct tm_value *
                             .paper_rows = DEVICES_ON_PAPER });
     if (!content->medium->room.is_paper || content->is_brief)
         return;
-    emit_sources(content, devices, "peak_source", "Peak of computing");
-    emit_sources(content, devices, "bandwidth_source", "Peak of memory");
+    emit_sources(content, devices, "peak_source", "Peak compute");
+    emit_sources(content, devices, "bandwidth_source", "Peak memory bandwidth");
 }
 
 /* Shares past what can be: said where they are shown. */
@@ -673,14 +673,14 @@ static void warn_of_impossible(const struct tm_content *content)
         count += tm_double(tm_get(tm_at(rows, i), "roof_pct")) > 100;
     if (count)
         tm_emit(content, TM_TONE_WARNING,
-                "%zu operation%s 100 %% of %s roof, which cannot be: caches serve part of the bytes, or the cost is "
-                "counted too high.",
-                count, count == 1 ? " passes" : "s pass", count == 1 ? "its" : "their");
+                "%zu operation%s 100%% of %s roofline, which is not possible: caches serve part of the bytes, or the "
+                "cost is overestimated.",
+                count, count == 1 ? " exceeds" : "s exceed", count == 1 ? "its" : "their");
 }
 
 static const struct tm_table far = {
     .id = "roofline-far",
-    .caption = "Operations under half of their roof",
+    .caption = "Operations below half of their roofline",
     .shows = "name, self_ps, lost_ps, bound, roof_pct, intensity, flop_rate, bandwidth, precision wide, "
              "op wide, source wide",
     .list = "roofline.far",
@@ -689,7 +689,7 @@ static const struct tm_table far = {
 
 static const struct tm_table types = {
     .id = "types",
-    .caption = "Computing time by type of number",
+    .caption = "Compute time by number type",
     .shows = "precision, total_ps, share_pct, matrix_ps, tensor_core_ps, count",
     .list = "roofline.precisions",
     .by = "total_ps",
@@ -700,7 +700,7 @@ static void emit_roofline(const struct tm_content *content)
 {
     const struct tm_value *roofline = tm_of(content, "roofline");
 
-    if (!tm_emit_missing(content, tm_get(roofline, "source"), "What operations cost")) {
+    if (!tm_emit_missing(content, tm_get(roofline, "source"), "Operation costs")) {
         tm_emit_facts(content, "roofline-facts", "roofline",
                       "bound, memory_pct, flops_pct, mfu_pct, known_pct, flops_known_pct");
         tm_emit_charts(content, TM_CHART_ROOFLINE);
@@ -720,7 +720,7 @@ const struct tm_section tm_roofline_section = {
 
 static const struct tm_table pauses = {
     .id = "program-pauses",
-    .caption = "Longest pauses between two programs",
+    .caption = "Longest pauses between programs",
     .shows = "begin_ps, dur_ps, device, step, before, after",
     .list = "programs.pauses.longest",
     .paper_rows = 5,

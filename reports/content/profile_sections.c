@@ -53,7 +53,7 @@ static void emit_program(const struct tm_content *content)
         { "Summary", "summary", TM_CELL_WORD },
         { "Run", "run", TM_CELL_NAME },
         { "Input", "input", TM_CELL_WORD },
-        { "Names are pseudonyms", "redacted", TM_CELL_WORD },
+        { "Names redacted", "redacted", TM_CELL_WORD },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     const bool is_redacted = tm_is(tm_of(content, "report.redacted"));
@@ -92,7 +92,7 @@ static void emit_choices(const struct tm_content *content)
         { "Option", "option", TM_CELL_WORD },
         { "Here", "here", TM_CELL_WORD },
         { "Default", "default", TM_CELL_WORD },
-        { "What it decides", "meaning", TM_CELL_PROSE },
+        { "Meaning", "meaning", TM_CELL_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[TOLD][COLUMNS];
@@ -113,9 +113,9 @@ static void emit_choices(const struct tm_content *content)
     }
     tm_emit_table(content,
                   &(struct tm_table){ .id = "choices",
-                                      .caption = "Choices that the figures depend on",
-                                      .shows = "option word = Option, here word = Here, default word = Default, "
-                                               "meaning prose = What it decides",
+                                      .caption = "Analysis settings",
+                                      .shows = "option word = Option, here word = Setting, default word = Default, "
+                                               "meaning prose = Meaning",
                                       .cells = cell[0],
                                       .cell_rows = n });
 }
@@ -205,8 +205,8 @@ static size_t emit_thresholds(const struct tm_content *content)
     tm_content_give(content, built_in, sizeof(*built_in));
     tm_emit_table(content,
                   &(struct tm_table){ .id = "thresholds-changed",
-                                      .caption = "Thresholds that are not those of the program",
-                                      .shows = "title word = Threshold, here word = Here, built_in word = Built in",
+                                      .caption = "Changed thresholds",
+                                      .shows = "title word = Threshold, here word = Setting, built_in word = Built in",
                                       .cells = changes.cell[0],
                                       .cell_rows = changes.count,
                                       .paper_rows = CHANGES_MOST });
@@ -286,13 +286,12 @@ static void emit_command(const struct tm_content *content, bool has_thresholds)
     add_choices(&command, content);
     add_plain(&command, has_thresholds ? " --thresholds FILE" : "");
     add_plain(&command, is_redacted ? " --redact" : "");
-    tm_emit(content, content->medium->room.is_short ? TM_TONE_QUIET : TM_TONE_PLAIN, "To make it again: %s",
-            command.text);
+    tm_emit(content, content->medium->room.is_short ? TM_TONE_QUIET : TM_TONE_PLAIN, "Reproduce: %s", command.text);
     if (!is_listed)
         tm_emit(content, TM_TONE_QUIET,
-                "INPUT: the files that are listed under \"Data quality\", or the folder or archive that has them.");
+                "INPUT: the files listed under \"Data quality\", or the folder or archive that contains them.");
     if (has_thresholds)
-        tm_emit(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, cut out.");
+        tm_emit(content, TM_TONE_QUIET, "FILE: the section \"thresholds\" of summary.json, saved as a file.");
 }
 
 static void emit_provenance(const struct tm_content *content)
@@ -306,7 +305,7 @@ static void emit_provenance(const struct tm_content *content)
 }
 
 const struct tm_section tm_provenance_section = {
-    .id = "provenance", .title = "How this report was made", .say = emit_provenance, .is_closing = true
+    .id = "provenance", .title = "About this report", .say = emit_provenance, .is_closing = true
 };
 
 /* Data quality: what was read, what is in no figure, and which figures that touches. */
@@ -331,14 +330,14 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
         touched++;
     }
     if (touched >= NEARLY_ALL)
-        (void)snprintf(out, TOUCHED_BYTES, "nearly all sections");
+        (void)snprintf(out, TOUCHED_BYTES, "almost all sections");
 }
 
 static void emit_marks(const struct tm_content *content, const struct tm_value *marks)
 {
     static const struct tm_column columns[] = {
         { "Mark", "mark", TM_CELL_WORD },
-        { "What happened", "text", TM_CELL_PROSE },
+        { "Problem", "text", TM_CELL_PROSE },
         { "Touches", "sections", TM_CELL_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
@@ -355,14 +354,14 @@ static void emit_marks(const struct tm_content *content, const struct tm_value *
     }
     tm_emit_table(content,
                   &(struct tm_table){ .id = "marks",
-                                      .caption = "What the losses of the input touch",
-                                      .shows = "mark word = Mark, text prose = What happened, sections prose = Touches",
+                                      .caption = "Figures affected by losses in the input",
+                                      .shows = "mark word = Mark, text prose = Problem, sections prose = Affects",
                                       .cells = cell[0],
                                       .cell_rows = n,
                                       .anchor = "mark",
                                       .paper_rows = TM_MARKS_SHOWN });
     if (n > 0)
-        tm_emit(content, TM_TONE_QUIET, "The letters stand beside the figures and the headings that are touched.");
+        tm_emit(content, TM_TONE_QUIET, "The letters mark the affected figures and headings.");
 }
 
 /* --- what was read --- */
@@ -393,7 +392,7 @@ static void emit_of_files(const struct tm_content *content, const struct tm_valu
     }
     tm_emit_table(content, &(struct tm_table){ .id = id,
                                                .caption = caption,
-                                               .shows = "path name = File, text prose = What",
+                                               .shows = "path name = File, text prose = Problem",
                                                .cells = cell[0],
                                                .cell_rows = n,
                                                .paper_rows = 24 });
@@ -409,7 +408,7 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
     for (; n < tm_length(warnings) && n < TEXTS_MOST; n++)
         cell[n] = tm_cell_of_value(TM_CELL_PROSE, tm_at(warnings, n));
     tm_emit_table(content, &(struct tm_table){ .id = "warnings",
-                                               .caption = "Warnings of the profiler",
+                                               .caption = "Profiler warnings",
                                                .shows = "text prose = Warning",
                                                .cells = cell,
                                                .cell_rows = n,
@@ -421,49 +420,49 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
 static void emit_tallies(const struct tm_content *content, const struct tm_value *tallies)
 {
     if (tm_length(tallies) == 0) {
-        tm_emit(content, TM_TONE_GOOD, "Nothing was left out and nothing was repaired.");
+        tm_emit(content, TM_TONE_GOOD, "Nothing was skipped or repaired.");
         return;
     }
     tm_emit_table(content, &(struct tm_table){ .id = "tallies",
-                                               .caption = "What is in no figure, or was repaired",
+                                               .caption = "Skipped or repaired",
                                                .shows = "help, level, count, @ word = Name",
                                                .list = "coverage.tallies",
                                                .paper_rows = 40 });
-    tm_emit(content, TM_TONE_QUIET, "A loss may make figures smaller than they were; a note does not.");
+    tm_emit(content, TM_TONE_QUIET, "A loss can make figures too small; a note cannot.");
 }
 
 /* The class of events in words; a class without any as the summary names it. */
 static const char *words_of_class(const char *class)
 {
     static const char *const words[][2] = {
-        { "unresolved", "not told apart" },
+        { "unresolved", "not classified" },
         { "kernel", "kernels" },
         { "collective", "collectives" },
         { "copy", "copies" },
-        { "memset", "fills of memory" },
+        { "memset", "memsets" },
         { "graph", "CUDA graphs" },
-        { "tpu_op", "operations of a TPU" },
-        { "tpu_async", "copies and collectives beside a TPU core" },
+        { "tpu_op", "TPU operations" },
+        { "tpu_async", "copies and collectives concurrent with a TPU core" },
         { "cpu_op", "operations run by the CPU" },
-        { "derived", "lines that the profiler worked out" },
-        { "device_other", "other lines of a device" },
+        { "derived", "lines derived by the profiler" },
+        { "device_other", "other device lines" },
         { "step_marker", "step markers" },
         { "alloc", "allocations" },
         { "free", "frees" },
-        { "sync", "waits of the host for a device" },
+        { "sync", "host sync" },
         { "launch", "launches" },
         { "compile", "compiles" },
-        { "input", "loading of data" },
+        { "input", "data loading" },
         { "gc", "garbage collection" },
-        { "profiler", "the profiler itself" },
+        { "profiler", "profiler" },
         { "python", "Python functions" },
         { "runtime", "runtime and driver calls" },
         { "annotation", "annotations" },
-        { "framework_op", "operations of the framework on the host" },
-        { "module", "executions of programs" },
+        { "framework_op", "framework operations on the host" },
+        { "module", "program executions" },
         { "counter", "counters" },
-        { "instant", "moments without a length" },
-        { "flow", "arrows between events" },
+        { "instant", "instant events" },
+        { "flow", "flow arrows" },
         { "async", "asynchronous spans" },
         { "other", "others" },
     };
@@ -495,13 +494,13 @@ static void emit_coverage(const struct tm_content *content)
     const struct tm_value *coverage = tm_of(content, "coverage"), *files = tm_of(content, "input.files");
 
     if (tm_is(tm_of(content, "input.partial")))
-        tm_emit(content, TM_TONE_WARNING, "The input is damaged or cut short: a figure may be smaller than the truth.");
+        tm_emit(content, TM_TONE_WARNING, "The input is damaged or truncated: figures may be too small.");
     tm_emit_facts(content, "coverage-facts", "coverage", "events_read, events_used");
     emit_marks(content, tm_get(coverage, "marks"));
     emit_tallies(content, tm_get(coverage, "tallies"));
     emit_warnings(content, tm_get(coverage, "warnings"));
-    emit_of_files(content, files, "problems", "file-problems", "Problems of the input");
-    emit_of_files(content, files, "notes", "file-notes", "What the input lacks");
+    emit_of_files(content, files, "problems", "file-problems", "Input problems");
+    emit_of_files(content, files, "notes", "file-notes", "Incomplete data");
     tm_emit_table(content, &input_files);
     if (!content->medium->room.is_short)
         emit_classes(content, tm_get(coverage, "classes"));
@@ -521,7 +520,7 @@ static void emit_figures(const struct tm_content *content)
         { "Figure", "title", TM_CELL_WORD },
         { "Good", "good", TM_CELL_WORD },
         { "Bad", "bad", TM_CELL_WORD },
-        { "What it is", "definition", TM_CELL_PROSE },
+        { "Definition", "definition", TM_CELL_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[KPIS_MOST][COLUMNS];
@@ -541,14 +540,14 @@ static void emit_figures(const struct tm_content *content)
                   &(struct tm_table){
                       .id = "definitions",
                       .caption = "Key figures",
-                      .shows = "title word = Figure, good word = Good, bad word = Bad, definition prose = What it is",
+                      .shows = "title word = Figure, good word = Good, bad word = Bad, definition prose = Definition",
                       .cells = cell[0],
                       .cell_rows = n,
                       .anchor = "definition",
                       .glossary = 1,
                       .paper_rows = KPIS_MOST });
     if (has_limits && !content->medium->room.is_short)
-        tm_emit(content, TM_TONE_QUIET, "What lies between good and bad is a warning.");
+        tm_emit(content, TM_TONE_QUIET, "Values between good and bad are warnings.");
 }
 
 /* --- which terms the report uses --- */
@@ -676,17 +675,17 @@ static void emit_terms(const struct tm_content *content)
         terms->cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, tm_term_text((int)i, terms->texts[n]));
         n++;
     }
-    tm_emit_table(
-        content,
-        &(struct tm_table){ .id = "terms",
-                            .caption = "Figures and columns of the sections",
-                            .shows = "section word = Section, labels prose = Figure or column, text prose = What it is",
-                            .cells = terms->cell[0],
-                            .cell_rows = n,
-                            .anchor = "term",
-                            .anchors = terms->place,
-                            .glossary = 2,
-                            .paper_rows = TM_TERMS_MOST });
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = "terms",
+                                      .caption = "Figures and columns by section",
+                                      .shows = "section word = Section, labels prose = Figure or column, text prose = "
+                                               "Definition",
+                                      .cells = terms->cell[0],
+                                      .cell_rows = n,
+                                      .anchor = "term",
+                                      .anchors = terms->place,
+                                      .glossary = 2,
+                                      .paper_rows = TM_TERMS_MOST });
     tm_content_give(content, terms, sizeof(*terms));
 }
 
@@ -758,7 +757,7 @@ static void emit_checks(const struct tm_content *content)
     tm_emit_table(content,
                   &(struct tm_table){
                       .id = "checks",
-                      .caption = "Identities verified on this input",
+                      .caption = "Consistency checks on this input",
                       .shows =
                           "title prose = Check, holds word = Result, expected count = Expected, found count = Found, "
                           "unit word = Unit, where name rare = Where",
@@ -845,7 +844,7 @@ static const char *not_missing(const struct tm_value *summary)
     for (size_t i = 0; i < document->section_count; i++)
         if (*tm_section_why_not(document->sections[i], summary))
             return "";
-    return "every section has something to show";
+    return "all sections have content";
 }
 
 const struct tm_section tm_missing_section = {
@@ -861,7 +860,7 @@ const struct tm_section tm_missing_scaled_section = {
 };
 
 const struct tm_section tm_missing_night_section = {
-    .id = "missing", .title = "Not of this night", .say = emit_missing, .nothing = not_missing
+    .id = "missing", .title = "Not available for this night", .say = emit_missing, .nothing = not_missing
 };
 
 const struct tm_section tm_missing_checked_section = {

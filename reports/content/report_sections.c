@@ -14,7 +14,7 @@ static void emit_findings(const struct tm_content *content)
 {
     const bool has_stake = tm_int(tm_of(content, "findings[0].at_stake_ps")) > 0;
 
-    tm_emit_findings(content, "Nothing was found that costs more than the limits allow.",
+    tm_emit_findings(content, "No issue exceeds the limits.",
                      has_stake ? "Sorted by potential savings: the most that fixing this one issue could save. "
                                  "Findings without an estimate come last."
                                : "");
@@ -78,12 +78,12 @@ static void emit_clocks(const struct tm_content *content, const struct tm_value 
     if (devices > own)
         tm_emit(content, TM_TONE_QUIET,
                 "Times of %" PRId64 " of %" PRId64
-                " TPUs are as the profiler worked them out: times by their own clock are "
-                "missing.",
+                " TPUs were converted by the profiler: times from the TPUs' own clocks are missing.",
                 devices - own, devices);
     if (jumps)
         tm_emit(content, TM_TONE_QUIET,
-                "Times of TPUs are by their own clock. The recorded times jump against it %s times, by up to %s.",
+                "TPU times are from the TPUs' own clocks. The recorded times jump relative to them %s times, by up "
+                "to %s.",
                 tm_format_count(count, jumps), tm_format_time(jump, largest_ps));
 }
 
@@ -113,7 +113,7 @@ static const char *no_environment(const struct tm_value *summary)
     const bool is_any =
         tm_length(tm_path(summary, "environment.hosts")) > 0 || tm_length(tm_path(summary, "environment.devices")) > 0;
 
-    return is_any ? "" : "the profile says nothing about its hosts and devices";
+    return is_any ? "" : "the profile contains no information about its hosts and devices";
 }
 
 static const struct tm_section environment_section = { .id = "environment",

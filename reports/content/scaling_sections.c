@@ -14,34 +14,31 @@ static void emit_fit(const struct tm_content *content)
     const bool is_weak = strcmp(tm_text(tm_get(fit, "model")), "gustafson") == 0;
 
     tm_emit(content, TM_TONE_PLAIN,
-            is_weak ? "By Gustafson's law: a step takes t (1 - s + s n) on n devices, with a serial "
-                      "share s."
-                    : "By Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a "
-                      "serial share s.");
+            is_weak ? "Gustafson's law: a step takes t (1 - s + s n) on n devices, with a serial fraction s."
+                    : "Amdahl's law: a step takes t (s + (1 - s) / n) on n devices, with a serial fraction s.");
     tm_emit_facts(content, "fit-facts", "fit", "serial_pct, low_pct, high_pct, residual_pct, speedup_limit");
     tm_emit_table(content, &(struct tm_table){ .id = "fit-next",
-                                               .caption = "Predicted for more devices",
+                                               .caption = "Prediction for more devices",
                                                .shows = "devices, step_ps, speedup, efficiency_pct",
                                                .list = "fit.next" });
     tm_emit(content, TM_TONE_QUIET,
-            "A law with one share: it knows no limits of memory, of links or of the batch. Further "
-            "than twice the largest run it is "
-            "a guess.");
+            "The law has a single parameter: it does not model limits of memory, links or batch size. Beyond twice "
+            "the largest run, it is a rough estimate.");
 }
 
-static const struct tm_section fit_section = { .id = "fit", .title = "Serial share", .key = "fit", .say = emit_fit };
+static const struct tm_section fit_section = { .id = "fit", .title = "Serial fraction", .key = "fit", .say = emit_fit };
 
 /* What keeps a program from scaling: the findings of a scaling study. */
 
 static void emit_limits(const struct tm_content *content)
 {
-    tm_emit_findings(content, "Nothing was found that costs more of the efficiency than the limits allow.",
-                     "By the efficiency that they cost on the largest number of devices; what has no such cost comes "
+    tm_emit_findings(content, "No loss of efficiency exceeds the limits.",
+                     "Sorted by lost efficiency on the largest number of devices; findings without an estimate come "
                      "last.");
 }
 
 static const struct tm_section limits_section = {
-    .id = "findings", .title = "What limits the scaling", .key = "findings", .say = emit_limits
+    .id = "findings", .title = "Scaling limits", .key = "findings", .say = emit_limits
 };
 
 /* What a scaling study was made of. */
@@ -77,7 +74,7 @@ static void emit_runs(const struct tm_content *content)
 }
 
 static const struct tm_section scaled_runs_section = {
-    .id = "runs", .title = "What was studied", .key = "points", .say = emit_runs
+    .id = "runs", .title = "Study", .key = "points", .say = emit_runs
 };
 
 /* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
@@ -94,23 +91,20 @@ static void emit_mode(const struct tm_content *content)
 
     cell[0].is_change = cell[1].is_change = true;
     if (!tm_has(total))
-        tm_emit(content, TM_TONE_PLAIN, "Whether the work grows with the devices is not known: %s.", tm_why(total));
+        tm_emit(content, TM_TONE_PLAIN, "It is unknown whether the work grows with the devices: %s.", tm_why(total));
     else if (strcmp(mode, "strong") == 0)
         tm_emit(content, TM_TONE_PLAIN,
-                "Strong scaling: the total compute time stays within %lld %% of that "
-                "of the first point (%s at most).",
+                "Strong scaling: the total compute time stays within %lld%% of that of the first point (maximum %s).",
                 within, tm_cell_shown(&cell[0], content->summary, text[0]));
     else if (strcmp(mode, "weak") == 0)
         tm_emit(content, TM_TONE_PLAIN,
-                "Weak scaling: the compute time of each device stays within %lld %% of that of the "
-                "first point (%s at most), so the "
-                "work grows with the devices. The speed-up is that of the work per time.",
+                "Weak scaling: the compute time per device stays within %lld%% of that of the first point (maximum "
+                "%s), so the work grows with the devices. Speedup refers to work per time.",
                 within, tm_cell_shown(&cell[1], content->summary, text[0]));
     else
         tm_emit(content, TM_TONE_PLAIN,
-                "Neither strong nor weak scaling: the total compute time changes by "
-                "%s, that of each device by %s. "
-                "Speed-up and efficiency are those of work that stays the same.",
+                "Neither strong nor weak scaling: the total compute time changes by %s, the compute time per device "
+                "by %s. Speedup and efficiency assume constant work.",
                 tm_cell_shown(&cell[0], content->summary, text[0]), tm_cell_shown(&cell[1], content->summary, text[1]));
 }
 
@@ -142,7 +136,7 @@ static void emit_speedup(const struct tm_content *content)
 }
 
 static const struct tm_section speedup_section = {
-    .id = "speedup", .title = "Speed-up", .key = "points", .say = emit_speedup
+    .id = "speedup", .title = "Speedup", .key = "points", .say = emit_speedup
 };
 
 /* What a step is made of by devices, and to what the efficiency is lost. */
@@ -158,15 +152,15 @@ static const struct tm_table parts = {
 
 static const struct tm_table lost = {
     .id = "lost",
-    .caption = "Where the efficiency is lost",
+    .caption = "Lost efficiency",
     .shows = "devices, efficiency_pct, lost.communication_pct change, lost.idle_pct change, "
              "lost.compute_pct change, lost.copies_pct change, "
              "growth.exposed_collective_pct change wide, growth.idle_pct change wide, "
              "growth.compute_pct change wide, growth.exposed_copy_pct change wide",
     .list = "points",
     .paper_rows = 64,
-    .note = "Efficiency and losses of a point add up to 100 %. A loss below 0 is a gain: that part takes less than it "
-            "would if it scaled.",
+    .note = "The efficiency and the losses of a point add up to 100%. A negative loss is a gain: that part takes "
+            "less time than ideal scaling predicts.",
 };
 
 static void emit_step(const struct tm_content *content)
@@ -183,11 +177,11 @@ static const char *no_steps(const struct tm_value *scaling)
     for (size_t i = 0; i < tm_length(points); i++)
         if (tm_has(tm_path(tm_at(points, i), "parts.total_ps")))
             return "";
-    return "the parts of the steps are not known";
+    return "the parts of the steps are unknown";
 }
 
 static const struct tm_section scaled_step_section = {
-    .id = "step", .title = "What a step is made of", .key = "points", .say = emit_step, .nothing = no_steps
+    .id = "step", .title = "Step breakdown", .key = "points", .say = emit_step, .nothing = no_steps
 };
 
 /* What the devices exchange by their number, and how evenly they work. */
@@ -212,7 +206,7 @@ static const char *no_exchange(const struct tm_value *scaling)
         for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
             if (tm_double(tm_get(tm_at(points, i), keys[k])) > 0)
                 return "";
-    return "the devices exchange nothing, and none is slower than the others";
+    return "the devices exchange no data, and none is slower than the others";
 }
 
 static const struct tm_section exchange_section = {
@@ -294,7 +288,7 @@ const struct tm_document tm_scaling_document = {
     .kicker = "SCALING STUDY",
     .made_by = "tracemill scaling",
     .file = "scaling",
-    .findings_title = "What limits the scaling",
+    .findings_title = "Scaling limits",
     .stake_of = "a step",
     .data = "scaling.json",
     .sections = sections,

@@ -275,7 +275,7 @@ static bool is_first_of_its_like(const struct tm_layout *layout, size_t note)
 /* "Mean rate, Best rate: not recorded (the profile does not tell)." */
 static void write_note(const struct tm_layout *layout, size_t note, char *out)
 {
-    const char *where = layout->note[note].is_shown ? ", where it is empty" : "";
+    const char *where = layout->note[note].is_shown ? ", if empty" : "";
     size_t length = 0;
 
     for (size_t i = note; i < layout->notes && length < TM_NOTE_BYTES; i++)

@@ -76,7 +76,7 @@ static int64_t whole_of(const struct tm_cell *cell)
 
 static const char *const sources[][2] = {
     { "host", "step markers on the host" },
-    { "group", "group ids of the events" },
+    { "group", "event group ids" },
     { "tpu", "the Steps line of the TPU" },
     { "module", "executions of the module with the most device time" },
     { "session", "none marked: the whole session is one step" },
@@ -86,19 +86,19 @@ static const char *const terms[][2] = {
     { "compute", "computing" }, /* bounds */
     { "none", "nothing" },
     { "latency", "latency" },
-    { "unknown", "not known" },
+    { "unknown", "unknown" },
     { "shared_memory", "shared memory" }, /* limits of the occupancy */
-    { "block_size", "size of blocks" },
-    { "grid", "small grid" },
+    { "block_size", "block size" },
+    { "grid", "grid size" },
     { "full", "single kernels" }, /* as what the work of a device is seen */
     { "graph", "whole graphs" },
-    { "all", "all alike" }, /* devices by which an operation is run */
+    { "all", "all evenly" }, /* devices by which an operation is run */
     { "uneven", "all unevenly" },
     { "executable", "compiled program" }, /* what holds device memory */
     { "buffer", "data buffer" },
     { "absent", "missing" }, /* how a job stands */
-    { "not_judged", "too few before" },
-    { "same", "as before" }, /* what became of a row, or a figure, in a comparison */
+    { "not_judged", "too few runs" },
+    { "same", "unchanged" }, /* what became of a row, or a figure, in a comparison */
     { "unclear", "not tested" },
     { "added", "new" },
     { "removed", "gone" },
@@ -106,10 +106,10 @@ static const char *const terms[][2] = {
     { "max", "at most" },   /* rules of gates */
     { "min", "at least" },
     { "equals", "is" },
-    { "max_increase", "grows at most by" },
-    { "max_decrease", "falls at most by" },
-    { "max_increase_pct", "grows at most by (%)" },
-    { "max_decrease_pct", "falls at most by (%)" },
+    { "max_increase", "max increase" },
+    { "max_decrease", "max decrease" },
+    { "max_increase_pct", "max increase (%)" },
+    { "max_decrease_pct", "max decrease (%)" },
 };
 
 /* A text in the words of its kind. */
@@ -186,11 +186,11 @@ static const char *shown_change(const struct tm_cell *cell, const struct tm_valu
     if (size == 0)
         return shown(&plain, summary, out);
     if (cell->kind == TM_CELL_PCT && size < 0.005) {
-        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.01 %%");
+        (void)snprintf(out, TM_FORMAT_BYTES, "< 0.01%%");
         return out;
     }
     if (cell->kind == TM_CELL_PCT)
-        (void)snprintf(text, sizeof(text), "%.*f %%", size < 9.995 ? 2 : size < 999.5 ? 1 : 0, size);
+        (void)snprintf(text, sizeof(text), "%.*f%%", size < 9.995 ? 2 : size < 999.5 ? 1 : 0, size);
     else
         (void)snprintf(text, sizeof(text), "%s", shown(&plain, summary, out));
     (void)snprintf(out, TM_FORMAT_BYTES, "%c%.46s", change < 0 ? '-' : '+', text);
@@ -551,7 +551,7 @@ const char *tm_layout_rest_title(const struct tm_layout *layout, char *out)
 {
     char count[TM_FORMAT_BYTES];
 
-    (void)snprintf(out, TM_FORMAT_BYTES, "%.24s further row%s", tm_format_count(count, layout->rows_left_out),
+    (void)snprintf(out, TM_FORMAT_BYTES, "%.24s remaining row%s", tm_format_count(count, layout->rows_left_out),
                    tm_format_plural(layout->rows_left_out));
     return out;
 }

@@ -12,7 +12,7 @@
 
 static const struct tm_table again = {
     .id = "compile-again",
-    .caption = "Modules compiled more than once",
+    .caption = "Modules compiled repeatedly",
     .shows = "module, count sums",
     .list = "compile.recompiled",
     .paper_rows = 10,
@@ -38,8 +38,8 @@ static const struct tm_table compiles = {
 static void emit_compile(const struct tm_content *content)
 {
     tm_emit_facts(content, "compile-facts", "compile",
-                  "count, total_ps, longest_ps, inside_steps.count = Inside analyzed steps, "
-                  "inside_steps.total_ps = Time inside analyzed steps, source wide");
+                  "count, total_ps, longest_ps, inside_steps.count = During analyzed steps, inside_steps.total_ps = "
+                  "Time during analyzed steps, source wide");
     tm_emit_table(content, &again);
     tm_emit_table(content, &several_programs);
     tm_emit_table(content, &compiles);
@@ -47,7 +47,7 @@ static void emit_compile(const struct tm_content *content)
 
 static const char *no_compilations(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "compile.count", "nothing was compiled while the profile was taken");
+    return tm_if_none(summary, "compile.count", "nothing was compiled during the profile");
 }
 
 const struct tm_section tm_compile_section = {
@@ -62,7 +62,9 @@ static void emit_step_facts(const struct tm_content *content, const struct tm_va
     const bool is_data = content->medium->room.is_data;
     char facts[FACTS_BYTES];
 
-    (void)snprintf(facts, sizeof(facts), "source source = Steps are, count, chosen, warmup rare, incomplete rare%s%s",
+    (void)snprintf(facts, sizeof(facts),
+                   "source source = Step source, count, chosen, warmup rare, incomplete "
+                   "rare%s%s",
                    is_data || tm_has(tm_get(steps, "module")) ? ", module" : "",
                    !is_data && tm_int(tm_get(steps, "chosen")) == 1
                        ? ", median_ps = Length"
@@ -105,7 +107,7 @@ static void emit_parts(const struct tm_content *content, const struct tm_value *
         add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
                  tm_value_at(idle, i));
     tm_emit_table(content, &(struct tm_table){ .id = "step-parts",
-                                               .caption = "What the analyzed steps are made of, all devices",
+                                               .caption = "Breakdown of the analyzed steps, all devices",
                                                .shows = "part word = Part, total_ps time = Time, share_pct pct = Share",
                                                .cells = parts.cell[0],
                                                .cell_rows = parts.count,
@@ -141,7 +143,7 @@ static void emit_slowest(const struct tm_content *content, const struct tm_value
 
 static const struct tm_table skipped = {
     .id = "steps-skipped",
-    .caption = "Steps that are in no figure",
+    .caption = "Steps excluded from figures",
     .shows = "number, host, reason",
     .list = "steps.skipped",
 };
@@ -178,7 +180,7 @@ static const struct tm_table causes = {
     .total_at = "gaps",
     .total_title = "all idle time",
     .repeats_chart = true,
-    .note = "The time of a gap is split between its causes; the gap itself is counted with the largest of them.",
+    .note = "The time of a gap is divided among its causes; the gap itself is counted with the largest of them.",
 };
 
 /* Gaps before the next operation or two: what eager dispatch is judged by. */
@@ -203,7 +205,7 @@ static void emit_gap_facts(const struct tm_content *content, const struct tm_val
     char time[TM_FORMAT_BYTES], facts[GAP_FACTS_BYTES];
 
     (void)snprintf(facts, sizeof(facts), "count, count_min = Of %s or more, total_ps, pauses.count, pauses.total_ps",
-                   tm_has(least) ? tm_format_time(time, tm_int(least)) : "the least length");
+                   tm_has(least) ? tm_format_time(time, tm_int(least)) : "the minimum duration");
     tm_emit_facts(content, "gap-facts", "gaps", facts);
 }
 
@@ -214,14 +216,13 @@ static void emit_pauses(const struct tm_content *content, const struct tm_value 
 
     if (tm_int(tm_get(pauses, "count")) > 0 && tm_has(tm_get(pauses, "below_ps")))
         tm_emit(content, TM_TONE_QUIET,
-                "Pauses are the gaps under %s before a piece of work that had been launched already; they are part of "
-                "the gaps.",
+                "Pauses are gaps under %s before work that had already been launched; they are included in the gaps.",
                 tm_format_time(below, tm_int(tm_get(pauses, "below_ps"))));
 }
 
 static const struct tm_table lengths = {
     .id = "gap-lengths",
-    .caption = "Long gaps by length",
+    .caption = "Long gaps by duration",
     .shows = "from_ps, to_ps, count, total_ps",
     .list = "gaps.histogram",
     .paper_rows = 64,
@@ -231,7 +232,7 @@ static const struct tm_table lengths = {
 
 static const struct tm_table longest = {
     .id = "gaps-longest",
-    .caption = "Longest gaps and what the host did meanwhile",
+    .caption = "Longest gaps and the host activity during them",
     .shows = "begin_ps, dur_ps, device, step, cause, host_event, host_thread wide, calls.usual_ps wide, "
              "launch.dur_ps wide = Launch call, before wide, after",
     .list = "gaps.longest",
@@ -255,7 +256,7 @@ static void emit_gaps(const struct tm_content *content)
 
 static const char *no_gaps(const struct tm_value *summary)
 {
-    return tm_if_none(summary, "gaps.count", "there is no gap between the activities of a device");
+    return tm_if_none(summary, "gaps.count", "there is no gap between device activities");
 }
 
 const struct tm_section tm_gaps_section = {
@@ -274,9 +275,9 @@ static void emit_host_facts(const struct tm_content *content, const struct tm_va
                                 "eager.small_kernel_ps rare, eager.host_ps rare, sync.count, sync.total_ps rare";
     static const char *const parts[][2] = { { "overhead_pct", "Host overhead" },
                                             { "launches", "Launches" },
-                                            { "launch_delay", "Launch to begin" },
-                                            { "queue_empty", "Idle with nothing launched" },
-                                            { "sync", "Waits for the device" } };
+                                            { "launch_delay", "Launch latency" },
+                                            { "queue_empty", "Empty launch queue" },
+                                            { "sync", "Host sync" } };
     char all[sizeof(overhead) + sizeof(facts)];
 
     (void)snprintf(all, sizeof(all), "%s%s", tm_has(tm_get(host, "overhead_pct")) ? overhead : "", facts);
@@ -286,20 +287,19 @@ static void emit_host_facts(const struct tm_content *content, const struct tm_va
 
 static const struct tm_table waits = {
     .id = "host-waits",
-    .caption = "Where the host waits for the device or for a result",
-    .shows = "name, caller, annotation wide, count sums, total_ps sums, longest_ps, longest_begin_ps, "
-             "host wide",
+    .caption = "Host sync calls",
+    .shows = "name, caller, annotation wide, count sums, total_ps sums, longest_ps, longest_begin_ps, host wide",
     .list = "host.sync.rows",
     .rest_at = "host.sync.rest",
     .total_at = "host.sync",
-    .total_title = "all waits",
+    .total_title = "all sync calls",
     .paper_rows = 8,
     .is_detail = true,
 };
 
 static const struct tm_table empty_queues = {
     .id = "host-queue-empty",
-    .caption = "Longest stretches with nothing launched",
+    .caption = "Longest intervals with an empty launch queue",
     .shows = "device, begin_ps, dur_ps",
     .list = "host.queue_empty.longest",
     .paper_rows = 5,
@@ -356,42 +356,39 @@ const struct tm_section tm_host_section = {
 static void emit_fallback_facts(const struct tm_content *content, const struct tm_value *fallback)
 {
     static const char *const parts[][2] = { { "cpu_ops", "Operations run on the host" },
-                                            { "host_ops", "Device operations that work with the host" },
-                                            { "round_trips", "Round trips over the host" } };
+                                            { "host_ops", "Device operations that involve the host" },
+                                            { "round_trips", "Host round trips" } };
 
     tm_emit_facts(content, "fallback-facts", "fallback",
-                  "callbacks.count rare = Calls back to the host, "
-                  "callbacks.total_ps rare = Time in calls back, "
-                  "cpu_ops.count rare = Operations run on the host, "
-                  "cpu_ops.total_ps rare = Time in operations on the host, "
-                  "host_ops.count rare = Device operations that work with the host, "
-                  "host_ops.total_ps rare = Time in operations with the host, round_trips.count rare, "
-                  "round_trips.host_ps rare");
+                  "callbacks.count rare = Host callbacks, callbacks.total_ps rare = Time in host callbacks, "
+                  "cpu_ops.count rare = Operations run on the host, cpu_ops.total_ps rare = Time in operations on "
+                  "the host, host_ops.count rare = Device operations that involve the host, host_ops.total_ps rare = "
+                  "Time in operations with the host, round_trips.count rare, round_trips.host_ps rare");
     tm_emit_nulls(content, fallback, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 static const struct tm_table callbacks = {
     .id = "fallback-callbacks",
-    .caption = "Calls of the program back to the host",
+    .caption = "Host callbacks",
     .shows = "name, kind, op wide, count sums, total_ps sums, longest_ps, begin_ps, host wide",
     .list = "fallback.callbacks.rows",
     .rest_at = "fallback.callbacks.rest",
     .total_at = "fallback.callbacks",
-    .total_title = "all calls back",
+    .total_title = "all host callbacks",
     .paper_rows = 8,
 };
 
 static void emit_operations(const struct tm_content *content, struct tm_table operations)
 {
     operations.shows = "name = Operation, op wide, count sums, total_ps sums, longest_ps, begin_ps, host wide";
-    operations.total_title = "all of them";
+    operations.total_title = "all rows";
     operations.paper_rows = 8;
     tm_emit_table(content, &operations);
 }
 
 static const struct tm_table trips = {
     .id = "fallback-round-trips",
-    .caption = "Longest round trips over the host",
+    .caption = "Longest host round trips",
     .shows = "device, begin_ps, dur_ps, bytes, host_event",
     .list = "fallback.round_trips.longest",
     .paper_rows = 5,
@@ -410,7 +407,7 @@ static void emit_fallback(const struct tm_content *content)
                                                 .rest_at = "fallback.cpu_ops.rest",
                                                 .total_at = "fallback.cpu_ops" });
     emit_operations(content, (struct tm_table){ .id = "fallback-host-ops",
-                                                .caption = "Operations of the device that work with the host",
+                                                .caption = "Device operations that involve the host",
                                                 .list = "fallback.host_ops.rows",
                                                 .rest_at = "fallback.host_ops.rest",
                                                 .total_at = "fallback.host_ops" });
@@ -427,7 +424,7 @@ static const char *no_fallback(const struct tm_value *summary)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         if (tm_int(tm_path(summary, counts[i])) > 0)
             return "";
-    return "nothing of it was found, as far as the profile tells";
+    return "nothing was found in this profile";
 }
 
 const struct tm_section tm_fallback_section = { .id = "fallback",

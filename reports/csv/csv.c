@@ -429,8 +429,8 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
         tm_content_say(&(struct tm_content){ .summary = c.summary, .medium = &csv_medium, .to = &c, .run = run });
     c.section = NULL;
     list_file(&c, "findings.csv", "Findings", (int64_t)c.finding_count, 0);
-    list_file(&c, "finding-places.csv", "Where findings can be looked at", (int64_t)c.place_count, 0);
-    list_file(&c, "columns.csv", "What the columns of the tables are", (int64_t)c.column_count, 0);
+    list_file(&c, "finding-places.csv", "Time ranges of findings", (int64_t)c.place_count, 0);
+    list_file(&c, "columns.csv", "Column definitions", (int64_t)c.column_count, 0);
     close_file(&c, c.places);
     close_file(&c, c.findings);
     close_file(&c, c.columns);

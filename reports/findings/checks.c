@@ -91,7 +91,7 @@ static void check_steps_fill_window(const struct subject *of, struct check *c)
 {
     const struct tm_value *windows = tm_path(of->root, "window.hosts"), *job = tm_path(of->root, "window.job");
 
-    c->why = "the window is not that of the analyzed steps";
+    c->why = "the window is not defined by the analyzed steps";
     if (strcmp(tm_text(tm_path(of->root, "window.mode")), "steps") != 0)
         return;
     for (size_t i = 0; i < tm_length(windows); i++) {
@@ -180,7 +180,7 @@ static void check_mean(const struct subject *of, struct check *c)
     const int64_t count = ps_of(steps, "samples"), mean_ps = ps_of(steps, "mean_ps");
     int64_t elapsed_ps = 0, found_ps, apart_ps;
 
-    c->why = "fewer steps are listed than were measured";
+    c->why = "not all analyzed steps are listed";
     if (!count || (uint64_t)count != tm_length(samples))
         return;
     for (size_t i = 0; i < tm_length(samples); i++)
@@ -199,7 +199,7 @@ static void check_rows_and_rest(const struct subject *of, struct check *c)
         { "ops.rows", "ops.rest", "ops.self_ps", "self_ps" },
     };
 
-    c->why = "no kernel and no operation was recorded";
+    c->why = "no kernel or operation was recorded";
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         const struct tm_value *total = tm_path(of->root, tables[i].total);
 
@@ -262,21 +262,22 @@ static void check_lines(const struct subject *of, struct check *c)
 static const struct identity of_summary[] = {
     { "steps_fill_window", "Step times add up to the window", "ps", check_steps_fill_window, NULL },
     { "busy_and_idle", "Busy and idle time of each device add up to its window", "ps", NULL, check_busy_and_idle },
-    { "busy_within_window", "No device is busy for longer than its window", "ps", NULL, check_busy_within_window },
+    { "busy_within_window", "Busy time of each device is at most its window", "ps", NULL, check_busy_within_window },
     { "step_parts", "The parts of each step add up to the step time", "ps", check_step_parts, NULL },
     { "idle_by_cause", "Idle time by cause adds up to the idle time", "ps", NULL, check_idle_by_cause },
     { "gaps_are_idle", "Idle gaps add up to the idle time", "ps", NULL, check_gaps_are_idle },
-    { "idle_savings", "Findings claim no more than the idle time", "ps", check_idle_savings, NULL },
+    { "idle_savings", "Savings in idle time are at most the idle time", "ps", check_idle_savings, NULL },
     { "exposed_within_total", "Exposed time is at most the total, in each row", "ps", check_exposed, NULL },
-    { "mean_of_samples", "Number of steps times the mean is the elapsed time", "ps", check_mean, NULL },
-    { "rows_and_rest", "Rows of kernels and operations and the rest add up to their totals", "ps", check_rows_and_rest,
+    { "mean_of_samples", "Number of steps times the mean equals the elapsed time", "ps", check_mean, NULL },
+    { "rows_and_rest", "Rows of kernels and operations, including the remaining rows, add up to their totals",
+      "ps", check_rows_and_rest,
       NULL },
     { "one_clock", "No step ends on the device before it starts on the host", "count", check_one_clock, NULL },
     { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes, NULL },
 };
 static const struct identity of_inspection[] = {
     { "files_and_events", "Events of the files add up to the events read", "count", check_files, NULL },
-    { "lines_and_classes", "Events of the lines and of the classes are the same", "count", check_lines, NULL },
+    { "lines_and_classes", "Events by line and events by class are equal", "count", check_lines, NULL },
     { "events_in_classes", "Events of all classes are at most the events read", "count", check_classes, NULL },
 };
 /* clang-format on */

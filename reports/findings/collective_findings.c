@@ -356,7 +356,7 @@ struct beginnings {
     uint32_t of[3][UCHAR_MAX + 1];
 };
 
-static_assert(COUNT(words) <= 32, "a bit of each");
+static_assert(COUNT(words) <= 32, "similar parts of each");
 
 static void note_beginnings(struct beginnings *b)
 {
@@ -817,7 +817,7 @@ static void emit_late(struct tm_finding *f, const struct late_devices *late)
 
             length += (size_t)snprintf(
                 line + length, sizeof(line) - length,
-                late->count > LATE_IN_TITLE ? "%s%s %s" : "%s%s causes %s (%s; it comes last in %s of %s)",
+                late->count > LATE_IN_TITLE ? "%s%s %s" : "%s%s causes %s (%s; arrives last in %s of %s)",
                 k > i ? ", " : "", tm_finding_device(f, name, tm_get(row, "device")), tm_row_pct(a, row, "caused_pct"),
                 tm_row_time(b, row, "caused_ps"), tm_row_count(c, row, "last_count"), tm_row_count(d, row, "count"));
         }

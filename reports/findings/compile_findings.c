@@ -152,7 +152,7 @@ static void describe_shapes(const struct tm_value *events, const char *module, c
 
         known++;
         if (change.lengths_differ) {
-            (void)snprintf(to, to_bytes, " with another number of arguments");
+            (void)snprintf(to, to_bytes, " with a different number of arguments");
             return;
         }
         if (change.count) {
@@ -163,7 +163,7 @@ static void describe_shapes(const struct tm_value *events, const char *module, c
     if (known > 1 && !strstr(first, "...")) /* what was left out of a long list may have changed */
         (void)snprintf(
             to, to_bytes,
-            " always for the same shapes and types, so it was a new function object or another static argument");
+            " always for the same shapes and types, so the function object was new or a static argument changed");
 }
 
 /* --- the findings --- */

@@ -129,7 +129,7 @@ uint32_t tm_finding_case_bit(const struct tm_finding_row *row, const char *name)
     for (uint32_t i = 0; row->cases[i]; i++)
         if (strcmp(row->cases[i], name) == 0)
             return (uint32_t)1 << i;
-    assert(!"a case that schemas/findings.json does not have");
+    assert(!"a case that is missing in schemas/findings.json");
     return 0;
 }
 

@@ -160,7 +160,7 @@ static void append_waits(struct verdict *v, const struct tm_value *findings, con
     if (!waits || share <= tm_double(tm_get(loss, "share_pct")))
         return;
     (void)snprintf(text, sizeof(text),
-                   " For %s of the window, launched work waits on the device; the recoverable part is unknown.",
+                   " Launched work is stalled on the device for %s of the window; the recoverable part is unknown.",
                    tm_format_pct(pct, share));
     append(v, text);
 }
@@ -209,7 +209,7 @@ static void list_bad(const struct tm_value *kpis, char *out, size_t out_bytes)
 /* Without a loss, the key figures in the red are the place to look. */
 static void append_bad(struct verdict *v, const char *bad)
 {
-    append(v, " But key figures are bad: ");
+    append(v, " But these key figures are out of range: ");
     append(v, bad + 2);
     append(v, ".");
 }
@@ -304,7 +304,7 @@ tm_status tm_verdict_add(struct tm_run *run, struct tm_value *summary, const str
     else
         append_busy(&v, summary, t);
     if (tm_is(tm_path(summary, "input.partial")))
-        append(&v, " The input is damaged: this is what could be read.");
+        append(&v, " The input is damaged: the figures cover what could be read.");
     tm_add_string(to, "text", v.text);
     tm_add_string(to, "severity", v.severity);
     return run->error.status;

@@ -66,7 +66,7 @@ static void measure_utilization(const struct tm_value *s, struct figure *f)
 
     take(s, "total.utilization_pct", 1, f);
     if (f->is_known)
-        (void)snprintf(f->note, sizeof(f->note), "idle %s; the aim is under 10 %%", tm_format_pct(pct, 100 - f->value));
+        (void)snprintf(f->note, sizeof(f->note), "idle %s; target: under 10%%", tm_format_pct(pct, 100 - f->value));
 }
 
 /* Without kernels the table has operations, which are not launched one by one. */
@@ -76,7 +76,7 @@ static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
     char mean[TM_FORMAT_BYTES], count[TM_FORMAT_BYTES];
 
     if (tm_query_is_platform(s, "tpu") || tm_query_is_platform(s, "cpu")) {
-        unknown(f, "only GPUs launch kernels; the table of kernels holds operations here");
+        unknown(f, "only GPUs launch kernels; the kernel table lists operations here");
         return;
     }
     if (tm_has(tm_get(s, "kernels")) && tm_int(tm_path(s, "kernels.count")) == 0) {
@@ -85,7 +85,7 @@ static void measure_kernel_duration(const struct tm_value *s, struct figure *f)
     }
     take(s, "kernels.weighted_mean_ps", PS_PER_MS, f);
     if (f->is_known && tm_has(plain))
-        (void)snprintf(f->note, sizeof(f->note), "plain mean %s of %s compute kernels",
+        (void)snprintf(f->note, sizeof(f->note), "plain mean %s over %s compute kernels",
                        tm_format_time(mean, tm_int(plain)),
                        tm_format_count(count, tm_int(tm_path(s, "kernels.compute_count"))));
 }
@@ -106,7 +106,7 @@ static void measure_compile_time(const struct tm_value *s, struct figure *f)
 static void measure_unexpected_compiles(const struct tm_value *s, struct figure *f)
 {
     if (tm_query_is_session(s))
-        unknown(f, "no steps are marked, so that a compile inside of one cannot be told");
+        unknown(f, "no steps are marked, so compiles during steps cannot be detected");
     else
         take(s, "compile.inside_steps.count", 1, f);
 }
@@ -123,8 +123,8 @@ static void measure_peak_memory(const struct tm_value *s, struct figure *f)
             fullest = tm_at(list, i);
     }
     if (!fullest) {
-        unknown(f, tm_length(list) ? "the allocators do not tell how much they may hand out"
-                                   : tm_reason_of(s, "memory.allocators"));
+        unknown(f,
+                tm_length(list) ? "the allocators do not report their capacity" : tm_reason_of(s, "memory.allocators"));
         return;
     }
     set(f, tm_double(tm_get(fullest, "peak_pct")));
@@ -147,7 +147,7 @@ static void measure_exposed_collective(const struct tm_value *s, struct figure *
 
     take_share(s, "total.exposed_collective_ps", f);
     if (f->is_known && tm_int(tm_path(s, "total.collective_ps")) > 0)
-        (void)snprintf(f->note, sizeof(f->note), "collectives run for %s in all",
+        (void)snprintf(f->note, sizeof(f->note), "collectives run for %s in total",
                        tm_format_time(total, tm_int(tm_path(s, "total.collective_ps"))));
 }
 
@@ -195,11 +195,13 @@ static void measure_bandwidth(const struct tm_value *s, struct figure *f)
     take(s, "roofline.memory_pct", 1, f);
     if (!f->is_known)
         return;
-    (void)snprintf(f->note, sizeof(f->note), "%s of %s per device; bytes known of %s of the computing time%s",
+    (void)snprintf(f->note, sizeof(f->note), "%s of %s per device; bytes known for %s of the compute time%s",
                    tm_format_rate(rate, tm_double(tm_path(s, "roofline.bandwidth"))),
                    tm_format_rate(peak, tm_double(tm_path(s, "roofline.devices[0].peak_bandwidth"))),
                    tm_format_pct(pct, known),
-                   f->value > 100 ? "; over 100 %: caches serve part of them, or the cost model counts too much" : "");
+                   f->value > 100 ? "; over 100%%: caches serve part of the bytes, or the cost model overestimates "
+                                    "them"
+                                  : "");
 }
 
 /* The roofline has the figure if the costs of most of the compute time are known. */
@@ -224,7 +226,7 @@ static void measure_occupancy(const struct tm_value *s, struct figure *f)
 
     take(s, "occupancy.mean_pct", 1, f);
     if (f->is_known && all_ps > known_ps)
-        (void)snprintf(f->note, sizeof(f->note), "known of %s of the kernel time",
+        (void)snprintf(f->note, sizeof(f->note), "known for %s of the kernel time",
                        tm_format_pct(pct, tm_share_pct(known_ps, all_ps)));
 }
 
@@ -251,7 +253,7 @@ static void note_top_op(const struct tm_value *s, struct figure *f)
 
     if (members > 1)
         (void)snprintf(of, sizeof(of), " (%s operations)", tm_format_count(count, members));
-    (void)snprintf(f->note, sizeof(f->note), "%s%s; %lld of %lld operations take 80 %%",
+    (void)snprintf(f->note, sizeof(f->note), "%s%s; %lld of %lld operations account for 80%%",
                    tm_short_name(name, tm_text(tm_get(top, members > 1 ? "family"
                                                            : members   ? "longest"
                                                                        : "name"))),
@@ -276,7 +278,7 @@ static void explain_share(const struct tm_value *s, const struct tm_thresholds *
     char pct[TM_FORMAT_BYTES];
 
     (void)s;
-    (void)snprintf(why, WHY_BYTES, "no single cause of it reaches %s of the window",
+    (void)snprintf(why, WHY_BYTES, "no single cause reaches %s of the window",
                    tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
 }
 
@@ -289,10 +291,10 @@ static void explain_short(const struct tm_value *s, const struct tm_thresholds *
     char share[TM_FORMAT_BYTES], least[TM_FORMAT_BYTES];
 
     if (pause_ps >= 0 && work_ps > 0 && pct <= limit)
-        (void)snprintf(why, WHY_BYTES, "pauses between kernels take %s of work and pauses; up to %s is ordinary",
+        (void)snprintf(why, WHY_BYTES, "pauses between kernels take %s of kernel time and pauses; up to %s is normal",
                        tm_format_pct(share, pct), tm_format_pct(least, limit));
     else
-        (void)snprintf(why, WHY_BYTES, "pauses between kernels cost less than %s of the window",
+        (void)snprintf(why, WHY_BYTES, "pauses between kernels take less than %s of the window",
                        tm_format_pct(least, t->limit[TM_LIMIT_MENTION_SHARE].value));
 }
 
@@ -321,14 +323,14 @@ static void explain_compile(const struct tm_value *s, const struct tm_thresholds
 {
     (void)s;
     (void)t;
-    (void)snprintf(why, WHY_BYTES, "none of it is inside the analyzed steps");
+    (void)snprintf(why, WHY_BYTES, "no compile starts during the analyzed steps");
 }
 
 static void explain_top_op(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
 {
     (void)s;
     (void)t;
-    (void)snprintf(why, WHY_BYTES, "nothing in this profile shows that this operation could be faster");
+    (void)snprintf(why, WHY_BYTES, "the profile gives no indication that this operation could be faster");
 }
 
 static void explain_occupancy(const struct tm_value *s, const struct tm_thresholds *t, char why[WHY_BYTES])
@@ -337,7 +339,7 @@ static void explain_occupancy(const struct tm_value *s, const struct tm_threshol
 
     (void)s;
     (void)snprintf(why, WHY_BYTES,
-                   "no kernel but matrix products and attention, which need few warps, loses %s of the window by it",
+                   "no kernel, except matmuls and attention, which need few warps, loses %s of the window to it",
                    tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
 }
 
@@ -346,7 +348,7 @@ static void explain_balance(const struct tm_value *s, const struct tm_thresholds
     char pct[TM_FORMAT_BYTES];
 
     (void)s;
-    (void)snprintf(why, WHY_BYTES, "the other devices wait for it for less than %s of the window",
+    (void)snprintf(why, WHY_BYTES, "other devices wait for the slowest one for less than %s of the window",
                    tm_format_pct(pct, t->limit[TM_LIMIT_MENTION_SHARE].value));
 }
 
@@ -354,7 +356,7 @@ static void explain_memory(const struct tm_value *s, const struct tm_thresholds 
 {
     (void)s;
     (void)t;
-    (void)snprintf(why, WHY_BYTES, "full memory costs no time as long as no allocation fails");
+    (void)snprintf(why, WHY_BYTES, "full memory costs no time unless an allocation fails");
 }
 
 /* --- the table --- */
@@ -428,7 +430,7 @@ static void add_kpi(struct tm_value *to, const char *id, const struct tm_thresho
                     const struct tm_value *marks)
 {
     if (f->is_known && !kpi->has_bands && !*f->why)
-        unknown(f, "no limit is set; --thresholds takes one");
+        unknown(f, "no limit is set (see --thresholds)");
     tm_add_string(to, "id", id);
     tm_add_string(to, "title", kpi->title);
     if (!f->is_known)

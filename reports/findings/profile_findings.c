@@ -459,7 +459,7 @@ static void describe_event_cap(const struct tm_value *summary, char text[MARK_BY
 {
     if (tally_of(summary, "event-cap") > 0)
         tm_format_append(text, MARK_BYTES,
-                         "a JSON file holds exactly as many events as its writer stops at: what came later is missing");
+                         "a JSON file has exactly as many events as its writer's limit: later events are missing");
 }
 
 static void describe_device_cap(const struct tm_value *summary, char text[MARK_BYTES])
@@ -470,7 +470,7 @@ static void describe_device_cap(const struct tm_value *summary, char text[MARK_B
     if (host)
         tm_format_append(
             text, MARK_BYTES,
-            "%s has exactly %s device events, where the profiler stops: what came later is missing and looks idle",
+            "%s has exactly %s device events, the profiler's limit: later events are missing and look like idle time",
             tm_row_name(name, host, "host"), tm_row_count(count, host, "device_events"));
 }
 
@@ -504,7 +504,7 @@ static void describe_dropped(const struct tm_value *summary, char text[MARK_BYTE
 
 static void describe_warned(const struct tm_value *summary, char text[MARK_BYTES])
 {
-    describe_warning(summary, false, "the profiler left a warning", text);
+    describe_warning(summary, false, "the profiler reported warnings", text);
 }
 
 static void describe_graphs(const struct tm_value *summary, char text[MARK_BYTES])
@@ -517,7 +517,7 @@ static void describe_graphs(const struct tm_value *summary, char text[MARK_BYTES
     if (count)
         tm_format_append(text, MARK_BYTES,
                          "graphs on %zu device%s were recorded as one event each: their kernels, and the pauses "
-                         "between them, count as computing",
+                         "between them, count as compute",
                          count, tm_format_plural(count));
 }
 
@@ -533,13 +533,13 @@ static void describe_damage(const struct tm_value *summary, char text[MARK_BYTES
         damaged += problems ? (int64_t)problems : tm_is(tm_get(tm_at(files, i), "partial"));
     }
     if (damaged > 0)
-        tm_format_append(text, MARK_BYTES, "the input is damaged or cut short: this is of what could be read");
+        tm_format_append(text, MARK_BYTES, "the input is damaged or truncated: the figures cover what could be read");
 }
 
 static void describe_copy(const struct tm_value *summary, char text[MARK_BYTES])
 {
     if (tm_query_copy_note(summary))
-        tm_format_append(text, MARK_BYTES, "read from JAX's JSON, a copy of the profile that lacks a part of it");
+        tm_format_append(text, MARK_BYTES, "read from JAX's JSON, an incomplete copy of the profile");
 }
 
 static bool is_loss_of_events(const struct tm_value *tallies, size_t at)
@@ -571,7 +571,7 @@ static void describe_nesting(const struct tm_value *summary, char text[MARK_BYTE
     if (tally_of(summary, "deep-nesting") > 0)
         tm_format_append(
             text, MARK_BYTES,
-            "%s spans lay too deep in others to be followed: causes and self times may be of those around them",
+            "%s events were nested too deeply to follow: causes and self times may belong to the events around them",
             tm_format_count(count, tally_of(summary, "deep-nesting")));
 }
 

@@ -63,7 +63,7 @@ const char *const tm_limit_id[TM_LIMIT_COUNT] = {
     [TM_LIMIT_LONG_LAUNCH] = "long_launch",
 };
 
-static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "what was seen is a bit per row");
+static_assert(TM_KPI_COUNT <= 32 && TM_LIMIT_COUNT <= 32, "findings are marked as seen by one bit per row");
 
 /* What the reader carries along: where messages come from, and the one place for a failure. */
 struct reading {
@@ -115,7 +115,7 @@ static void check_keys(const struct reading *r, const cJSON *object, const char 
         if (index < 0)
             return;
         if (seen & 1u << index)
-            refuse(r, member->string, "stands there twice");
+            refuse(r, member->string, "occurs twice");
         seen |= 1u << index;
     }
 }
@@ -129,7 +129,7 @@ static void take_text(const struct reading *r, const cJSON *row, const char *key
     if (!member)
         return;
     if (!cJSON_IsString(member)) {
-        refuse(r, key, "is not a text");
+        refuse(r, key, "is not a string");
         return;
     }
     length = strlen(member->valuestring);
@@ -141,7 +141,7 @@ static void take_text(const struct reading *r, const cJSON *row, const char *key
         refuse(r, key, "is not valid UTF-8");
     for (const char *at = member->valuestring; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)
-            refuse(r, key, "has a control character");
+            refuse(r, key, "contains a control character");
     }
     memcpy(out, member->valuestring, length + 1);
 }
@@ -202,7 +202,7 @@ static void take_bands(const struct reading *r, const cJSON *row, const char *id
     if (to->higher_is_better ? to->good < to->bad : to->good > to->bad)
         (void)tm_fail(
             r->error, TM_ERR_USAGE, -1,
-            "cannot use thresholds of '%s': of '%s' a %s value is better, so 'good' (%g) must not be %s 'bad' (%g)",
+            "cannot use thresholds of '%s': for '%s', a %s value is better, so 'good' (%g) must not be %s 'bad' (%g)",
             r->file, id, to->higher_is_better ? "higher" : "lower", to->good, to->higher_is_better ? "below" : "above",
             to->bad);
 }
@@ -216,7 +216,7 @@ static void take_direction(const struct reading *r, const cJSON *row, struct tm_
     if (!member)
         return;
     if (!cJSON_IsString(member)) {
-        refuse(r, "direction", "is not a text");
+        refuse(r, "direction", "is not a string");
         return;
     }
     index = expect_word(r, "direction", member->valuestring, words, 2);
@@ -284,7 +284,7 @@ static void take_rows(const struct reading *r, const cJSON *root, const char *ke
         if (index < 0)
             return;
         if (seen & 1u << index)
-            refuse(r, id->valuestring, "stands there twice");
+            refuse(r, id->valuestring, "occurs twice");
         seen |= 1u << index;
         take(r, row, index);
     }

@@ -145,7 +145,7 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j, const s
     char text[TM_WHY_BYTES];
 
     if (all == 0) /* a run of a batch */
-        (void)snprintf(text, sizeof(text), "No gate is for this job.");
+        (void)snprintf(text, sizeof(text), "No gate applies to this job.");
     else if (worst == TM_GATE_PASSED && count[TM_GATE_SKIPPED] == 0)
         (void)snprintf(text, sizeof(text), all == 1 ? "The gate passed." : "All %zu gates passed.", all);
     else if (worst == TM_GATE_PASSED)
@@ -153,7 +153,7 @@ static void add_verdict(struct tm_value *to, const struct tm_judging *j, const s
                        all);
     else
         (void)snprintf(text, sizeof(text), "%zu of %zu gates %s: %.200s%s.", count[worst], all,
-                       worst == TM_GATE_FAILED ? "failed" : "cannot be judged", first_name(rows, worst),
+                       worst == TM_GATE_FAILED ? "failed" : "could not be evaluated", first_name(rows, worst),
                        count[worst] > 1 ? " and others" : "");
     tm_add_string(to, "text", text);
     tm_add_string(to, "severity", worst == TM_GATE_FAILED ? "critical" : worst == TM_GATE_UNKNOWN ? "warning" : "info");
@@ -269,7 +269,7 @@ static void add_step_time(struct init *init)
         strcmp(tm_text(tm_path(init->summary, "steps.source")), "session") == 0)
         return;
     (void)tm_format_time(value, tm_whole(figure.value));
-    (void)snprintf(note, sizeof(note), "It was %s here. It differs on another device: leave this gate out there.",
+    (void)snprintf(note, sizeof(note), "Its value here was %s. It differs between devices: omit this gate there.",
                    value);
     struct tm_value *gate = add_gate(init, of->path, note);
 
@@ -299,7 +299,7 @@ static void add_kpi(struct init *init, const struct tm_value *kpi)
     if (!figure || figure->gate != TM_GATE_BAND || !tm_has(tm_get(kpi, "value")) || !tm_has(tm_get(kpi, "good")))
         return;
     (void)snprintf(path, sizeof(path), "kpis[%.40s].value", id);
-    (void)snprintf(note, sizeof(note), "%.100s: it was %s.", tm_text(tm_get(kpi, "title")),
+    (void)snprintf(note, sizeof(note), "%.100s: the value was %s.", tm_text(tm_get(kpi, "title")),
                    tm_format_unit(shown, value, unit));
     const double bound = is_upper ? value + room : fmax(value - room, 0);
 
@@ -317,7 +317,8 @@ static void add_at_most(struct init *init, const struct tm_run_figure *of)
     if (!find(init, &figure, of->path) || (is_size && !(figure.value > 0)))
         return;
     if (is_size)
-        (void)snprintf(note, sizeof(note), "%s: it was %s.", of->gate_note, tm_format_bytes(value, figure.value));
+        (void)snprintf(note, sizeof(note), "%s: the value was %s.", of->gate_note,
+                       tm_format_bytes(value, figure.value));
     struct tm_value *const gate = add_gate(init, of->path, is_size ? note : of->gate_note);
 
     tm_add_string(gate, "title", of->gate_title);
@@ -357,13 +358,15 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
 
     tm_add_string(root, "schema", "tracemill.gates");
     tm_add_int(root, "schema_version", 1);
-    tm_add_string(root, "note", "Made from a run as it was: change the limits to what you want to hold. docs/gates.md");
+    tm_add_string(root, "note",
+                  "Created from an existing run: change the limits to your requirements. See "
+                  "docs/gates.md");
     struct init init = { .summary = summary, .list = tm_add_array(root, "gates") };
 
     measure_noise(&init, run);
     add_gates(&init);
     if (tm_length(init.list) == 0)
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no figure in the run that a gate could hold");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "the run has no figure that a gate can check");
     if (!tm_failed(run))
         (void)print(run, doc, to);
     tm_doc_free(doc);
@@ -514,7 +517,7 @@ static void put_facts(FILE *to, const struct tm_value *row)
     if (is_known && tm_has(tm_get(row, "change_pct"))) {
         char pct[TM_FORMAT_BYTES];
 
-        (void)fprintf(to, " (%s%s %%)", tm_double(tm_get(row, "change_pct")) > 0 ? "+" : "",
+        (void)fprintf(to, " (%s%s%%)", tm_double(tm_get(row, "change_pct")) > 0 ? "+" : "",
                       tm_format_number(pct, tm_double(tm_get(row, "change_pct"))));
     }
 }

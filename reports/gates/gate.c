@@ -114,7 +114,9 @@ bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm
     const char *const unit = text + length + strspn(text + length, " ");
 
     if (length == 0)
-        return refuse(wrong, "it is no number", "a limit is a number with its unit, as \"150ms\", \"90%\" or \"3GiB\"");
+        return refuse(wrong, "it is not a number",
+                      "a limit is a number with its unit, such as \"150ms\", \"90%\" or "
+                      "\"3GiB\"");
     if (length > NUMBER_MOST)
         return refuse(wrong, "it is too long for a limit", NULL);
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -130,9 +132,9 @@ bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm
             continue;
         limit->kind = unit_of[i].kind;
         limit->number = strtod(number, NULL) * unit_of[i].size;
-        return isfinite(limit->number) || refuse(wrong, "it is past what numbers can be", NULL);
+        return isfinite(limit->number) || refuse(wrong, "it is out of range", NULL);
     }
-    return refuse(wrong, "its unit is not known", ALL_UNITS);
+    return refuse(wrong, "its unit is unknown", ALL_UNITS);
 }
 
 /* --- units of figures --- */
@@ -144,15 +146,16 @@ static const struct figure_unit {
     enum tm_limit_unit kind;
     const char *what, *hint;
 } figure_units[] = {
-    { "ps",      1,    TM_IN_TIME,      "the figure is a time",             "its units are ps, ns, us, ms and s, as in 150ms" },
-    { "ns",      1e3,  TM_IN_TIME,      "the figure is a time",             "its units are ps, ns, us, ms and s, as in 150ms" },
-    { "us",      1e6,  TM_IN_TIME,      "the figure is a time",             "its units are ps, ns, us, ms and s, as in 150ms" },
-    { "ms",      1e9,  TM_IN_TIME,      "the figure is a time",             "its units are ps, ns, us, ms and s, as in 150ms" },
-    { "s",       1e12, TM_IN_TIME,      "the figure is a time",             "its units are ps, ns, us, ms and s, as in 150ms" },
-    { "%",       1,    TM_IN_PERCENT,   "the figure is a share in percent", "write it as 90%" },
-    { "bytes",   1,    TM_IN_BYTES,     "the figure is a size",             "its units are B, KiB, MiB, GiB and TiB, as in 3GiB" },
-    { "bytes/s", 1,    TM_IN_BYTE_RATE, "the figure is a bandwidth",        "its units are B/s, MB/s, GB/s, TB/s and GiB/s" },
-    { "FLOP/s",  1,    TM_IN_FLOP_RATE, "the figure is a rate of operations", "its units are FLOP/s, GFLOP/s, TFLOP/s and PFLOP/s" },
+    { "ps",      1,    TM_IN_TIME,      "the figure is a time",             "use ps, ns, us, ms or s, as in 150ms" },
+    { "ns",      1e3,  TM_IN_TIME,      "the figure is a time",             "use ps, ns, us, ms or s, as in 150ms" },
+    { "us",      1e6,  TM_IN_TIME,      "the figure is a time",             "use ps, ns, us, ms or s, as in 150ms" },
+    { "ms",      1e9,  TM_IN_TIME,      "the figure is a time",             "use ps, ns, us, ms or s, as in 150ms" },
+    { "s",       1e12, TM_IN_TIME,      "the figure is a time",             "use ps, ns, us, ms or s, as in 150ms" },
+    { "%",       1,    TM_IN_PERCENT,   "the figure is a percentage", "write it as 90%" },
+    { "bytes",   1,    TM_IN_BYTES,     "the figure is a size",             "use B, KiB, MiB, GiB or TiB, as in 3GiB" },
+    { "bytes/s", 1,    TM_IN_BYTE_RATE, "the figure is a bandwidth",        "use B/s, MB/s, GB/s, TB/s or GiB/s" },
+    { "FLOP/s",  1,    TM_IN_FLOP_RATE, "the figure is a FLOP rate", "use FLOP/s, GFLOP/s, TFLOP/s or "
+      "PFLOP/s" },
 };
 
 /* clang-format on */
@@ -177,7 +180,7 @@ bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double 
             return true;
         return refuse(wrong, u->what, u->hint);
     }
-    return has_no_unit || refuse(wrong, "the figure is a number without a unit", "write the number alone");
+    return has_no_unit || refuse(wrong, "the figure is a number without a unit", "write the number only");
 }
 
 const char *const tm_rule_name[TM_RULES] = {
@@ -312,7 +315,8 @@ static bool gate_check_limit(const struct tm_gate *gate, struct tm_wrong *wrong)
         return false;
     }
     if (is_in_percent(gate->rule) && kind != TM_IN_NUMBER && kind != TM_IN_BARE && kind != TM_IN_PERCENT) {
-        *wrong = (struct tm_wrong){ "it is a change in percent", "the rule without '_pct' takes a change with a unit" };
+        *wrong = (struct tm_wrong){ "it is a change in percent", "use the rule without '_pct' for a change with a "
+                                                                 "unit" };
         return false;
     }
     return true;
@@ -384,7 +388,7 @@ static bool split(struct expression *e, struct tm_wrong *wrong)
     if (e->figure_length == 0)
         wrong->reason = "it has no figure";
     else if (e->sign == '\0')
-        wrong->reason = "it compares the figure with nothing";
+        wrong->reason = "it has no operator";
     else if (e->sign == '=' || (e->sign == '!' && !has_equals))
         wrong->reason = "the operators are '>', '>=', '<', '<=' and '!='";
     if (wrong->reason)
@@ -392,7 +396,7 @@ static bool split(struct expression *e, struct tm_wrong *wrong)
     e->limit = text + at + 1 + has_equals;
     e->limit += strspn(e->limit, " ");
     if (!*e->limit)
-        wrong->reason = "it compares the figure with nothing";
+        wrong->reason = "it has no operator";
     return !wrong->reason;
 }
 
@@ -532,7 +536,7 @@ static void take_text(struct reading *r, const struct tm_gate *gate, const struc
     const struct tm_value *v = tm_get(from, member);
 
     if (v && tm_type_of(v) != TM_STRING)
-        refuse_member(r, gate, member, "is no text");
+        refuse_member(r, gate, member, "is not a string");
     else if (v)
         *text = tm_text(v);
 }
@@ -561,8 +565,8 @@ static bool read_limit(struct reading *r, struct tm_gate *gate, const struct tm_
         gate->limit_text = number_text(r, gate->limit.number);
         return true;
     default:
-        *wrong = (struct tm_wrong){ "it is neither a number nor a text with a unit",
-                                    "a limit is a number with its unit, as \"150ms\", \"90%\" or \"3GiB\"" };
+        *wrong = (struct tm_wrong){ "it is neither a number nor a string with a unit",
+                                    "a limit is a number with its unit, such as \"150ms\", \"90%\" or \"3GiB\"" };
         return false;
     }
 }
@@ -596,7 +600,7 @@ static void take_effect(struct reading *r, struct tm_gate *gate, const struct tm
         return;
     if (!is_read || limit.number < 0 ||
         (limit.kind != TM_IN_NUMBER && limit.kind != TM_IN_BARE && limit.kind != TM_IN_PERCENT))
-        refuse_member(r, gate, "min_effect_pct", "is no number of percent, 0 or more");
+        refuse_member(r, gate, "min_effect_pct", "is not a percentage of 0 or more");
     gate->min_effect_pct = limit.number;
 }
 
@@ -605,7 +609,7 @@ static void take_figure(struct reading *r, struct tm_gate *gate, const struct tm
     take_text(r, gate, from, "figure", &gate->figure);
     if (!gate->figure || !*gate->figure) {
         (void)tm_gate_refuse(r->run, r->gates, gate, "it has no 'figure'");
-        tm_hint(&r->run->error, "a figure is a path in summary.json, as \"steps.median_ps\"");
+        tm_hint(&r->run->error, "a figure is a path in summary.json, such as \"steps.median_ps\"");
     } else if (strlen(gate->figure) >= TM_FIGURE_BYTES) {
         refuse_member(r, gate, "figure", "is longer than 511 bytes");
     }
@@ -620,7 +624,7 @@ static void check_members(struct reading *r, const struct tm_gate *gate, const s
         if (is_one_of(member, gate_member, COUNT(gate_member), &nearest) ||
             is_one_of(member, tm_rule_name, TM_RULES, &nearest))
             continue;
-        refuse_member(r, gate, member, "is no member of a gate");
+        refuse_member(r, gate, member, "is not a member of a gate");
         if (nearest.word)
             tm_hint(&r->run->error, "did you mean '%s'?", nearest.word);
         return;
@@ -635,7 +639,7 @@ static void take_job(struct reading *r, struct tm_gate *gate, const struct tm_va
     wrong = gate->job ? tm_glob_wrong(gate->job) : NULL;
     if (!wrong)
         return;
-    refuse_member(r, gate, "job", "is no pattern of names");
+    refuse_member(r, gate, "job", "is not a valid name pattern");
     tm_hint(&r->run->error, "%s", wrong);
 }
 
@@ -648,11 +652,11 @@ static void check_twice(struct reading *r, const struct tm_gate *gate)
 
         if (other->rule == gate->rule && other->number != gate->number && strcmp(other->figure, gate->figure) == 0 &&
             (!gate->job || (other->job && strcmp(other->job, gate->job) == 0))) {
-            (void)tm_gate_refuse(r->run, r->gates, gate, "gate %zu has a '%s' of this figure too", other->number,
+            (void)tm_gate_refuse(r->run, r->gates, gate, "gate %zu also has a '%s' for this figure", other->number,
                                  tm_rule_name[gate->rule]);
             if (other->job && !gate->job)
-                tm_hint(&r->run->error, "the last gate that fits a job counts: put the one for all "
-                                        "jobs before those of some");
+                tm_hint(&r->run->error, "the last matching gate applies: put gates for all jobs before gates for "
+                                        "some jobs");
             return;
         }
     }
@@ -688,7 +692,7 @@ static void take_gate(struct reading *r, size_t number, const struct tm_value *f
     struct tm_gate gate = { .number = number, .required = true };
 
     if (tm_type_of(from) != TM_OBJECT) {
-        (void)tm_gate_refuse(r->run, r->gates, &gate, "it is no object");
+        (void)tm_gate_refuse(r->run, r->gates, &gate, "it is not an object");
         return;
     }
     take_figure(r, &gate, from);
@@ -716,9 +720,9 @@ static tm_status check_file(struct reading *r, const struct tm_value *root)
         if (is_one_of(tm_key_at(root, i), file_member, COUNT(file_member), &nearest))
             continue;
         const tm_status st =
-            tm_gate_refuse(r->run, r->gates, &nowhere, "'%.60s' is no member of a gate file", tm_key_at(root, i));
+            tm_gate_refuse(r->run, r->gates, &nowhere, "'%.60s' is not a member of a gate file", tm_key_at(root, i));
 
-        tm_hint(&r->run->error, nearest.word ? "did you mean '%s'?" : "the limits are below '%s'",
+        tm_hint(&r->run->error, nearest.word ? "did you mean '%s'?" : "the limits go under '%s'",
                 nearest.word ? nearest.word : "gates");
         return st;
     }
@@ -740,9 +744,9 @@ static tm_status count_rules(struct reading *r, const struct tm_value *list, siz
             *rules += tm_get(tm_at(list, i), tm_rule_name[rule]) != NULL;
     }
     if (tm_length(list) == 0)
-        return tm_gate_refuse(r->run, r->gates, &nowhere, "there is no gate in it");
+        return tm_gate_refuse(r->run, r->gates, &nowhere, "it contains no gates");
     if (*rules > TM_GATES_MOST || tm_length(list) > TM_GATES_MOST)
-        return tm_gate_refuse(r->run, r->gates, &nowhere, "there are more than 4,096 limits in it");
+        return tm_gate_refuse(r->run, r->gates, &nowhere, "it contains more than 4,096 limits");
     return TM_OK;
 }
 

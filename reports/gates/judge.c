@@ -233,7 +233,7 @@ static void refuse_type(struct tm_judging *j, const struct tm_gate_result *r)
     static const char *const what[] = { [TM_STRING] = "a text", [TM_ARRAY] = "a list", [TM_OBJECT] = "an object" };
     char names[TM_ERROR_TEXT - 32];
 
-    (void)tm_gate_refuse(j->run, j->gates, r->gate, "'%.200s' is %s, no figure", r->path, what[r->figure.type]);
+    (void)tm_gate_refuse(j->run, j->gates, r->gate, "'%.200s' is %s, not a figure", r->path, what[r->figure.type]);
     tm_figure_suggest(j->input->summary, r->path, names, sizeof(names));
     if (*names)
         tm_hint(&j->run->error, "did you mean %s?", names);
@@ -278,7 +278,7 @@ static void take_limit(struct tm_judging *j, struct tm_gate_result *r)
     (void)tm_gate_refuse(j->run, j->gates, gate, "the limit '%.60s' cannot be used: %s", gate->limit_text,
                          wrong.reason);
     if (tm_rule_is_relative(gate->rule) && gate->limit.kind == TM_IN_PERCENT)
-        tm_hint(&j->run->error, "a change in percent is %s_pct", tm_rule_name[gate->rule]);
+        tm_hint(&j->run->error, "use %s_pct for a change in percent", tm_rule_name[gate->rule]);
     else if (wrong.hint)
         tm_hint(&j->run->error, "%s", wrong.hint);
 }
@@ -397,15 +397,11 @@ static void test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
         not_known(r);
         say(r, "%s", j->steps.refused);
     } else if (j->steps.steps < TM_NOISE_SAMPLES_LEAST || j->steps.base_steps < TM_NOISE_SAMPLES_LEAST) {
-        say(r,
-            "%zu and %zu steps are too few for a test, which needs %d each: the limit holds as it "
-            "is",
+        say(r, "%zu and %zu steps are too few for a test, which needs %d each: the limit applies as it is",
             j->steps.base_steps, j->steps.steps, TM_NOISE_SAMPLES_LEAST);
     } else if (isnan(is_mean(r->path) ? j->steps.mean.p : j->steps.median.p)) {
         r->is_untested = true;
-        say(r,
-            "consecutive steps resemble each other, so that they are worth only %s independent ones: too few for a "
-            "test",
+        say(r, "consecutive steps are correlated and worth only %s independent ones: too few for a test",
             tm_format_number(worth, j->steps.effective));
     }
     r->noise = stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
@@ -481,7 +477,7 @@ static void judge_relative(const struct tm_judging *j, struct tm_gate_result *r)
         return;
     if (fabs(r->change_pct) < effect) {
         r->status = TM_GATE_PASSED;
-        say(r, "a change below %s does not count", tm_format_pct(pct, effect));
+        say(r, "changes below %s do not count", tm_format_pct(pct, effect));
     } else if (fabs(r->change_pct) <= r->spread_pct) {
         r->status = TM_GATE_PASSED;
         say(r, "two runs of the same program differ by up to %s (%.200s)", tm_format_pct(pct, r->spread_pct),
@@ -521,7 +517,7 @@ static void judge_change(struct tm_judging *j, struct tm_gate_result *r)
     judge_relative(j, r);
     if (r->status == TM_GATE_PASSED && is_step_time(r->path) && !is_mean(r->path) && has_changed(j, true) &&
         !has_changed(j, false))
-        say(r, "the mean has changed, the median has not: hold mean_step_time too");
+        say(r, "the mean changed, the median did not: add a gate for mean_step_time");
 }
 
 static bool is_partial(const struct tm_value *summary)
@@ -552,7 +548,7 @@ static void judge_gate(struct tm_judging *j, struct tm_gate_result *r)
         take_limit(j, r);
     if (!j->job && r->gate->job) {
         r->status = TM_GATE_SKIPPED;
-        say(r, "it is for the jobs '%.100s' of a batch, and this run has no job", r->gate->job);
+        say(r, "it applies to the jobs '%.100s' of a batch, and this run has no job", r->gate->job);
         return;
     }
     if (tm_failed(j->run) || r->figure.state != TM_FIGURE_KNOWN)

@@ -233,7 +233,7 @@ static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYT
 
 enum { ROW_BYTES_MOST = 1 << 20 };
 
-static const char hint[] = "move it away and merge again: a new one is made of the results that the manifest names";
+static const char hint[] = "move it away and merge again: a new one is created from the results in the manifest";
 
 /* Memory that SQLite may take, set before it is first used. */
 /* Of all that SQLite holds, most is a cache: it takes less before it fails. */
@@ -277,9 +277,9 @@ static tm_status history_fail(struct tm_history *history, sqlite3 *db)
         return tm_fail(error, TM_ERR_LIMIT, -1, "out of memory for the history '%s'", history->path);
     case SQLITE_CORRUPT:
     case SQLITE_TOOBIG:
-        return history_is_damaged(history, "its pages contradict each other");
+        return history_is_damaged(history, "its pages are inconsistent");
     case SQLITE_NOTADB:
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is no history: it is no SQLite database", history->path);
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "'%s' is not a history: it is not a SQLite database", history->path);
         tm_hint(error, "%s", hint);
         return TM_ERR_INPUT;
     case SQLITE_IOERR:
@@ -321,7 +321,7 @@ static bool history_find(struct tm_history *history)
         return false;
     }
     if (!S_ISREG(info.st_mode)) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "the history '%s' is no file of its own, but %s", history->path,
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "the history '%s' is not a regular file, but %s", history->path,
                       S_ISLNK(info.st_mode)   ? "a symbolic link"
                       : S_ISDIR(info.st_mode) ? "a folder"
                                               : "something else");
@@ -394,7 +394,8 @@ static void refuse(struct tm_history *history, const char *advice, const char *f
     va_start(args, format);
     (void)vsnprintf(why, sizeof(why), format, args);
     va_end(args);
-    (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "'%s' is no history of this version: %s", history->path, why);
+    (void)tm_fail(&history->run->error, TM_ERR_INPUT, -1, "'%s' is not a history of this version: %s", history->path,
+                  why);
     tm_hint(&history->run->error, "%s", advice);
 }
 
@@ -411,14 +412,14 @@ static void check(struct tm_history *history)
         refuse(history, hint, "it is a database of another program");
     else if (version < 1 || version > TM_HISTORY_VERSION)
         refuse(history, version > TM_HISTORY_VERSION ? "use the newer tracemill that wrote it, or move it away" : hint,
-               "its tables have version %lld, and %d is read", (long long)version, TM_HISTORY_VERSION);
+               "its tables have version %lld; this program reads version %d", (long long)version, TM_HISTORY_VERSION);
     else if (history_has_tables(history, extra))
         check_pages(history);
     else if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
         (void)history_fail(history, history->db);
     else if (*extra)
-        refuse(history, "remove what was added; what others put into the file does not last",
-               "'%s' in it was not made by tracemill", extra);
+        refuse(history, "remove what was added: changes by other programs are not kept",
+               "'%s' in it was not created by tracemill", extra);
     else
         refuse(history, hint, "tables are missing");
 }
@@ -668,7 +669,7 @@ static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *stat
         wrong = "summary";
     if (!wrong)
         return TM_OK;
-    (void)snprintf(what, sizeof(what), "a row has a '%s' that cannot be right", wrong);
+    (void)snprintf(what, sizeof(what), "a row has an invalid '%s'", wrong);
     return history_is_damaged(history, what);
 }
 
@@ -774,7 +775,7 @@ tm_status tm_history_open(struct tm_history **to, struct tm_run *run, const char
 
     if (!tm_failed(run) && !history_find(history)) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no history '%s'", path);
-        tm_hint(&run->error, "'tracemill batch merge' makes it");
+        tm_hint(&run->error, "create it with 'tracemill batch merge'");
     }
     if (!tm_failed(run))
         history_open_file(history);
@@ -943,7 +944,7 @@ static void ask_night(struct tm_history *history, const char *sql, const char *u
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         (void)history_fail(history, history->db);
     if (code == SQLITE_ROW && (!history_read_text(statement, 0, false, &text) || strlen(text) >= 11))
-        (void)history_is_damaged(history, "a row has a 'night' that cannot be right");
+        (void)history_is_damaged(history, "a row has an invalid 'night'");
     (void)snprintf(night, 11, "%s", tm_failed(history->run) ? "" : text);
     (void)sqlite3_finalize(statement);
 }

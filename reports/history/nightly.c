@@ -21,7 +21,7 @@ static void night_add_link(struct tm_value *to, const char *key, const struct ni
     if (*report && tm_link_is_safe(path))
         tm_add_string(to, key, path);
     else
-        tm_add_null(to, key, "there is no report of it");
+        tm_add_null(to, key, "the run has no report");
 }
 
 /* The night in figures and in a sentence. */
@@ -56,7 +56,7 @@ static void add_figures(struct night *night)
 
 static const char *no_night(const struct night *night)
 {
-    return night->ahead ? "all runs are dated ahead" : "the history is empty";
+    return night->ahead ? "all dates are in the future" : "the history is empty";
 }
 
 /* "night", "figures" */
@@ -145,19 +145,19 @@ static bool is_step_worse(const struct night *night, double least_pct)
 static void add_kpis(struct night *night)
 {
     static const struct kpi
-        runs = { "runs", "Runs", "count", "Runs of the last night, and those of other nights that came with it." },
+        runs = { "runs", "Runs", "count",
+                 "Runs of the last night, and runs of other nights that were merged with it." },
         failed = { "failed", "Failed runs", "count",
-                   "Of these runs those that were refused, failed, or never got a result." },
-        worse = { "worse", "Jobs that got worse", "count",
-                  "Jobs of which the newest of these runs is further from the median of the seven good "
-                  "runs before than runs differ otherwise, in the step time or, where that stayed, in "
-                  "another figure." },
-        better = { "better", "Jobs that got better", "count", "The same to the other side." },
-        step = { "step_change", "Largest growth of a step", "%",
-                 "The largest change of a step time against the median of the seven good runs before." },
+                   "Of these, runs that were refused, failed, or never got a result." },
+        worse = { "worse", "Regressed jobs", "count",
+                  "Jobs whose newest run differs from the median of the previous seven good runs by more than the "
+                  "usual variation: in step time or, if that is unchanged, in another figure." },
+        better = { "better", "Improved jobs", "count", "The same in the other direction." },
+        step = { "step_change", "Largest step time increase", "%",
+                 "The largest change of a step time relative to the median of the previous seven good runs." },
         absent = { "absent", "Missing jobs", "count",
-                   "Jobs that ran on four or more of the seven nights before, and have now paused for longer "
-                   "than between two of those." },
+                   "Jobs that ran on at least four of the previous seven nights, and have now paused for longer than "
+                   "usual between two of those." },
         fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs." };
     struct tm_value *list = tm_add_array(night->root, "kpis");
     const double change = worst_step(night), bad = (double)failed_of(night);
@@ -172,15 +172,15 @@ static void add_kpis(struct night *night)
             : !has_worse                    ? "good"
             : is_step_worse(night, bad_pct) ? "bad"
                                             : "warning",
-            "no job has three good runs before");
+            "no job has three previous good runs");
     add_kpi(list, &better, has_judged ? (double)night->of_state[NIGHT_BETTER] : NAN, has_judged ? "good" : "unknown",
-            "no job has three good runs before");
+            "no job has three previous good runs");
     add_kpi(list, &step, change,
             isnan(change)                   ? "unknown"
             : is_step_worse(night, bad_pct) ? "bad"
             : is_step_worse(night, 0)       ? "warning"
                                             : "good",
-            "no step time has three good runs before");
+            "no step time has three previous good runs");
     add_kpi(list, &absent, (double)night->of_state[NIGHT_ABSENT],
             night->of_state[NIGHT_ABSENT] > 0 ? "warning" : "good", "");
     add_kpi(list, &fresh, (double)night->of_state[NIGHT_NEW], "info", "");
@@ -231,9 +231,9 @@ static void tell_runs(const struct night *night, char text[TEXT_BYTES])
     else
         tm_format_append(text, TEXT_BYTES, "All %llu runs are done", runs);
     if (partial > 0)
-        tm_format_append(text, TEXT_BYTES, ", %llu of damaged input", partial);
+        tm_format_append(text, TEXT_BYTES, ", %llu with damaged input", partial);
     if (night->of_others > 0)
-        tm_format_append(text, TEXT_BYTES, ", %llu of other nights", (unsigned long long)night->of_others);
+        tm_format_append(text, TEXT_BYTES, ", %llu from other nights", (unsigned long long)night->of_others);
 }
 
 static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
@@ -242,26 +242,27 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
                  absent = night->of_state[NIGHT_ABSENT], fresh = night->of_state[NIGHT_NEW];
 
     if (worse > 0)
-        tm_format_append(text, TEXT_BYTES, "; %zu job%s got worse", worse, tm_format_plural(worse));
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s regressed", worse, tm_format_plural(worse));
     if (better > 0)
-        tm_format_append(text, TEXT_BYTES, "%s %zu %sgot better", worse > 0 ? "," : ";", better,
+        tm_format_append(text, TEXT_BYTES, "%s %zu %simproved", worse > 0 ? "," : ";", better,
                          worse > 0     ? ""
                          : better == 1 ? "job "
                                        : "jobs ");
     if (worse + better == 0)
         tm_format_append(text, TEXT_BYTES,
-                         judged_count(night) > 0 ? "; no job changed by more than runs differ otherwise"
-                                                 : "; no job has enough good runs before to compare with");
+                         judged_count(night) > 0 ? "; no job changed by more than the usual variation"
+                                                 : "; no job has enough previous good runs to compare with");
     if (tm_nightly_gates_failed(night) > 0)
         tm_format_append(text, TEXT_BYTES, "; %llu failed %s gates", (unsigned long long)tm_nightly_gates_failed(night),
                          tm_nightly_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
-        tm_format_append(text, TEXT_BYTES, "; %zu job%s used to run and did not", absent, tm_format_plural(absent));
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s missing", absent, tm_format_plural(absent));
     if (fresh > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
     if (night->ahead > 0)
-        tm_format_append(text, TEXT_BYTES, "; %llu run%s dated ahead %s not judged", (unsigned long long)night->ahead,
-                         tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
+        tm_format_append(text, TEXT_BYTES, "; %llu run%s with future dates %s not judged",
+                         (unsigned long long)night->ahead, tm_format_plural(night->ahead),
+                         night->ahead == 1 ? "is" : "are");
     tm_format_append(text, TEXT_BYTES, ".");
 }
 
@@ -272,7 +273,7 @@ static void tell_worst(const struct night *night, char text[TEXT_BYTES])
 
     for (size_t i = 0; i < tm_length(findings); i++)
         if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), "night_worse") == 0) {
-            tm_format_append(text, TEXT_BYTES, " The most: %.400s.", tm_text(tm_get(tm_at(findings, i), "title")));
+            tm_format_append(text, TEXT_BYTES, " Largest: %.400s.", tm_text(tm_get(tm_at(findings, i), "title")));
             return;
         }
 }
@@ -283,7 +284,8 @@ static void night_add_verdict(struct night *night)
     char text[TEXT_BYTES] = "";
 
     if (!*night->date) {
-        tm_add_string(to, "text", night->ahead ? "All runs are dated ahead: none is judged." : "The history is empty.");
+        tm_add_string(to, "text",
+                      night->ahead ? "All runs have future dates, so none is judged." : "The history is empty.");
         tm_add_string(to, "severity", night->ahead ? "warning" : "info");
         return;
     }
@@ -319,17 +321,17 @@ static struct tm_value *add_run(struct tm_value *list, const struct night *night
 
 static void add_details(struct tm_value *to, const struct tm_history_run *row)
 {
-    tm_add_known(to, "revision", row->keys.revision, "it is not known");
+    tm_add_known(to, "revision", row->keys.revision, "it is unknown");
     tm_add_known(to, "label", row->keys.label, "none was given");
-    tm_add_known(to, "training", row->keys.training, "it is not of a training run");
+    tm_add_known(to, "training", row->keys.training, "the run is not a training run");
     if (row->keys.step >= 0)
         tm_add_int(to, "step", row->keys.step);
     else
-        tm_add_null(to, "step", "it is not of a training run");
-    tm_add_known(to, "platform", row->platform, "it is not known");
-    tm_add_known(to, "model", row->model, "it is not known");
-    tm_nightly_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is not known");
-    tm_nightly_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is not known");
+        tm_add_null(to, "step", "the run is not a training run");
+    tm_add_known(to, "platform", row->platform, "it is unknown");
+    tm_add_known(to, "model", row->model, "it is unknown");
+    tm_nightly_add_number(to, "hosts", row->hosts >= 0 ? (double)row->hosts : NAN, "it is unknown");
+    tm_nightly_add_number(to, "devices", row->devices >= 0 ? (double)row->devices : NAN, "it is unknown");
     if (tm_history_is_current(row))
         tm_nightly_add_number(to, "step_time_ps", row->figure[0], "it has none");
     else
@@ -385,7 +387,7 @@ static tm_status night_add_runs(struct night *night)
 
 static void add_figure(struct tm_value *to, const struct night_figure *judged)
 {
-    static const char not_judged[] = "there are fewer than three good runs before";
+    static const char not_judged[] = "there are fewer than three previous good runs";
 
     tm_nightly_add_number(to, "value", judged->value, "the run does not have it");
     tm_nightly_add_number(to, "before", judged->before, not_judged);
@@ -405,12 +407,12 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_string(to, "status", tm_result_status_words[judged->newest->status]);
     night_add_link(to, "report", night, texts->report);
     tm_add_known(to, "message", texts->message, "it did not fail");
-    tm_add_known(to, "revision", judged->newest->revision, "it is not known");
+    tm_add_known(to, "revision", judged->newest->revision, "it is unknown");
     tm_add_known(to, "label", texts->label, "none was given");
-    tm_add_known(to, "platform", texts->platform, "it is not known");
-    tm_add_known(to, "model", texts->model, "it is not known");
-    tm_nightly_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is not known");
-    tm_nightly_add_number(to, "devices", texts->devices >= 0 ? (double)texts->devices : NAN, "it is not known");
+    tm_add_known(to, "platform", texts->platform, "it is unknown");
+    tm_add_known(to, "model", texts->model, "it is unknown");
+    tm_nightly_add_number(to, "hosts", texts->hosts >= 0 ? (double)texts->hosts : NAN, "it is unknown");
+    tm_nightly_add_number(to, "devices", texts->devices >= 0 ? (double)texts->devices : NAN, "it is unknown");
     tm_add_known(to, "severity", texts->severity, "it has no verdict");
     tm_add_known(to, "verdict", texts->verdict, "it has no verdict");
     tm_add_known(to, "finding", texts->finding, "it has none");

@@ -234,15 +234,15 @@ static void add_gate(struct tm_value *list, const struct tm_value *run, const st
 {
     struct tm_value *to = tm_add_object(list, NULL);
 
-    copy_text(to, "job", run, "it is not known");
-    copy_text(to, "id", run, "it is not known");
-    copy_text(to, "status", gate, "it is not known");
-    copy_text(to, "figure", gate, "it is not known");
+    copy_text(to, "job", run, "it is unknown");
+    copy_text(to, "id", run, "it is unknown");
+    copy_text(to, "status", gate, "it is unknown");
+    copy_text(to, "figure", gate, "it is unknown");
     copy_text(to, "title", gate, "it has none");
     copy_text(to, "value_text", gate, "the run does not have it");
-    copy_text(to, "limit_text", gate, "it is not known");
+    copy_text(to, "limit_text", gate, "it is unknown");
     copy_text(to, "baseline_text", gate, "there is none");
-    tm_add_known(to, "reason", tm_text(tm_get(gate, "why")), "the value tells");
+    tm_add_known(to, "reason", tm_text(tm_get(gate, "why")), "see the value");
 }
 
 static void add_of_status(struct tm_value *list, struct night *night, const char *status)
@@ -277,7 +277,7 @@ void tm_nightly_add_gates(struct night *night)
     struct tm_value *to, *list;
 
     if (!gates) {
-        tm_add_null(night->root, "gates", "none were asked for");
+        tm_add_null(night->root, "gates", "none was requested");
         return;
     }
     to = tm_add_object(night->root, "gates");
@@ -382,12 +382,12 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     if (point->step >= 0)
         tm_add_int(to, "step", point->step);
     else
-        tm_add_null(to, "step", "it is not of a training run");
+        tm_add_null(to, "step", "the run is not a training run");
     tm_add_string(to, "id", point->id);
-    tm_add_known(to, "revision", point->revision, "it is not known");
+    tm_add_known(to, "revision", point->revision, "it is unknown");
     tm_add_known(to, "revision_before",
                  change->at > 0 ? tm_nightly_point_at(night->history, axis->place[change->at - 1])->revision : "",
-                 "it is not known");
+                 "it is unknown");
 }
 
 static void add_place(struct tm_value *to, const struct night *night, size_t figure, const struct axis *axis)
@@ -399,7 +399,7 @@ static void add_place(struct tm_value *to, const struct night *night, size_t fig
     tm_add_string(to, "title", kind->name);
     tm_add_string(to, "unit", tm_doc_unit(kind->kind));
     tm_add_string(to, "axis", axis->name);
-    tm_add_known(to, "training", axis->training ? axis->training : "", "it is by time");
+    tm_add_known(to, "training", axis->training ? axis->training : "", "the runs are ordered by time");
 }
 
 /* Changes as rows of their own list. */
@@ -560,7 +560,7 @@ static struct tm_value *begin(struct night *night, const char *id, const char *s
 
 static struct tm_value *add_value(struct tm_value *to, double value, const char *unit, double limit)
 {
-    tm_nightly_add_number(to, "value", value, "it is not told by one figure");
+    tm_nightly_add_number(to, "value", value, "it is not about a single figure");
     tm_add_string(to, "unit", unit);
     tm_nightly_add_number(to, "limit", limit, "it has none");
     return tm_add_array(to, "evidence");
@@ -573,7 +573,7 @@ static struct tm_value *end(struct tm_value *to, int64_t at_stake_ps)
 
     tm_add_int(to, "at_stake_ps", at_stake_ps);
     tm_add_string(to, "stake_of", "a step");
-    tm_add_null(to, "share_pct", "a step is no window");
+    tm_add_null(to, "share_pct", "a step has no window");
     tm_add_string(to, "cause", "");
     fix = tm_add_array(to, "fix");
     (void)tm_add_array(to, "where");
@@ -585,7 +585,7 @@ static void add_report(struct tm_value *to, const char *title, const char *href)
     struct tm_value *link;
 
     if (!*href) {
-        tm_add_null(to, "link", "there is no report of it");
+        tm_add_null(to, "link", "the run has no report");
         return;
     }
     link = tm_add_object(to, "link");
@@ -638,11 +638,11 @@ void tm_nightly_add_failed_finding(struct night *night)
         if (tm_result_status_of(tm_text(tm_get(row, "status"))) != TM_RESULT_PARTIAL)
             tm_add_printed(evidence, NULL, "%s: %s: %.600s", short_name(name, tm_text(tm_get(row, "job"))),
                            tm_text(tm_get(row, "status")),
-                           tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "no reason is known");
+                           tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "the reason is unknown");
     }
     tm_add_string(end(to, 0), NULL,
-                  "Mend what the reason tells, and run the batch again: it does only what is not done (`--retry` for "
-                  "what was refused).");
+                  "Fix the reported cause and run the batch again: it processes only what is not done (`--retry` for "
+                  "refused runs).");
     add_report(to, "", "");
 }
 
@@ -705,15 +705,15 @@ void tm_nightly_add_absent_finding(struct night *night)
     for (size_t i = 0; i < night->jobs; i++)
         if (night->job[i].state == NIGHT_ABSENT)
             add_name(names, number++, absent, night->job[i].job);
-    tm_add_printed(to, "title", "%zu job%s used to run and did not: %s", absent, tm_format_plural(absent), names);
+    tm_add_printed(to, "title", "%zu job%s missing: %s", absent, tm_format_plural(absent), names);
     evidence = add_value(to, (double)absent, "count", NAN);
     for (size_t i = 0; i < night->jobs && tm_length(evidence) < LISTED; i++)
         if (night->job[i].state == NIGHT_ABSENT)
-            tm_add_printed(evidence, NULL, "%s: the last run is of %s", short_name(name, night->job[i].job),
+            tm_add_printed(evidence, NULL, "%s: the last run is from %s", short_name(name, night->job[i].job),
                            night->job[i].nights[0]);
     tm_add_string(end(to, 0), NULL,
-                  "Look whether the job ran, whether it was profiled, and whether its profiles lie where the batch "
-                  "looks for them.");
+                  "Check that the job ran, that it was profiled, and that its profiles are where the batch looks for "
+                  "them.");
     add_report(to, "", "");
 }
 
@@ -738,8 +738,8 @@ void tm_nightly_add_ahead_finding(struct night *night)
     fix = end(to, 0);
     tm_add_string(
         fix, NULL,
-        "Rename what is dated wrong, or tell its night (`--label night=2026-11-21`), and look at the clock of the "
-        "machine that dated it and of this one.");
+        "Correct the dates, or set the night (`--label night=2026-11-21`), and check the clocks of this machine and "
+        "of the one that dated the runs.");
     add_report(to, "", "");
 }
 
@@ -788,8 +788,8 @@ static void emit_since(struct tm_value *evidence, const struct night *night, con
     char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
 
     if (last)
-        tm_add_printed(evidence, NULL, "The last change of its level before: on %s%s%s, %s \xe2\x86\x92 %s",
-                       point->night, *point->revision ? ", revision " : "", point->revision,
+        tm_add_printed(evidence, NULL, "Previous change of its level: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
+                       *point->revision ? ", revision " : "", point->revision,
                        tm_nightly_value(before, last->before, &tm_figure_table[judged->worst]),
                        tm_nightly_value(after, last->after, &tm_figure_table[judged->worst]));
 }
@@ -807,21 +807,20 @@ static const struct night_point *last_good(const struct night_history *history, 
 static void emit_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
 {
     if (before && *before->revision && *now->revision && strcmp(before->revision, now->revision) != 0)
-        tm_add_printed(evidence, NULL, "Revision %s; the good run before it, of %s, has %s", now->revision,
+        tm_add_printed(evidence, NULL, "Revision %s; the previous good run, from %s, has %s", now->revision,
                        before->night, before->revision);
     else if (before && *now->revision && *before->revision)
-        tm_add_printed(evidence, NULL, "The same revision as the good run before it, %s", now->revision);
+        tm_add_printed(evidence, NULL, "Same revision as the previous good run, %s", now->revision);
 }
 
 static void add_compare(struct tm_value *fix, const struct night_point *before, const struct night_point *now)
 {
     if (!before)
         return;
-    tm_add_printed(fix, NULL, "Compare it with the good run before it, of %s.", before->night);
-    tm_add_printed(
-        fix, NULL,
-        "`tracemill compare runs/%s/summary.json runs/%s/summary.json` tells what changed, and what the causes are.",
-        before->id, now->id);
+    tm_add_printed(fix, NULL, "Compare it with the previous good run, from %s.", before->night);
+    tm_add_printed(fix, NULL,
+                   "`tracemill compare runs/%s/summary.json runs/%s/summary.json` shows what changed and why.",
+                   before->id, now->id);
 }
 
 void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged)
@@ -843,8 +842,9 @@ void tm_nightly_add_worse_finding(struct night *night, const struct night_judgem
     (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
     emit_figure(to, "title", prefix, worst, figure);
     evidence = add_value(to, worst->value, unit_of(figure), NAN);
-    tm_add_printed(evidence, NULL, "Median of the %zu good runs before: %s; changes up to %s are not told", worst->runs,
-                   tm_nightly_value(text, worst->before, figure), tm_nightly_value(band, worst->band, figure));
+    tm_add_printed(evidence, NULL, "Median of the previous %zu good runs: %s; changes up to %s are not reported",
+                   worst->runs, tm_nightly_value(text, worst->before, figure),
+                   tm_nightly_value(band, worst->band, figure));
     emit_others(evidence, judged);
     emit_since(evidence, night, judged);
     emit_revisions(evidence, before, judged->newest);

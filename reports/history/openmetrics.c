@@ -284,14 +284,14 @@ static const struct {
     double (*of)(const struct newest *job); /* NaN = nothing */
     int labels;
 } job_families[] = {
-    { "tracemill_run_success", NULL, "1: the newest run of the job has a report of a whole input", success, JOB + 1 },
-    { "tracemill_run_info", NULL, "which run the figures of the job are of: its newest one that has a report", one,
+    { "tracemill_run_success", NULL, "1: the newest run of the job has a report with complete input", success,
+      JOB + 1 },
+    { "tracemill_run_info", NULL, "the run that the figures of the job refer to: its newest one with a report", one,
       TEXTS },
-    { "tracemill_run_when_seconds", "seconds", "when that run was made, since 1970", when, JOB + 1 },
+    { "tracemill_run_when_seconds", "seconds", "time of that run, since 1970", when, JOB + 1 },
     { "tracemill_run_hosts", NULL, "hosts of that run", hosts, JOB + 1 },
     { "tracemill_run_devices", NULL, "devices of that run", devices, JOB + 1 },
-    { "tracemill_run_gates_failed", NULL, "1: a gate of that run failed; absent where none were held", gates_failed,
-      JOB + 1 },
+    { "tracemill_run_gates_failed", NULL, "1: a gate of that run failed; absent without gates", gates_failed, JOB + 1 },
 };
 
 static void put_jobs(const struct writing *w)
@@ -314,18 +314,17 @@ static void put_night(const struct writing *w)
 {
     struct tm day = { .tm_isdst = 0 };
 
-    put_family(w->to, "tracemill_night_start_seconds", "seconds",
-               "the last night that has runs: its first second in UTC");
+    put_family(w->to, "tracemill_night_start_seconds", "seconds", "the last night with runs: its first second in UTC");
     if (strptime(w->judged->last, "%Y-%m-%d", &day)) {
         (void)fputs("tracemill_night_start_seconds", w->to);
         put_value(w->to, (double)timegm(&day));
     }
     put_family(w->to, "tracemill_night_runs", NULL,
-               "runs of the last night, and of others that came with it, by how they went");
+               "runs of the last night, and of others that were merged with it, by status");
     for (int i = 0; i <= TM_RESULT_MISSING; i++)
         (void)fprintf(w->to, "tracemill_night_runs{status=\"%s\"} %" PRIu64 "\n", tm_result_status_words[i],
                       w->status[i]);
-    put_family(w->to, "tracemill_night_judged_runs", NULL, "the same runs by what their gates said");
+    put_family(w->to, "tracemill_night_judged_runs", NULL, "the same runs by gate result");
     for (int i = 0; i < VERDICTS; i++)
         (void)fprintf(w->to, "tracemill_night_judged_runs{gates=\"%s\"} %" PRIu64 "\n", verdict_word[i], w->verdict[i]);
     put_family(w->to, "tracemill_runs_dated_ahead", NULL,

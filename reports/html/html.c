@@ -247,7 +247,7 @@ static void put_partial(struct tm_page *page, const struct tm_front_page *front)
     tm_htmlw_text(&page->w, " ");
     if (tm_has(tm_get(page->summary, "coverage"))) {
         tm_page_open_link(page, "coverage", -1);
-        tm_htmlw_text(&page->w, "What is missing");
+        tm_htmlw_text(&page->w, "Incomplete data");
         tm_htmlw_close(&page->w);
     }
     tm_htmlw_close_line(&page->w);
@@ -461,7 +461,7 @@ static void put_footer(struct tm_page *page)
 
     tm_htmlw_class(&page->w, "footer", "page");
     tm_htmlw_open(&page->w, "p");
-    tm_htmlw_printf(&page->w, "Made by %s %s. Every figure is in %s, in exact units.", tm_text(tm_get(tool, "name")),
+    tm_htmlw_printf(&page->w, "Created by %s %s. All figures are in %s, in exact units.", tm_text(tm_get(tool, "name")),
                     tm_text(tm_get(tool, "version")), page->document->data);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);

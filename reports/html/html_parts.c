@@ -72,12 +72,12 @@ static void put_facts(struct parts_page *p)
     tm_htmlw_class(&p->w, "dl", "facts");
     put_total(p, "Parts", "parts");
     put_total(p, "Slices", "slices");
-    put_total(p, "Values of counters", "counters");
+    put_total(p, "Counter values", "counters");
     put_total(p, "Arrows", "arrows");
-    put_fact(p, "Length", time_text(text, tm_length(p->parts) ? p->end_ns - p->begin_ns : 0));
+    put_fact(p, "Duration", time_text(text, tm_length(p->parts) ? p->end_ns - p->begin_ns : 0));
     put_fact(p, "Size", tm_format_bytes(text, tm_double(tm_get(total, "bytes"))));
-    put_fact(p, "At most in a part, slices", tm_format_count(text, tm_int(tm_get(p->list, "max_events"))));
-    put_fact(p, "At most in a part, before compression",
+    put_fact(p, "Max slices per part", tm_format_count(text, tm_int(tm_get(p->list, "max_events"))));
+    put_fact(p, "Max size per part, before compression",
              tm_format_bytes(text, tm_double(tm_get(p->list, "max_bytes"))));
     tm_htmlw_close_line(&p->w);
 }
@@ -92,7 +92,7 @@ static void put_top(struct parts_page *p)
         tm_htmlw_open_with(&p->w, "div", "class", "banner", "role", "note", NULL);
         tm_htmlw_open(&p->w, "p");
         tm_htmlw_element(&p->w, "strong", NULL, "The input is damaged or incomplete.");
-        tm_htmlw_text(&p->w, " The parts hold what could be read.");
+        tm_htmlw_text(&p->w, " The parts contain what could be read.");
         tm_htmlw_close(&p->w);
         tm_htmlw_close_line(&p->w);
     }
@@ -119,16 +119,16 @@ static void put_head_row(struct parts_page *p)
         put_head_cell(p, "word", "Host");
     if (p->has_devices)
         put_head_cell(p, "word", "Device");
-    put_head_cell(p, "word", "Where in time");
-    put_head_cell(p, "n", "Begins at");
-    put_head_cell(p, "n", "Length");
+    put_head_cell(p, "word", "Time range");
+    put_head_cell(p, "n", "Start");
+    put_head_cell(p, "n", "Duration");
     if (p->has_steps)
         put_head_cell(p, "n", "Steps");
     put_head_cell(p, "n", "Slices");
     put_head_cell(p, "n", "Counters");
     put_head_cell(p, "n", "Arrow ends");
     put_head_cell(p, "n", "Size");
-    put_head_cell(p, "n", "Viewer memory, about");
+    put_head_cell(p, "n", "Viewer memory (estimated)");
     tm_htmlw_close(&p->w);
     tm_htmlw_close_line(&p->w);
 }
@@ -232,7 +232,8 @@ static void put_table(struct parts_page *p)
     tm_htmlw_class(&p->w, "div", "scroll");
     tm_htmlw_open(&p->w, "table");
     tm_htmlw_element(&p->w, "caption", NULL,
-                     "Times count from the first event of all parts; steps from 0. The memory is an estimate.");
+                     "Times are relative to the first event of all parts; steps are counted from 0. The memory is an "
+                     "estimate.");
     put_head_row(p);
     tm_htmlw_open(&p->w, "tbody");
     for (size_t i = 0; i < tm_length(p->parts); i++)
@@ -262,14 +263,15 @@ static void put_use(struct parts_page *p)
     tm_htmlw_element(&p->w, "h2", NULL, "How to open them");
     tm_htmlw_open(&p->w, "ul");
     put_step_of_use(p, "In a browser: open ", "ui.perfetto.dev",
-                    " and drop a part onto it. The file stays on this machine.");
-    put_step_of_use(p, "A part that a browser has no memory for: run ", "trace_processor server http part-0001.pftrace",
-                    ", then open the same page, which finds it.");
+                    " and drop a part onto it. The file does not leave this machine.");
+    put_step_of_use(p, "If a part is too large for the browser's memory: run ",
+                    "trace_processor server http part-0001.pftrace",
+                    ", then open the same page, which connects to it.");
     if (!is_json)
-        put_step_of_use(p, "The whole trace again: ", "cat part-*.pftrace > whole.pftrace",
-                        ", with the slices that were cut in pieces.");
-    put_step_of_use(p, "A slice that was open at a cut lies in both parts, each up to the cut, with the argument ",
-                    "tracemill_cut", "; its whole length is in its arguments. Arrows show inside of a part.");
+        put_step_of_use(p, "To restore the whole trace: ", "cat part-*.pftrace > whole.pftrace",
+                        ", with the slices that were cut into pieces.");
+    put_step_of_use(p, "A slice that was open at a cut is in both parts, each up to the cut, with the argument ",
+                    "tracemill_cut", "; its full duration is in its arguments. Arrows are shown only within a part.");
     put_step_of_use(p, "The same list for programs: ", "index.json", ".");
     tm_htmlw_close(&p->w);
     tm_htmlw_close(&p->w);
@@ -282,7 +284,7 @@ static void put_footer(struct parts_page *p)
 
     tm_htmlw_class(&p->w, "footer", "page");
     tm_htmlw_open(&p->w, "p");
-    tm_htmlw_printf(&p->w, "Made by %s %s.", tm_text(tm_get(tool, "name")), tm_text(tm_get(tool, "version")));
+    tm_htmlw_printf(&p->w, "Created by %s %s.", tm_text(tm_get(tool, "name")), tm_text(tm_get(tool, "version")));
     tm_htmlw_close(&p->w);
     tm_htmlw_close_line(&p->w);
 }
@@ -498,7 +500,7 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     put_cause(page, tm_text(tm_get(finding, "cause")));
     tm_htmlw_close(&page->w);
     tm_htmlw_open(&page->w, "div");
-    put_texts(page, "What to do", tm_length(fixes) > 1 ? "ol" : "ul", fixes, tm_page_advice);
+    put_texts(page, "Recommendations", tm_length(fixes) > 1 ? "ol" : "ul", fixes, tm_page_advice);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
     put_places(page, tm_get(finding, "where"));

@@ -283,7 +283,7 @@ void tm_page_name(struct tm_page *page, const char *name, size_t chars)
     tm_htmlw_class(&page->w, "span", "full");
     tm_htmlw_text(&page->w, seen);
     if (more)
-        tm_htmlw_printf(&page->w, " … (%zu bytes in all)", strlen(name));
+        tm_htmlw_printf(&page->w, " … (%zu bytes in total)", strlen(name));
     tm_htmlw_close(&page->w);
     tm_htmlw_close(&page->w);
 }

@@ -342,19 +342,19 @@ static void put_cell(struct writing *m, const char *text)
     tm_mdw_prose(&m->w, text, true);
 }
 
-/* "at most 150ms", "grows by 5 % at most" */
+/* "at most 150ms", "increase of at most 5%" */
 static void emit_limit(char *to, size_t bytes, const struct tm_value *gate)
 {
     static const struct {
-        const char *rule, *before, *behind;
+        const char *rule, *before;
     } words[] = {
-        { "max", "at most ", "" },
-        { "min", "at least ", "" },
-        { "equals", "", "" },
-        { "max_increase", "grows by ", " at most" },
-        { "max_increase_pct", "grows by ", " at most" },
-        { "max_decrease", "falls by ", " at most" },
-        { "max_decrease_pct", "falls by ", " at most" },
+        { "max", "at most " },
+        { "min", "at least " },
+        { "equals", "" },
+        { "max_increase", "increase of at most " },
+        { "max_increase_pct", "increase of at most " },
+        { "max_decrease", "decrease of at most " },
+        { "max_decrease_pct", "decrease of at most " },
     };
     const char *limit = text_of(gate, "limit_text"), *rule = text_of(gate, "rule");
     const size_t length = strlen(limit);
@@ -362,8 +362,7 @@ static void emit_limit(char *to, size_t bytes, const struct tm_value *gate)
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(rule, words[i].rule) == 0)
-            (void)snprintf(to, bytes, "%s%.60s%s%s", words[i].before, limit,
-                           is_bare && strstr(rule, "_pct") ? " %" : "", words[i].behind);
+            (void)snprintf(to, bytes, "%s%.60s%s", words[i].before, limit, is_bare && strstr(rule, "_pct") ? "%" : "");
     }
 }
 
@@ -392,7 +391,7 @@ static void put_gate(struct writing *m, const struct tm_value *row, const struct
     put_cell(m, is_known ? text_of(gate, "baseline_text") : "");
     text[0] = '\0';
     if (is_known && tm_has(tm_get(gate, "change_pct")))
-        (void)snprintf(text, sizeof(text), "%s%s %%", tm_double(tm_get(gate, "change_pct")) > 0 ? "+" : "",
+        (void)snprintf(text, sizeof(text), "%s%s%%", tm_double(tm_get(gate, "change_pct")) > 0 ? "+" : "",
                        tm_format_number(pct, tm_double(tm_get(gate, "change_pct"))));
     put_cell(m, text);
     tm_mdw_raw(&m->w, " |\n");
@@ -441,8 +440,10 @@ static void put_good(struct writing *m)
         if (!is(row, "verdict", "passed") && !is(row, "verdict", "not judged"))
             continue;
         if (!has_any)
-            tm_mdw_raw(&m->w, "<details><summary>Runs without a failed gate</summary>\n\n"
-                              "| job | | gates | against |\n| --- | --- | ---: | --- |\n");
+            tm_mdw_raw(&m->w, "<details><summary>Runs without a failed gate</summary>\n"
+                              "\n"
+                              "| job | | gates | baseline |\n"
+                              "| --- | --- | ---: | --- |\n");
         put_name(m, row);
         mdw_rawf(&m->w, " | %s | %zu | ", text_of(row, "verdict"), tm_length(tm_get(row, "gates")));
         if (runs == 1)
@@ -486,7 +487,7 @@ static void put_all(struct writing *m, const struct tm_value *gates, const char 
     if (m->left_out)
         mdw_rawf(&m->w, "%" PRIu64 " more rows: see the JUnit file or index.html.\n\n", m->left_out);
     if (*text_of(gates, "baseline")) {
-        tm_mdw_raw(&m->w, "<sub>against ");
+        tm_mdw_raw(&m->w, "<sub>baseline: ");
         tm_mdw_html(&m->w, text_of(gates, "baseline"));
         tm_mdw_raw(&m->w, "; ");
     } else {
@@ -789,8 +790,8 @@ static void put_finding_text(struct markdown *m, const struct tm_value *finding,
     tm_mdw_raw(&m->w, "\n\n");
     if (*cause)
         put_paragraph(m, TM_TONE_PLAIN, cause);
-    put_list(m, "What to do", tm_get(finding, "fix"));
-    put_list(m, "What shows it", tm_get(finding, "evidence"));
+    put_list(m, "Recommendations", tm_get(finding, "fix"));
+    put_list(m, "Evidence", tm_get(finding, "evidence"));
     put_places(m, tm_get(finding, "where"));
     if (tm_finding_link(finding)) {
         tm_mdw_raw(&m->w, "[");
@@ -931,7 +932,7 @@ static void put_tail(struct markdown *m)
 {
     m->w.bytes = sizeof(m->room);
     if (*m->left_out) {
-        tm_mdw_raw(&m->w, "Left out here to stay short, but in the other files of the report: ");
+        tm_mdw_raw(&m->w, "Omitted here, but in the other files of the report: ");
         put_paragraph(m, TM_TONE_PLAIN, m->left_out);
     }
     tm_mdw_raw(&m->w, "Written by tracemill ");

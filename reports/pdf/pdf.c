@@ -43,11 +43,11 @@ static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
     if (tm_failed(pdf->run))
         return;
     if (error == HPDF_FAILD_TO_ALLOC_MEM)
-        (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot make the PDF report: no memory is left");
+        (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1, "cannot create the PDF report: out of memory");
     else
         (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
-                      "cannot make the PDF report: a limit of the PDF library was reached");
-    tm_hint(&pdf->run->error, "choose the other reports with --format html,json,text");
+                      "cannot create the PDF report: a limit of the PDF library was reached");
+    tm_hint(&pdf->run->error, "select the other formats with --format html,json,text");
 }
 
 /* --- document --- */
@@ -75,7 +75,7 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
     for (int face = 0; face < TM_PDF_FACES; face++)
         if (!tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face]))
             (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
-                          "cannot make the PDF report: its fonts were not built right");
+                          "cannot create the PDF report: its fonts were not built correctly");
 }
 
 /* To be called when everything is drawn, before the document is saved. */

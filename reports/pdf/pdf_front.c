@@ -133,7 +133,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
         put_label(pdf, "Cause");
         put_prose(pdf, cause);
     }
-    put_lines(pdf, "What to do", tm_get(finding, "fix"), true);
+    put_lines(pdf, "Recommendations", tm_get(finding, "fix"), true);
     for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES; i++)
         put_place(pdf, tm_at(where, i), i == 0);
     put_file_link(pdf, finding);
@@ -242,7 +242,9 @@ static void put_facts(struct tm_pdf *pdf)
 static void put_verdict(struct tm_pdf *pdf)
 {
     const enum tm_role role = tm_pdf_role_of_tone(pdf->front.tone);
-    const char *text = *pdf->front.verdict ? pdf->front.verdict : "No verdict: the profile says too little.";
+    const char *text = *pdf->front.verdict ? pdf->front.verdict
+                                           : "No verdict: the profile does not contain enough "
+                                             "data.";
     const double inner = tm_pdf_column(pdf) - 28;
     double height;
 
@@ -324,7 +326,7 @@ static void draw_words(struct tm_pdf *pdf, const struct tm_key_figure *kpi, doub
 
 static void draw_why(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double baseline)
 {
-    const char *why = *kpi->why ? kpi->why : "no limit is set for it";
+    const char *why = *kpi->why ? kpi->why : "no limit is set";
 
     tm_pdf_encode(pdf, pdf->cell[0], TM_PDF_CELL_BYTES, why);
     tm_pdf_fit(pdf, &tm_pdf_quiet, pdf->cell[0], (1 - scale_begin) * tm_pdf_column(pdf), 1);

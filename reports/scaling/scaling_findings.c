@@ -93,17 +93,16 @@ static void add_note(struct tm_value *notes, const char *id, const char *text)
 static const struct {
     const char *id, *path, *text;
 } agreements[] = {
-    { "platform", "environment.platform",
-      "the runs are of different platforms: the speed-up also reflects the hardware" },
+    { "platform", "environment.platform", "the runs are from different platforms: speedup also reflects the hardware" },
     { "model", "environment.devices[0].model",
-      "the runs are of different device models: the speed-up also reflects the hardware" },
-    { "framework", "environment.hosts[0].framework", "the runs are of different frameworks" },
+      "the runs are from different device models: speedup also reflects the hardware" },
+    { "framework", "environment.hosts[0].framework", "the runs are from different frameworks" },
     { "versions", "environment.hosts[0].jax", "the runs have different versions of JAX" },
     { "versions", "environment.hosts[0].jaxlib", "the runs have different versions of jaxlib" },
     { "versions", "environment.hosts[0].driver", "the runs have different versions of the driver" },
     { "versions", "environment.hosts[0].libtpu", "the runs have different versions of libtpu" },
-    { "basis", "steps.basis", "the length of a step is measured by devices in one run, by the host in another" },
-    { "source", "steps.source", "the steps of the runs come from different marks" },
+    { "basis", "steps.basis", "step times are measured on the devices in one run, on the host in another" },
+    { "source", "steps.source", "the steps of the runs have different sources" },
     { "window", "settings.window", "the runs were analyzed with different windows" },
 };
 
@@ -154,8 +153,7 @@ static void note_steps(const struct scaling_study *s, size_t at, const char *lab
 
     for (size_t r = 0; r < point->side.runs; r++)
         if (!tm_has_steps(point->side.run[r].summary)) {
-            (void)snprintf(text, sizeof(text), "%s: a run has no marked steps; the whole session stands for one",
-                           label);
+            (void)snprintf(text, sizeof(text), "%s: a run has no marked steps; the whole session counts as one", label);
             add_note(notes, "no_steps", text);
             return;
         }
@@ -178,12 +176,12 @@ static void note_devices(const struct tm_scaling_point *point, const char *label
 
         if (recorded != point->devices)
             (void)snprintf(text, sizeof(text),
-                           "%s: the profile has %u of %u devices; figures per step and device are of these", label,
-                           recorded, point->devices);
+                           "%s: the profile contains %u of %u devices; figures per step and device refer to these",
+                           label, recorded, point->devices);
         else if (ranks > (int64_t)recorded)
             (void)snprintf(text, sizeof(text),
-                           "%s: the profile has %u device%s of a job of %lld ranks; N=PATH tells "
-                           "the whole number",
+                           "%s: the profile contains %u device%s of a job with %lld ranks; use N=PATH to give the "
+                           "total number",
                            label, recorded, tm_format_plural(recorded), (long long)ranks);
         else
             continue;
@@ -201,8 +199,7 @@ static void note_groups(const struct scaling_study *s, struct tm_value *notes)
         groups += s->point[i].side.runs > 1;
     if (groups > 0 && groups < s->points)
         add_note(notes, "groups",
-                 "some points have several runs, others one: the speed-up between such points has "
-                 "no interval");
+                 "some points have several runs, others one: the speedup between such points has no interval");
 }
 
 void tm_add_scaling_notes(struct scaling_study *s)
@@ -213,7 +210,7 @@ void tm_add_scaling_notes(struct scaling_study *s)
     if (s->facts[0].devices > 1) {
         char text[NOTE_BYTES];
 
-        (void)snprintf(text, sizeof(text), "speed-up and efficiency are against %.0f devices, not against one",
+        (void)snprintf(text, sizeof(text), "speedup and efficiency are relative to %.0f devices, not to one",
                        s->facts[0].devices);
         add_note(notes, "first_point", text);
     }
@@ -246,7 +243,7 @@ static char *interval_text(char *out, size_t out_bytes, const struct scaling_int
 
     out[0] = 0;
     if (!interval->why)
-        (void)snprintf(out, out_bytes, " (95 %% interval %s to %s)", tm_format_number(low, interval->low),
+        (void)snprintf(out, out_bytes, " (95%% interval %s to %s)", tm_format_number(low, interval->low),
                        tm_format_number(high, interval->high));
     return out;
 }
@@ -259,8 +256,7 @@ static void tell_speedup(const struct scaling_study *s, char *out)
 
     if (s->mode == SCALING_WEAK)
         (void)snprintf(out, VERDICT_BYTES,
-                       "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes "
-                       "%s; efficiency %s.",
+                       "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes %s; efficiency %s.",
                        s->facts[0].devices, tm_devices_text(devices, last->devices),
                        tm_format_number(speedup, last->speedup),
                        interval_text(interval, sizeof(interval), &last->speedup_interval),
@@ -282,16 +278,16 @@ static void tell_unclear(const struct scaling_study *s, char *out)
         weak[TM_FORMAT_BYTES];
 
     if (!isfinite(work)) {
-        (void)snprintf(
-            out, VERDICT_BYTES, "From %.0f to %s a step becomes %s times as fast; the compute time is not known.",
-            first->devices, tm_devices_text(devices, last->devices), tm_format_number(strong, last->time_gain));
+        (void)snprintf(out, VERDICT_BYTES,
+                       "From %.0f to %s, a step becomes %s times as fast; the compute time is unknown.", first->devices,
+                       tm_devices_text(devices, last->devices), tm_format_number(strong, last->time_gain));
         return;
     }
     (void)snprintf(
         out, VERDICT_BYTES,
-        "From %.0f to %s the total compute time changes by a factor of %s, that of each device by %s: neither "
-        "strong nor weak scaling. The efficiency is %s if the work is the same, %s if "
-        "it grows with the devices.",
+        "From %.0f to %s, the total compute time changes by a factor of %s, the compute time per device by %s: "
+        "neither strong nor weak scaling. The efficiency is %s if the work is constant, %s if it grows with the "
+        "devices.",
         first->devices, tm_devices_text(devices, last->devices), tm_format_number(total, work),
         tm_format_number(each, work / last->ideal), tm_format_pct(strong, 100 * last->time_gain / last->ideal),
         tm_format_pct(weak, 100 * last->time_gain));
@@ -315,7 +311,7 @@ void tm_add_scaling_verdict(struct scaling_study *s)
 
     if (s->points < 2 || !isfinite(last->efficiency_pct)) {
         tm_add_string(to, "text",
-                      s->points < 2 ? "All runs have the same number of devices: there is nothing to scale."
+                      s->points < 2 ? "All runs have the same number of devices, so scaling cannot be measured."
                                     : "The points cannot be compared: the steps of one have no duration.");
         tm_add_string(to, "severity", "info");
         return;
@@ -325,7 +321,7 @@ void tm_add_scaling_verdict(struct scaling_study *s)
     else
         tell_speedup(s, text);
     if (s->mode != SCALING_UNCLEAR && last->efficiency_pct < told_below_pct && part != SCALING_PARTS)
-        (void)snprintf(loss, sizeof(loss), " Most is lost to %s: %s.", part_title(part),
+        (void)snprintf(loss, sizeof(loss), " The largest loss is due to %s: %s.", part_title(part),
                        tm_format_pct(pct, last->lost_pct[part]));
     (void)snprintf(whole, sizeof(whole), "%s%s", text, loss);
     tm_add_string(to, "text", whole);
@@ -387,7 +383,7 @@ static void emit_by_points(const struct scaling_study *s, struct tm_value *evide
 
         (void)snprintf(devices, sizeof(devices), "%.0f", s->facts[i].devices);
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s", used ? ", " : "", devices,
-                                 isfinite(value) ? tm_format_pct(number, value) : "not known");
+                                 isfinite(value) ? tm_format_pct(number, value) : "unknown");
     }
     tm_add_printed(evidence, NULL, "%s, by devices: %s", what, text);
 }
@@ -437,7 +433,7 @@ static void emit_grown_rows(const struct scaling_study *s, struct tm_value *evid
     for (size_t i = 0; i < count; i++) {
         char name[TM_SHORT_NAME_BYTES], last[TM_FORMAT_BYTES], ideal[TM_FORMAT_BYTES];
 
-        tm_add_printed(evidence, NULL, "%s: %s of a step, %s if it scaled", tm_short_name(name, row[i].name),
+        tm_add_printed(evidence, NULL, "%s: %s of a step, %s with ideal scaling", tm_short_name(name, row[i].name),
                        tm_format_time(last, tm_whole(row[i].last_ps)),
                        tm_format_time(ideal, tm_whole(row[i].ideal_ps)));
     }
@@ -453,44 +449,38 @@ static const struct loss {
     [SCALING_COMMUNICATION] = { "scaling_communication",
                                 "Exposed collectives",
                                 "Exposed collectives",
-                                "Devices exchange data without compute at the same time: with more devices each "
-                                "computes less, and "
-                                "there is less to overlap the collectives with.",
-                                { "Overlap collectives with compute: the latency-hiding "
-                                  "scheduler (`--xla_gpu_enable_latency_hiding_scheduler=true`), "
-                                  "gradients reduced while the backward pass goes on.",
-                                  "Compute more per collective: a larger batch "
-                                  "per device, or accumulated gradients.",
-                                  "Move fewer bytes: gradients in bfloat16, parameters sharded so "
-                                  "that what is gathered is small.",
-                                  "Keep the axes with most traffic inside a host, where the links "
-                                  "are fast." } },
+                                "Collectives are not overlapped with compute: with more devices, each computes less, "
+                                "so there is less compute to overlap with.",
+                                { "Overlap collectives with compute: enable the latency-hiding scheduler "
+                                  "(`--xla_gpu_enable_latency_hiding_scheduler=true`), and reduce gradients during "
+                                  "the backward pass.",
+                                  "Compute more per collective: use a larger batch per device, or accumulate "
+                                  "gradients.",
+                                  "Move fewer bytes: reduce gradients in bfloat16, and shard parameters so that less "
+                                  "is gathered.",
+                                  "Keep the axes with the most traffic within one host, where the links are fast." } },
     [SCALING_IDLE] = { "scaling_idle",
                        "Idle time",
                        "Idle time",
-                       "The devices are idle: the host's work per step does not shrink "
-                       "with more devices, and limits short steps.",
-                       { "Look at the causes of idle time in the report of the largest run.",
-                         "Dispatch ahead: fetch results such as the loss every few steps, not in "
-                         "each.",
+                       "The devices are idle: the host's work per step does not shrink with more devices, and "
+                       "dominates short steps.",
+                       { "See the causes of idle time in the report of the largest run.",
+                         "Dispatch ahead: fetch results such as the loss every few steps, not in every step.",
                          "Load and copy the input of the next step while this one runs." } },
     [SCALING_COMPUTE] = { "scaling_computing",
-                          "Compute time that does not shrink with more devices",
-                          "Compute time that grows on each device",
-                          "Work that every device repeats, or kernels that are slower per element "
-                          "when their part is small.",
-                          { "Look for what is not sharded: optimizer states and updates, "
-                            "embeddings, losses over the whole batch; "
-                            "`jax.debug.visualize_array_sharding` shows how arrays lie.",
-                            "Check the shardings that the compiler chose where none was given "
+                          "Compute time does not shrink with more devices",
+                          "Compute time per device grows",
+                          "Every device repeats the same work, or kernels are less efficient on smaller shards.",
+                          { "Look for unsharded work: optimizer states and updates, embeddings, losses over the "
+                            "whole batch; `jax.debug.visualize_array_sharding` shows how arrays are sharded.",
+                            "Check the shardings that the compiler chose where none was specified "
                             "(`jax.lax.with_sharding_constraint`).",
-                            "Check the sizes per device: small or odd ones leave Tensor Cores, MXUs and "
-                            "multiprocessors unused." } },
+                            "Check the sizes per device: small or odd ones leave Tensor Cores, MXUs and SMs idle." } },
     [SCALING_COPIES] = { "scaling_copies",
                          "Exposed copies",
                          "Exposed copies",
-                         "Copies that do not shrink with more devices, or that share one link.",
-                         { "Give each device only its part of the input "
+                         "Copies do not shrink with more devices, or share one link.",
+                         { "Copy only its part of the input to each device "
                            "(`jax.make_array_from_process_local_data`).",
                            "Copy the input of the next step while this one runs." } },
 };
@@ -545,11 +535,9 @@ static void add_losses(struct scaling_study *s)
 static void add_imbalance(struct scaling_study *s)
 {
     static const char *const fixes[] = {
-        "Give all devices the same work: sizes that the devices divide, sequences sorted or "
-        "packed by length, experts balanced.",
-        "Where all have the same work, look for one device with a lower clock or a "
-        "neighbor on its host.",
-        NULL
+        "Give all devices the same work: sizes that divide evenly, sequences sorted or packed by length, balanced "
+        "experts.",
+        "If all have the same work, look for a device with a lower clock or another job on its host.", NULL
     };
     size_t worst = 0;
     struct tm_value *to;
@@ -561,12 +549,12 @@ static void add_imbalance(struct scaling_study *s)
     if (!(s->facts[worst].imbalance_pct >= imbalance_pct))
         return;
     to = begin(s, "scaling_imbalance", s->facts[worst].imbalance_pct >= imbalance_bad_pct ? "critical" : "warning");
-    tm_add_printed(to, "title", "Of %s the slowest computes %s longer than the mean",
+    tm_add_printed(to, "title", "Among %s, the slowest computes %s longer than the mean",
                    tm_devices_text(devices, s->facts[worst].devices),
                    tm_format_pct(pct, s->facts[worst].imbalance_pct));
     add_value(to, s->facts[worst].imbalance_pct, "%", imbalance_pct);
     emit_by_points(s, tm_member(to, "evidence"), "Imbalance", imbalance_of, 0);
-    end(to, "The others wait for it in collectives, so that it costs their time, too.", fixes);
+    end(to, "The others wait for it in collectives, so it costs their time, too.", fixes);
 }
 
 /* A point with more devices takes longer. */
@@ -582,7 +570,7 @@ static void add_slower(struct scaling_study *s)
     if (best == last || !(last->speedup < best->speedup * 0.98))
         return;
     to = begin(s, "scaling_slower", "critical");
-    tm_add_printed(to, "title", "%s do less per time than %s", tm_devices_text(n, last->devices),
+    tm_add_printed(to, "title", "%s do less work per time than %s", tm_devices_text(n, last->devices),
                    tm_devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
@@ -605,7 +593,7 @@ static void add_efficiency(struct scaling_study *s)
     add_value(to, last->efficiency_pct, "%", SCALING_GOOD_PCT);
     emit_by_points(s, tm_member(to, "evidence"), "Efficiency", efficiency_of, 0);
     if (!interval->why)
-        tm_add_printed(tm_member(to, "evidence"), NULL, "95 %% interval of the last one: %s to %s",
+        tm_add_printed(tm_member(to, "evidence"), NULL, "95%% interval of the last one: %s to %s",
                        tm_format_pct(low, 100 * interval->low / last->ideal),
                        tm_format_pct(high, 100 * interval->high / last->ideal));
     end(to, "", NULL);
@@ -625,17 +613,17 @@ static void add_best_point(struct scaling_study *s)
         return;
     to = begin(s, "scaling_best", "info");
     if (best == tm_last_point(s))
-        tm_add_printed(to, "title", "%s work at %s efficiency: more of them may pay",
+        tm_add_printed(to, "title", "%s work at %s efficiency: more devices may be worthwhile",
                        tm_devices_text(devices, best->devices), tm_format_pct(pct, best->efficiency_pct));
     else
-        tm_add_printed(to, "title", "%s are the most that work at %d %% efficiency or more",
+        tm_add_printed(to, "title", "%s are the most that work at %d%% efficiency or more",
                        tm_devices_text(devices, best->devices), SCALING_GOOD_PCT);
     add_value(to, best->efficiency_pct, "%", NAN);
-    tm_add_printed(tm_member(to, "evidence"), NULL, "Speed-up %s, efficiency %s",
+    tm_add_printed(tm_member(to, "evidence"), NULL, "Speedup %s, efficiency %s",
                    tm_format_number(speedup, best->speedup), tm_format_pct(pct, best->efficiency_pct));
     if (s->has_fit)
         tm_add_printed(tm_member(to, "evidence"), NULL,
-                       "Twice as many as the last point has are predicted to reach a speed-up of %s",
+                       "A speedup of %s is predicted for twice as many devices as the last point",
                        tm_format_number(speedup, tm_fitted_speedup(s, 2 * tm_last_point(s)->devices)));
     end(to, "", NULL);
 }
@@ -651,24 +639,24 @@ static void add_work(struct scaling_study *s)
     to = begin(s, s->mode == SCALING_WEAK ? "scaling_work_grows" : "scaling_work_unclear",
                s->mode == SCALING_WEAK ? "info" : "warning");
     if (s->mode == SCALING_WEAK)
-        tm_add_printed(to, "title", "Each of %s computes as much as one did: the problem grew, or its work is repeated",
+        tm_add_printed(to, "title",
+                       "Each of %s computes as long as one did: the problem grew, or its work is "
+                       "repeated",
                        tm_devices_text(devices, tm_last_point(s)->devices));
     else
-        tm_add_printed(to, "title", "Neither the total compute time nor that of each device stays the same");
+        tm_add_printed(to, "title", "Neither the total compute time nor the compute time per device is constant");
     add_value(to, NAN, "", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "Total compute time: %s times that of the first point",
                    tm_format_number(total, tm_last_point(s)->work_ps / s->facts[0].work_ps));
-    tm_add_printed(tm_member(to, "evidence"), NULL, "Compute time of each device: %s times that of the first point",
+    tm_add_printed(tm_member(to, "evidence"), NULL, "Compute time per device: %s times that of the first point",
                    tm_format_number(total, tm_last_point(s)->work_ps / s->facts[0].work_ps / tm_last_point(s)->ideal));
-    end(to, "If the global batch is the same in all runs, devices repeat work that should be shared.", NULL);
+    end(to, "If the global batch is the same in all runs, devices repeat work that should be divided.", NULL);
 }
 
 static void add_superlinear(struct scaling_study *s)
 {
     static const char *const fixes[] = {
-        "Find out what slows down the first point: memory that is almost full, caches, another "
-        "configuration.",
-        NULL
+        "Find out what slows down the first point: memory that is almost full, caches, another configuration.", NULL
     };
     char pct[TM_FORMAT_BYTES], devices[DEVICES_TEXT];
     struct tm_value *to;

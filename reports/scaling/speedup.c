@@ -17,11 +17,11 @@ static void check_run(struct tm_run *run, const struct tm_compared_run *one)
 {
     if (tm_scaling_devices(one->summary) == 0) {
         (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no device computes in it", one->path);
-        tm_hint(&run->error, "give profiles with the activity of devices");
+        tm_hint(&run->error, "use profiles with device activity");
     }
     if (!tm_has(tm_path(one->summary, "steps.median_ps"))) {
-        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': no step of it has a length", one->path);
-        tm_hint(&run->error, "mark the steps (" MARKS "), or choose others with --steps");
+        (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "cannot use '%s': none of its steps has a duration", one->path);
+        tm_hint(&run->error, "mark the steps (" MARKS "), or select others with --steps");
     }
 }
 
@@ -38,7 +38,7 @@ static void check_steps(struct tm_run *run, const struct tm_compared_run *a, con
 {
     if (tm_has_steps(a->summary) == tm_has_steps(b->summary))
         return;
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot scale '%s' with '%s': only one of them has steps", a->path,
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot compare '%s' with '%s': only one of them has steps", a->path,
                   b->path);
     tm_hint(&run->error, "mark the steps in all runs (" MARKS "), or in none");
 }
@@ -50,7 +50,7 @@ static void check_pair(struct tm_run *run, const struct tm_compared_run *a, cons
     if (!tm_fingerprint(a->summary, x) || !tm_fingerprint(b->summary, y) || strcmp(x, y) != 0)
         return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot use '%s' and '%s': they are the same run", a->path, b->path);
-    tm_hint(&run->error, "give each run once");
+    tm_hint(&run->error, "pass each run once");
 }
 
 tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *point, size_t points)
@@ -66,11 +66,10 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
             check_pair(run, run_at(point, k), run_at(point, i));
     }
     if (points < 2) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot tell how it scales: all runs have %u device%s",
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot measure scaling: all runs have %u device%s",
                       points ? point->devices : 0, points && point->devices == 1 ? "" : "s");
-        tm_hint(&run->error, "give runs on different numbers of devices; N=PATH tells the number where "
-                             "a profile has not "
-                             "all of them");
+        tm_hint(&run->error, "use runs on different numbers of devices; N=PATH gives the number if a profile does "
+                             "not contain all of them");
     }
     return run->error.status;
 }
@@ -184,7 +183,7 @@ static struct scaling_interval interval_of_gain(struct scaling_study *s, const s
         tm_change_interval(other->steps, first->steps, TM_MIDDLE_MEDIAN, share, level, s->scratch);
 
     return (struct scaling_interval){ 1 + change.low / 100, 1 + change.high / 100,
-                                      isfinite(change.low) ? NULL : "a step can have no length" };
+                                      isfinite(change.low) ? NULL : "a step can have no duration" };
 }
 
 static void work_out_speedups(struct scaling_study *s)
@@ -328,7 +327,8 @@ static void fit_serial_share(struct scaling_study *s)
     const bool is_weak = s->mode == SCALING_WEAK;
 
     s->no_fit = s->points < FIT_POINTS_LEAST ? "a fit needs four points"
-                : s->mode == SCALING_UNCLEAR ? "the compute time follows neither strong nor weak scaling: no law fits"
+                : s->mode == SCALING_UNCLEAR ? "the compute time follows neither strong nor weak scaling: no law can "
+                                               "be fitted"
                                              : NULL;
     if (s->no_fit)
         return;
@@ -364,7 +364,7 @@ static void add_fit(struct scaling_study *s)
     tm_add_double(to, "high_pct", s->fit.high_pct);
     tm_add_double(to, "residual_pct", s->fit.residual_pct);
     tm_add_figure(to, "speedup_limit", speedup_limit(s),
-                  s->mode == SCALING_WEAK ? "the work grows with the devices" : "no serial share was found");
+                  s->mode == SCALING_WEAK ? "the work grows with the devices" : "no serial fraction was found");
     next = tm_add_array(to, "next");
     for (int i = 1; i <= SCALING_NEXT; i++) {
         const double devices = tm_last_point(s)->devices * (1 << i);
@@ -379,8 +379,8 @@ static void add_fit(struct scaling_study *s)
 
 /* The points as the document has them. */
 
-static const char no_length[] = "no step has a length", no_parts[] = "the parts of the steps are not known",
-                  few_steps[] = "too few steps have a length";
+static const char no_length[] = "no step has a duration", no_parts[] = "the parts of the steps are unknown",
+                  few_steps[] = "too few steps have a duration";
 
 /* What is the same in all runs of the point. */
 static void add_same_text(struct tm_value *to, const char *key, const struct tm_value *runs)
@@ -443,7 +443,7 @@ static void add_speedup(struct tm_value *to, const struct scaling_study *s, cons
     tm_add_figure(to, "speedup_high", interval->high, interval->why);
     tm_add_figure(to, "measured_speedup", s->mode == SCALING_WEAK ? measured_gain * facts->ideal : measured_gain,
                   no_measure);
-    tm_add_figure(to, "ideal_speedup", facts->ideal, "the number of devices is not known");
+    tm_add_figure(to, "ideal_speedup", facts->ideal, "the number of devices is unknown");
     tm_add_figure(to, "efficiency_pct", facts->efficiency_pct, no_length);
     tm_add_figure(to, "efficiency_low_pct", 100 * interval->low / facts->ideal, interval->why);
     tm_add_figure(to, "efficiency_high_pct", 100 * interval->high / facts->ideal, interval->why);
@@ -507,7 +507,9 @@ static void add_rest(struct tm_value *to, const struct point_facts *facts)
 {
     tm_add_ps(to, "collective_ps", facts->collective_ps, "no device time is known");
     tm_add_figure(to, "overlap_pct", facts->overlap_pct, "there are no collectives");
-    tm_add_ps(to, "collective_bytes", facts->collective_bytes, "the profile does not tell what its collectives move");
+    tm_add_ps(to, "collective_bytes", facts->collective_bytes,
+              "the profile does not record the data of its "
+              "collectives");
     tm_add_figure(to, "imbalance_pct", facts->imbalance_pct, "one device has no balance");
     tm_add_figure(to, "spread_pct", facts->spread_pct, "one device has no balance");
     tm_add_ps(to, "work_ps", facts->work_ps, no_parts);
@@ -596,8 +598,8 @@ static void add_mode(struct scaling_study *s)
 
     tm_add_string(s->root, "mode", modes[s->mode]);
     work = tm_add_object(s->root, "work");
-    tm_add_figure(work, "total_change_pct", s->total_change_pct, "what a point computes is not known");
-    tm_add_figure(work, "device_change_pct", s->device_change_pct, "what a point computes is not known");
+    tm_add_figure(work, "total_change_pct", s->total_change_pct, "the compute time of a point is unknown");
+    tm_add_figure(work, "device_change_pct", s->device_change_pct, "the compute time of a point is unknown");
     tm_add_int(work, "same_within_pct", SCALING_SAME_PCT);
     limits = tm_add_object(s->root, "limits");
     tm_add_int(limits, "good_pct", SCALING_GOOD_PCT);

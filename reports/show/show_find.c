@@ -472,7 +472,7 @@ static void add_figures_of(struct contents *c, const char *path, const struct tm
     tm_add_null(row, "value", NULL);
     end_content(row, "", field, NULL);
     if (!field)
-        tm_add_string(row, "title", "All figures that stand in no list");
+        tm_add_string(row, "title", "All figures outside lists");
 }
 
 static const char *why_null(const struct tm_value *value)
@@ -567,7 +567,7 @@ static void show_contents(struct tm_run *run, struct tm_show_table *table, const
     struct contents c = { .run = run, .root = root, .rows = make_rows(run, table) };
 
     (void)snprintf(table->path, sizeof(table->path), "%s", CONTENTS);
-    table->title = "What there is to show";
+    table->title = "Available tables";
     table->fields = tm_doc_content_row;
     if (!c.rows)
         return;
@@ -644,8 +644,7 @@ static void suggest(struct tm_run *run, const struct tm_value *root, const char 
     else if (*table.path || *figures)
         tm_hint(&run->error, "did you mean %s?", *figures ? figures : table.path);
     else
-        tm_hint(&run->error,
-                "'tracemill show RUN' lists what there is; paths lead further down: devices[0].gaps.longest");
+        tm_hint(&run->error, "'tracemill show RUN' lists the tables; paths lead further down: devices[0].gaps.longest");
 }
 
 /* What stands at a path of the document.  out: false: nothing */
@@ -733,12 +732,12 @@ static void refuse_name(struct tm_run *run, const struct tm_value *root, const c
     (void)snprintf(list, sizeof(list), "%.*s", bracket ? (int)(bracket - what) : 0, what);
     if (bracket && ends_with(what, "]") && tm_type_of(tm_path(root, list)) == TM_ARRAY) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                      "cannot show '%s': the list has %zu, and none of that number or name", what,
+                      "cannot show '%s': the list has %zu elements, and none with that number or name", what,
                       tm_length(tm_path(root, list)));
         tm_hint(&run->error, "'tracemill show RUN %s' prints them; the first is %s[0]", list, list);
         return;
     }
-    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show '%s': there is no table or figure of that name", what);
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show '%s': there is no table or figure with that name", what);
     suggest(run, root, what);
 }
 
@@ -747,7 +746,7 @@ tm_status tm_show_find(struct tm_run *run, struct tm_show_table *table, const st
     if (!what || strcmp(what, CONTENTS) == 0) {
         show_contents(run, table, root);
     } else if (strlen(what) >= TM_SHOW_PATH - sizeof(".figures")) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show '%.60s...': no path is that long", what);
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show '%.60s...': the path is too long", what);
     } else if (!show_path(run, table, root, what) && !show_part(run, table, root, what) &&
                !show_name(run, table, root, what)) {
         refuse_name(run, root, what);

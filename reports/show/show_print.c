@@ -195,7 +195,7 @@ static tm_status choose_field(struct answer *a, const char *path)
     }
     if (a->columns == columns)
         return tm_fail(&a->run->error, TM_ERR_USAGE, -1, "cannot use '%.80s' for --fields: %s", path,
-                       a->columns == TM_SHOW_COLUMNS ? "there are too many" : "it has no single values");
+                       a->columns == TM_SHOW_COLUMNS ? "there are too many" : "it is not a single value");
     return TM_OK;
 }
 
@@ -209,7 +209,7 @@ static tm_status choose_fields(struct answer *a, const char *text)
 
         if (length == 0 || length >= sizeof(path))
             return tm_fail(&a->run->error, TM_ERR_USAGE, -1, "cannot use '%.80s' for --fields: %s", text,
-                           length ? "no field is that long" : "a field is missing");
+                           length ? "the field name is too long" : "a field is missing");
         memcpy(path, at, length);
         path[length] = '\0';
         if (choose_field(a, path))
@@ -408,11 +408,11 @@ static void make_count(char line[LINE_BYTES], const struct answer *a)
     tm_format_append(line, LINE_BYTES, ".");
     if (!a->rows.rows_are_known)
         tm_format_append(line, LINE_BYTES,
-                         " The document lists %s rows of this table at most and does not count the others.",
+                         " The document lists at most %s rows of this table and does not count the others.",
                          tm_format_count(text, a->table.most));
     if (!left_out.rows)
         return;
-    tm_format_append(line, LINE_BYTES, " Left out: %s row%s", tm_format_count(text, left_out.rows),
+    tm_format_append(line, LINE_BYTES, " Omitted: %s row%s", tm_format_count(text, left_out.rows),
                      tm_format_plural((uint64_t)left_out.rows));
     append_sum(line, a, &left_out, true);
     append_cause(line, &a->rows.by_where, "by --where", &has_any);
@@ -464,13 +464,13 @@ static void put_left_columns(const struct answer *a, const char *dropped)
     char line[LINE_BYTES];
     bool has_any = *dropped;
 
-    (void)snprintf(line, sizeof(line), "No room here for: %s", dropped);
+    (void)snprintf(line, sizeof(line), "Omitted for width: %s", dropped);
     for (size_t i = a->first_more; i < a->columns; i++) {
         tm_format_append(line, sizeof(line), "%s%s", has_any ? ", " : "", a->column[i].title);
         has_any = true;
     }
     if (has_any && !a->is_chosen)
-        tm_format_append(line, sizeof(line), ". --fields chooses.");
+        tm_format_append(line, sizeof(line), ". Use --fields to choose.");
     if (has_any)
         put_line(a, line);
 }
@@ -546,7 +546,7 @@ static void put_csv(struct answer *a)
 
 static void add_sum(struct tm_value *to, const struct answer *a, const struct tm_show_sum *sum, bool has_unlisted)
 {
-    static const char WHY[] = "the document does not tell of the rows that it does not list";
+    static const char WHY[] = "the document does not describe the rows that it does not list";
 
     if (has_unlisted && !a->rows.rows_are_known)
         tm_add_null(to, "rows", WHY);
@@ -671,7 +671,7 @@ static tm_status put_json(struct answer *a)
 
         tm_add_int(root, "rows_total", tm_sum_times(a->rows.returned.rows, left_out.rows));
     } else {
-        tm_add_null(root, "rows_total", "the document does not tell of the rows that it does not list");
+        tm_add_null(root, "rows_total", "the document does not describe the rows that it does not list");
     }
     add_sums(root, a);
     st = tm_doc_status(doc);

@@ -182,7 +182,7 @@ static void read_quoted(struct condition *w, struct operand *to)
 
     for (; w->text[w->at] != quote || w->text[w->at + 1] == quote; w->at++) {
         if (!w->text[w->at]) {
-            refuse(w, to->at, "the text has no end");
+            refuse(w, to->at, "the closing quote is missing");
             return;
         }
         w->at += w->text[w->at] == quote;
@@ -322,11 +322,11 @@ static void check_pair(struct condition *w, const struct operand *field, const s
     double number;
 
     if (kind == TM_DOC_OBJECT || kind == TM_DOC_POINT || field->is_map) {
-        refuse(w, field->at, "'%.60s' has members: name one of them, or write 'is null'", field->text);
+        refuse(w, field->at, "'%.60s' has members: use one of them, or write 'is null'", field->text);
     } else if (value->kind == OPERAND_NULL && op != OP_EQUAL && op != OP_UNEQUAL) {
-        refuse(w, value->at, "nothing is more or less than null: write 'is null' or 'is not null'");
+        refuse(w, value->at, "null cannot be ordered: write 'is null' or 'is not null'");
     } else if (is_match && (is_number || kind == TM_DOC_BOOL)) {
-        refuse(w, field->at, "'%.60s' is no text: '~' looks into texts", field->text);
+        refuse(w, field->at, "'%.60s' is not a text: '~' searches texts", field->text);
     } else if (value->kind == OPERAND_TEXT && is_number) {
         if (value->is_word)
             refuse_field(w, value);
@@ -339,7 +339,7 @@ static void check_pair(struct condition *w, const struct operand *field, const s
             return;
         if (!tm_gate_limit_in_unit(value->quantity, unit, &number, &wrong)) {
             refuse(w, value->at, "%s", wrong.reason);
-            tm_hint(&w->run->error, "%s", wrong.hint ? wrong.hint : "write the number alone");
+            tm_hint(&w->run->error, "%s", wrong.hint ? wrong.hint : "write the number only");
         }
     } else if (value->kind == OPERAND_FLAG && kind != TM_DOC_BOOL) {
         refuse(w, value->at, "'%.60s' is neither true nor false", field->text);
@@ -716,7 +716,10 @@ static tm_status read_order(struct order *order, struct tm_run *run, const struc
         if (order->keys == TM_SHOW_SORTS)
             return refuse_sort(run, table, text, "there are more than 8 fields", false);
         if (length - is_signed >= sizeof(key->path) || length <= is_signed)
-            return refuse_sort(run, table, text, length <= is_signed ? "a field is missing" : "no field is that long",
+            return refuse_sort(run, table, text,
+                               length <= is_signed ? "a field is missing"
+                                                   : "the field name is too "
+                                                     "long",
                                false);
         memcpy(key->path, at + is_signed, length - is_signed);
         key->path[length - is_signed] = '\0';
@@ -724,7 +727,7 @@ static tm_status read_order(struct order *order, struct tm_run *run, const struc
         if (!tm_doc_place_at(&place, table->fields, key->path))
             return refuse_sort(run, table, key->path, "there is no such field", true);
         if (place.is_map || (place.field->shape & TM_DOC_LIST) || tm_doc_kind_of(place.field) == TM_DOC_OBJECT)
-            return refuse_sort(run, table, key->path, "it has several values: name one of its members", false);
+            return refuse_sort(run, table, key->path, "it has several values: use one of its members", false);
         order->keys++;
         at += length;
         if (!*at)

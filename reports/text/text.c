@@ -622,7 +622,7 @@ static void put_table(void *to, const struct tm_table *table)
     tm_sheet_fill(&t->sheet, &t->layout, table, t->summary, &room);
     make_room(t, left_out);
     textw_sheet(&t->w, &t->sheet);
-    (void)snprintf(line, sizeof(line), "No room here for: %s", left_out);
+    (void)snprintf(line, sizeof(line), "Omitted for width: %s", left_out);
     if (*left_out)
         textw_paragraph(&t->w, line, true);
     for (size_t i = 0; tm_layout_note(&t->layout, i, note); i++)

@@ -678,9 +678,9 @@ static uint64_t choose(struct annotations *a, struct tm_top_rows *top)
 static const char *why_no_device(const struct annotations *a)
 {
     if (!a->launched)
-        return "the profile does not tell which host thread launched the device's work";
+        return "the profile does not record which host thread launched the device's work";
     if (!a->inside)
-        return "no device work was launched inside an annotation, by the thread that made it";
+        return "no device work was launched inside an annotation by its own thread";
     return NULL;
 }
 
@@ -692,8 +692,8 @@ tm_status tm_annotations_report(struct annotations *a, uint64_t most, struct tm_
 
     if (!distinct) {
         tm_add_null(to, "annotations",
-                    a->has_host_events ? "the program annotated nothing on its host threads"
-                                       : "no host events are in the profile");
+                    a->has_host_events ? "the program has no annotations on its host threads"
+                                       : "the profile contains no host events");
         tm_add_null(to, "annotations_rest", "there are no annotations");
     } else {
         struct tm_value *rest;

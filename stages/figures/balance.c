@@ -290,7 +290,7 @@ static void add_same_work(const struct shared_ops *s, struct tm_value *balance)
     uint32_t slowest = 0;
 
     if (!s->kinds[OP_ALL]) {
-        tm_add_null(balance, "same_work", "there is no op that all devices run equally often");
+        tm_add_null(balance, "same_work", "no op runs equally often on all devices");
         return;
     }
     to = tm_add_object(balance, "same_work");
@@ -388,7 +388,7 @@ static void add_spreads(struct tm_sorter *spreads, struct tm_value *balance)
     double median_pct = 0;
 
     if (!count) {
-        tm_add_null(balance, "steps", "no step in which several devices compute");
+        tm_add_null(balance, "steps", "in no step do several devices compute");
         return;
     }
     for (uint64_t i = 1; (row = tm_sorter_next(spreads)); i++) {

@@ -365,11 +365,11 @@ static void free_exposed_sums(struct collectives *c, struct exposed_sums *sums)
 
 /* The section collectives out of the groups. */
 
-static const char not_recorded[] = "the profile does not tell what its collectives move";
+static const char not_recorded[] = "the profile does not record the data of its collectives";
 
-static const char no_counterpart[] = "none of these collectives has its counterpart on another device";
+static const char no_counterpart[] = "none of these collectives has a counterpart on another device";
 
-static const char not_timed[] = "the profile does not tell how long they are in flight";
+static const char not_timed[] = "the profile does not record how long they are in flight";
 
 static int longest_first(const void *a, const void *b)
 {
@@ -444,8 +444,8 @@ static void add_bandwidths(const struct collective_row *row, struct tm_value *to
     const struct movement movement = movement_of(row);
     const double bytes = (double)movement.count * (double)row->message_bytes, factor = bus_factor(row);
     const char *why = !row->message_bytes ? not_recorded : movement.count && movement.ps ? NULL : not_timed;
-    const char *no_factor = row->kind == TM_OTHER_COLLECTIVE ? "not known for this kind of collective"
-                                                             : "the profile does not tell the size of the group";
+    const char *no_factor = row->kind == TM_OTHER_COLLECTIVE ? "unknown for this kind of collective"
+                                                             : "the profile does not record the size of the group";
     const double rate = why ? 0 : bytes / ((double)movement.ps * 1e-12);
 
     if (why)
@@ -507,11 +507,11 @@ static void add_row(const struct reporting *r, const struct collective_row *row,
     if (row->count)
         tm_add_int(to, "mean_ps", mean_of(row));
     else
-        tm_add_null(to, "mean_ps", row->total_ps ? "begun, but not waited for" : "none in the analyzed steps");
+        tm_add_null(to, "mean_ps", row->total_ps ? "started, but not waited for" : "none in the analyzed steps");
     add_number(to, "bytes", bytes_of(row));
     add_number(to, "group_size", row->group_size);
     if (row->reach == TM_REACH_UNKNOWN)
-        tm_add_null(to, "reach", "the profile does not tell which devices are in one node");
+        tm_add_null(to, "reach", "the profile does not record which devices are in one node");
     else
         tm_add_string(to, "reach", row->reach == TM_REACH_NODE ? "node" : "nodes");
     if (row->data_type)

@@ -344,7 +344,7 @@ static void add_program(struct tm_names *names, const struct program *program, s
     if (program->shapes)
         add_shapes(names, program->shapes, to);
     else
-        tm_add_null(to, "shapes", "its HLO does not tell");
+        tm_add_null(to, "shapes", "not in its HLO");
 }
 
 /* The programs of functions that have several, of the first host that has several. */
@@ -555,7 +555,7 @@ static void add_module(struct compiles *c, struct tm_value *to, tm_strid module)
     size_t length;
 
     if (!module) {
-        tm_add_null(to, "module", "no call of a jitted function was recorded around it");
+        tm_add_null(to, "module", "no call of a jitted function around it was recorded");
         return;
     }
     text = tm_names_text(c->names, module, MODULE_BYTES, &length);
@@ -614,13 +614,13 @@ static void add_event(struct compiles *c, uint64_t at, struct tm_value *list)
     if (compile.has_step)
         tm_add_int(to, "step", compile.step_number);
     else
-        tm_add_null(to, "step", "it begins in no step of the host");
+        tm_add_null(to, "step", "it starts outside the host's steps");
     if (compile.shapes)
         add_shapes(c->names, compile.shapes, to);
     else
         tm_add_null(to, "shapes",
-                    tm_rows_count(c->programs.rows) ? "nothing tells which of the programs in the profile it made"
-                                                    : "the HLO is not in the profile");
+                    tm_rows_count(c->programs.rows) ? "the profile does not show which of its programs it created"
+                                                    : "the profile does not contain the HLO");
 }
 
 static int by_row(const void *a, const void *b)
@@ -673,9 +673,9 @@ static void add_totals(const struct compiles *c, const struct totals *t, enum so
 static const char *why_nothing(const struct compiles *c)
 {
     if (c->origins == 1u << TM_ORIGIN_PYTORCH)
-        return "the profiler of PyTorch does not record compiles";
+        return "PyTorch's profiler does not record compiles";
     if (c->origins && !(c->origins & (1u << TM_ORIGIN_XSPACE | 1u << TM_ORIGIN_JSON_COPY)))
-        return "the trace has no events of a compiler that are known";
+        return "the trace has no known compiler events";
     return c->has_host_events ? NULL : "no host events were recorded";
 }
 

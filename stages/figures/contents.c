@@ -210,8 +210,8 @@ static void add_line(struct contents *c, const struct line_row *row, struct tm_v
         tm_add_int(to, "first_ps", row->first_ps);
         tm_add_int(to, "last_ps", row->last_ps);
     } else {
-        tm_add_null(to, "first_ps", "no event has a place in time");
-        tm_add_null(to, "last_ps", "no event has a place in time");
+        tm_add_null(to, "first_ps", "no event has a time");
+        tm_add_null(to, "last_ps", "no event has a time");
     }
 }
 

@@ -226,7 +226,8 @@ static void find_flops(const struct tm_peak_question *device, const struct tm_pe
         take_model(model, peaks);
     } else if (!(device->peak_tflops > 0)) {
         (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "%s",
-                       *device->model ? "the model is in no table of peaks" : "the profile does not name the model");
+                       *device->model ? "the peaks of this model are unknown"
+                                      : "the profile does not record the model");
     }
     if (device->peak_tflops > 0) {
         peaks->matrix[TM_BF16] = device->peak_tflops * PER_TERA;
@@ -243,7 +244,7 @@ static void find_bandwidth(const struct tm_peak_question *device, const struct t
 
     if (is_amd && model) {
         peaks->bandwidth = model->gigabytes * PER_GIGA;
-        (void)snprintf(to, bytes, "%s; the ROCm profiler's own figure is too low", model->source);
+        (void)snprintf(to, bytes, "%s; the ROCm profiler's value is too low", model->source);
     } else if (device->memory_bandwidth_bytes) {
         peaks->bandwidth = (double)device->memory_bandwidth_bytes;
         (void)snprintf(to, bytes, "the profile (%s)",
@@ -253,7 +254,8 @@ static void find_bandwidth(const struct tm_peak_question *device, const struct t
         (void)snprintf(to, bytes, "%s", model->source);
     } else {
         (void)snprintf(to, bytes, "%s",
-                       *device->model ? "the model is in no table of peaks" : "the profile does not name the model");
+                       *device->model ? "the peaks of this model are unknown"
+                                      : "the profile does not record the model");
     }
 }
 
@@ -263,7 +265,7 @@ void tm_peaks_of(const struct tm_peak_question *device, struct tm_peaks *peaks)
 
     *peaks = (struct tm_peaks){ .bandwidth = 0 };
     if (device->kind == TM_DEVICE_CPU) {
-        (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "a profile does not tell the model of a CPU");
+        (void)snprintf(peaks->flops_source, sizeof(peaks->flops_source), "profiles do not record the CPU model");
         memcpy(peaks->bandwidth_source, peaks->flops_source, sizeof(peaks->bandwidth_source));
         return;
     }

@@ -176,8 +176,8 @@ static void add_code(struct tm_device_profiles *p, const struct profile_row *row
         frame.line = 0;
     copy_text(p, frame.function, name, sizeof(name));
     tell_place(p, &frame, place);
-    add_text_or(to, "function", name, "the profile has no name for it");
-    add_text_or(to, "source", place, "the profile has no file for it");
+    add_text_or(to, "function", name, "unnamed in the profile");
+    add_text_or(to, "source", place, "the profile does not record its file");
     if (row->table == PROFILE_SITES)
         add_stack(p, row, to);
 }
@@ -196,7 +196,7 @@ static void add_bytes(const struct report *r, const struct profile_row *row, str
     const uint64_t bytes = row->bytes;
 
     if (!row->is_sized) {
-        tm_add_null(to, "bytes", "the profile gives no sizes for it");
+        tm_add_null(to, "bytes", "the profile does not record its sizes");
         tm_add_null(to, "share_pct", NULL);
         return;
     }
@@ -204,7 +204,7 @@ static void add_bytes(const struct report *r, const struct profile_row *row, str
     if (r->total_bytes)
         tm_add_double(to, "share_pct", 100.0 * (double)bytes / (double)r->total_bytes);
     else
-        tm_add_null(to, "share_pct", "nothing is held");
+        tm_add_null(to, "share_pct", "nothing is allocated");
 }
 
 static void add_row(const struct report *r, uint64_t at, struct tm_value *list)

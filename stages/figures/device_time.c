@@ -671,7 +671,7 @@ static void close_stage(struct tm_stage *s)
 
 const struct tm_stage_type tm_device_time_stage = {
     .name = "device-time",
-    .summary = "where the devices' time went, by step",
+    .summary = "device time by step",
     .state_bytes = sizeof(struct device_time),
     .classes = TM_CLASSES_ALL,
     .open = open_stage,

@@ -27,7 +27,7 @@ static void add_sum(struct tm_value *to, const char *key, const struct sum *sum,
     if (has_bytes && (sum->bytes || !sum->count))
         tm_add_uint(object, "bytes", sum->bytes);
     else if (has_bytes)
-        tm_add_null(object, "bytes", "no event tells its size");
+        tm_add_null(object, "bytes", "no event records its size");
     tm_add_int(object, "total_ps", sum->total_ps);
 }
 
@@ -73,8 +73,8 @@ static const char *why_no_flights(const struct lane *lane, bool is_json_copy)
 {
     if (lane->has_flights)
         return NULL;
-    return is_json_copy ? "asynchronous operations are not in a JSON trace; the .xplane.pb of the run has them"
-                        : "the profile has no asynchronous operations of this core";
+    return is_json_copy ? "JSON traces do not contain asynchronous operations; the run's .xplane.pb does"
+                        : "the profile contains no asynchronous operations of this core";
 }
 
 /* What runs beside the cores; in the JSON copy of a profile the lines of it are missing. */
@@ -396,7 +396,7 @@ static void add_launch(struct tm_value *to, const struct listed_gap *gap)
     struct tm_value *launch;
 
     if (gap->launch_ps == INT64_MIN) {
-        tm_add_null(to, "launch", "the call that launched what ends the gap is not known");
+        tm_add_null(to, "launch", "the call that launched the activity after the gap is unknown");
         return;
     }
     launch = tm_add_object(to, "launch");
@@ -411,7 +411,7 @@ static void add_calls(struct tm_value *to, const struct listed_gap *gap)
     struct tm_value *calls;
 
     if (!gap->calls) {
-        tm_add_null(to, "calls", "not recorded, or the event is a launch, a wait or another cause by itself");
+        tm_add_null(to, "calls", "not recorded, or the event is itself a launch, a wait or another cause");
         return;
     }
     calls = tm_add_object(to, "calls");
@@ -420,7 +420,7 @@ static void add_calls(struct tm_value *to, const struct listed_gap *gap)
     if (shorter)
         tm_add_int(calls, "usual_ps", gap->short_calls_ps / (int64_t)(shorter < INT64_MAX ? shorter : INT64_MAX));
     else
-        tm_add_null(calls, "usual_ps", "all of them are long");
+        tm_add_null(calls, "usual_ps", "all such calls are long");
 }
 
 static void add_listed(struct device_time *d, const struct listed_gap *gap, struct tm_value *list)
@@ -435,7 +435,7 @@ static void add_listed(struct device_time *d, const struct listed_gap *gap, stru
     if (gap->step != TM_NONE)
         tm_add_int(to, "step", gap->step_number);
     else
-        tm_add_null(to, "step", "in no step");
+        tm_add_null(to, "step", "outside the steps");
     tm_add_string(to, "cause", tm_cause_name[gap->cause]);
     add_name(d, to, "host_event", gap->host_event);
     add_thread(to, gap);

@@ -438,7 +438,7 @@ static void add_row(struct fallback *f, const struct fallback_row *row, const st
         tm_add_string(to, "name", callback_kind_name[row->kind]);
     if (row->sort == FALLBACK_CALLBACK)
         tm_add_string(to, "kind", callback_kind_name[row->kind]);
-    tm_add_known_name(to, "op", f->names, row->op, "the profile does not tell");
+    tm_add_known_name(to, "op", f->names, row->op, "the profile does not record it");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", tm_text(tm_at(hosts, row->longest.host)));
@@ -519,11 +519,11 @@ static void add_trip(const struct tm_value *summary, const struct tm_stretch *tr
     if (trip->bytes)
         tm_add_uint(to, "bytes", trip->bytes);
     else
-        tm_add_null(to, "bytes", "the profile does not tell the sizes of the copies");
+        tm_add_null(to, "bytes", "the profile does not record the sizes of the copies");
     if (*event)
         tm_add_string(to, "host_event", event);
     else
-        tm_add_null(to, "host_event", "only of the longest gaps of the run, where the host recorded something");
+        tm_add_null(to, "host_event", "only for the longest gaps of the run with host events");
 }
 
 static void add_trips(const struct fallback *f, const struct tm_value *summary, struct tm_value *section)
@@ -540,7 +540,7 @@ static void add_trips(const struct fallback *f, const struct tm_value *summary, 
     if (f->trips_of_unknown_bytes < f->trip_count || !f->trip_count)
         tm_add_uint(trips, "bytes", f->trip_bytes);
     else
-        tm_add_null(trips, "bytes", "the profile does not tell the sizes of the copies");
+        tm_add_null(trips, "bytes", "the profile does not record the sizes of the copies");
     longest = tm_add_array(trips, "longest");
     for (uint32_t i = 0; i < f->trips_listed; i++)
         add_trip(summary, &f->trips[i], longest);
@@ -689,7 +689,7 @@ static void close_stage(struct tm_stage *s)
 
 const struct tm_stage_type tm_fallback_stage = {
     .name = "fallback",
-    .summary = "what ran on the host although a device was there",
+    .summary = "work on the host although a device is present",
     .state_bytes = sizeof(struct fallback),
     .classes = TM_CLASSES_ALL,
     .open = open_stage,

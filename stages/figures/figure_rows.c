@@ -249,11 +249,11 @@ void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t
     double left, stddev_ps;
 
     if (count < 2) {
-        tm_add_null(to, key, "one alone has no deviation");
+        tm_add_null(to, key, "a single value has no deviation");
         return;
     }
     if (sum_ps == INT64_MAX || all == ~(unsigned __int128)0) {
-        tm_add_null(to, key, "the lengths are too long to be added up");
+        tm_add_null(to, key, "the sum of the durations overflows");
         return;
     }
     const unsigned __int128 of_mean = sum * sum / count; /* rounded down, by so many parts of count: */

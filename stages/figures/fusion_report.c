@@ -7,10 +7,10 @@ enum { REPEATED_ROWS = 50, ATTENTION_ROWS = 20, LAYOUT_ROWS = 20, F32_ROWS = 20,
 
 static const char no_device[] = "no device activity was recorded";
 static const char no_kernels[] = "no kernels were recorded in the analyzed steps";
-static const char no_gpu[] = "only GPUs launch kernels one by one; here a device runs whole programs";
+static const char no_gpu[] = "only GPUs launch single kernels; this device runs whole programs";
 static const char no_steps[] = "no steps are marked in this profile";
-static const char no_units[] = "no device is known to have matrix units";
-static const char no_ops[] = "the profile does not tell which framework op a kernel is of";
+static const char no_units[] = "no device is known to have Tensor Cores";
+static const char no_ops[] = "the profile does not record which framework op a kernel belongs to";
 
 static int longest_first(const void *a, const void *b)
 {
@@ -72,7 +72,7 @@ static void add_run(struct fusion *f, const struct fusion_run *run, struct tm_va
     struct tm_value *to = tm_add_object(list, NULL), *names;
 
     tm_add_string(to, "device", run->device);
-    add_name(f, to, "track", run->track_name, "the stream has no name");
+    add_name(f, to, "track", run->track_name, "the stream is unnamed");
     tm_add_int(to, "begin_ps", run->start_ps);
     tm_add_int(to, "dur_ps", run->dur_ps);
     tm_add_uint(to, "kernels", run->kernels);
@@ -82,10 +82,10 @@ static void add_run(struct fusion *f, const struct fusion_run *run, struct tm_va
     if (run->has_step)
         tm_add_int(to, "step", run->step_number);
     else
-        tm_add_null(to, "step", "in no step");
+        tm_add_null(to, "step", "outside the steps");
     names = tm_add_array(to, "names");
     for (int i = 0; i < run->name_count; i++)
-        add_name(f, names, NULL, run->names[i], "without a name");
+        add_name(f, names, NULL, run->names[i], "unnamed");
 }
 
 static void add_runs(struct fusion *f, struct tm_value *section)
@@ -151,7 +151,7 @@ static void add_repeated(struct fusion *f, struct tables *t, struct tm_value *se
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_REPEATED_OP], i);
         struct tm_value *to = tm_add_object(list, NULL);
 
-        add_name(f, to, "name", row->name, "without a name");
+        add_name(f, to, "name", row->name, "unnamed");
         add_name(f, to, "op", row->op, no_ops);
         tm_add_double(to, "per_step", (double)row->count / (double)row->steps);
         tm_add_uint(to, "steps", row->steps);
@@ -210,7 +210,7 @@ static void add_layout(struct fusion *f, struct tables *t, struct tm_value *sect
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_LAYOUT_OP], i);
         struct tm_value *of = tm_add_object(list, NULL);
 
-        add_name(f, of, "name", row->name, "without a name");
+        add_name(f, of, "name", row->name, "unnamed");
         tm_add_uint(of, "count", row->count);
         tm_add_int(of, "total_ps", row->total_ps);
     }
@@ -235,7 +235,7 @@ static void add_matrix(struct fusion *f, struct tables *t, struct tm_value *sect
         const struct fusion_op *row = tm_top_rows_at(t->top[FUSION_F32_OP], i);
         struct tm_value *of = tm_add_object(list, NULL);
 
-        add_name(f, of, "name", row->name, "without a name");
+        add_name(f, of, "name", row->name, "unnamed");
         add_name(f, of, "op", row->op, no_ops);
         tm_add_uint(of, "count", row->count);
         tm_add_int(of, "total_ps", row->total_ps);

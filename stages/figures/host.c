@@ -520,7 +520,7 @@ static void add_delay(struct host *h, struct tm_value *section)
         static const char *const keys[] = { "p50_ps", "p95_ps", "max_ps" };
 
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-            tm_add_null(delay, keys[i], "all work begins before its launch: the clocks differ");
+            tm_add_null(delay, keys[i], "all work starts before its launch: the clocks differ");
         tm_add_uint(delay, "negative", h->negative_delays);
         return;
     }
@@ -594,8 +594,8 @@ static void add_sync(struct host *h, const struct sync_row *row, struct tm_value
     struct tm_value *to = tm_add_object(list, NULL);
 
     tm_add_name(to, "name", h->names, row->name);
-    tm_add_known_name(to, "caller", h->names, row->caller, "no Python function was recorded around it");
-    tm_add_known_name(to, "annotation", h->names, row->annotation, "it lies in no annotation");
+    tm_add_known_name(to, "caller", h->names, row->caller, "no enclosing Python function was recorded");
+    tm_add_known_name(to, "annotation", h->names, row->annotation, "it is outside annotations");
     tm_add_uint(to, "count", row->count);
     tm_add_int(to, "total_ps", row->total_ps);
     tm_add_string(to, "host", host_name(h, row->longest.host));
@@ -1144,7 +1144,7 @@ static void close_stage(struct tm_stage *s)
 
 const struct tm_stage_type tm_host_stage = {
     .name = "host",
-    .summary = "what the hosts did: launches, waits, functions, threads",
+    .summary = "host activity: launches, waits, functions, threads",
     .state_bytes = sizeof(struct host),
     .classes = TM_CLASSES_ALL,
     .open = open_stage,

@@ -13,7 +13,7 @@
 
 enum { TEXT_WHOLE_BYTES = 8192, TIE_BYTES = 512 };
 
-static const char not_recorded[] = "the profile does not tell";
+static const char not_recorded[] = "the profile does not record it";
 
 struct report {
     struct tm_run *run;
@@ -317,11 +317,11 @@ static void add_precision(struct report *r, struct tm_value *to, const struct ke
     if (precision)
         tm_add_string(to, "precision", precision);
     else
-        tm_add_null(to, "precision", is_op ? not_recorded : "the name does not tell");
+        tm_add_null(to, "precision", is_op ? not_recorded : "not derivable from the name");
     if (tensor_core >= 0)
         tm_add_bool(to, "tensor_core", tensor_core == 1);
     else
-        tm_add_null(to, "tensor_core", is_op ? "only kernels of GPUs are told apart" : "the name does not tell");
+        tm_add_null(to, "tensor_core", is_op ? "only GPU kernels are classified" : "not derivable from the name");
 }
 
 static void add_launch(struct tm_value *to, const struct kernel_row *row)

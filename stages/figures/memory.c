@@ -687,7 +687,7 @@ static void close_stage(struct tm_stage *s)
 
 const struct tm_stage_type tm_memory_stage = {
     .name = "memory",
-    .summary = "how full the devices' memory was, and of what",
+    .summary = "device memory use over time",
     .state_bytes = sizeof(struct memory),
     .classes = TM_CLASS_BIT(TM_CLASS_ALLOC) | TM_CLASS_BIT(TM_CLASS_FREE),
     .open = open_stage,

@@ -154,19 +154,19 @@ static void add_spikes(const struct memory_facts *f, struct tm_value *to)
 
 static void add_levels(const struct memory_facts *f, struct tm_value *to)
 {
-    static const char *const no_use = "the events do not tell how much is in use";
-    static const char *const no_capacity = "the events do not tell how much is free";
+    static const char *const no_use = "the events do not record the bytes in use";
+    static const char *const no_capacity = "the events do not record the free bytes";
     const double pct = peak_pct(f);
 
     add_int_or(to, "capacity_bytes", f->has_peak && f->has_capacity, f->capacity, no_capacity);
     add_int_or(to, "peak_bytes", f->has_peak, f->peak, no_use);
     add_int_or(to, "peak_at_ps", f->has_peak, f->peak_at_ps, no_use);
     add_int_or(to, "lifetime_peak_bytes", f->has_lifetime_peak, f->lifetime_peak,
-               "the events do not tell the peak since the start");
+               "the events do not record the peak since the start");
     if (f->has_peak && f->has_fragmentation)
         tm_add_double(to, "fragmentation_pct", 100 * f->fragmentation);
     else
-        tm_add_null(to, "fragmentation_pct", "the events do not tell it");
+        tm_add_null(to, "fragmentation_pct", "the events do not record it");
     if (pct >= 0)
         tm_add_double(to, "peak_pct", pct);
     else
@@ -176,7 +176,7 @@ static void add_levels(const struct memory_facts *f, struct tm_value *to)
 /* Per second of the time between the allocator's first and last event. */
 static void add_rates(const struct memory_facts *f, struct tm_value *to)
 {
-    static const char *const too_short = "the allocator told of one moment only";
+    static const char *const too_short = "the allocator recorded a single moment";
     int64_t span_ps;
 
     if (__builtin_sub_overflow(f->last_ps, f->first_ps, &span_ps) || span_ps <= 0) {
@@ -229,7 +229,7 @@ static void add_allocator(struct memory *m, uint64_t row, const struct room *roo
 /* Those that are not listed, in one row, so that the counts add up. */
 static void add_rest(const struct memory_facts *rest, struct tm_value *list)
 {
-    static const char *const several = "several allocators that are not listed";
+    static const char *const several = "several unlisted allocators";
     static const char *const levels[] = { "capacity_bytes",      "peak_bytes",        "peak_at_ps",
                                           "lifetime_peak_bytes", "fragmentation_pct", "peak_pct" };
     struct tm_value *to = tm_add_object(list, NULL);
@@ -295,16 +295,17 @@ static void choose(struct memory *m, struct tm_sorter *sorter, uint64_t *rows, u
 static const char *why_nothing(const struct memory *m)
 {
     if (m->origins == 1u << TM_ORIGIN_JSON_COPY && m->has_accelerator)
-        return "allocator events are not in a JSON trace; the .xplane.pb of the run has them";
+        return "JSON traces do not contain allocator events; the run's .xplane.pb does";
     if (m->origins == 1u << TM_ORIGIN_PYTORCH)
-        return "no allocator recorded anything: profile_memory=True was not given";
+        return "no allocator events were recorded: profile_memory=True was not set";
     if (m->origins == 1u << TM_ORIGIN_OTHER)
-        return "the trace has no events of an allocator that are known";
+        return "the trace has no known allocator events";
     if (!m->has_host_events)
-        return "no host events were recorded, and allocators tell their doings there";
+        return "no host events were recorded, which include allocator events";
     if (!m->has_accelerator)
-        return "memory of the CPU is not recorded";
-    return "no allocator recorded anything: host tracing was too low, or the allocator is one that does not tell";
+        return "CPU memory is not recorded";
+    return "no allocator events were recorded: the host tracer level was too low, or the allocator does not record "
+           "events";
 }
 
 static uint64_t room_of(uint64_t most, uint64_t total, uint64_t count)

@@ -114,11 +114,11 @@ enum { LOW_ROWS = 100 /* rows of 1 % or more */, NAME_MOST = 512, DIMENSIONS_BYT
 
 static const char no_device[] = "no device activity was recorded";
 
-static const char no_gpu[] = "occupancy is a figure of GPUs";
+static const char no_gpu[] = "occupancy applies only to GPUs";
 
-static const char not_recorded[] = "the profile does not tell the occupancy of its kernels";
+static const char not_recorded[] = "the profile does not record the occupancy of its kernels";
 
-static const char no_waves[] = "how many blocks fit on a multiprocessor is not known";
+static const char no_waves[] = "the number of blocks that fit on an SM is unknown";
 
 static const char no_kernels[] = "no kernels were recorded in the analyzed steps";
 
@@ -603,7 +603,7 @@ static void close_stage(struct tm_stage *s)
 
 const struct tm_stage_type tm_occupancy_stage = {
     .name = "occupancy",
-    .summary = "how full kernels keep the multiprocessors",
+    .summary = "SM occupancy of the kernels",
     .state_bytes = sizeof(struct occupancy),
     .classes = TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE),
     .open = open_stage,

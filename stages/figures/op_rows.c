@@ -244,9 +244,9 @@ static const char *const bound_name[OP_BOUND_COUNT] = {
     [OP_BOUND_NONE] = "none",       [OP_BOUND_UNKNOWN] = "unknown",
 };
 
-static const char not_told[] = "the profile does not tell";
+static const char not_told[] = "the profile does not record it";
 
-static const char no_cost[] = "neither the profile nor the program's HLO tells what it costs";
+static const char no_cost[] = "neither the profile nor the program's HLO contains its cost";
 
 double tm_op_share(double part, int64_t whole)
 {
@@ -311,10 +311,10 @@ static void add_rate(struct tm_value *to, const char *key, double rate, bool is_
 static const char *why_no_roof(const struct op_roof *roof)
 {
     if (roof->bound == OP_BOUND_NONE)
-        return "neither computing nor its memory limits it: it waits, or moves data between devices";
+        return "neither compute nor memory limits it: it waits, or moves data between devices";
     if (!roof->has_bytes || !roof->has_flops)
         return no_cost;
-    return "the peaks of the device are not known";
+    return "the peaks of the device are unknown";
 }
 
 void tm_op_add_roof(struct tm_value *to, const struct op_row *row, const struct op_roof *roof)
@@ -325,7 +325,7 @@ void tm_op_add_roof(struct tm_value *to, const struct op_row *row, const struct 
     if (roof->has_bandwidth || !roof->has_bytes)
         add_rate(to, "bandwidth", roof->bandwidth, roof->has_bytes);
     else
-        tm_add_null(to, "bandwidth", "it waits for what moves beside it, in a time of its own");
+        tm_add_null(to, "bandwidth", "it waits for asynchronous data movement with its own time");
     if (roof->has_flops && roof->has_bytes && roof->bytes > 0)
         tm_add_double(to, "intensity", roof->flops / roof->bytes);
     else
@@ -388,7 +388,7 @@ static void add_family_place(const struct ops *o, struct tm_value *to, struct tm
     if (place)
         tm_add_uint(to, "family", place->index);
     else
-        tm_add_null(to, "family", "its family is not listed");
+        tm_add_null(to, "family", "its op family is not listed");
 }
 
 void tm_op_add_precision(struct tm_value *to, const struct op_row *row)
@@ -488,7 +488,7 @@ enum { FAR_LEAST_PER_MILLE = 10 }; /* of the computing time: less is not listed 
 
 #define FAR_BELOW_PCT 50.0
 
-static const char no_costs[] = "no operation's cost is known";
+static const char no_costs[] = "no operation has a known cost";
 
 /* Of less of the computing time there is no rate: what is known would pass for the whole. */
 enum { COSTS_KNOWN_LEAST_PCT = 80 };
@@ -592,8 +592,8 @@ static const char *type_of(const struct op_device *device, const struct tm_peaks
     const bool has_units = has_matrices(device) && (!precision || peaks->matrix[precision] > 0);
 
     if (!has_units && peaks->vector_f32 <= 0)
-        return "bf16, on matrix units"; /* tm_peak_flops has nothing else */
-    return has_matrices(device) ? tm_precision_name[precision] : "f32, without matrix units";
+        return "bf16, on Tensor Cores or the MXU"; /* tm_peak_flops has nothing else */
+    return has_matrices(device) ? tm_precision_name[precision] : "f32, without Tensor Cores or the MXU";
 }
 
 /* The peak that the device is measured by. */
@@ -605,7 +605,7 @@ static double peak_of(const struct op_device *device, const struct tm_peaks *pea
     *type = type_of(device, peaks, precision);
     *why = peak > 0 ? "" : peaks->flops_source;
     if (has_matrices(device) && precision == TM_PRECISION_UNKNOWN)
-        *why = "the type of its matrix products is not known";
+        *why = "the type of its matmuls is unknown";
     return peak;
 }
 
@@ -650,7 +650,7 @@ static void emit_unknown(char *why, size_t bytes, const char *what, int64_t know
 {
     (void)snprintf(
         why, bytes,
-        "the %s of only %.1f %% of the computing time are known: the compiler recorded none for the other operations",
+        "the %s of only %.1f%% of the compute time are known: the compiler recorded none for the other operations",
         what, compute_ps > 0 ? 100 * (double)known_ps / (double)compute_ps : 0.0);
 }
 
@@ -835,8 +835,8 @@ static void find_why(struct ops *o, char *why, size_t bytes)
     size_t length;
 
     (void)snprintf(why, bytes, "%s",
-                   o->has_hlo ? "the profile holds neither costs of its operations nor the program's HLO"
-                              : "the profile does not tell which operation of a program its kernels are of");
+                   o->has_hlo ? "the profile contains neither operation costs nor the program's HLO"
+                              : "the profile does not record which operation its kernels belong to");
     if (!o->hlo_why)
         return;
     text = tm_names_text(o->names, o->hlo_why, bytes - 1, &length);

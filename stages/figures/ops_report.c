@@ -10,7 +10,7 @@
 
 enum { SHARE_OF_FIRST_PCT = 80, FAMILIES_MOST = 500 };
 
-static const char not_told[] = "the profile does not tell";
+static const char not_told[] = "the profile does not record it";
 
 struct report {
     struct ops *o;

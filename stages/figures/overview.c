@@ -305,7 +305,7 @@ static tm_status end_host(struct tm_stage *s)
 
 static const char *const not_recorded = "not recorded";
 
-static const char *const not_in_copy = "not in a JSON trace; the .xplane.pb of the run has it";
+static const char *const not_in_copy = "not in JSON traces; the run's .xplane.pb has it";
 
 static void add_text_or(struct tm_value *to, const char *key, const char *text, const char *why)
 {
@@ -328,7 +328,7 @@ static void add_rank_or(struct tm_value *to, const char *key, int64_t value)
     if (value >= 0)
         tm_add_int(to, key, value);
     else
-        tm_add_null(to, key, "no distributed job is recorded");
+        tm_add_null(to, key, "the profile records no distributed job");
 }
 
 static void add_clocks(struct tm_value *to, const struct tpu_clocks *clocks)
@@ -367,7 +367,7 @@ static void add_hosts(struct overview *o, struct tm_value *environment)
         tm_add_string(to, "host", host->name);
         add_text_or(to, "framework", e->framework, not_recorded);
         if (host->backward == TM_BACKWARD_UNKNOWN)
-            tm_add_null(to, "backward", "no framework paths and no operators are in the profile");
+            tm_add_null(to, "backward", "the profile contains no framework paths and no operators");
         else
             tm_add_bool(to, "backward", host->backward == TM_BACKWARD_YES);
         add_rank_or(to, "rank", e->rank);
@@ -597,7 +597,7 @@ static void close_stage(struct tm_stage *s)
 
 const struct tm_stage_type tm_overview_stage = {
     .name = "overview",
-    .summary = "where the trace was made and what of it is in the figures",
+    .summary = "environment and coverage of the trace",
     .state_bytes = sizeof(struct overview),
     .classes = TM_CLASSES_ALL,
     .open = open_stage,

@@ -143,7 +143,7 @@ static void add_eager(const struct programs *p, struct tm_value *summary)
         tm_add_null(host, "eager",
                     !p->has_device  ? "no device activity was recorded"
                     : !p->has_steps ? "no steps are marked in this profile"
-                                    : "the profile does not tell which operations were started together");
+                                    : "the profile does not record which operations were launched together");
         return;
     }
     eager = tm_add_object(host, "eager");
@@ -154,7 +154,7 @@ static void add_eager(const struct programs *p, struct tm_value *summary)
     if (sums->execute_ps || sums->call_ps)
         tm_add_int(eager, "host_ps", sums->execute_ps ? sums->execute_ps : sums->call_ps);
     else
-        tm_add_null(eager, "host_ps", "the calls of the host that start the work are not recorded");
+        tm_add_null(eager, "host_ps", "the host calls that launch the work are not recorded");
 }
 
 static tm_status programs_report(struct tm_stage *s, struct tm_value *summary)
@@ -167,7 +167,7 @@ static tm_status programs_report(struct tm_stage *s, struct tm_value *summary)
         tm_add_null(summary, "programs",
                     !p->has_device  ? "no device activity was recorded"
                     : !p->has_steps ? "no steps are marked in this profile"
-                                    : "the profile does not tell when compiled programs are executed in its steps");
+                                    : "the profile does not record when compiled programs run in its steps");
         return TM_OK;
     }
     section = tm_add_object(summary, "programs");

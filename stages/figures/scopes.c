@@ -522,8 +522,7 @@ const struct tm_stage_type tm_scopes_stage = {
 /* The section scopes.  Each different path is read once: its ops' time goes to the scope that it names and to all
  * that are around it.  Of the tree the nodes that take most are listed, which never leaves a parent out. */
 
-static const char no_paths[] =
-    "no framework paths are in this profile: its operations do not tell where in the program they come from";
+static const char no_paths[] = "the profile contains no framework paths that link operations to the program";
 
 struct scope_report {
     const char *why; /* there are no scopes, if there are none */

@@ -55,7 +55,7 @@ static const char *find_offsets(const struct skew *k, int64_t *offsets_ps)
 
     for (uint32_t i = 0; i < k->clock_count; i++) {
         if (clocks[i].base == CLOCK_UNKNOWN || clocks[i].base != clocks[0].base)
-            return "the profiles do not tell by one clock when they began";
+            return "the profiles have no common clock for their start times";
         first = clocks[i].at < first ? clocks[i].at : first;
     }
     for (uint32_t i = 0; i < k->clock_count; i++) {
@@ -63,7 +63,7 @@ static const char *find_offsets(const struct skew *k, int64_t *offsets_ps)
         int64_t apart;
 
         if (__builtin_sub_overflow(clocks[i].at, first, &apart) || apart > DAY_US * (1000000 / unit_ps))
-            return "the profiles begin more than a day apart";
+            return "the profiles start more than a day apart";
         offsets_ps[i] = apart * unit_ps;
     }
     return NULL;
@@ -378,7 +378,7 @@ static void check_clocks(struct adding *a)
     count_overlap(a, true, true, &clock->overlap);
     clock->is_aligned = clock->overlap.checked && is_believed(&clock->overlap);
     if (!clock->overlap.checked)
-        clock->why = "no collective in which devices of several hosts have to be at once";
+        clock->why = "no collective requires devices of several hosts at the same time";
 }
 
 static void read_matches(struct adding *a)
@@ -455,14 +455,14 @@ const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums
     const struct clock_check *clock = &sums->clock;
 
     if (!tm_sorter_count(k->arrivals))
-        return "sends and receives do not tell who takes part";
+        return "sends and receives do not record their participants";
     if (!is_believed(&sums->overlap))
-        return "what the devices ran at the same place does not overlap: it is not the same collective";
+        return "the devices' collectives at the same position do not overlap: they are not the same collective";
     if (clock->hosts > 1 && clock->overlap.checked && !clock->is_aligned)
         return "the clocks of the hosts do not agree: collectives of several hosts do not overlap";
     if (clock->hosts > 1 && clock->why && !clock->overlap.checked)
         return clock->why;
-    return "no collective of one device has its counterpart on another";
+    return "no collective of one device has a counterpart on another";
 }
 
 static void add_overlap(const struct overlap *overlap, const char *why, struct tm_value *to)
@@ -557,7 +557,7 @@ static void add_worst_row(const struct skew *k, struct matches *m, const struct 
     add_name(k, to, "name", block.name);
     add_name(k, to, "group", block.group);
     if (block.step == TM_NO_STEP)
-        tm_add_null(to, "step", "in no step");
+        tm_add_null(to, "step", "outside the steps");
     else
         tm_add_int(to, "step", block.step);
     tm_add_uint(to, "ordinal", row->ordinal + 1);
@@ -629,7 +629,7 @@ void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, s
     tm_add_uint(skew, "matched", sums->matched);
     tm_add_uint(skew, "unmatched", sums->unmatched);
     tm_add_uint(skew, "incomplete", sums->incomplete);
-    add_overlap(&sums->overlap, "no collective in which all devices have to be at once", skew);
+    add_overlap(&sums->overlap, "no collective requires all devices at the same time", skew);
     if (sums->matched)
         add_figures(k, m, sums, skew);
     else

@@ -188,7 +188,7 @@ static struct shared_clock find_clock(const struct device_time *d, const struct 
     if (uses_host_span(d))
         return (struct shared_clock){ .why = "the step time is that of the host's markers" };
     if (tm_int(tm_get(clock, "hosts")) != hosts)
-        return (struct shared_clock){ .why = "not all hosts ran collectives, which tell whether their clocks agree" };
+        return (struct shared_clock){ .why = "not all hosts ran collectives, which are needed to compare clocks" };
     if (!tm_has(tm_get(clock, "offsets_ps")))
         return (struct shared_clock){ .why = tm_why(tm_get(clock, "offsets_ps")) };
     return (struct shared_clock){ .offsets_ps = tm_get(clock, "offsets_ps") };
@@ -422,8 +422,8 @@ static void add_dependence(struct tm_value *steps, const struct statistics *s)
     const double r = s->lag1 < 0 ? 0 : s->lag1 > most ? most : s->lag1;
 
     if (s->count < 3) {
-        tm_add_null(steps, "lag1", "fewer than three steps have a length");
-        tm_add_null(steps, "effective_samples", "fewer than three steps have a length");
+        tm_add_null(steps, "lag1", "fewer than three steps have a duration");
+        tm_add_null(steps, "effective_samples", "fewer than three steps have a duration");
         return;
     }
     tm_add_double(steps, "lag1", s->lag1);
@@ -441,7 +441,7 @@ static void add_statistics(struct tm_value *steps, const struct statistics *s)
         if (s->count)
             tm_add_int(steps, keys[i], values[i]);
         else
-            tm_add_null(steps, keys[i], "no step has a length");
+            tm_add_null(steps, keys[i], "no step has a duration");
     add_dependence(steps, s);
 }
 
@@ -567,7 +567,7 @@ static void add_skipped(struct device_time *d, struct tm_value *steps)
         row = tm_add_object(skipped, NULL);
         tm_add_int(row, "number", line->number);
         tm_add_string(row, "host", d->hosts[line->host].name);
-        tm_add_string(row, "reason", !line->complete ? "incomplete" : line->warmup ? "warm-up" : "not asked for");
+        tm_add_string(row, "reason", !line->complete ? "incomplete" : line->warmup ? "warm-up" : "not requested");
         added++;
     }
 }
@@ -623,7 +623,7 @@ tm_status tm_steps_report(struct device_time *d, struct tm_value *summary)
 static void add_job(const struct device_time *d, const struct run_steps *run, struct tm_value *window)
 {
     struct tm_value *job;
-    const char *why = d->session || d->all ? "the window is not that of the analyzed steps" : run->clock.why;
+    const char *why = d->session || d->all ? "the window is not defined by the analyzed steps" : run->clock.why;
 
     if (why || !run->has_window) {
         tm_add_null(window, "job", why ? why : "no activity in the analyzed steps");

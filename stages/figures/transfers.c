@@ -244,9 +244,9 @@ static tm_status transfers_load(struct tm_stage *s, struct tm_partial_reader *r)
 
 /* The section transfers out of the sums. */
 
-static const char no_size[] = "the profile does not tell the size of these copies";
+static const char no_size[] = "the profile does not record the size of these copies";
 
-static const char not_timed[] = "the profile does not tell how long they are in flight";
+static const char not_timed[] = "the profile does not record how long they are in flight";
 
 static const char none[] = "no copies in the analyzed steps";
 
@@ -470,7 +470,7 @@ static void add_pageable(const struct transfers *t, uint64_t count, int64_t tota
     struct tm_value *to;
 
     if (count && !t->copies_of_known_kind) {
-        tm_add_null(transfers, "pageable", "the profile does not tell the kind of the host's memory");
+        tm_add_null(transfers, "pageable", "the profile does not record the kind of host memory");
         return;
     }
     to = tm_add_object(transfers, "pageable");

@@ -502,9 +502,9 @@ static void choose_range(struct tm_survey *s, const struct tm_chosen_steps *choi
         steps->chosen_begin = steps->warmup;
     }
     if (steps->chosen_begin >= steps->chosen_end && !tm_failed(s->run)) {
-        tm_hint(&s->run->error, "the steps are numbered from 0 to %llu; --steps all takes them all",
+        tm_hint(&s->run->error, "steps are numbered from 0 to %llu; --steps all selects all of them",
                 (unsigned long long)(steps->count - 1));
-        (void)tm_fail(&s->run->error, TM_ERR_USAGE, -1, "the choice leaves none of the %llu steps",
+        (void)tm_fail(&s->run->error, TM_ERR_USAGE, -1, "the selection includes none of the %llu steps",
                       (unsigned long long)steps->count);
     }
 }

@@ -119,8 +119,8 @@ def main():
     if stored != here:
         print(f"bench-check: not compared: stored for {stored}, this is {here}")
         return 0
-    print(f"bench-check: {len(found)} units, {bad} of them took over {options.growth:g} % more" if bad else
-          f"bench-check: {len(found)} units, none took over {options.growth:g} % more")
+    print(f"bench-check: {len(found)} units, {bad} of them took over {options.growth:g}% more" if bad else
+          f"bench-check: {len(found)} units, none took over {options.growth:g}% more")
     return 1 if bad else 0
 
 

@@ -51,7 +51,7 @@ def line(title, pairs, scratch):
     cells = [told(sum(bool(n & what) for n in named), len(named))
              for what in ({"step"}, {"parts"}, set(TABLES), {"devices"})] + [told(sum(map(bool, named)), len(named))]
     spread = sorted(abs(c) for c in changes)
-    print(f"| {title} | {median(changes):+.1f} %, {spread[int(0.95 * len(spread))]:.0f} % | {' | '.join(cells)} |", flush=True)
+    print(f"| {title} | {median(changes):+.1f}%, {spread[int(0.95 * len(spread))]:.0f}% | {' | '.join(cells)} |", flush=True)
 
 
 def main():
@@ -66,8 +66,8 @@ def main():
         base = summaries_of(options.base, scratch / "base")
         new = summaries_of(options.new, scratch / "new") if options.new else None
         spread = sorted(cv_pct(path) for path in base)
-        print(f"{len(base)} runs; steps of a run vary by {median(spread):.0f} % ({spread[0]:.0f} to {spread[-1]:.0f} %)\n")
-        print("| pairs | change of the median: middle, 95 % below | step | parts | rows | devices | any |\n" + "|---" * 7 + "|")
+        print(f"{len(base)} runs; steps of a run vary by {median(spread):.0f}% ({spread[0]:.0f} to {spread[-1]:.0f}%)\n")
+        print("| pairs | change of the median: middle, 95% below | step | parts | rows | devices | any |\n" + "|---" * 7 + "|")
         for size in (1, *SIZES):
             title = "single runs" if size == 1 else f"groups of {size}"
             if len(base) >= 2 * size:

@@ -104,13 +104,13 @@ def print_table(notes, pairs):
     print(f"| the interval of the change leaves 0 out | {told(sum(not n['covers'] for n in same), len(same))} |")
     spread = sorted(n["base_cv_pct"] for n in same)
     changes = sorted(abs(n["change_pct"]) for n in same)
-    print(f"\nSteps vary by {median(spread):.1f} % ({spread[0]:.1f} to {spread[-1]:.1f} %); medians of two runs differ by "
-          f"{median(changes):.1f} %, 95 % of them by less than {changes[int(0.95 * len(changes))]:.1f} %.\n")
+    print(f"\nSteps vary by {median(spread):.1f}% ({spread[0]:.1f} to {spread[-1]:.1f}%); medians of two runs differ by "
+          f"{median(changes):.1f}%, 95% of them by less than {changes[int(0.95 * len(changes))]:.1f}%.\n")
     print("| planted | pairs | the median changes by | step | step or a part | a row | cause first |\n" + "|---" * 7 + "|")
     for kind in KINDS[1:]:
         found = of_kind[kind]
         if found:
-            print(f"| {kind} | {len(found):,} | {median(n['change_pct'] for n in found):.1f} % | "
+            print(f"| {kind} | {len(found):,} | {median(n['change_pct'] for n in found):.1f}% | "
                   f"{told(having(found, 'step'), len(found))} | {told(having(found, 'step', 'parts'), len(found))} | "
                   f"{told(having(found, *TABLES), len(found))} | {told(sum(n['is_first'] for n in found), len(found))} |")
 

@@ -21,4 +21,4 @@ def told(hits, of):
     if not of:
         return "none"
     low, high = wilson(hits, of)
-    return f"{hits:,} of {of:,}: {100 * hits / of:.1f} % ({low:.1f} to {high:.1f} %)"
+    return f"{hits:,} of {of:,}: {100 * hits / of:.1f}% ({low:.1f} to {high:.1f}%)"

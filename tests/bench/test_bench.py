@@ -102,7 +102,7 @@ def trial(tap):
     """The intervals are those of R's prop.test(..., correct = FALSE)."""
     tap.ok(near(wilson(0, 1000), (0, 0.383)) and near(wilson(12, 20), (38.66, 78.12)) and near(wilson(50, 50), (92.87, 100)),
            "shares have the intervals of Wilson", wilson(0, 1000), wilson(12, 20), wilson(50, 50))
-    tap.ok(told(3, 1000) == "3 of 1,000: 0.3 % (0.1 to 0.9 %)" and told(0, 0) == "none", "a share is told with its interval",
+    tap.ok(told(3, 1000) == "3 of 1,000: 0.3% (0.1 to 0.9%)" and told(0, 0) == "none", "a share is told with its interval",
            told(3, 1000))
     plan = compare_trial.Trial(Path("."), None, 8000, 1)
     first, same = compare_trial.KINDS[2], compare_trial.SAME

@@ -18,7 +18,7 @@ from tracemill import BINARY
 SHAPE = ("--steps", "20", "--devices", "2", "--format", "xplane", "--quiet")
 SAME = "same work"
 # Both make a step of this shape 5.0 % longer, give or take 0.1 % (20 %: 5.37 %; one operation in threefold time: 3.08 %).
-SLOWER, SLOWER_ONE = "5 %, a family of operations", "5 %, one operation"
+SLOWER, SLOWER_ONE = "5%, a family of operations", "5%, one operation"
 CHANGES = {
     SLOWER: (("--slower-op", "gemm_fusion_dot=1.186"), "op_slower", "gemm_fusion_dot"),
     SLOWER_ONE: (("--slower-op", "cublas-gemm.89=4.25"), "op_slower", "cublas-gemm"),

@@ -33,16 +33,16 @@ def jittered(draw, count, spread):
 
 # name: (what a run's steps are: function of (draw, is_new), compiling steps of the new run, hosts, verdict, least and most share of it)
 SERIES = {
-    "the same, independent steps, 20, deviation 2 %": (lambda d, new: independent(d, 20, 0.02), (), 1, "changed", 0, 0.02),
-    "the same, independent steps, 20, deviation 4 %": (lambda d, new: independent(d, 20, 0.04), (), 1, "changed", 0, 0.02),
-    "the same, 8 hosts, 11 steps, deviation 4 %": (lambda d, new: independent(d, 11, 0.04), (), HOSTS, "changed", 0, 0.02),
+    "the same, independent steps, 20, deviation 2%": (lambda d, new: independent(d, 20, 0.02), (), 1, "changed", 0, 0.02),
+    "the same, independent steps, 20, deviation 4%": (lambda d, new: independent(d, 20, 0.04), (), 1, "changed", 0, 0.02),
+    "the same, 8 hosts, 11 steps, deviation 4%": (lambda d, new: independent(d, 11, 0.04), (), HOSTS, "changed", 0, 0.02),
     "the same, autocorrelation 0.5, 20 steps": (lambda d, new: autoregressive(d, 20, 0.04, 0.5), (), 1, "changed", 0, 0.03),
     "the same, autocorrelation 0.8, 20 steps": (lambda d, new: autoregressive(d, 20, 0.04, 0.8), (), 1, "changed", 0, 0.03),
     "the same, autocorrelation 0.8, 100 steps": (lambda d, new: autoregressive(d, 100, 0.04, 0.8), (), 1, "changed", 0, 0.03),
-    "the same, ends jitter by 2 %, 20 steps": (lambda d, new: jittered(d, 20, 0.02) if new else [STEP_PS] * 20, (), 1, "changed", 0, 0.02),
-    "3 % slower, deviation 2 %, 20 steps": (lambda d, new: [s * (1.03 if new else 1) for s in independent(d, 20, 0.02)], (), 1,
+    "the same, ends jitter by 2%, 20 steps": (lambda d, new: jittered(d, 20, 0.02) if new else [STEP_PS] * 20, (), 1, "changed", 0, 0.02),
+    "3% slower, deviation 2%, 20 steps": (lambda d, new: [s * (1.03 if new else 1) for s in independent(d, 20, 0.02)], (), 1,
                                             "regression", 55 / 60, 1),
-    "2 of 20 steps compile, mean +50 %": (lambda d, new: independent(d, 20, 0.02), (4, 13), 1, "regression by the mean, cause first", 1, 1),
+    "2 of 20 steps compile, mean +50%": (lambda d, new: independent(d, 20, 0.02), (4, 13), 1, "regression by the mean, cause first", 1, 1),
 }
 COMPILING_PS = 5 * STEP_PS  # of each of two: the mean of 20 steps grows by half
 

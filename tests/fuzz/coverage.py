@@ -57,7 +57,7 @@ def summed(files):
 
 
 def show(name, files):
-    figures = "".join(f"{100 * c / n if n else 100:10.1f} %" for c, n in summed(files).values())
+    figures = "".join(f"{100 * c / n if n else 100:10.1f}%" for c, n in summed(files).values())
     print(f"{name:34}{summed(files)['lines'][1]:8}{figures}")
 
 

@@ -18,7 +18,7 @@ PAGES_MOST, BYTES_MOST, MARGIN = 60, 1 << 20, 28
 SECTIONS = {"findings": "Findings", "steps": "Steps", "devices": "Devices", "gaps": "Idle gaps", "ops": "Operations",
             "environment": "Environment", "coverage": "Data quality"}
 CHARTS = ("What each device did", "Where the time of each step goes", "Step times", "Why devices were idle")
-ALWAYS = ["Definitions", "How this report was made"]
+ALWAYS = ["Definitions", "About this report"]
 
 
 def check_syntax(tap, name, pdf, folder):
@@ -44,7 +44,7 @@ def check_text(tap, name, pdf, summary):
            summary["verdict"]["text"])
     missing = [k["title"] for k in summary["kpis"] if k["applies"] and letters(k["title"]) not in words]
     tap.ok(not missing, f"{name}: every key figure is in it", *missing)
-    percents = [f"{k['value']:.1f} %" for k in summary["kpis"]
+    percents = [f"{k['value']:.1f}%" for k in summary["kpis"]
                 if k["applies"] and k["unit"] == "%" and k["value"] is not None and 0.1 < k["value"] < 99.9]
     missing = [p for p in percents if p not in pdf.page_texts[0]]
     tap.ok(not missing, f"{name}: the first page has their values", *missing)
@@ -83,8 +83,8 @@ def check_findings(tap, name, pdf, document):
 
 def check_studies(tap, folder):
     studies.make(folder)
-    titles = {"compare": ["COMPARISON OF RUNS", "What accounts for the change", "From old to new", "What was compared"],
-              "scaling": ["SCALING STUDY", "What limits the scaling", "Speed-up", "What was studied"]}
+    titles = {"compare": ["COMPARISON OF RUNS", "Causes of the change", "From base to new", "Comparability"],
+              "scaling": ["SCALING STUDY", "Scaling limits", "Speed-up", "Study"]}
     for name in studies.STUDIES:
         result, out, stem = studies.study(folder, name, "pdf,json")
         if result.status != 0:

@@ -136,7 +136,7 @@ def run_file(tap, name, path, with_zstd):
         result, whole = report(path, folder / "file")
         check("report", result, whole)
         if whole and other_pct(whole) >= OTHER_BELOW_PCT:
-            bad.append(f"no category is told of {other_pct(whole):.1f} % of the kernel time")
+            bad.append(f"no category is told of {other_pct(whole):.1f}% of the kernel time")
         ways = {"stdin": report("-", folder / "stdin", data)}
         content = content_of(path)
         if whole and is_json(content):

@@ -125,7 +125,7 @@ def is_not_healthy(summary):
     """The verdict does not deny what a finding says is at stake."""
     most = max((f["share_pct"] or 0 for f in about_the_run(summary["findings"])), default=0)
     calm = "no single avoidable loss" in summary["verdict"]["text"]
-    return not (calm and most >= 3) or f"'{summary['verdict']['text']}', and {most:.1f} % is at stake"
+    return not (calm and most >= 3) or f"'{summary['verdict']['text']}', and {most:.1f}% is at stake"
 
 
 def no_faster_than(peak):
@@ -181,8 +181,8 @@ FACTS = {
                  holds("the wait for it is no exposed collective once more", lambda s: stake_of(s, "straggler") +
                        stake_of(s, "collective_exposed") <= device_pct("exposed_collective_ps")(s) + 0.1),
                  holds("the late ranks are named with their shares", lambda s: all(
-                     text in said_of(s, "straggler") for text in ("kineto_0/gpu:0 (77.1 %)", "kineto_2/gpu:2 (17.5 %)",
-                                                                  "kineto_3/gpu:3 (4.7 %)"))),
+                     text in said_of(s, "straggler") for text in ("kineto_0/gpu:0 (77.1%)", "kineto_2/gpu:2 (17.5%)",
+                                                                  "kineto_3/gpu:3 (4.7%)"))),
                  figure("4 hosts", 4, lambda s: len(s["input"]["hosts"])),
                  holds("one clock", lambda s: s["collectives"]["skew"]["clock"]["aligned"] is True),
                  figure("all of them meet", [84, 0], lambda s: [s["collectives"]["skew"][k] for k in ("matched", "unmatched")]),
@@ -215,20 +215,20 @@ FACTS = {
     # a sum of arrays that lie in the host's memory: 5 GiB each way and again, at some 60 GB/s
     "v6e": (first("transfer_h2d"), raised("critical", "transfer_d2h"), nothing_else("transfer_h2d", "transfer_d2h"),
             figure("4 chips", 4, lambda s: len(s["devices"])),
-            holds("they compute for 3 %", lambda s: 2 < device_pct("compute_ps")(s) < 4),
+            holds("they compute for 3%", lambda s: 2 < device_pct("compute_ps")(s) < 4),
             holds("nothing is faster than the memory", no_faster_than(1638e9)),
             never("kernel|backward|^compile_in")),
     "qwen-h100": (figure("layers: flash attention", QWEN_LAYERS, lambda s: executions(s, "kernels", "flash_fwd")),
                   figure("products: 7 of a layer, and the head", 7 * QWEN_LAYERS + 1,
                          lambda s: executions(s, "kernels", "sm90_xmma_gemm")),
                   figure("one forward pass", 1, lambda s: s["steps"]["count"]), *INFERENCE,
-                  holds("products are 28 %, attention 8.5 %", lambda s: 25 < share_of(s, "gemm/dot") < 31
+                  holds("products are 28%, attention 8.5%", lambda s: 25 < share_of(s, "gemm/dot") < 31
                         and 7 < share_of(s, "attention") < 10),
                   # rotary, norms and casts as kernels of their own: what torch.compile would fuse is 60 % of the time
                   first("elementwise_unfused"), PROCESSES),
     "qwen-mi300": (figure("layers: attention", QWEN_LAYERS, lambda s: executions(s, "kernels", "^attn_fwd")),
                    figure("one forward pass", 1, lambda s: s["steps"]["count"]), *INFERENCE,
-                   holds("products are 40 %, attention 13 %", lambda s: 36 < share_of(s, "gemm/dot") < 43
+                   holds("products are 40%, attention 13%", lambda s: 36 < share_of(s, "gemm/dot") < 43
                          and 11 < share_of(s, "attention") < 15),
                    first("elementwise_unfused"), PROCESSES),
 }
@@ -246,7 +246,7 @@ def run_case(tap, name, offences):
     if summary is None or result.status != 0:
         tap.ok(False, name, f"report ended with {result}")
         return
-    told = "  ".join(f"{f['id']} ({f['severity']}, {f['share_pct'] or 0:.1f} %)" for f in summary["findings"])
+    told = "  ".join(f"{f['id']} ({f['severity']}, {f['share_pct'] or 0:.1f}%)" for f in summary["findings"])
     for what, ask in FACTS[name]:
         try:
             answer = ask(summary)

@@ -33,20 +33,20 @@ EVERYWHERE = ("gpu", "tpu", "cpu")
 PLANTED = {
     # scenario: (platforms, what is expected, what the generator plants)
     "steady": ((EVERYWHERE, QUIET, "nothing"),),
-    "unfused": ((EVERYWHERE, SMALL, "kernels of 4 us, 45 % of the time between them idle"),),
-    "stalled": ((EVERYWHERE, ("idle_input",), "45 % of each step on the host, most of it in data_loading"),),
-    "transfers": ((("gpu",), ("transfer_h2d", "transfer_repeated_h2d"), "a copy for every fourth kernel, 60 % of them H2D"),
-                  (("tpu", "cpu"), PAUSES, "TPU: 2 % of the time waits for copies, CPU: no copies; only pauses are left")),
+    "unfused": ((EVERYWHERE, SMALL, "kernels of 4 us, 45% of the time between them idle"),),
+    "stalled": ((EVERYWHERE, ("idle_input",), "45% of each step on the host, most of it in data_loading"),),
+    "transfers": ((("gpu",), ("transfer_h2d", "transfer_repeated_h2d"), "a copy for every fourth kernel, 60% of them H2D"),
+                  (("tpu", "cpu"), PAUSES, "TPU: 2% of the time waits for copies, CPU: no copies; only pauses are left")),
     "dominated": ((("gpu", "cpu"), ("op_dominant", "kernel_dominant"), "every fiftieth kernel is one of 3.6 ms"),
                   (("tpu",), ("op_dominant", "op_memory_far"), "the same, and 256 MiB for each is far below the peak")),
-    "recompile": ((EVERYWHERE, ("compile_in_steps",), "180 ms of compiling in 60 % of the steps"),),
+    "recompile": ((EVERYWHERE, ("compile_in_steps",), "180 ms of compiling in 60% of the steps"),),
     "lowocc": ((("gpu",), ("occupancy_low",), "a fifth of the occupancy; times as in steady"),
                (("tpu", "cpu"), QUIET, "nothing: occupancy is a GPU's")),
-    "imbalance": ((("gpu", "tpu"), ("imbalance",), "the last device has 45 % of the first one's work"),
+    "imbalance": ((("gpu", "tpu"), ("imbalance",), "the last device has 45% of the first one's work"),
                   (("cpu",), QUIET, "nothing: one device")),
     "comm": ((("gpu", "tpu"), ("collective_exposed",), "a collective of 260 us for every twelfth kernel"),
              (("cpu",), PAUSES, "no collectives on a CPU; only pauses are left")),
-    "memory": ((("gpu", "tpu"), FACT, "an allocator event for every second kernel, 5 % of small buffers never freed"),
+    "memory": ((("gpu", "tpu"), FACT, "an allocator event for every second kernel, 5% of small buffers never freed"),
                (("cpu",), QUIET, "nothing: no allocator events")),
 }
 MEMORY_FACTS = ("memory_allocations", "memory_growth")
@@ -71,12 +71,12 @@ def expectation(scenario, platform, form):
 
 
 def warnings_of(findings):
-    return [f"{f['id']}: {f['severity']}, {f['share_pct']} %" for f in findings if f["severity"] != "info"]
+    return [f"{f['id']}: {f['severity']}, {f['share_pct']}%" for f in findings if f["severity"] != "info"]
 
 
 def told(findings):
     """All findings in one line."""
-    return "  ".join(f"{f['id']} ({f['severity']}, {f['share_pct']:.1f} %)" if f["share_pct"] else
+    return "  ".join(f"{f['id']} ({f['severity']}, {f['share_pct']:.1f}%)" if f["share_pct"] else
                      f"{f['id']} ({f['severity']})" for f in findings)
 
 

@@ -396,7 +396,7 @@ def check_megatron(tap, folder):
         least = min(skew["members"], key=lambda m: m["collective_ps"])
         tap.ok(least["device"] == skew["straggler"], "Megatron: who comes last is the shortest inside", least)
         late = {m["device"].split("/")[0][-1]: round(m["caused_pct"]) for m in skew["members"] if m["caused_pct"] >= 3}
-        tap.ok(late == {"0": 77, "2": 18, "3": 5}, "Megatron: three ranks cause 3 % of the waiting or more", late)
+        tap.ok(late == {"0": 77, "2": 18, "3": 5}, "Megatron: three ranks cause 3% of the waiting or more", late)
     check_split(tap, "Megatron, four ranks", paths, folder)
     check_exposed(tap, "Megatron, rank 1", paths[1], folder)
 

@@ -24,7 +24,7 @@ NAMES = ["host.xplane.pb", "a b's $HOME `x` \"y\".xplane.pb", "-o.xplane.pb"]
 
 def told_again(text):
     """The command of the text report, as a list; its lines were wrapped at blanks."""
-    lines = text[text.index("To make it again: ") + len("To make it again: "):].splitlines()
+    lines = text[text.index("Reproduce: ") + len("Reproduce: "):].splitlines()
     end = next(i for i, line in enumerate(lines) if not line or line.startswith(("INPUT:", "FILE:")))
     return shlex.split(" ".join(lines[:end]))
 
@@ -62,8 +62,8 @@ def thresholds(tap, folder):
     if summary is None:
         tap.ok(False, "thresholds: a report is made", result)
         return
-    listed = text[text.index("Thresholds that are not those of the program:"):]
-    tap.ok("good 99.5 %, bad 60 %" in listed and "good 80 %, bad 50 %" in listed and "Straggler" in listed,
+    listed = text[text.index("Changed thresholds:"):]
+    tap.ok("good 99.5%, bad 60%" in listed and "good 80%, bad 50%" in listed and "Straggler" in listed,
            "thresholds that were changed are listed", result, listed[:400])
     tap.ok(told_again(text)[-2:] == ["--thresholds", "FILE"], "the command tells of a file of thresholds", result)
     (folder / "cut.json").write_text(json.dumps(json.loads(summary)["thresholds"]))

@@ -87,7 +87,7 @@ def without_paths(summary):
 def lines_without_paths(text):
     """Nor sizes.  The table of files is as wide as its paths; a member of an archive is no path for a command."""
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    of_files = ("Input 1 file, ", "To make it again: tracemill report", "INPUT: the files that are listed", "-----")
+    of_files = ("Input 1 file, ", "Reproduce: tracemill report", "INPUT: the files listed", "-----")
     return [line for line in lines if line and ".xplane.pb" not in line and not line.startswith(of_files)]
 
 

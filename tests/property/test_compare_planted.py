@@ -81,7 +81,7 @@ def check_planted(tap, validator, folder, base):
         if not is_first(document, cause, words):
             wrong.append(f"the first finding is no {cause} with '{words}': {first and first['title']}")
         elif not (first["explains_pct"] or 0) >= least_pct:
-            wrong.append(f"it explains {first['explains_pct']} %")
+            wrong.append(f"it explains {first['explains_pct']}%")
         if not document["tests"][0]["changed"] or document["tests"][0]["direction"] != "slower":
             wrong.append(f"the step is not slower: {document['tests'][0]}")
         tap.ok(not wrong, name, *wrong)

@@ -25,8 +25,8 @@ CASES = (
     ("rpd", [("gpu:2", "GPU2", 455 * STEPS)], {}, [], "busy", None),
     ("rocprof", [("gpu:0", "GPU0", 230), ("gpu:1", "GPU1", 230)], {}, [], "busy", None),
     ("aiu", [("gpu:0", "AIU 0", 500 * STEPS)], {}, [], "busy", None),
-    ("lost", [], {}, ["kernels_lost"], "kernels were lost", "50 calls that launch kernels were recorded, and 0 kernels"),
-    ("lost_in_part", [("gpu:0", "GPU 0", 1800)], {}, ["kernels_lost"], "kernels were lost", "and 30 kernels"),
+    ("lost", [], {}, ["kernels_lost"], "kernels are missing", "50 calls that launch kernels were recorded, but only 0 kernels"),
+    ("lost_in_part", [("gpu:0", "GPU 0", 1800)], {}, ["kernels_lost"], "kernels are missing", "but only 30 kernels"),
     ("kept", [("gpu:0", "GPU 0", 2880)], {}, [], "busy", None),
     ("cpu", [], {}, ["no_device_activity"], "ran on the CPU", "ran on the CPU"),
 )

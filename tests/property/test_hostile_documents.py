@@ -111,7 +111,7 @@ def check_commands(tap, folder):
         (folder / name).write_bytes(make_profile.gpu(seed=1, steps=4).encode())
         run("report", name, "-o", "again", "--format", "text", cwd=folder)
         text = (folder / "again" / "report.txt").read_text("utf-8")
-        said = text[text.index("To make it again: ") + len("To make it again: "):].splitlines()
+        said = text[text.index("Reproduce: ") + len("Reproduce: "):].splitlines()
         end = next(i for i, line in enumerate(said) if not line or line.startswith(("INPUT:", "FILE:")))
         done = subprocess.run(["bash", "-c", 'tracemill() { printf "%s\\0" "$@"; }; ' + " ".join(said[:end])], cwd=folder, capture_output=True, check=False)
         words = done.stdout.decode().split("\0")

@@ -121,7 +121,7 @@ def check_noise(tap, folder):
     worse = [make_history.run_of(f"job {j:03}", ago, (100 + j) * (1.06 if ago == 0 else 1), random.Random(f"{j} {ago}"))
              for j in range(200) for ago in range(24)]
     document, _ = tell(folder / "noise", worse)
-    tap.ok(document["counts"]["worse"] >= 190, "of 200 jobs with steps 6 % longer at least 190 are told", document["counts"])
+    tap.ok(document["counts"]["worse"] >= 190, "of 200 jobs with steps 6% longer at least 190 are told", document["counts"])
 
 
 def check_many(tap, folder, validator):

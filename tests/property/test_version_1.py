@@ -115,7 +115,7 @@ def told(tap, template, folder):
     night = json.loads((out / "index.json").read_text(encoding="utf-8"))
     tap.ok([job["state"] for job in night["jobs"]] == ["not_judged"] * 2 and not night["worse"] and not night["better"],
            "one new night is compared with nothing", night["jobs"])
-    note = "Figures are defined anew since version 2: trends, baselines and change points begin anew."
+    note = "Figures are defined differently since version 2, so trends, baselines and change points start over."
     for name in ("index.html", "index.txt"):
         text = " ".join((out / name).read_text(encoding="utf-8").split())
         tap.ok(text.count(note) == 1 and "16 runs of version 1 stay in history.db" in text, f"{name} says so, once")

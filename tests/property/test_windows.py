@@ -75,7 +75,7 @@ def check_late_launch(tap):
                "the window of a marked step holds the time before its first launch", device["span_ps"])
         share = 100 * busy / (end - 10 * MS)
         tap.ok(abs(summary["total"]["utilization_pct"] - share) < 1e-9 and abs(share - 42.0) < 0.1,
-               f"the device is {share:.1f} % busy, not 99 %", summary["total"]["utilization_pct"])
+               f"the device is {share:.1f}% busy, not 99%", summary["total"]["utilization_pct"])
         tap.ok(device["lead_ps"] == 217 * MS, "and idle for 217 ms before its first kernel", device["lead_ps"])
         first = summary["findings"][0]
         tap.ok(first["id"] == "idle_host" and any("tokenize" in text for text in first["evidence"]),
@@ -186,7 +186,7 @@ def check_rows(tap):
            "--rows 3: the first three steps and the three slowest of the others", few["steps"]["list"])
     tap.ok(few["steps"]["samples_ps"] == all_rows["steps"]["samples_ps"] and
            len(few["devices"][0]["steps"]["busy_ps"]) == 3 and len(few["devices"]) == DEVICES, "the figures are of all")
-    tap.ok("5 further rows" in text and len(devices.splitlines()) == 1 + DEVICES, "three devices in a table, CSV has all",
+    tap.ok("5 remaining rows" in text and len(devices.splitlines()) == 1 + DEVICES, "three devices in a table, CSV has all",
            text, devices)
 
 

@@ -4,8 +4,8 @@
 TABLES = ("kernels", "ops", "scopes", "collectives", "transfers", "gaps", "compile")
 # name: (options of the new run, id of the first finding, what its title has, least part of the change it explains, percent)
 PLANTED = {
-    "a family of operations 20 % slower": (("--slower-op", "gemm_fusion_dot=1.2"), "op_slower", "gemm_fusion_dot", 70),
-    "products 20 % slower": (("--slower-op", "cublas-gemm=1.2"), "op_slower", "cublas-gemm", 70),
+    "a family of operations 20% slower": (("--slower-op", "gemm_fusion_dot=1.2"), "op_slower", "gemm_fusion_dot", 70),
+    "products 20% slower": (("--slower-op", "cublas-gemm=1.2"), "op_slower", "cublas-gemm", 70),
     "one more copy per step": (("--extra-transfer",), "transfer_more", "to the device", 80),
     "nothing beside computing": (("--no-overlap",), "overlap_lost", "", 60),
     "compilations in the steps": (("--scenario", "recompile"), "recompiles", "inside the steps", 90),

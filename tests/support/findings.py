@@ -33,10 +33,10 @@ def _severity(findings, window_ps):
             continue  # a fact has a severity of its own
         share = f["share_pct"]  # of the windows of the devices that it is about
         if share < 100 * f["at_stake_ps"] / window_ps - 1e-6 or not 0 < f["window_ps"] <= window_ps:
-            bad.append(f"{f['id']}: {share} % of {f['window_ps']} for {f['at_stake_ps']} of {window_ps}")
+            bad.append(f"{f['id']}: {share}% of {f['window_ps']} for {f['at_stake_ps']} of {window_ps}")
         want = "critical" if share >= BAD_PCT else "warning" if share >= WARNING_PCT else "info"
         if f["severity"] != want:
-            bad.append(f"{f['id']} with {share:.1f} % at stake is '{f['severity']}', not '{want}'")
+            bad.append(f"{f['id']} with {share:.1f}% at stake is '{f['severity']}', not '{want}'")
     return bad
 
 

@@ -30,7 +30,7 @@ def run_of(job, ago, step_ms=100.0, rng=None, **more):
         "id": name, "name": f"run of {night_of(ago)}", "path": f"{safe}/{night_of(ago)}", "job": job, "night": night_of(ago),
         "when_ns": when_of(ago), "revision": f"{(400 - ago) // 3 * 2654435761 % 2**28:07x}", "status": "done",
         "report": f"runs/{name}", "platform": "gpu", "model": "NVIDIA H100", "hosts": 1, "devices": 8,
-        "verdict": "The device computes most of the time.", "severity": "good", "finding": "Exposed collectives take 8 % of the window",
+        "verdict": "The device computes most of the time.", "severity": "good", "finding": "Exposed collectives take 8% of the window",
         "fingerprint": "0" * 16, "options": "0" * 16, "version": "0.1.0", "definitions": 2,
         "step_time_ps": round(step * MS), "step_p95_ps": round(noisy(step * 1.08) * MS), "device_utilization_pct": noisy(86, 0.004),
         "mfu_pct": noisy(30 + 1000 / step_ms, 0.004), "compute_ps": round(noisy(step * 0.74) * MS),
@@ -53,7 +53,7 @@ def story(nights=60):
     rows = []
     for ago in range(nights - 1, -1, -1):
         rng = random.Random(ago)
-        rows.append(run_of("llama-70b/pretrain", ago, 152 if ago else 171, rng, finding="Idle for launches takes 9 % of the window"))
+        rows.append(run_of("llama-70b/pretrain", ago, 152 if ago else 171, rng, finding="Idle for launches takes 9% of the window"))
         rows.append(run_of("resnet50/imagenet", ago, 81 if ago > 25 else 70 if ago > 9 else 76, rng))
         rows.append(run_of("bert-large/phase2", ago, 44.5 if ago else 39, rng))
         t5 = run_of("t5-xxl/finetune", ago, 210, rng)

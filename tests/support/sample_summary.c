@@ -172,7 +172,7 @@ static const char gpu_tail[] =
     "capacity.'},{'id':'step_time','title':'Step time',"
     "'value':14.31,'unit':'ms','band':'unknown','good':null,'bad':null,'definition':'Median period "
     "of the chosen "
-    "steps.'}],'verdict':{'text':'The devices are busy for 75.0 % of the window; the largest loss "
+    "steps.'}],'verdict':{'text':'The devices are busy for 75.0% of the window; the largest loss "
     "is input: 86.0 ms of "
     "idle time while the host prepared "
     "data.','severity':'warning'},'findings':[{'id':'idle_input','severity':'warning',"
@@ -632,7 +632,7 @@ static void fill_tpu(struct tm_value *root)
                             "utilization','value':76.9,'unit':'%','band':'warning',"
                             "'good':80,'bad':50,'definition':'Busy time without waits as a share of the "
                             "window.'}],'verdict':{'text':'The device is busy "
-                            "for 76.9 % of the window.','severity':'warning'},'findings':[]}");
+                            "for 76.9% of the window.','severity':'warning'},'findings':[]}");
 }
 
 static void fill_cpu(struct tm_value *root)

@@ -114,7 +114,7 @@ static void check_size(size_t rows, const char *text)
         assert_in_range(length, 1, TM_BRIEF_BYTES);
         assert_int_equal(bytes[length - 1], '\n');
         if (rows > 100)
-            assert_non_null(strstr(bytes, form == TM_BRIEF_JSON ? "\"left_out\": {\"" : "Left out"));
+            assert_non_null(strstr(bytes, form == TM_BRIEF_JSON ? "\"left_out\": {\"" : "Omitted"));
         free(bytes);
     }
     tm_doc_free(doc);

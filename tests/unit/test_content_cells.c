@@ -65,7 +65,7 @@ static void numbers_have_the_form_of_their_kind(void **state)
         { TM_CELL_BYTES, 1024, "1.00 KiB" },
         { TM_CELL_RATE, 12300000000, "12.3 GB/s" },
         { TM_CELL_FLOP_RATE, 61900000000000, "61.9 TFLOP/s" },
-        { TM_CELL_PCT, 45, "45.0 %" },
+        { TM_CELL_PCT, 45, "45.0%" },
         { TM_CELL_NUMBER, 1230000, "1,230,000" },
         { TM_CELL_WORD, 1234567, "1234567" }, /* a name that is a number */
     };
@@ -73,7 +73,7 @@ static void numbers_have_the_form_of_their_kind(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(wholes) / sizeof(wholes[0]); i++)
         assert_shown(tm_cell_of_int(wholes[i].kind, wholes[i].whole), wholes[i].shown);
-    assert_shown(tm_cell_of_double(TM_CELL_PCT, 12.345), "12.3 %");
+    assert_shown(tm_cell_of_double(TM_CELL_PCT, 12.345), "12.3%");
     assert_shown(tm_cell_of_double(TM_CELL_COUNT, 12.6), "12");
     assert_shown(tm_cell_of_double(TM_CELL_WORD, 0.5), "0.500");
     assert_shown(tm_cell_of_int(TM_CELL_TIME, 0), "0 s");
@@ -98,7 +98,7 @@ static void values_of_the_summary_have_it_too(void **state)
 {
     (void)state;
     assert_shown(tm_cell_of_value(TM_CELL_TIME, of("ps")), "1.50 \xc2\xb5s");
-    assert_shown(tm_cell_of_value(TM_CELL_PCT, of("share")), "12.3 %");
+    assert_shown(tm_cell_of_value(TM_CELL_PCT, of("share")), "12.3%");
     assert_shown(tm_cell_of_value(TM_CELL_COUNT, of("negative")), "-3");
     assert_shown(tm_cell_of_value(TM_CELL_WORD, of("step")), "12345");
     assert_shown(tm_cell_of_value(TM_CELL_WORD, of("yes")), "yes");
@@ -164,8 +164,8 @@ static void exact_numbers_lose_nothing(void **state)
 static void a_share_needs_a_whole(void **state)
 {
     (void)state;
-    assert_shown(tm_cell_of_share(of("share"), of("ps")), "< 0.1 %");
-    assert_shown(tm_cell_of_share(of("ps"), of("ps")), "100.0 %");
+    assert_shown(tm_cell_of_share(of("share"), of("ps")), "< 0.1%");
+    assert_shown(tm_cell_of_share(of("ps"), of("ps")), "100.0%");
     assert_shown(tm_cell_of_share(of("ps"), of("negative")), "");
     assert_shown(tm_cell_of_share(of("ps"), of("nothing")), "");
     assert_shown(tm_cell_of_share(of("nothing"), of("ps")), "");

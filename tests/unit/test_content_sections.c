@@ -369,12 +369,12 @@ static void a_section_with_nothing_to_tell_is_named_with_its_reason(void **state
         { "{'compile':{'count':2}}", "compile", "" },
         { "{'balance':{'imbalance_pct':null,'why':{'imbalance_pct':'one device'}}}", "balance", "one device" },
         { "{'balance':{'imbalance_pct':0}}", "balance", "" },
-        { "{'fallback':{'callbacks':{'count':0},'cpu_ops':null}}", "fallback", "as far as the profile tells" },
+        { "{'fallback':{'callbacks':{'count':0},'cpu_ops':null}}", "fallback", "nothing was found in this profile" },
         { "{'fallback':{'callbacks':{'count':1},'cpu_ops':null}}", "fallback", "" },
-        { "{'transfers':{'by_direction':[]}}", "transfers", "no copy" },
+        { "{'transfers':{'by_direction':[]}}", "transfers", "no device copies" },
         { "{'transfers':{'by_direction':[],'tpu_host':[{'count':1}]}}", "transfers", "" },
         { "{'gaps':{'count':0}}", "gaps", "no gap" },
-        { "{'devices':[]}", "devices", "no activity" },
+        { "{'devices':[]}", "devices", "no device activity" },
     };
 
     (void)state;

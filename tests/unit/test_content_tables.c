@@ -112,7 +112,7 @@ static void columns_that_tell_nothing_are_left_out(void **state)
     assert_int_equal(layout.notes, 5);
     assert_note(&layout, "Device", "gpu:0", true, false);
     assert_note(&layout, "Why", "same", true, false);
-    assert_note(&layout, "Limit", "small grid", true, false);
+    assert_note(&layout, "Limit", "grid size", true, false);
     assert_note(&layout, "Never", "it was not asked for", false, false);
     assert_note(&layout, "Rate", "no bytes", false, true);
 }
@@ -237,9 +237,9 @@ static void a_screen_has_all_rows_and_paper_some(void **state)
     lay_out(&layout, &table, &paper);
     assert_int_equal(layout.rows, 2);
     assert_int_equal(layout.rows_left_out, 3);
-    assert_string_equal(tm_layout_rest_title(&layout, out), "3 further rows");
+    assert_string_equal(tm_layout_rest_title(&layout, out), "3 remaining rows");
     lay_out(&layout, &table, &(struct tm_room){ .rows = 4 });
-    assert_string_equal(tm_layout_rest_title(&layout, out), "1 further row");
+    assert_string_equal(tm_layout_rest_title(&layout, out), "1 remaining row");
     lay_out(&layout, &table, &(struct tm_room){ .is_paper = true, .rows = 1 });
     assert_int_equal(layout.rows, 1);
     table.paper_rows = 0;
@@ -258,7 +258,7 @@ static void a_row_sums_up_what_is_not_listed(void **state)
     table.paper_rows = 3;
     lay_out(&layout, &table, &paper);
     assert_int_equal(layout.rows_left_out, 1202);
-    assert_string_equal(tm_layout_rest_title(&layout, out), "1,202 further rows");
+    assert_string_equal(tm_layout_rest_title(&layout, out), "1,202 remaining rows");
     assert_true(tm_layout_has_sums(&layout));
     assert_cell(tm_layout_rest(&layout, COUNT), "7,003");
     assert_cell(tm_layout_rest(&layout, TIME), "930 ps");
@@ -326,7 +326,7 @@ static void members_of_an_object_are_rows(void **state)
     lay_out(&layout, &table, &(struct tm_room){ .rows = 1 });
     assert_int_equal(tm_table_rows(&table), 3);
     assert_cell(tm_table_cell(&table, 1, 0), "second");
-    assert_cell(tm_table_cell(&table, 1, 2), "20.0 %");
+    assert_cell(tm_table_cell(&table, 1, 2), "20.0%");
     assert_cell(tm_layout_rest(&layout, 1), "5");
     assert_cell(tm_layout_total(&layout, 0), "");
     table.pick = pick;

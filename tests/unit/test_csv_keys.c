@@ -14,7 +14,7 @@ static void headings_are_paths_units_and_unique(void **state)
         { "To device", "exposed.h2d", TM_CELL_TIME },
         { "Outside", "outside.total_ps", TM_CELL_TIME },
         { "Share", "share_pct", TM_CELL_PCT },
-        { "Mean rate", "mean_bandwidth", TM_CELL_RATE },
+        { "Mean bandwidth", "mean_bandwidth", TM_CELL_RATE },
         { "FLOP per second", "flop_rate", TM_CELL_FLOP_RATE },
         { "Cause", "", TM_CELL_CAUSE },
         { "1st quarter", "quarters_bytes[0]", TM_CELL_BYTES },

@@ -707,7 +707,7 @@ static void the_run_is_told_over_all_events_of_each_host(void **state)
         assert_string_equal(argument_text(r.names, row->arguments, "verdict"), "Well done.");
         assert_false(find_argument(r.names, row->arguments, "rocm", &argument));
         assert_true(find_argument(r.names, row->arguments, "key_figures", &argument));
-        assert_string_equal(argument_text(r.names, argument.inside, "Utilization"), "92.5 %");
+        assert_string_equal(argument_text(r.names, argument.inside, "Utilization"), "92.5%");
         assert_string_equal(argument_text(r.names, argument.inside, "None"), "");
         assert_true(find_argument(r.names, row->arguments, "devices", &argument));
         assert_int_equal(argument.inside.length > 0, !host);

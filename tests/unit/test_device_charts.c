@@ -89,17 +89,17 @@ static void stretches_of_one_colour_are_one_box(void **state)
          "{'input': {'hosts': ['vm']}, 'window': {'mode': 'all'}, 'devices': [" DEVICE(
              "vm", "gpu:0", "60", "250000000000", "630000000000", "100000000000",
              "50000000000, 90000000000, 10000000000, 12000000000, 0") "]}");
-    high = tipped(&f, "gpu:0, 250 ms to 400 ms: 93.3 % busy"); /* 50 of 50 and 90 of 100 */
-    low = tipped(&f, "gpu:0, 400 ms to 600 ms: 11.0 % busy");
-    (void)tipped(&f, "gpu:0, 600 ms to 630 ms: 0.0 % busy");
+    high = tipped(&f, "gpu:0, 250 ms to 400 ms: 93.3% busy"); /* 50 of 50 and 90 of 100 */
+    low = tipped(&f, "gpu:0, 400 ms to 600 ms: 11.0% busy");
+    (void)tipped(&f, "gpu:0, 600 ms to 630 ms: 0.0% busy");
     assert_int_equal(high->role, TM_ROLE_USE_4);
     assert_int_equal(low->role, TM_ROLE_USE_1);
     assert_true(fabs(high->width / low->width - 0.75) < 1e-9);
     assert_cell(&f, 0, 0, "gpu:0");
-    assert_cell(&f, 0, 1, "42.6 %"); /* 162 of 380 */
-    assert_cell(&f, 0, 2, "0.0 %");
+    assert_cell(&f, 0, 1, "42.6%"); /* 162 of 380 */
+    assert_cell(&f, 0, 2, "0.0%");
     assert_cell(&f, 0, 3, "400 ms to 630 ms");
-    assert_non_null(strstr(f.chart.caption, "each stretch of 100 ms"));
+    assert_non_null(strstr(f.chart.caption, "each interval of 100 ms"));
     tear_down(&f);
 }
 
@@ -117,14 +117,14 @@ static void hosts_share_a_scale_where_their_clocks_agree(void **state)
 
     (void)state;
     draw(&f, TM_CHART_UTILIZATION, TWO_HOSTS("true"));
-    assert_true(tipped(&f, "b/gpu:0, 100 ns to 200 ns: < 0.1 % busy")->x >
-                tipped(&f, "a/gpu:0, 0 to 100 ns: < 0.1 % busy")->x + 400);
+    assert_true(tipped(&f, "b/gpu:0, 100 ns to 200 ns: < 0.1% busy")->x >
+                tipped(&f, "a/gpu:0, 0 to 100 ns: < 0.1% busy")->x + 400);
     assert_null(strstr(f.chart.caption, "clocks"));
     tear_down(&f);
     draw(&f, TM_CHART_UTILIZATION, TWO_HOSTS("false"));
-    assert_true(tipped(&f, "b/gpu:0, 100 ns to 200 ns: < 0.1 % busy")->x ==
-                tipped(&f, "a/gpu:0, 0 to 100 ns: < 0.1 % busy")->x);
-    assert_non_null(strstr(f.chart.caption, "each host begins on the left"));
+    assert_true(tipped(&f, "b/gpu:0, 100 ns to 200 ns: < 0.1% busy")->x ==
+                tipped(&f, "a/gpu:0, 0 to 100 ns: < 0.1% busy")->x);
+    assert_non_null(strstr(f.chart.caption, "each host starts at the left"));
     tear_down(&f);
 }
 
@@ -142,9 +142,9 @@ static void exposed_and_hidden_time_add_up(void **state)
          "'exposed_ps': 5000}, {'kind': 'all-reduce', 'total_ps': 2000, 'exposed_ps': 1000}],"
          " 'rest': {'rows': 0, 'total_ps': 0, 'exposed_ps': 0}}}");
     exposed = tipped(&f, "all-reduce, exposed collective: 2.00 ns of 8.00 ns");
-    hidden = tipped(&f, "all-reduce, hidden behind other work: 6.00 ns of 8.00 ns");
+    hidden = tipped(&f, "all-reduce, overlapped with other work: 6.00 ns of 8.00 ns");
     assert_true(hidden->width > 2.9 * exposed->width && hidden->x > exposed->x);
-    assert_true(says(&f, "8.00 ns, 75.0 % hidden"));
+    assert_true(says(&f, "8.00 ns, 75.0% hidden"));
     assert_true(says(&f, "5.00 ns, nothing hidden"));
     tear_down(&f);
 }
@@ -158,7 +158,7 @@ static void who_is_late_is_named(void **state)
          "{'input': {'hosts': ['vm']}, 'collectives': {'skew': {'straggler': 'vm/gpu:1', 'members': ["
          "{'device': 'vm/gpu:0', 'count': 9, 'last_count': 1, 'late_ps': 1000, 'caused_ps': 10},"
          "{'device': 'vm/gpu:1', 'count': 9, 'last_count': 8, 'late_ps': 9000, 'caused_ps': 8000}]}}}");
-    assert_int_equal(tipped(&f, "gpu:1: 9.00 ns, last in 8 of 9, mostly late")->role, TM_ROLE_BAD);
+    assert_int_equal(tipped(&f, "gpu:1: 9.00 ns, last in 8 of 9, most often late")->role, TM_ROLE_BAD);
     assert_int_equal(tipped(&f, "gpu:0: 1.00 ns, last in 1 of 9")->role, TM_ROLE_SERIES);
     assert_cell(&f, 0, 4, "8.00 ns"); /* the latest first */
     tear_down(&f);
@@ -175,12 +175,12 @@ static void the_slowest_device_has_the_colour_of_the_judgement(void **state)
 
     (void)state;
     draw(&f, TM_CHART_BALANCE, both);
-    assert_int_equal(tipped(&f, "gpu:1: 3.00 ns, +50.0 %, slowest")->role, TM_ROLE_BAD);
-    assert_int_equal(tipped(&f, "gpu:0: 1.00 ns, -50.0 %")->role, TM_ROLE_SERIES);
+    assert_int_equal(tipped(&f, "gpu:1: 3.00 ns, +50.0%, slowest")->role, TM_ROLE_BAD);
+    assert_int_equal(tipped(&f, "gpu:0: 1.00 ns, -50.0%")->role, TM_ROLE_SERIES);
     assert_true(says(&f, "mean 2.00 ns"));
     tear_down(&f);
     draw(&f, TM_CHART_BALANCE, BALANCE("good", ", {'device': 'vm/gpu:1', 'compute_ps': 1001}"));
-    assert_int_equal(tipped(&f, "gpu:1: 1.00 ns, 0 %, slowest")->role, TM_ROLE_SERIES);
+    assert_int_equal(tipped(&f, "gpu:1: 1.00 ns, 0%, slowest")->role, TM_ROLE_SERIES);
     tear_down(&f);
     assert_int_equal(count_in(BALANCE("bad", ""), TM_CHART_BALANCE), 0); /* one device */
 }
@@ -196,10 +196,10 @@ static void occupancy_lies_between_its_limits(void **state)
          "{'name': 'gemm', 'occupancy_pct': 12.5, 'mean_ps': 2000000, 'total_ps': 80000000},"
          "{'name': 'copy', 'occupancy_pct': null, 'mean_ps': 2000000, 'total_ps': 80000000},"
          "{'name': 'add', 'occupancy_pct': 100, 'mean_ps': 200000, 'total_ps': 20000000}]}}");
-    low = tipped(&f, "gemm: occupancy 12.5 %, 2.00 µs each, 80.0 µs in all");
-    high = tipped(&f, "add: occupancy 100.0 %, 200 ns each, 20.0 µs in all");
+    low = tipped(&f, "gemm: occupancy 12.5%, 2.00 µs each, 80.0 µs in total");
+    high = tipped(&f, "add: occupancy 100.0%, 200 ns each, 20.0 µs in total");
     assert_true(low->y > high->y && low->x > high->x && fabs(low->width - 2 * high->width) < 1e-9);
-    assert_true(says(&f, "good from 50 %") && says(&f, "bad below 25 %") && says(&f, "gemm") && says(&f, "10 µs"));
+    assert_true(says(&f, "good from 50%") && says(&f, "bad below 25%") && says(&f, "gemm") && says(&f, "10 µs"));
     assert_int_equal(tm_chart_rows(&f.chart), 2);
     tear_down(&f);
 }
@@ -235,7 +235,7 @@ static void a_long_step_is_cut_with_its_length_beside_it(void **state)
     tear_down(&f);
     draw(&f, TM_CHART_STEP_TIMES, long_step);
     assert_true(says(&f, "300 ns"));
-    assert_non_null(strstr(f.chart.caption, "stand at its top"));
+    assert_non_null(strstr(f.chart.caption, "drawn at its top"));
     tear_down(&f);
 }
 

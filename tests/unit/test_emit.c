@@ -178,7 +178,7 @@ static void titles_and_kinds_are_those_of_the_fields(void **state)
     tm_emit_table(&b.content,
                   &(struct tm_table){ .id = "l", .shows = "device, launch.dur_ps = Call", .list = "gaps.longest" });
     end(&b, "facts f: Idle time in gaps=5.00 ns; Number=12; As a number=3;\n"
-            "table t: Cause=garbage collection; Time=4.00 ns; Share=80.0 %;\n"
+            "table t: Cause=garbage collection; Time=4.00 ns; Share=80.0%;\n"
             "table l: Device=vm/gpu:0; Call=7.00 ns;\n");
 }
 

@@ -54,7 +54,7 @@ static void a_tree_is_indented_and_summed_up(void **state)
     assert_int_equal(sheet.indent[1], 1);
     assert_int_equal(sheet.kind[1], TM_COLUMN_NUMBER);
     assert_string_equal(sheet.text[1][1], "3.00 ns");
-    assert_string_equal(sheet.text[2][0], "1 further row");
+    assert_string_equal(sheet.text[2][0], "1 remaining row");
     assert_string_equal(sheet.text[2][1], "2.00 ns");
     assert_string_equal(sheet.text[3][0], "all");
     assert_string_equal(sheet.text[3][1], "10.0 ns");
@@ -82,7 +82,7 @@ static void what_has_no_sums_is_counted_in_a_note(void **state)
     tm_sheet_fill(&sheet, &layout, &table, tm_doc_root(doc), &room);
     assert_int_equal(sheet.rows, 1);
     assert_true(tm_layout_note(&layout, 0, note));
-    assert_string_equal(note, "2 further rows not listed here.");
+    assert_string_equal(note, "2 remaining rows not listed here.");
     assert_false(tm_layout_note(&layout, 1, note));
     tm_doc_free(doc);
 }
@@ -137,7 +137,7 @@ static void columns_with_the_same_to_say_share_a_sentence(void **state)
     assert_true(tm_layout_note(&layout, 0, note));
     assert_string_equal(note, "Rate, Size: not recorded (no bytes).");
     assert_true(tm_layout_note(&layout, 1, note));
-    assert_string_equal(note, "Time, Mean, where it is empty: not recorded (no bytes).");
+    assert_string_equal(note, "Time, Mean, if empty: not recorded (no bytes).");
     assert_true(tm_layout_note(&layout, 2, note));
     assert_string_equal(note, "Best: not recorded (other).");
     assert_false(tm_layout_note(&layout, 3, note));

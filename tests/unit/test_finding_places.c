@@ -206,21 +206,21 @@ static void what_is_at_stake_is_told_once(void **state)
 {
     (void)state;
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'value':80.6,'unit':'%'}",
-                "potential savings 1.35 s of device time, 80.6 % of the window");
+                "potential savings 1.35 s of device time, 80.6% of the window");
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'value':80.6,'unit':'%','limit':3}",
-                "potential savings 1.35 s of device time, 80.6 % of the window");
+                "potential savings 1.35 s of device time, 80.6% of the window");
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'value':12,'unit':'count','limit':4}",
-                "potential savings 1.35 s of device time, 80.6 % of the window; measured 12, limit 4");
+                "potential savings 1.35 s of device time, 80.6% of the window; measured 12, limit 4");
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'devices':1}",
-                "potential savings 1.35 s of device time, 80.6 % of the window of 1 device");
+                "potential savings 1.35 s of device time, 80.6% of the window of 1 device");
     check_stake("{'at_stake_ps':1350000000000,'share_pct':80.6,'devices':1200}",
-                "potential savings 1.35 s of device time, 80.6 % of the windows of 1,200 devices");
+                "potential savings 1.35 s of device time, 80.6% of the windows of 1,200 devices");
     check_stake("{'at_stake_ps':1000000000,'share_pct':null}", "potential savings 1.00 ms of device time");
-    check_stake("{'at_stake_ps':0,'value':12,'unit':'%','limit':3}", "measured 12.0 %, limit 3 %");
+    check_stake("{'at_stake_ps':0,'value':12,'unit':'%','limit':3}", "measured 12.0%, limit 3%");
     check_stake("{'at_stake_ps':null,'value':null,'limit':3,'unit':'%'}", "");
     check_stake("{'at_stake_ps':null,'value':1,'unit':'count'}", "");
     check_stake("{}", "");
-    check_stake("{'change_ps':1350000000000,'explains_pct':80.6}", "+1.35 s per step and device, 80.6 % of the change");
+    check_stake("{'change_ps':1350000000000,'explains_pct':80.6}", "+1.35 s per step and device, 80.6% of the change");
     check_stake("{'change_ps':0,'explains_pct':80.6}", "");
 }
 

@@ -40,12 +40,12 @@ static void every_row_is_found_by_its_id(void **state)
 static void the_first_variant_that_fits_gives_the_title(void **state)
 {
     static const struct told rows[] = {
-        { "idle_launch", TM_FOR_GPU, { NULL }, "The device waits for launches" },
+        { "idle_launch", TM_FOR_GPU, { NULL }, "Launch overhead leaves the device idle" },
         { "idle_launch", TM_FOR_GPU, { "late" }, "Launched work starts late" },
         { "idle_launch", TM_FOR_GPU, { "late", "once" }, "Launched work starts late once, by {time}" },
-        { "transfer_h2d", TM_FOR_GPU, { NULL }, "The device waits for copies from the host" },
+        { "transfer_h2d", TM_FOR_GPU, { NULL }, "The device waits for host-to-device copies" },
         { "transfer_h2d", TM_FOR_TPU, { NULL }, "The cores wait for data from host memory" },
-        { "transfer_h2d", 0, { NULL }, "The device waits for copies from the host" },
+        { "transfer_h2d", 0, { NULL }, "The device waits for host-to-device copies" },
     };
 
     (void)state;
@@ -62,9 +62,9 @@ static void the_first_cause_that_fits_is_told(void **state)
         { "collective_slow", TM_FOR_GPU, { "moving" }, "The links between the devices are slow, or the data" },
         { "collective_slow", TM_FOR_GPU, { "waiting_too" }, "The links between the devices are slow, or a device" },
         { "no_device_activity", TM_FOR_TORCH, { "on_cpu" }, "Nothing was launched on a device." },
-        { "no_device_activity", TM_FOR_TORCH, { NULL }, "The program ran on the CPU, or" },
+        { "no_device_activity", TM_FOR_TORCH, { NULL }, "The program ran on the CPU, device" },
         { "no_device_activity", TM_FOR_JAX, { NULL }, "JAX returns before" },
-        { "no_device_activity", TM_FOR_OTHER, { NULL }, "The trace is one of the host alone" },
+        { "no_device_activity", TM_FOR_OTHER, { NULL }, "The trace contains only host events" },
     };
 
     (void)state;
@@ -101,10 +101,10 @@ static void advice_is_for_the_run_and_its_cases(void **state)
         { { "collective_exposed", TM_FOR_TORCH, { "tensor_parallel", "all_to_all" }, "Tensor parallelism" }, false },
         { { "collective_exposed", TM_FOR_TORCH, { "all_gather" }, "Tensor parallelism" }, false },
         { { "collective_exposed", TM_FOR_JAX, { "tensor_parallel", "all_gather" }, "Tensor parallelism" }, false },
-        { { "op_dominant", TM_FOR_GPU | TM_FOR_JAX, { "products" }, "multiples of 128" }, true },
+        { { "op_dominant", TM_FOR_GPU | TM_FOR_JAX, { "products" }, "a multiple of 128" }, true },
         { { "op_dominant", TM_FOR_GPU | TM_FOR_JAX, { "products" }, "in bfloat16" }, false },
         { { "op_dominant", TM_FOR_GPU | TM_FOR_JAX, { "products", "wide" }, "in bfloat16" }, true },
-        { { "op_dominant", TM_FOR_GPU | TM_FOR_JAX, { "attention", "wide" }, "Compute products in bfloat16" }, false },
+        { { "op_dominant", TM_FOR_GPU | TM_FOR_JAX, { "attention", "wide" }, "Run matmuls in bfloat16" }, false },
         { { "op_dominant", TM_FOR_TPU | TM_FOR_JAX, { "attention" }, "splash_attention" }, true },
         { { "kernel_dominant", TM_FOR_GPU | TM_FOR_TORCH, { "convolutions" }, "cudnn.benchmark" }, true },
         { { "kernel_dominant", TM_FOR_GPU | TM_FOR_TORCH, { "any_work" }, "cudnn.benchmark" }, false },

@@ -127,17 +127,17 @@ static const struct rule rules[] = {
     { IDLE("input", "6000000000"), "idle_input", "warning", 6000000000, "what_the_host_did" },
     { IDLE("input", "19990000000"), "idle_input", "warning", 19990000000, "on gpu:1" },
     { IDLE("input", "20000000000"), "idle_input", "critical", 20000000000, "gemm_a" },
-    { IDLE("input", "900000000000"), "idle_input", "critical", 200000000000, "100.0 %" },
-    { IDLE("sync", "30000000000"), "idle_sync", "critical", 30000000000, "15.0 %" },
-    { IDLE("compile", "30000000000"), "idle_compile", "critical", 30000000000, "15.0 %" },
-    { IDLE("launch", "30000000000"), "idle_launch", "critical", 30000000000, "15.0 %" },
-    { IDLE("gc", "30000000000"), "idle_gc", "critical", 30000000000, "15.0 %" },
-    { IDLE("profiler", "30000000000"), "idle_profiler", "warning", 0, "15.0 %" }, /* no loss without a profile */
-    { IDLE("profiler", "10000000000"), "idle_profiler", "info", 0, "5.0 %" },
-    { IDLE("host", "30000000000"), "idle_host", "critical", 30000000000, "15.0 %" },
-    { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "critical", 30000000000, "15.0 %" },
+    { IDLE("input", "900000000000"), "idle_input", "critical", 200000000000, "100.0%" },
+    { IDLE("sync", "30000000000"), "idle_sync", "critical", 30000000000, "15.0%" },
+    { IDLE("compile", "30000000000"), "idle_compile", "critical", 30000000000, "15.0%" },
+    { IDLE("launch", "30000000000"), "idle_launch", "critical", 30000000000, "15.0%" },
+    { IDLE("gc", "30000000000"), "idle_gc", "critical", 30000000000, "15.0%" },
+    { IDLE("profiler", "30000000000"), "idle_profiler", "warning", 0, "15.0%" }, /* no loss without a profile */
+    { IDLE("profiler", "10000000000"), "idle_profiler", "info", 0, "5.0%" },
+    { IDLE("host", "30000000000"), "idle_host", "critical", 30000000000, "15.0%" },
+    { IDLE("unrecorded", "30000000000"), "idle_unrecorded", "critical", 30000000000, "15.0%" },
     { IDLE("device_wait", "19990000000"), NULL, NULL, 0, NULL },
-    { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 0, "15.0 %" },
+    { IDLE("device_wait", "30000000000"), "idle_device_wait", "info", 0, "15.0%" },
     { "{'devices': [{'id': 'vm/gpu:0', 'busy_ps': 1, 'span_ps': 100000000000, 'lead_ps': 1000000000, 'trail_ps': "
       "9000000000}, {'id': 'vm/gpu:1', 'busy_ps': 1, 'span_ps': 100000000000}]}",
       "idle_edges", "info", 0, "idle for 1.00 ms before its first and 9.00 ms after its last activity" },
@@ -156,7 +156,7 @@ static const struct rule rules[] = {
     { COPIES("h2d", "30000000000"), "transfer_h2d", "critical", 30000000000, "2.00 GiB, 102 MiB each" },
     { COPIES("d2h", "10000000000"), "transfer_d2h", "warning", 10000000000, "12.0 GB/s" },
     { COPIES("p2p", "10000000000"), "transfer_p2p", "warning", 10000000000, "20 copies take 50.0 ms" },
-    { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 200 ms of device time (5.0 %)" },
+    { COPIES("d2d", "10000000000"), "transfer_d2d", "warning", 10000000000, "10.0 ms of 200 ms of device time (5.0%)" },
     { COPIES("other", "10000000000"), "transfer_other", "warning", 10000000000, "20 copies" },
     { "{'total': {'exposed_by_direction_ps': {'h2d': 30000000000}}, 'transfers': {'by_direction': "
       "[{'direction': 'h2d', 'count': 20, 'bytes': null, 'total_ps': 1}]}}",
@@ -179,10 +179,10 @@ static const struct rule rules[] = {
     { SHORT("100", "30000000000", "70000000000"), "kernel_short", "critical", 30000000000,
       "19,000 of 100 kernels are shorter than 100" },
     { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "critical", 30000000000,
-      "12,000 pauses of 2.50" },
-    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "critical", 30000000000, "Run of 80 kernels over 900" },
+      "12,000 pauses between kernels, 2.50" },
+    { SHORT("20000", "30000000000", "70000000000"), "kernel_short", "critical", 30000000000, "Sequence of 80 kernels over 900" },
     { SHORT("20000", "18000000000", "100000000000"), "kernel_short", "warning", 18000000000,
-      "15.3 % of work and pauses; up to 10.0 % are ordinary" },
+      "15.3% of kernel time and pauses. Up to 10.0% is normal" },
     { SHORT("20000", "18000000000", "170000000000"), NULL, NULL, 0, NULL }, /* 9.6 %: as in every run */
     { SHORT("99", "19000000000", "70000000000"), NULL, NULL, 0, NULL },
     { "{'environment': {'platform': 'cpu'}, 'fusion': null, 'total': {'busy_ps': 70000000000}, 'kernels': {'count': "
@@ -199,19 +199,19 @@ static const struct rule rules[] = {
     { "{'fusion': {'eager_chains': {'count': 50, 'saved_ps': 5990000000}}}", NULL, NULL, 0, NULL },
 
     /* programs */
-    { PROGRAMS("10", "20000000000"), "eager_dispatch", "critical", 20000000000, "of 1.5 operations each, which take 10.0" },
+    { PROGRAMS("10", "20000000000"), "eager_dispatch", "critical", 20000000000, "with 1.5 operations each, 10.0" },
     { PROGRAMS("17", "6000000000"), "eager_dispatch", "warning", 6000000000, "between 'jit_add' and 'jit_tanh'" },
     { PROGRAMS("17", "5990000000"), NULL, NULL, 0, NULL },
     { PROGRAMS("9.9", "20000000000"), "idle_host", "critical", 20000000000, "" }, /* not many programs */
 
     /* what could be fused or is computed again */
-    { REPEATED("50", "4000000", "2000", "0"), "op_repeated", "info", 0, "20 times in a step" },
+    { REPEATED("50", "4000000", "2000", "0"), "op_repeated", "info", 0, "20 times per step" },
     { REPEATED("50", "4000000", "2000", "803"), NULL, NULL, 0, NULL }, /* 5.985 ms: the first of a step has to be */
     { REPEATED("50", "10000000", "2000", "0"), NULL, NULL, 0, NULL },  /* not that small */
     { REPEATED("81", "4000000", "2000", "0"), NULL, NULL, 0, NULL },   /* the queue hides it */
     { "{'fusion': {'attention_unfused': {'count': 48, 'total_ps': 6000000000, 'rows': [{'op': 'jit(f)/softmax', "
       "'count': 48, 'total_ps': 6000000000}]}}}",
-      "attention_unfused", "warning", 6000000000, "48 times a softmax stands between two batched products" },
+      "attention_unfused", "warning", 6000000000, "48 times, a softmax runs between two batched matmuls" },
     { "{'fusion': {'attention_unfused': {'count': 48, 'total_ps': 5990000000}}}", NULL, NULL, 0, NULL },
     { "{'fusion': {'layout_copies': {'count': 48, 'total_ps': 6000000000, 'share_pct': 3, 'rows': [{'name': "
       "'input_transpose_fusion', 'count': 48, 'total_ps': 6000000000}]}}}",
@@ -221,16 +221,16 @@ static const struct rule rules[] = {
     /* precision and occupancy */
     { "{'fusion': {'kernels': {'total_ps': 100000000000}, 'matrix': {'f32': {'count': 9, 'total_ps': 40000000000, "
       "'rows': [{'name': 'sgemm', 'op': null, 'count': 9, 'total_ps': 40000000000}]}}}}",
-      "precision_f32", "critical", 20000000000, "40.0 ms, 40.0 % of the kernel time" },
+      "precision_f32", "critical", 20000000000, "40.0 ms, 40.0% of the kernel time" },
     { "{'fusion': {'matrix': {'f32': {'count': 9, 'total_ps': 11980000000}}}}", NULL, NULL, 0, NULL },
     { LOW("reduction", "registers", "25"), "occupancy_low", "critical", 20000000000,
-      "limited by its registers (block 256,1,1" },
+      "limited by registers (block 256,1,1" },
     { LOW("reduction", "unknown", "40"), "occupancy_low", "warning", 8000000000, "'slow' of jit(f)/sum" },
     { LOW("reduction", "unknown", "43"), NULL, NULL, 0, NULL },
     { LOW("gemm/dot", "registers", "25"), NULL, NULL, 0, NULL },
     { LOW("reduction", "grid", "25"), NULL, NULL, 0, NULL },
     { TAIL("1.1", "45", "6000000000", "0"), "occupancy_tail", "warning", 6000000000,
-      "1.10 waves of blocks (grid 9,1,1)" },
+      "1.10 waves (grid 9,1,1)" },
     { TAIL("5.1", "19.9", "6000000000", "0"), NULL, NULL, 0, NULL },
     { TAIL("0.1", "90", "6000000000", "0"), NULL, NULL, 0, NULL },
     { TAIL("0.1", "90", "6000000000", "20000000000"), "occupancy_small_grid", "critical", 20000000000, "0.10 waves" },
@@ -241,17 +241,17 @@ static const struct rule rules[] = {
       "op_dominant", "critical", 37200000000, "'fusion.1' takes 50.0 ms of 100 ms" },
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "critical", 37200000000, "It comes from model.py:12, jit(f)/mlp/dot." },
+      "op_dominant", "critical", 37200000000, "Source: model.py:12, jit(f)/mlp/dot." },
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "unknown", "null") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
       "op_dominant", "critical", 37200000000, "50 ms or more: 1; of 10 ms or more: 2" },
     /* near its roof nothing is known to be won; on the way to it what it lacks of 80 % */
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "40000000000", "memory", "70") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "info", 0, "70.0 % of what the device can do" },
+      "op_dominant", "info", 0, "reaches 70.0% of its roofline" },
     { OPS("'roofline': {'compute_ps': 100000000000}", OP("fusion.1", "50000000000", "memory", "60") ", "
           OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "warning", 12500000000, "60.0 % of what the device can do" },
+      "op_dominant", "warning", 12500000000, "reaches 60.0% of its roofline" },
     /* a wait is no work, and one operation alone is the whole run */
     /* a family is what the model does: only far from its roof it is a finding */
     { OPS("'roofline': {'compute_ps': 100000000000}", FAMILY("60000000000", "34") ", "
@@ -266,7 +266,7 @@ static const struct rule rules[] = {
     /* far from its roof: what would be saved at 80 % of it */
     { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "40000000000", "memory", "20") "]}",
           OP("fusion.4", "1", "unknown", "null")),
-      "op_memory_far", "critical", 30000000000, "40.0 ms at 500 GB/s, 20.0 % of its roof" },
+      "op_memory_far", "critical", 30000000000, "40.0 ms at 500 GB/s, 20.0% of its roofline" },
     { OPS("'roofline': {'compute_ps': 500000000000, 'far': [" OP("fusion.3", "8000000000", "compute", "20") "]}",
           OP("fusion.4", "1", "unknown", "null")),
       "op_compute_far", "warning", 6000000000, "8.00 ms at 90.0 TFLOP/s" },
@@ -276,12 +276,12 @@ static const struct rule rules[] = {
     /* the dominant one is told of once, with what it could save */
     { OPS("'roofline': {'compute_ps': 100000000000, 'far': [" FAR("60000000000", "memory", "10") "]}",
           OP("fusion.1", "60000000000", "memory", "10") ", " OP("fusion.2", "30000000000", "unknown", "null")),
-      "op_dominant", "critical", 52500000000, "10.0 % of what the device can do" },
+      "op_dominant", "critical", 52500000000, "reaches 10.0% of its roofline" },
     /* near the roof of the memory: fewer bytes, not a better kernel */
     { OPS("'roofline': {'compute_ps': 400000000000, 'bytes': 1000, 'flops': 2000, 'devices': [{'peak_flops': 100, "
           "'peak_bandwidth': 10, 'peak_precision': 'bf16'}]}",
           OP("fusion.1", "110000000000", "memory", "90") ", " OP("fusion.2", "100000000000", "memory", "40")),
-      "low_intensity", "info", 0, "2 operations for each byte; from 10 on" },
+      "low_intensity", "info", 0, "2 FLOP/B; above 10 FLOP/B" },
 
     /* compiles */
     { "{'compile': {'count': 3, 'inside_steps': {'count': 1, 'total_ps': 1000000000}, 'events': "
@@ -306,10 +306,10 @@ static const struct rule rules[] = {
       "compile_again", "info", 0, "4 times: always for the same shapes" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'f', 'count': 4}], 'events': [{'module': 'f', 'shapes': "
       "'f32[8]'}, {'module': 'f', 'shapes': 'f32[8], f32[8]'}]}}",
-      "compile_again", "info", 0, "4 times: with another number of arguments" },
+      "compile_again", "info", 0, "4 times: with a different number of arguments" },
     { "{'compile': {'count': 4, 'recompiled': [{'module': 'jit_f', 'count': 2}]}}", NULL, NULL, 0, NULL },
     { "{'compile': {'total_ps': 10000000000000}}", NULL, NULL, 0, NULL },
-    { "{'compile': {'total_ps': 10000000000001}}", "compile_long", "warning", 0, "10.0 s in all" },
+    { "{'compile': {'total_ps': 10000000000001}}", "compile_long", "warning", 0, "10.0 s in total" },
 
     /* memory */
     { ALLOCATOR("'peak_pct': 79.9"), NULL, NULL, 0, NULL },
@@ -322,14 +322,14 @@ static const struct rule rules[] = {
     { ALLOCATOR("'peak_pct': 40, 'fragmentation_pct': 90"), NULL, NULL, 0, NULL },
 
     { ALLOCATOR(KEPT("40", "1048576, 1048576, 2097152, 0") ", 'capacity_bytes': 8388608000, 'peak_bytes': 4194304000"),
-      "memory_growth", "warning", 0, "40 buffers that were taken inside the profile are not given back in it, 3.33 per" },
+      "memory_growth", "warning", 0, "40 buffers allocated during the profile are not freed in it, 3.33 per" },
     { ALLOCATOR(KEPT("40", "1048576, 1048576, 2097152, 0")), "memory_growth", "info", 0,
       "By quarters of the profile: 1.00 MiB, 1.00 MiB, 2.00 MiB, 0 B." },
     { ALLOCATOR(KEPT("11", "1048576, 1048576, 2097152, 0")), NULL, NULL, 0, NULL }, /* not one in each of 12 steps */
     { ALLOCATOR(KEPT("40", "9048576, 0, 0, 0")), NULL, NULL, 0, NULL },             /* made once */
     { ALLOCATOR(KEPT("40", "0, 0, 0, 9048576")), NULL, NULL, 0, NULL },             /* alive at the end */
     { ALLOCATOR("'allocations': 2000, 'small_allocations': 1200"), "memory_allocations", "info", 0,
-      "2,000 allocations, 167 per step; 1,200 of them (60.0 %)" },
+      "2,000 allocations, 167 per step; 1,200 of them (60.0%)" },
     { ALLOCATOR("'allocations': 2000, 'small_allocations': 1199"), NULL, NULL, 0, NULL },
 
     /* several devices */
@@ -341,7 +341,7 @@ static const struct rule rules[] = {
     { EXPOSED("'rows': [{'kind': 'all-gather', 'message_bytes': 8388608, 'count': 4, 'exposed_ps': 20000000000, "
               "'mean_ps': 6000000000, 'overlap_pct': 16.7, 'bus_bandwidth': 20000000000}]"),
       "collective_exposed", "critical", 30000000000,
-      "Most in all-gather of 8.00 MiB: 20.0 ms exposed in 4, 6.00 ms each, 16.7 % overlap, 20.0 GB/s on the bus." },
+      "Largest row: all-gather of 8.00 MiB, 20.0 ms exposed in 4, 6.00 ms each, overlap 16.7%, bus bandwidth 20.0 GB/s." },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 262143, 'count': 600, 'exposed_ps': 30000000000, "
                   "'total_ps': 40000000000, 'mean_ps': 66000000}]"),
       "collective_small", "info", 0, "600 collectives with messages under 256 KiB take 40.0 ms" },
@@ -351,20 +351,19 @@ static const struct rule rules[] = {
       NULL, NULL, 0, NULL },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
                   "'bus_bandwidth': 2500000000}]"),
-      "collective_slow", "info", 0, "all-reduce of 1.00 MiB: 2.50 GB/s on the bus, in 6 of them" },
+      "collective_slow", "info", 0, "all-reduce of 1.00 MiB: bus bandwidth 2.50 GB/s, over 6 of them" },
     { COLLECTIVES("'rows': [{'kind': 'all-reduce', 'message_bytes': 1048576, 'count': 6, 'exposed_ps': 40000000000, "
                   "'bus_bandwidth': 10000000000}]"),
       NULL, NULL, 0, NULL },
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
-      "30.0 ms of 50.0 ms of exposed collective time is waiting for devices that come late." },
+      "30.0 ms of 50.0 ms of exposed collective time is waiting for late devices." },
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
-      "Of the waiting: a causes 77.1 % (30.0 ms; it comes last in 60 of 80), b causes 22.9 % (9.00 ms; it comes last "
-      "in 20 "
-      "of 80)." },
+      "Waiting caused by: a causes 77.1% (30.0 ms; arrives last in 60 of 80), b causes 22.9% (9.00 ms; arrives last "
+      "in 20 of 80)." },
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
-      "Had a alone come with the last but one, the others would wait 12.0 ms less." },
+      "If a alone arrived together with the second-latest device, the others would wait 12.0 ms less." },
     { STRAGGLER("30000000000", "9000000000"), "straggler", "critical", 30000000000,
-      "all-reduce 'psum' number 2 in step 7: a comes 2.00 ms after b, at 0.005000000 s." },
+      "all-reduce 'psum' number 2 in step 7: a arrives 2.00 ms after b, at 0.005000000 s." },
     { "{" SPLIT("0", "0", "50000000000") STRAGGLER_FIELDS("30000000000", "9000000000") "}", "collective_exposed", "critical",
       50000000000, "" },
     { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
@@ -372,14 +371,14 @@ static const struct rule rules[] = {
       "[{'device': 'a', 'total_ps': 9000000000}, {'device': 'b', 'total_ps': 5000000000}], 'spread_pct': 28, "
       "'slowest': 'a'}}}",
       "slow_device", "critical", 30000000000,
-      "For the 9 operations that all devices run equally often a needs 9.00 ms, the fastest one 5.00 ms." },
+      "For the 9 operations that all devices run equally often, a takes 9.00 ms, the fastest device 5.00 ms." },
     { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}], 'balance': {'ops': [{'name': 'dot', 'max_ps': "
       "9000000000, 'mean_ps': 5000000000, 'slowest': 'a', 'excess_ps': 8000000000}]}}",
-      "imbalance", "critical", 30000000000, "Most in 'dot': 9.00 ms on a, 5.00 ms on average." },
+      "imbalance", "critical", 30000000000, "Largest difference in 'dot': 9.00 ms on a, 5.00 ms on average." },
     { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 600}}]}",
-      "imbalance", "critical", 30000000000, "a computes for 90.0 ms, with 900 kernels" },
+      "imbalance", "critical", 30000000000, "a computes for 90.0 ms, running 900 kernels" },
     { "{'total': {'exposed_collective_ps': 30000000000}, 'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': "
       "'b', 'compute_ps': 60000000000, 'kernels': {'count': 900}}]}",
       "slow_device", "critical", 30000000000, "b computes for 60.0 ms" },
@@ -400,12 +399,12 @@ static const struct rule rules[] = {
       "unknown_device", "info", 0, "12 events of MTIA and IBM AIU" },
     { "{'devices': [], 'window': {'total_ps': 0}, 'unused': [{'host': 'vm', 'name': '/device:GPU:1'}], 'coverage': "
       "{'kernel_launches': 5000, 'classes': {'kernel': 0, 'collective': 0}}}",
-      "kernels_lost", "critical", 0, "5,000 calls that launch kernels were recorded, and 0 kernels." },
+      "kernels_lost", "critical", 0, "5,000 calls that launch kernels were recorded, but only 0 kernels." },
     { "{'unused': [{'host': 'vm', 'name': '/device:GPU:1'}], 'coverage': {'kernel_launches': 2000, 'classes': {'kernel': 900, "
       "'collective': 100}}}",
-      "kernels_lost", "warning", 0, "the first is '/device:GPU:1'" },
+      "kernels_lost", "warning", 0, "starting with '/device:GPU:1'" },
     { "{'coverage': {'kernel_launches': 1060, 'classes': {'kernel': 1000, 'collective': 0, 'copy': 0, 'memset': 0}}}",
-      "kernels_lost", "warning", 0, "5.7 % or more" },
+      "kernels_lost", "warning", 0, "at least 5.7%" },
     { "{'coverage': {'kernel_launches': 1050, 'classes': {'kernel': 1000, 'collective': 0, 'copy': 0, 'memset': 0}}}",
       NULL, NULL, 0, NULL },
     { "{'coverage': {'kernel_launches': 10, 'classes': {'kernel': 1, 'collective': 0}}}", NULL, NULL, 0, NULL },
@@ -438,28 +437,28 @@ static const struct rule rules[] = {
     { "{'memory': {'device_profiles': [{'file': 'm.prof', 'total_bytes': 4194304, 'total_count': 3, 'sites': [{'kind':"
       " 'buffer', 'function': 'init', 'source': '/a/train.py:7', 'stack': [], 'count': 2, 'bytes': 3145728, 'share_pct':"
       " 75}], 'rest': {'sites': {'rows': 1, 'count': 1, 'bytes': 1048576}}}]}}", "memory_holders", "info", 0,
-      "3.00 MiB (75.0 %) in 2 buffers at init, /a/train.py:7" },
+      "3.00 MiB (75.0%) in 2 buffers at init, /a/train.py:7" },
     { "{'memory': {'device_profiles': []}}", NULL, NULL, 0, NULL },
     { "{'input': {'partial': true, 'files': [{'path': 'a.pb', 'partial': true, 'problems': ['cut at 17']}]}}",
       "input_partial", "warning", 0, "'a.pb': cut at 17" },
     { "{'coverage': {'tallies': {'clock-outlier': {'count': 1000, 'level': 'loss', 'help': 'Far off.'}}}}",
-      "events_lost", "warning", 0, "1,000 (1.0 % of the events): Far off." },
+      "events_lost", "warning", 0, "1,000 (1.0% of the events): Far off." },
     { "{'coverage': {'tallies': {'clock-outlier': {'count': 999, 'level': 'loss', 'help': 'Far off.'}}}}", NULL,
       NULL, 0, NULL },
     { LAYERS("10000000000", "10000000000", "16000000000", "10000000000"), "layer_slow", "warning", 6000000000,
       "'step/layer_2' takes 16.0 ms (forward 16.0 ms" },
     { LAYERS("10000000000", "9000000000", "11000000000", "40000000000"), "layer_slow", "critical", 29000000000,
-      "The median of the 4 layers 'step/layer_#' takes 11.0 ms" },
+      "The median of the 4 layers 'step/layer_#' is 11.0 ms" },
     { LAYERS("10000000000", "10000000000", "15000000000", "10000000000"), NULL, NULL, 0, NULL },
     { LAYERS("10000000000", "10000000000", "10000000000", "19000000000"), NULL, NULL, 0, NULL }, /* the last one */
     { LAYERS("10000000000", "20000000000", "40000000000", "80000000000"), NULL, NULL, 0, NULL }, /* no equals */
     { LAYERS("0", "0", "0", "40000000000"), NULL, NULL, 0, NULL },
     { LAYERS("100000000", "100000000", "100000000", "1000000000"), NULL, NULL, 0, NULL }, /* not worth it */
     { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}]}"), "recomputed", "critical", 20000000000,
-      "used up to 40.0 %" },
+      "fullest memory is 40.0%" },
     { RECOMPUTED("20000000000", "{'allocators': [{'name': 'a', 'peak_pct': 40}, {'name': 'b', 'peak_pct': 80}]}"),
       "memory_near_limit", "info", 0, "" },
-    { RECOMPUTED("20000000000", "null"), "recomputed", "info", 0, "25.0 % of the backward pass" },
+    { RECOMPUTED("20000000000", "null"), "recomputed", "info", 0, "25.0% of the backward pass" },
     { RECOMPUTED("5990000000", "null"), NULL, NULL, 0, NULL },
     { "{'coverage': {'tallies': {'cut-short': {'count': 90000, 'level': 'loss', 'help': 'Bytes.'}}}}", NULL,
       NULL, 0, NULL },
@@ -730,7 +729,7 @@ static void a_share_is_of_the_devices_that_a_finding_is_about(void **state)
     assert_int_equal(tm_int(tm_get(f, "idle_ps")), 5000000000);
     assert_true(has_text(tm_get(f, "evidence"), "Mostly on 1 of 2 devices"));
     assert_non_null(
-        strstr(tm_text(tm_path(j.summary, "verdict.text")), "waiting for input (5.0 % of the window of 1 device)"));
+        strstr(tm_text(tm_path(j.summary, "verdict.text")), "input stalls (5.0% of the window of 1 device)"));
     test_judged_free(&j);
 }
 
@@ -789,8 +788,7 @@ static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
     test_judge(&j, STRAGGLER("30000000000", "9000000000"), NULL);
     expect_stake(&j, "straggler", 30000000000);
     assert_null(test_finding(&j, "collective_exposed"));
-    assert_string_equal(tm_text(tm_get(test_finding(&j, "straggler"), "title")),
-                        "The others wait for a (77.1 %) and b (22.9 %)");
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "straggler"), "title")), "Straggler: a (77.1%) and b (22.9%)");
     test_judged_free(&j);
     test_judge(&j,
                "{" SPLIT("30000000000", "12000000000", "8000000000") STRAGGLER_FIELDS("30000000000", "9000000000") "}",
@@ -798,8 +796,8 @@ static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
     expect_stake(&j, "straggler", 30000000000);
     expect_stake(&j, "collective_exposed", 20000000000); /* what moves, and what may */
     assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
-                         "30.0 ms of it is waiting for late devices, which is not counted here; in 12.0 ms data "
-                         "move."));
+                         "30.0 ms of it is waiting for late devices, which is not counted here; 12.0 ms is data "
+                         "movement."));
     test_judged_free(&j);
     /* who has more work comes late: that explains the waiting first, and never what moves */
     test_judge(&j,
@@ -818,19 +816,19 @@ static void advice_about_collectives_fits_what_they_are_for(void **state)
     static const struct {
         const char *kind, *name, *said, *advice, *none;
     } rows[] = {
-        { "send-recv", "## PooledEmbeddingsAwaitable wait() ##", "Names in the profile tell of sharded embeddings.",
+        { "send-recv", "## PooledEmbeddingsAwaitable wait() ##", "Names in the profile indicate sharded embeddings.",
           "TrainPipelineSparseDist", "Tensor parallelism" },
-        { "all-to-all", "model/layers.3/fused_moe", "Names in the profile tell of expert parallelism.",
+        { "all-to-all", "model/layers.3/fused_moe", "Names in the profile indicate expert parallelism.",
           "Expert parallelism", "Sharded embeddings" },
-        { "all-to-all", "DistributedDataParallel.forward", "No name in the profile tells what they are for.", NULL,
-          "DDP" },
-        { "all-reduce", "DistributedDataParallel.forward", "Names in the profile tell of data parallelism.",
+        { "all-to-all", "DistributedDataParallel.forward", "No name in the profile indicates what they are used for.",
+          NULL, "DDP" },
+        { "all-reduce", "DistributedDataParallel.forward", "Names in the profile indicate data parallelism.",
           "bucket_cap_mb", "Tensor parallelism" },
-        { "all-gather", "FullyShardedDataParallel.forward", "Names in the profile tell of sharded data parallelism.",
+        { "all-gather", "FullyShardedDataParallel.forward", "Names in the profile indicate sharded data parallelism.",
           "forward_prefetch", "bucket_cap_mb" },
         { "all-reduce", "megatron/core/tensor_parallel/mappings.py(30): _reduce",
-          "Names in the profile tell of tensor parallelism.", "--tp-comm-overlap", "bucket_cap_mb" },
-        { "all-reduce", "nccl:all_reduce", "No name in the profile tells what they are for.", NULL,
+          "Names in the profile indicate tensor parallelism.", "--tp-comm-overlap", "bucket_cap_mb" },
+        { "all-reduce", "nccl:all_reduce", "No name in the profile indicates what they are used for.", NULL,
           "Tensor parallelism" },
     };
 
@@ -890,10 +888,10 @@ static void pauses_between_programs_are_no_host_work(void **state)
 /* A profile that begins with the program. */
 static void what_a_driver_does_once_is_no_host_code(void **state)
 {
-    static const char *const calls[][2] = { { "cudaFree", "The driver and its libraries are initialized" },
-                                            { "hipMalloc", "The driver and its libraries are initialized" },
-                                            { "aten::mm", "Python and host code run" },
-                                            { "free", "Python and host code run" } };
+    static const char *const calls[][2] = { { "cudaFree", "Driver and library initialization" },
+                                            { "hipMalloc", "Driver and library initialization" },
+                                            { "aten::mm", "Host code delays launches" },
+                                            { "free", "Host code delays launches" } };
 
     (void)state;
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -958,7 +956,7 @@ static void a_layer_is_not_slow_for_what_a_dominant_operation_takes(void **state
                NULL);
     assert_non_null(test_finding(&j, "op_dominant"));
     assert_string_equal(tm_text(tm_get(test_finding(&j, "op_dominant"), "title")),
-                        "One operation, 2 times in the program, takes 60.0 % of the computing time: flash");
+                        "One operation, 2 times in the program, takes 60.0% of the compute time: flash");
     assert_null(test_finding(&j, "layer_slow"));
     test_judged_free(&j);
 }
@@ -977,7 +975,7 @@ static void a_cause_that_is_never_the_largest_part_is_told_too(void **state)
                "{'input': 4000000000}}]}}",
                NULL);
     f = test_finding(&j, "idle_sync");
-    assert_true(has_text(tm_get(f, "evidence"), "2.00 ms in a gap of 5.00 ms"));
+    assert_true(has_text(tm_get(f, "evidence"), "2.00 ms of a gap of 5.00 ms"));
     assert_int_equal(tm_length(tm_get(f, "where")), 1);
     test_judged_free(&j);
 }
@@ -1000,7 +998,7 @@ static void the_longest_compiles_are_named_first(void **state)
     assert_non_null(strstr(tm_text(tm_at(f, 1)), "'b' for 3.00"));
     assert_non_null(strstr(tm_text(tm_at(f, 2)), "'d' for 3.00"));
     assert_non_null(strstr(tm_text(tm_at(f, 3)), "'e' for 2.00"));
-    assert_non_null(strstr(tm_text(tm_at(f, 4)), "A module without a name for 1.00"));
+    assert_non_null(strstr(tm_text(tm_at(f, 4)), "An unnamed module for 1.00"));
     test_judged_free(&j);
 }
 
@@ -1108,7 +1106,7 @@ static void few_late_launches_are_not_many_launches(void **state)
 
     (void)state;
     test_judge(&j, IDLE("launch", "30000000000"), NULL); /* 2 ms of it in one gap */
-    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "waits for launches"));
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")), "Launch overhead"));
     test_judged_free(&j);
     test_judge(&j,
                "{'gaps': {'by_cause': {'launch': {'count': 9, 'total_ps': 30000000000}}, 'longest': [{'device': "
@@ -1142,8 +1140,8 @@ static void a_single_event_is_told_as_one(void **state)
     expect_stake(&j, "idle_launch", 14000000000);
     assert_true(
         has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
-                 "One gap has 16.0 ms of it (53.3 %), from 0.000000001 s on: an event in one of 30 steps, not a loss "
-                 "of each; not counted as potential savings."));
+                 "One gap accounts for 16.0 ms of it (53.3%), starting at 0.000000001 s: a one-time event in one of 30 "
+                 "steps, not a loss in every step; not counted as potential savings."));
     assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "average step"));
     test_judged_free(&j);
     /* on two devices at once it is still one */
@@ -1155,8 +1153,9 @@ static void a_single_event_is_told_as_one(void **state)
         "'parts': "
         "{'launch': 7000000000}}]}}",
         NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
-                         "2 gaps at the same time have 16.0 ms of it (53.3 %), from 0.000000001 s on: an event"));
+    assert_true(
+        has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"),
+                 "2 simultaneous gaps account for 16.0 ms of it (53.3%), starting at 0.000000001 s: a one-time event"));
     test_judged_free(&j);
     /* and where another one is half as long, each step may have its own */
     test_judge(
@@ -1167,7 +1166,7 @@ static void a_single_event_is_told_as_one(void **state)
         "'parts': "
         "{'launch': 11000000000}}]}}",
         NULL);
-    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "an event in one of"));
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "a one-time event in one of"));
     test_judged_free(&j);
     test_judge(&j, LONE("launch", "30", "28000000000"), NULL); /* nothing but that one: a fact */
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "title")),
@@ -1176,10 +1175,11 @@ static void a_single_event_is_told_as_one(void **state)
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_launch"), "severity")), "warning");
     test_judged_free(&j);
     test_judge(&j, LONE("input", "1", "16000000000"), NULL);
-    assert_true(has_text(tm_get(test_finding(&j, "idle_input"), "evidence"), "a single event; whether it comes back"));
+    assert_true(has_text(tm_get(test_finding(&j, "idle_input"), "evidence"),
+                         "a single event; the profile does not show whether it recurs"));
     test_judged_free(&j);
     test_judge(&j, IDLE("launch", "30000000000"), NULL); /* 2 ms of it in one gap */
-    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "One gap has"));
+    assert_false(has_text(tm_get(test_finding(&j, "idle_launch"), "evidence"), "One gap accounts"));
     test_judged_free(&j);
 }
 
@@ -1199,13 +1199,13 @@ static void a_call_that_is_held_up_is_not_blamed(void **state)
     (void)state;
     test_judge(&j, HELD("331", "2", "8000000"), NULL);
     assert_string_equal(tm_text(tm_get(test_finding(&j, "idle_host"), "title")),
-                        "The launching thread is held up in calls that are short elsewhere");
+                        "The launching thread stalls in calls that are usually short");
     assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"),
                          "host in 'aten::empty' (329 of 331 such calls take 8.00"));
     test_judged_free(&j);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         test_judge(&j, others[i], NULL);
-        assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "Python and host code run"));
+        assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "Host code delays launches"));
         assert_false(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "such calls"));
         test_judged_free(&j);
     }
@@ -1226,18 +1226,18 @@ static void the_main_thread_is_not_taken_for_the_launching_one(void **state)
     assert_non_null(
         strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "launching thread recorded nothing"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"),
-                         "In 16.0 ms of it the thread that launches recorded too little"));
+                         "For 16.0 ms of it, the launching thread recorded too few events"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "main thread in 'backward'"));
     test_judged_free(&j);
     test_judge(&j, MAIN("host", "2000000000"), NULL);
-    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "Python and host code run"));
-    assert_false(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "recorded too little"));
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "idle_host"), "title")), "Host code delays launches"));
+    assert_false(has_text(tm_get(test_finding(&j, "idle_host"), "evidence"), "recorded too few events"));
     test_judged_free(&j);
     test_judge(&j, MAIN("sync", "30000000000"), NULL);
     assert_true(
-        has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "threads that launch recorded nothing either"));
+        has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"), "launching threads recorded nothing either"));
     assert_true(has_text(tm_get(test_finding(&j, "idle_sync"), "evidence"),
-                         "The host waits for up to 12.0 ms while the device has nothing"));
+                         "The host blocks for up to 12.0 ms while the device is idle"));
     test_judged_free(&j);
 }
 
@@ -1255,9 +1255,9 @@ static void a_rank_alone_is_told_to_be_one(void **state)
     (void)state;
     test_judge(&j, RANKS("8", "30000000000"), NULL);
     assert_non_null(
-        strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or wait for other devices"));
+        strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "or waiting for other devices"));
     assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"),
-                         "The profile has 1 of the job's 8 ranks: how much of 30.0 ms is waiting"));
+                         "The profile has 1 of the job's 8 ranks, so it does not show how much of 30.0 ms is waiting"));
     assert_non_null(
         strstr(tm_text(tm_path(test_finding(&j, "collective_exposed"), "fix[0]")), "tracemill report first.json"));
     test_judged_free(&j);
@@ -1278,7 +1278,7 @@ static void devices_of_one_cpu_are_told_to_share_it(void **state)
                "{'exposed_collective_ps': 50000000000, 'collective_ps': 50000000000, 'exposed_wait_ps': 20000000000, "
                "'exposed_move_ps': 30000000000, 'exposed_unmatched_ps': 0}}",
                NULL);
-    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "share one CPU"));
+    assert_non_null(strstr(tm_text(tm_get(test_finding(&j, "collective_exposed"), "title")), "threads of one CPU"));
     assert_true(has_text(tm_get(test_finding(&j, "collective_exposed"), "evidence"), "most of it may be waiting"));
     assert_true(has_text(tm_get(test_finding(&j, "straggler"), "evidence"), "threads of one CPU"));
     test_judged_free(&j);
@@ -1292,7 +1292,7 @@ static void eager_dispatch_draws_from_the_causes_of_its_gaps(void **state)
     (void)state;
     test_judge(&j, EAGER("5100", "1300", "at::native::add"), NULL);
     assert_true(
-        has_text(tm_get(test_finding(&j, "eager_dispatch"), "evidence"), "before 1,300 of them the device is idle"));
+        has_text(tm_get(test_finding(&j, "eager_dispatch"), "evidence"), "Before 1,300 of them, the device is idle"));
     assert_null(
         test_finding(&j, "idle_device_wait")); /* launched work that waits is none of it, and too little to tell */
     test_judged_free(&j);
@@ -1326,7 +1326,7 @@ static void advice_is_of_the_framework(void **state)
     } rows[] = {
         { OF_FRAMEWORK("'jax'"), "jax.jit", "torch", "outside jit" },
         { OF_FRAMEWORK("'pytorch'"), "reduce-overhead", "jax", "torch.compile" },
-        { OF_FRAMEWORK("null"), "a larger batch", "torch", "Short pieces of work" },
+        { OF_FRAMEWORK("null"), "a larger batch", "torch", "Short kernels finish" },
         { "{'environment': {'hosts': [{'framework': null}]}, ", "jax.jit", "torch", "outside jit" },
     };
 
@@ -1515,60 +1515,58 @@ static void the_verdict_names_the_largest_loss(void **state)
 {
     static const struct sentence sentences[] = {
         { "{}",
-          "Healthy: the 2 devices are busy 95.0 % of the time, and no single avoidable loss "
-          "reaches 3.0 % of the window.",
+          "Healthy: the 2 devices are busy 95.0% of the time, and no single avoidable loss "
+          "reaches 3.0% of the window.",
           "info" },
         { "{'total': {'devices': 1, 'utilization_pct': 42}, 'gaps': {'by_cause': {'input': "
           "{'count': 9, 'total_ps': 62000000000}}}}",
-          "The device is busy 42.0 % of the time; the largest loss is waiting for input (31.0 % "
+          "The device is busy 42.0% of the time; the largest loss is input stalls (31.0% "
           "of the window).",
           "critical" },
         { "{'total': {'utilization_pct': 90}, 'gaps': {'by_cause': {'sync': {'count': 9, "
           "'total_ps': 8000000000}}}}",
-          "The 2 devices are busy 90.0 % of the time; the largest loss is the host waiting for "
-          "results before it launches more work (4.0 % of the window).",
+          "The 2 devices are busy 90.0% of the time; the largest loss is host "
+          "synchronization (4.0% of the window).",
           "warning" },
         { "{'total': {'utilization_pct': 70}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 50000000000}}}}",
-          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % of the window. For "
-          "25.0 % "
-          "of the window, launched work waits on the device; the recoverable part is unknown.",
+          "The 2 devices are busy 70.0% of the time, and no single avoidable loss reaches 3.0% of the window. "
+          "Launched work is stalled on the device for 25.0% of the window; the recoverable part is unknown.",
           "info" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 70000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection (15.0 % of the window). "
-          "For "
-          "35.0 % of the window, launched work waits on the device; the recoverable part is unknown.",
+          "The 2 devices are busy 50.0% of the time; the largest loss is garbage collection (15.0% of the window). "
+          "Launched work is stalled on the device for 35.0% of the window; the recoverable part is unknown.",
           "critical" },
         { "{'total': {'utilization_pct': 50}, 'gaps': {'by_cause': {'device_wait': {'count': 9, "
           "'total_ps': 30000000000}, 'gc': {'count': 9, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 50.0 % of the time; the largest loss is garbage collection "
-          "(15.0 % of the window).",
+          "The 2 devices are busy 50.0% of the time; the largest loss is garbage collection "
+          "(15.0% of the window).",
           "critical" },
         { "{'roofline': {'compute_ps': 100000000000}, 'ops': {'basis': 'hlo_op', 'families': [{'longest': 'dot', "
           "'members': "
           "1, 'counts_as_one': true, 'self_ps': 60000000000}], 'rows': [{'name': 'dot', 'self_ps': 60000000000}, "
           "{'name': "
           "'b', 'self_ps': 1}]}}",
-          "The 2 devices are busy 95.0 % of the time; the largest loss is one operation that takes most of the time "
-          "(27.9 % of the window).",
+          "The 2 devices are busy 95.0% of the time; the largest loss is one dominant operation "
+          "(27.9% of the window).",
           "critical" },
         { "{'total': {'utilization_pct': 70}}",
-          "The 2 devices are busy 70.0 % of the time, and no single avoidable loss reaches 3.0 % "
+          "The 2 devices are busy 70.0% of the time, and no single avoidable loss reaches 3.0% "
           "of the window.",
           "info" },
         { "{'occupancy': {'mean_pct': 12, 'known_ps': 1, 'unknown_ps': 0}}",
-          "Healthy: the 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % of the "
+          "Healthy: the 2 devices are busy 95.0% of the time, and no single avoidable loss reaches 3.0% of the "
           "window.",
           "info" },
         { "{'compile': {'total_ps': 11000000000000}}",
-          "The 2 devices are busy 95.0 % of the time, and no single avoidable loss reaches 3.0 % "
-          "of the window. Caution: Compiling takes 11.0 s of this session.",
+          "The 2 devices are busy 95.0% of the time, and no single avoidable loss reaches 3.0% "
+          "of the window. Caution: Compilation takes 11.0 s of this session.",
           "warning" },
         { "{'input': {'partial': true, 'files': [{'path': 'a', 'partial': true}]}, 'gaps': "
           "{'by_cause': {'gc': {'count': 1, 'total_ps': 30000000000}}}}",
-          "The 2 devices are busy 95.0 % of the time; the largest loss is garbage collection "
-          "(15.0 % of the window). The input is damaged: this is what could be read.",
+          "The 2 devices are busy 95.0% of the time; the largest loss is garbage collection "
+          "(15.0% of the window). The input is damaged: the figures cover what could be read.",
           "critical" },
         { "{'devices': [], 'window': {'total_ps': null}, 'total': {'utilization_pct': null}, "
           "'gaps': null, 'transfers': null, 'kernels': null}",

@@ -162,12 +162,12 @@ static void shares_never_round_to_a_lie(void **state)
     char out[TM_FORMAT_BYTES];
 
     (void)state;
-    assert_string_equal(tm_format_pct(out, 0), "0.0 %");
-    assert_string_equal(tm_format_pct(out, -0.0), "0.0 %");
-    assert_string_equal(tm_format_pct(out, 0.01), "< 0.1 %");
-    assert_string_equal(tm_format_pct(out, 45.25), "45.2 %");
-    assert_string_equal(tm_format_pct(out, 99.99), "> 99.9 %");
-    assert_string_equal(tm_format_pct(out, 100), "100.0 %");
+    assert_string_equal(tm_format_pct(out, 0), "0.0%");
+    assert_string_equal(tm_format_pct(out, -0.0), "0.0%");
+    assert_string_equal(tm_format_pct(out, 0.01), "< 0.1%");
+    assert_string_equal(tm_format_pct(out, 45.25), "45.2%");
+    assert_string_equal(tm_format_pct(out, 99.99), "> 99.9%");
+    assert_string_equal(tm_format_pct(out, 100), "100.0%");
     assert_string_equal(tm_format_pct(out, INFINITY), "");
     assert_true(strlen(tm_format_pct(out, 1e300)) < TM_FORMAT_BYTES);
 }
@@ -195,7 +195,7 @@ static void units_choose_the_form(void **state)
     (void)state;
     assert_string_equal(tm_format_unit(out, 0.412, "ms"), "412 µs");
     assert_string_equal(tm_format_unit(out, 1.82, "s"), "1.82 s");
-    assert_string_equal(tm_format_unit(out, 75, "%"), "75.0 %");
+    assert_string_equal(tm_format_unit(out, 75, "%"), "75.0%");
     assert_string_equal(tm_format_unit(out, 3, "count"), "3");
     assert_string_equal(tm_format_unit(out, 2048, "bytes"), "2.00 KiB");
     assert_string_equal(tm_format_unit(out, 2.5, "TFLOP/s"), "2.50 TFLOP/s");

@@ -87,7 +87,7 @@ static void a_run_of_one_host_is_told_in_facts(void **state)
     assert_string_equal(fact_of(&front, "Devices used"), "2 \xc3\x97 NVIDIA H100 80GB HBM3");
     assert_string_equal(fact_of(&front, "Versions"),
                         "JAX 0.8.1, jaxlib 0.8.1, CUDA 12.8, driver 570.86.10, CUDA runtime 12080");
-    assert_string_equal(fact_of(&front, "Window"), "440 ms, the analyzed steps, starting at 120 ms");
+    assert_string_equal(fact_of(&front, "Window"), "440 ms, analyzed steps, starting at 120 ms");
     assert_string_equal(fact_of(&front, "Steps"), "30 analyzed of 31, median 14.3 ms");
     assert_non_null(strstr(fact_of(&front, "File"), "trainer-7.xplane.pb"));
     assert_string_equal(fact_of(&front, "Profiled"), "2026-11-20 20:37:30 UTC");
@@ -111,8 +111,8 @@ static void many_hosts_are_counted_and_some_named(void **state)
     tm_front_make(&front, s.root);
     assert_string_equal(fact_of(&front, "Hosts"), "6: n0, n1, n2, n3 and 2 more");
     assert_string_equal(fact_of(&front, "Devices used"), "8 \xc3\x97 H100, 2 \xc3\x97 GPU (of 4)");
-    assert_string_equal(fact_of(&front, "Versions"), "PyTorch (its version is not recorded)");
-    assert_string_equal(fact_of(&front, "Window"), "1.00 ms, the session, starting at 0 s (first of 2 windows)");
+    assert_string_equal(fact_of(&front, "Versions"), "PyTorch (version not recorded)");
+    assert_string_equal(fact_of(&front, "Window"), "1.00 ms, session, starting at 0 s (first of 2 windows)");
     assert_string_equal(fact_of(&front, "Steps"), "not recorded");
     assert_string_equal(fact_of(&front, "Files"), "3 (listed under data quality)");
     end(&s);
@@ -128,7 +128,7 @@ static void devices_that_did_nothing_are_counted_apart(void **state)
              "'used':1,'count':1},{'vendor':'AMD','kind':'gpu','model':null,'used':0,'count':7}]},'steps':{'count':1,"
              "'chosen':1,'source':'session','median_ps':5}}");
     tm_front_make(&front, s.root);
-    assert_string_equal(fact_of(&front, "Devices used"), "1 \xc3\x97 AMD GPU; 7 not used");
+    assert_string_equal(fact_of(&front, "Devices used"), "1 \xc3\x97 AMD GPU; 7 unused");
     assert_string_equal(fact_of(&front, "Steps"), "none marked");
     end(&s);
 }
@@ -187,7 +187,7 @@ static void damaged_input_is_said_at_the_top(void **state)
     tm_front_make(&front, s.root);
     assert_true(front.is_partial);
     assert_string_equal(front.partial,
-                        "The input is damaged or cut short. The figures cover what could be read; partial "
+                        "The input is damaged or truncated. The figures cover what could be read; partial "
                         "files: 2 of 3.");
     end(&s);
 }
@@ -261,9 +261,9 @@ static void limits_say_on_which_side_they_are(void **state)
     static const struct {
         const char *json, *value, *good, *bad;
     } rows[] = {
-        { KPI("'value':75,'unit':'%','good':80,'bad':50"), "75.0 %", "> 80 %", "< 50 %" },
+        { KPI("'value':75,'unit':'%','good':80,'bad':50"), "75.0%", "> 80%", "< 50%" },
         { KPI("'value':0.4,'unit':'ms','good':1,'bad':0.1"), "400 \xc2\xb5s", "> 1 ms", "< 0.1 ms" },
-        { KPI("'value':18,'unit':'%','good':10,'bad':20"), "18.0 %", "< 10 %", "> 20 %" },
+        { KPI("'value':18,'unit':'%','good':10,'bad':20"), "18.0%", "< 10%", "> 20%" },
         { KPI("'value':1,'unit':'count','good':0,'bad':0"), "1", "0", "> 0" },
         { KPI("'value':14,'unit':'ms','good':null,'bad':null"), "14.0 ms", "", "" },
     };

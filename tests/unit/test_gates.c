@@ -438,7 +438,7 @@ static void small_effects_do_not_count(void **state)
                                       " 'min_effect_pct': 2}]}"),
                      TM_OK);
     assert_string_equal(text(&rig, 0, "status"), "passed");
-    assert_has(text(&rig, 0, "why"), "a change below 2.0 % does not count");
+    assert_has(text(&rig, 0, "why"), "changes below 2.0% do not count");
     assert_int_equal(judge_file(&rig, "{'gates': [{'figure': 'devices[*].busy_ps', 'max_increase_pct': '0.5%',"
                                       " 'min_effect_pct': '1%'}]}"),
                      TM_OK);
@@ -496,7 +496,7 @@ static void too_few_steps_are_told_and_the_limit_holds(void **state)
     add_steps(&rig, 1 / 1.03, 5, "00000000000000b1");
     assert_status(&rig, "step_time>+2%", "failed");
     assert_string_equal(text(&rig, 0, "why"),
-                        "5 and 20 steps are too few for a test, which needs 6 each: the limit holds as it is");
+                        "5 and 20 steps are too few for a test, which needs 6 each: the limit applies as it is");
     assert_false(tm_has(tm_get(row(&rig, 0), "p")));
     rig_free(&rig);
 }
@@ -550,7 +550,7 @@ static void a_comparison_has_the_last_word(void **state)
     (void)state;
     rig_init(&rig, "{'compile': {'inside_steps': {'count': 13}}}");
     add_steps(&rig, 1 / 1.2, 20, "00000000000000b1"); /* 20 % slower than it, beyond any doubt */
-    assert_compared(&rig, "step_time>+5%", regression, &none, "passed", "hold mean_step_time too");
+    assert_compared(&rig, "step_time>+5%", regression, &none, "passed", "add a gate for mean_step_time");
     assert_compared(&rig, "step_time>+5%", other_way, &none, "passed", "within noise");
     assert_compared(&rig, "step_time>+5%", open, &none, "failed", ""); /* it says nothing: the steps do */
     assert_compared(&rig, "step_time>+5%", open, &median, "passed",
@@ -814,7 +814,7 @@ static void the_mean_and_the_median_have_tests_of_their_own(void **state)
         before = end;
     }
     assert_string_equal(judged(base, now, "    c        c      ", "step_time>+2%", &rig), "passed");
-    assert_has(text(&rig, 0, "why"), "hold mean_step_time too");
+    assert_has(text(&rig, 0, "why"), "add a gate for mean_step_time");
     rig_free(&rig);
     assert_string_equal(judged(base, now, "    c        c      ", "mean_step_time>+2%", &rig), "failed");
     rig_free(&rig);
@@ -841,7 +841,7 @@ static void steps_that_resemble_each_other_are_not_taken_for_independent_ones(vo
         now[i] = 1e10 * (1.08 + 0.05 * cos(i / 4.0));
     }
     assert_string_equal(judged(base, now, "                    ", "step_time>+2%", &rig), "unknown");
-    assert_has(text(&rig, 0, "why"), "consecutive steps resemble each other");
+    assert_has(text(&rig, 0, "why"), "consecutive steps are correlated");
     rig_free(&rig);
     assert_string_equal(judged(base, now, "                    ", "step_time>+25%", &rig), "passed");
     rig_free(&rig);
@@ -952,38 +952,38 @@ static void wrong_gate_files_are_told(void **state)
         { "{", "", "" },
         { "{}", "it has no list 'gates'", "" },
         { "{'gates': {}}", "it has no list 'gates'", "" },
-        { "{'gates': []}", "there is no gate in it", "" },
-        { "{'gats': []}", "'gats' is no member of a gate file", "did you mean 'gates'?" },
+        { "{'gates': []}", "it contains no gates", "" },
+        { "{'gats': []}", "'gats' is not a member of a gate file", "did you mean 'gates'?" },
         { "{'schema': 'tracemill.summary', 'gates': []}", "its 'schema' is not \"tracemill.gates\"", "" },
         { "{'schema_version': 2, 'gates': []}", "its 'schema_version' is not 1", "" },
-        { "{'gates': [5]}", "gate 1: it is no object", "" },
+        { "{'gates': [5]}", "gate 1: it is not an object", "" },
         { "{'gates': [{'max': 5}]}", "gate 1: it has no 'figure'", "path in summary.json" },
-        { "{'gates': [{'figure': 5, 'max': 5}]}", "gate 1: 'figure' is no text", "" },
+        { "{'gates': [{'figure': 5, 'max': 5}]}", "gate 1: 'figure' is not a string", "" },
         { "{'gates': [{'figure': 'step_time'}]}", "gate 1 ('step_time'): it has no limit", "max_increase_pct" },
         { "{'gates': [{'figure': 'a', 'max': 1}, {'figure': 'b', 'maxx': 5}]}",
-          "gate 2 ('b'): 'maxx' is no member of a gate", "did you mean 'max'?" },
-        { "{'gates': [{'figure': 'a', 'max_increase_pc': 5}]}", "'max_increase_pc' is no member of a gate",
+          "gate 2 ('b'): 'maxx' is not a member of a gate", "did you mean 'max'?" },
+        { "{'gates': [{'figure': 'a', 'max_increase_pc': 5}]}", "'max_increase_pc' is not a member of a gate",
           "did you mean 'max_increase_pct'?" },
-        { "{'gates': [{'figure': 'a', 'max': 'fast'}]}", "the limit 'fast' of 'max' cannot be used: it is no number",
+        { "{'gates': [{'figure': 'a', 'max': 'fast'}]}", "the limit 'fast' of 'max' cannot be used: it is not a number",
           "150ms" },
-        { "{'gates': [{'figure': 'a', 'max': '5furlongs'}]}", "its unit is not known", "the units are" },
+        { "{'gates': [{'figure': 'a', 'max': '5furlongs'}]}", "its unit is unknown", "the units are" },
         { "{'gates': [{'figure': 'a', 'max': null}]}", "the limit of 'max' cannot be used", "" },
         { "{'gates': [{'figure': 'a', 'max': []}]}", "the limit of 'max' cannot be used", "" },
         { "{'gates': [{'figure': 'a', 'max': 1e999}]}", "the limit of 'max' cannot be used", "" },
         { "{'gates': [{'figure': 'a', 'max_increase': '1.5x'}]}", "only max and min can be a multiple", "" },
         { "{'gates': [{'figure': 'a', 'max_increase_pct': '5ms'}]}", "it is a change in percent", "without '_pct'" },
         { "{'gates': [{'figure': 'a', 'max': 5, 'required': 1}]}", "'required' is neither true nor false", "" },
-        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': -1}]}", "'min_effect_pct' is no number of percent",
-          "" },
-        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': '1ms'}]}", "'min_effect_pct' is no number of percent",
-          "" },
-        { "{'gates': [{'figure': 'a', 'max': 5, 'note': 7}]}", "'note' is no text", "" },
+        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': -1}]}",
+          "'min_effect_pct' is not a percentage of 0 or more", "" },
+        { "{'gates': [{'figure': 'a', 'max': 5, 'min_effect_pct': '1ms'}]}",
+          "'min_effect_pct' is not a percentage of 0 or more", "" },
+        { "{'gates': [{'figure': 'a', 'max': 5, 'note': 7}]}", "'note' is not a string", "" },
         { "{'gates': [{'figure': 'a', 'max': 5}, {'figure': 'a', 'max': 6}]}",
-          "gate 2 ('a'): gate 1 has a 'max' of this figure too", "" },
+          "gate 2 ('a'): gate 1 also has a 'max' for this figure", "" },
         { "{'gates': [{'figure': 'steps.median_ps', 'max': '90%'}]}",
           "gate 1 ('steps.median_ps'): the limit '90%' cannot be used: the figure is a time", "as in 150ms" },
         { "{'gates': [{'figure': 'steps.median_ps', 'max_increase': '5%'}]}", "the figure is a time",
-          "a change in percent is max_increase_pct" },
+          "use max_increase_pct for a change in percent" },
         { "{'gates': [{'figure': 'memory.allocators[0].peak_bytes', 'max': '5ms'}]}", "the figure is a size", "3GiB" },
     };
     struct rig rig;
@@ -1010,18 +1010,18 @@ static void wrong_expressions_are_told(void **state)
         const char *expression, *what;
     } cases[] = {
         { "", "it has no figure" },
-        { "step_time", "it compares the figure with nothing" },
-        { "step_time>", "it compares the figure with nothing" },
-        { "step_time>  ", "it compares the figure with nothing" },
+        { "step_time", "it has no operator" },
+        { "step_time>", "it has no operator" },
+        { "step_time>  ", "it has no operator" },
         { ">5ms", "it has no figure" },
         { "step_time=5ms", "the operators are" },
         { "step_time==5ms", "the operators are" },
         { "step_time!5ms", "the operators are" },
-        { "step_time>>5ms", "it is no number" },
-        { "step_time>five", "it is no number" },
+        { "step_time>>5ms", "it is not a number" },
+        { "step_time>five", "it is not a number" },
         { "step_time>+5", "the figure is a time" },
         { "step_time>-1x", "only max and min can be a multiple" },
-        { "ops.rows[a>5].self_ps", "it compares the figure with nothing" },
+        { "ops.rows[a>5].self_ps", "it has no operator" },
     };
     struct rig rig;
     char long_one[1200];
@@ -1162,7 +1162,7 @@ static void a_made_gate_file_holds_for_the_run_it_was_made_from(void **state)
     assert_has(json, "\"min\": \"75%\"");
     assert_has(json, "\"max\": \"1002MiB\""); /* 1.05 times 953.7 MiB, rounded up */
     assert_has(json, "compile.inside_steps.count");
-    assert_has(json, "\"title\": \"Compiles inside the steps\"");
+    assert_has(json, "\"title\": \"Compiles during steps\"");
     assert_int_equal(tm_gates_read(&rig.run, &rig.gates, path_of_text(json, length)), TM_OK);
     assert_false(tm_gates_want_baseline(rig.gates));
     assert_int_equal(judge(&rig), TM_OK);

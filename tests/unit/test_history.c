@@ -573,34 +573,34 @@ static void other_files_are_refused_and_kept(void **state)
     (void)state;
     init(&run);
     write_image(text, sizeof(text));
-    assert_is_refused("no SQLite database", "move it away");
+    assert_is_refused("not a SQLite database", "move it away");
     write_image(text, 1);
     assert_is_refused("", "move it away");
     (void)unlink(path);
     run_sql("CREATE TABLE runs (id TEXT)");
     assert_is_refused("another program", "move it away");
     run_sql("PRAGMA application_id = 0x544d4842");
-    assert_is_refused("version 0, and 3 is read", "move it away");
+    assert_is_refused("version 0; this program reads version 3", "move it away");
     run_sql("PRAGMA user_version = 4");
-    assert_is_refused("version 4, and 3 is read", "newer tracemill");
+    assert_is_refused("version 4; this program reads version 3", "newer tracemill");
     run_sql("PRAGMA user_version = -1");
-    assert_is_refused("version -1, and 3 is read", "move it away");
+    assert_is_refused("version -1; this program reads version 3", "move it away");
     run_sql("PRAGMA user_version = 1");
-    assert_is_refused("'runs' in it was not made by tracemill", "remove");
+    assert_is_refused("'runs' in it was not created by tracemill", "remove");
     run_sql("PRAGMA user_version = 2");
-    assert_is_refused("'runs' in it was not made by tracemill", "remove");
+    assert_is_refused("'runs' in it was not created by tracemill", "remove");
     run_sql("DROP TABLE runs");
     assert_is_refused("tables are missing", "move it away");
     (void)unlink(path);
     put_numbered(&run, order, 0, 3);
     run_sql("CREATE VIEW evil AS SELECT load_extension('x')");
-    assert_is_refused("'evil' in it was not made by tracemill", "remove");
+    assert_is_refused("'evil' in it was not created by tracemill", "remove");
     run_sql("DROP VIEW evil");
     run_sql("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
-    assert_is_refused("'t' in it was not made by tracemill", "remove");
+    assert_is_refused("'t' in it was not created by tracemill", "remove");
     run_sql("DROP TRIGGER t");
     run_sql("DROP INDEX runs_by_job");
-    assert_is_refused("was not made by tracemill", "remove");
+    assert_is_refused("was not created by tracemill", "remove");
 }
 
 static void rows_that_we_would_not_write_are_refused(void **state)

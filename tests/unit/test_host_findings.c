@@ -43,7 +43,7 @@ static const struct rule rules[] = {
     { "{'host': {'queue_empty': {'count': 9, 'total_ps': 19900000000}}}", NULL, NULL, 0, NULL },
     { "{'total': {'idle_ps': 40000000000}, 'host': {'queue_empty': {'count': 9, 'total_ps': 20000000000, 'longest': "
       "[{'device': 'vm/gpu:0', 'begin_ps': 50000000000, 'dur_ps': 4000000000}]}}}",
-      "queue_empty", "info", 0, "20.0 ms (10.0 % of device time)" },
+      "queue_empty", "info", 0, "20.0 ms (10.0% of device time)" },
     { "{'total': {'idle_ps': 40000000000}, 'host': {'queue_empty': {'count': 9, 'total_ps': 20000000000, 'longest': "
       "[{'device': 'vm/gpu:0', 'begin_ps': 50000000000, 'dur_ps': 4000000000}]}}}",
       "queue_empty", "info", 0, "4.00 ms at 0.050000000 s on gpu:0" },
@@ -54,11 +54,12 @@ static const struct rule rules[] = {
                                       "'longest_ps': 2000000000, "
                                       "'longest_begin_ps': 1000000000}]}}}",
       "idle_sync", "critical", 30000000000,
-      "Waits in 'Buffer::Await', called in '$train.py:7 log', inside 'logging': 5.00 ms in 3 calls, the longest 2.00 "
+      "Blocking calls to 'Buffer::Await' from '$train.py:7 log', inside 'logging': 5.00 ms in 3 calls, the longest "
+      "2.00 "
       "ms at 0.001000000 s" },
     { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000,
       "20,000 launches, 1,000 per step" },
-    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000, "100 \xc2\xb5s in the median" },
+    { "{" IDLE("launch", "30000000000") "}", "idle_launch", "critical", 30000000000, "100 \xc2\xb5s (median)" },
     { "{" IDLE("host", "30000000000") ", 'host': {'python': [{'name': '$a.py:1 f', 'self_ps': 2000000000}, {'name': "
                                       "'$a.py:2 g', 'self_ps': 1000000000}]}}",
       "idle_host", "critical", 30000000000, "'$a.py:1 f' 2.00 ms, '$a.py:2 g' 1.00 ms." },
@@ -71,18 +72,17 @@ static const struct rule rules[] = {
                                       "6000000000}, {'name': '<built-in "
                                       "function sleep>', 'self_ps': 5000000000}, {'name': '$request_queue.py:9 get', "
                                       "'self_ps': 2000000000}]}}",
-      "idle_host", "critical", 30000000000, "of their own: '$request_queue.py:9 get' 2.00 ms." },
+      "idle_host", "critical", 30000000000, "self time: '$request_queue.py:9 get' 2.00 ms." },
     { "{" IDLE("input", "30000000000") ", 'host': {'python': [{'name': '$<unknown> acquire', 'self_ps': 9000000000}, "
                                        "{'name': '$time sleep', 'self_ps': 8000000000}, {'name': '$selectors.py:451 "
                                        "select', 'self_ps': 7000000000}]}}",
-      "idle_input", "critical", 30000000000, "of their own: '$time sleep' 8.00 ms." },
+      "idle_input", "critical", 30000000000, "self time: '$time sleep' 8.00 ms." },
 
     /* work on the host: no more than the devices were idle */
     { CALLS("callbacks", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("callbacks", "6000000000"), "fallback_callbacks", "warning", 6000000000,
       "'$train.py:40 host_fn', by pure_callback: 6.00 ms in 20 calls" },
-    { CALLS("callbacks", "90000000000"), "fallback_callbacks", "critical", 30000000000,
-      "20 calls back to the host take 90.0" },
+    { CALLS("callbacks", "90000000000"), "fallback_callbacks", "critical", 30000000000, "20 host callbacks take 90.0" },
     { CALLS("cpu_ops", "5900000000"), NULL, NULL, 0, NULL },
     { CALLS("cpu_ops", "6000000000"), "fallback_cpu_ops", "warning", 6000000000, "ran on the host for 6.00 ms" },
     { TRIPS("5900000000", ""), NULL, NULL, 0, NULL },
@@ -92,7 +92,7 @@ static const struct rule rules[] = {
     /* the CPU as the device */
     { THREADS("74", "60"), NULL, NULL, 0, NULL },
     { THREADS("80", "49"), NULL, NULL, 0, NULL },
-    { THREADS("80", "60"), "cpu_one_thread", "info", 0, "Of 4 threads that run operations 'worker' takes" },
+    { THREADS("80", "60"), "cpu_one_thread", "info", 0, "Of 4 threads that run operations, 'worker' accounts for" },
 };
 
 static bool has_text(const struct tm_value *list, const char *part)

@@ -96,10 +96,10 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
     (void)snprintf(patch, sizeof(patch), run, "50");
     test_judge(&j, patch, NULL);
     expect(&j, "memory_bandwidth", 130, "good");
-    assert_non_null(strstr(tm_text(tm_path(j.summary, "kpis[memory_bandwidth].note")), "over 100 %"));
+    assert_non_null(strstr(tm_text(tm_path(j.summary, "kpis[memory_bandwidth].note")), "over 100%"));
     expect(&j, "top_op_share", 40, "warning");
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
-                        "fusion.7; 3 of 9 operations take 80 %");
+                        "fusion.7; 3 of 9 operations account for 80%");
     test_judged_free(&j);
     test_judge(&j,
                "{'ops': {'top_share_pct': 38, 'rows_for_80_pct': 2, 'distinct': 9, 'families': [{'family': "
@@ -107,7 +107,7 @@ static void bandwidth_is_told_where_most_costs_are_known(void **state)
                NULL);
     expect(&j, "top_op_share", 38, "warning");
     assert_string_equal(tm_text(tm_path(j.summary, "kpis[top_op_share].note")),
-                        "fusion (512 operations); 2 of 9 operations take 80 %");
+                        "fusion (512 operations); 2 of 9 operations account for 80%");
     test_judged_free(&j);
 }
 
@@ -135,7 +135,7 @@ static void a_figure_outside_its_band_has_a_finding_or_a_reason(void **state)
     expect_link(&j, "device_utilization", "idle_input", "");
     expect_link(&j, "host_overhead", "idle_input", "");
     expect_link(&j, "memory_bandwidth", "", "compute-bound: memory bandwidth is not the limit");
-    expect_link(&j, "occupancy", "", "no kernel but matrix products and attention");
+    expect_link(&j, "occupancy", "", "no kernel, except matmuls and attention");
     expect_link(&j, "peak_memory", "", "");
     test_judged_free(&j);
 }
@@ -215,7 +215,7 @@ static void the_plain_mean_and_idle_time_stand_beside(void **state)
     (void)state;
     test_judge(&j, "{}", NULL);
     assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "kernel_duration"), "note")), "plain mean 9.30"));
-    assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "device_utilization"), "note")), "idle 5.0 %"));
+    assert_non_null(strstr(tm_text(tm_get(kpi_of(&j, "device_utilization"), "note")), "idle 5.0%"));
     test_judged_free(&j);
 }
 
@@ -320,7 +320,7 @@ static void the_fullest_allocator_counts(void **state)
     test_judged_free(&j);
 
     test_judge(&j, "{'memory': {'allocators': [{'name': 'c', 'peak_pct': null}]}}", NULL);
-    expect_unknown(&j, "peak_memory", "may hand out");
+    expect_unknown(&j, "peak_memory", "report their capacity");
     test_judged_free(&j);
 }
 
@@ -368,7 +368,7 @@ static void kernels_tell_their_share_and_occupancy(void **state)
     expect(&j, "small_kernel_share", 61, "bad");
     expect(&j, "occupancy", 24, "bad");
     assert_string_equal(tm_text(tm_get(kpi_of(&j, "small_kernel_share"), "note")), "3,000 of 4,000 kernels");
-    assert_string_equal(tm_text(tm_get(kpi_of(&j, "occupancy"), "note")), "known of 90.0 % of the kernel time");
+    assert_string_equal(tm_text(tm_get(kpi_of(&j, "occupancy"), "note")), "known for 90.0% of the kernel time");
     test_judged_free(&j);
     test_judge(&j, "{'fusion': {'small': {'share_pct': 24}}, 'occupancy': {'mean_pct': 51, 'unknown_ps': 0}}", NULL);
     expect(&j, "small_kernel_share", 24, "good");

@@ -57,14 +57,14 @@ static void the_top_is_open_and_sections_are_folded(void **state)
                   " 'kernels': {'count': 3, 'total_ps': 5000, 'rows': [{'name': 'k|1', 'count': 1, 'total_ps': 2000}],"
                   " 'rest': {'rows': 2, 'count': 2, 'total_ps': 3000}}}");
     assert_says(&f, "# Night run\n\nvm\n\n> With the new loader.\n\n**critical**: It waits.\n");
-    assert_says(&f, "| High | 75.0 % | **warning** | \\> 80 % |  |\n| Low | not recorded |  |  | nobody looked |\n");
+    assert_says(&f, "| High | 75.0% | **warning** | \\> 80% |  |\n| Low | not recorded |  |  | nobody looked |\n");
     assert_says(&f, "## Findings\n");
-    assert_says(&f, "### 1. The device waits\n\n**critical**: potential savings 2.00 s of device time, 20.0 % of the "
-                    "window\n\nWhy.\n\nWhat to do:\n\n"
-                    "- Do `f(x, y)`.\n\nWhat shows it:\n\n- Seen in `a_b`.\n");
+    assert_says(&f, "### 1. The device waits\n\n**critical**: potential savings 2.00 s of device time, 20.0% of the "
+                    "window\n\nWhy.\n\nRecommendations:\n\n"
+                    "- Do `f(x, y)`.\n\nEvidence:\n\n- Seen in `a_b`.\n");
     assert_says(&f, "<details>\n<summary>Kernels</summary>\n\n");
     assert_says(&f, "| Kernel | Total | Count |\n| --- | ---: | ---: |\n| `k\\|1` | 2.00 ns | 1 |\n"
-                    "| 2 further rows | 3.00 ns | 2 |\n| **all kernels** | **5.00 ns** | **3** |\n");
+                    "| 2 remaining rows | 3.00 ns | 2 |\n| **all kernels** | **5.00 ns** | **3** |\n");
     test_written_report_free(&f);
 }
 
@@ -132,7 +132,7 @@ static void sections_that_do_not_fit_are_named(void **state)
         add_rows(tm_add_object(tm_doc_root(f.doc), keys[i]), name);
     test_report_write(&f, tm_markdown_write);
     assert_true(f.length < TM_MARKDOWN_BYTES_MOST);
-    assert_says(&f, "\nLeft out here to stay short, but in the other files of the report: ");
+    assert_says(&f, "\nOmitted here, but in the other files of the report: ");
     assert_int_equal(count_of(f.text, "<details>"), count_of(f.text, "</details>"));
     test_written_report_free(&f);
 }

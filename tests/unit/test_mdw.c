@@ -27,8 +27,7 @@ static void assert_prose(const struct row *rows, size_t count, bool in_table)
 static void plain_words_stay_as_they_are(void **state)
 {
     static const struct row rows[] = {
-        { "The device waits, 12.5 % (1.35 s at 0.367214627 s).",
-          "The device waits, 12.5 % (1.35 s at 0.367214627 s)." },
+        { "The device waits, 12.5% (1.35 s at 0.367214627 s).", "The device waits, 12.5% (1.35 s at 0.367214627 s)." },
         { "at 17:57:13 UTC - it's + fine = so!", "at 17:57:13 UTC - it's + fine = so!" },
         { "1.35 s", "1.35 s" },
         { "  two   spaces  ", "two spaces" },
@@ -54,7 +53,7 @@ static void words_that_mean_something_become_code(void **state)
         { "('train_step') jit_f(1)", "('`train_step`') `jit_f(1)`" },
         { "a\nb", "`a\\nb`" },
         { "\xe2\x80\xaex \xff", "`\\u202ex` `\\xff`" },
-        { "> 80 % <", "\\> 80 % \\<" },
+        { "> 80% <", "\\> 80% \\<" },
     };
 
     (void)state;

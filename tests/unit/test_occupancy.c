@@ -290,7 +290,7 @@ static void what_is_not_recorded_has_a_reason(void **state)
     open_rig(&r);
     take(&r, "a", TM_CLASS_KERNEL, &silent, 1);
     report_rig(&r);
-    assert_non_null(strstr(tm_why(bench_get(&r.bench, "occupancy")), "does not tell"));
+    assert_non_null(strstr(tm_why(bench_get(&r.bench, "occupancy")), "does not record"));
     end_rig(&r);
     for (size_t i = 0; i < COUNT(kinds); i++) {
         struct tm_run run;

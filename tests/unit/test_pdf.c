@@ -225,7 +225,7 @@ static void a_partial_input_is_marked_on_every_page(void **state)
     (void)state;
     open_sample(&f, TM_SAMPLE_HOSTILE);
     assert_int_equal(ask(&f, "pdftotext", "", text, sizeof(text)), 0);
-    assert_shows(text, "The input is damaged or cut short.");
+    assert_shows(text, "The input is damaged or truncated.");
     for (const char *at = text; (at = strstr(at, "PARTIAL INPUT")) != NULL; at++)
         marks++;
     assert_int_equal(marks, pages_of(&f));
@@ -318,7 +318,7 @@ static void an_empty_summary_gives_a_report(void **state)
     (void)state;
     open_json(&f, "{}");
     assert_int_equal(ask(&f, "pdftotext", "", text, sizeof(text)), 0);
-    assert_shows(text, "No verdict: the profile says too little.");
+    assert_shows(text, "No verdict: the profile does not contain enough data.");
     assert_shows(text, "Checked, nothing found");
     finish(&f);
 }

@@ -88,7 +88,8 @@ static void strong_scaling_is_told_by_its_speedup(void **state)
     assert_null_because(root, "points[3].measured_speedup", "no benchmark");
     assert_string_equal(tm_text(tm_path(root, "input.run")), "1 to 8 devices");
     assert_non_null(strstr(verdict_of(root), "Strong scaling from 1 to 8 devices: 5.71 times as fast"));
-    assert_non_null(strstr(verdict_of(root), "efficiency 71.4 %. Most is lost to exposed collectives: 21.4 %."));
+    assert_non_null(
+        strstr(verdict_of(root), "efficiency 71.4%. The largest loss is due to exposed collectives: 21.4%."));
     assert_string_equal(tm_text(tm_path(root, "verdict.severity")), "warning");
     made_study_end(&study);
 }
@@ -162,9 +163,8 @@ static void work_that_changes_in_neither_way_is_told(void **state)
     assert_near(root, "work.device_change_pct", -50);
     assert_near(root, "points[1].efficiency_pct", 100 * 100.0 / 75 / 4);
     assert_near(root, "points[1].weak_efficiency_pct", 100 * 100.0 / 75);
-    assert_non_null(strstr(verdict_of(root),
-                           "neither strong nor weak scaling. The efficiency is 33.3 % if the work is the "
-                           "same, 133.3 % if it grows"));
+    assert_non_null(strstr(verdict_of(root), "neither strong nor weak scaling. The efficiency is 33.3% if the work is "
+                                             "constant, 133.3% if it grows"));
     assert_string_equal(tm_text(tm_path(root, "verdict.severity")), "info");
     assert_string_equal(tm_text(tm_path(root, "findings[0].id")), "scaling_computing"); /* repeated work */
     assert_non_null(found(root, "findings", "scaling_work_unclear"));
@@ -300,12 +300,13 @@ static void findings_are_ordered_by_what_they_cost(void **state)
     assert_string_equal(tm_text(tm_get(first, "id")), "scaling_communication");
     assert_string_equal(tm_text(tm_get(first, "severity")), "critical");
     assert_near(first, "value", 100 * 30.0 / 140);
-    assert_non_null(strstr(tm_text(tm_path(first, "evidence[1]")), "1: 0.0 %, 2: 4.8 %, 4: 10.9 %, 8: 21.4 %"));
-    assert_non_null(strstr(tm_text(tm_path(first, "evidence[3]")), "all-reduce: 30.0 µs of a step, 0 s if it scaled"));
+    assert_non_null(strstr(tm_text(tm_path(first, "evidence[1]")), "1: 0.0%, 2: 4.8%, 4: 10.9%, 8: 21.4%"));
+    assert_non_null(
+        strstr(tm_text(tm_path(first, "evidence[3]")), "all-reduce: 30.0 µs of a step, 0 s with ideal scaling"));
     assert_string_equal(tm_text(tm_path(root, "findings[1].id")), "scaling_idle");
     assert_non_null(found(root, "findings", "scaling_efficiency"));
     assert_string_equal(tm_text(tm_get(found(root, "findings", "scaling_best"), "title")),
-                        "4 devices are the most that work at 80 % efficiency or more");
+                        "4 devices are the most that work at 80% efficiency or more");
     assert_null(found(root, "findings", "scaling_imbalance"));
     assert_null(found(root, "findings", "scaling_slower"));
     made_study_end(&study);
@@ -326,7 +327,8 @@ static void work_that_is_repeated_is_named(void **state)
     assert_string_equal(tm_text(tm_get(root, "mode")), "strong");
     assert_string_equal(tm_text(tm_get(first, "id")), "scaling_computing");
     assert_near(first, "value", 100 * 8.0 / 58);
-    assert_string_equal(tm_text(tm_path(first, "evidence[2]")), "fusion.1: 58.0 µs of a step, 50.0 µs if it scaled");
+    assert_string_equal(tm_text(tm_path(first, "evidence[2]")),
+                        "fusion.1: 58.0 µs of a step, 50.0 µs with ideal scaling");
     made_study_end(&study);
 }
 
@@ -346,9 +348,9 @@ static void a_slow_device_and_more_devices_that_are_slower_are_told(void **state
     finding = found(root, "findings", "scaling_imbalance");
     assert_near(finding, "value", 20);
     assert_string_equal(tm_text(tm_get(finding, "severity")), "critical");
-    assert_non_null(strstr(tm_text(tm_get(finding, "title")), "Of 2 devices the slowest computes 20.0 % longer"));
+    assert_non_null(strstr(tm_text(tm_get(finding, "title")), "Among 2 devices, the slowest computes 20.0% longer"));
     finding = found(root, "findings", "scaling_slower");
-    assert_string_equal(tm_text(tm_get(finding, "title")), "4 devices do less per time than 2 devices");
+    assert_string_equal(tm_text(tm_get(finding, "title")), "4 devices do less work per time than 2 devices");
     made_study_end(&study);
 }
 
@@ -372,7 +374,7 @@ static void differences_of_the_runs_are_noted(void **state)
     assert_non_null(found(root, "notes", "versions"));
     assert_non_null(
         strstr(tm_text(tm_get(found(root, "notes", "partial"), "text")), "2 devices: the input is damaged"));
-    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "has 8 of 16 devices"));
+    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "contains 8 of 16 devices"));
     assert_true(tm_is(tm_path(root, "input.partial")));
     made_study_end(&study);
 }
@@ -387,7 +389,7 @@ static void ranks_that_were_not_given_are_noted(void **state)
     tm_add_int(tm_element(tm_member(tm_member(made_summary(&study, 0, 0), "environment"), "hosts"), 0), "world_size",
                4);
     root = made_study_fill(&study);
-    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "1 device of a job of 4 ranks"));
+    assert_non_null(strstr(tm_text(tm_get(found(root, "notes", "devices"), "text")), "1 device of a job with 4 ranks"));
     made_study_end(&study);
 }
 
@@ -414,7 +416,7 @@ static void what_cannot_scale_is_refused(void **state)
     study.runs[2][0].summary = study.runs[1][0].summary;
     assert_refused(&study, TM_ERR_USAGE, "'path/1/0' and 'path/2/0': they are the same run");
     tm_add_null(tm_member(made_summary(&study, 0, 0), "steps"), "median_ps", "none");
-    assert_refused(&study, TM_ERR_INPUT, "no step of it has a length");
+    assert_refused(&study, TM_ERR_INPUT, "none of its steps has a duration");
     (void)tm_add_array(made_summary(&study, 0, 0), "devices");
     assert_refused(&study, TM_ERR_INPUT, "no device computes in it");
     made_study_end(&study);
@@ -466,11 +468,11 @@ static void what_is_not_known_is_null_with_a_reason(void **state)
     tm_add_null(made_summary(&study, 3, 0), "steps", "no trace was given");
     study.points = 4;
     root = made_study_fill(&study);
-    assert_null_because(root, "points[3].step_ps", "no step has a length");
-    assert_null_because(root, "points[3].efficiency_pct", "no step has a length");
+    assert_null_because(root, "points[3].step_ps", "no step has a duration");
+    assert_null_because(root, "points[3].efficiency_pct", "no step has a duration");
     assert_null_because(root, "points[3].parts.total_ps", "parts");
     assert_null_because(root, "points[3].lost.idle_pct", "parts");
-    assert_null_because(root, "work.total_change_pct", "not known");
+    assert_null_because(root, "work.total_change_pct", "unknown");
     assert_string_equal(tm_text(tm_get(root, "mode")), "unclear");
     assert_non_null(found(root, "notes", "no_steps"));
     assert_non_null(strstr(verdict_of(root), "cannot be compared"));

@@ -56,7 +56,7 @@ static void values_are_written_as_their_kind(void **state)
         { { TM_SENTENCE_TIME, "dur_ps" }, "2.00 µs" },      { { TM_SENTENCE_MOMENT, "dur_ps" }, "0.000002000 s" },
         { { TM_SENTENCE_INTEGER, "gaps.count" }, "12345" }, { { TM_SENTENCE_WHOLE, "waves" }, "1" },
         { { TM_SENTENCE_TENTHS, "waves" }, "1.3" },         { { TM_SENTENCE_HUNDREDTHS, "waves" }, "1.26" },
-        { { TM_SENTENCE_PERCENT, "waves" }, "1.3 %" },      { { TM_SENTENCE_PLURAL, "gaps.count" }, "s" },
+        { { TM_SENTENCE_PERCENT, "waves" }, "1.3%" },       { { TM_SENTENCE_PLURAL, "gaps.count" }, "s" },
         { { TM_SENTENCE_TEXT, "limiter" }, "grid" },        { { TM_SENTENCE_TEXT, "missing" }, "" },
         { { TM_SENTENCE_COUNT, "missing" }, "0" },
     };

@@ -90,7 +90,7 @@ static void scales_have_round_steps(void **state)
     static const char *const gib[] = { "0", "32 GiB", "64 GiB", "96 GiB" };
     static const char *const inside[] = { "100 ms", "200 ms", "300 ms", "400 ms", "500 ms" };
     static const char *const numbers[] = { "0", "2", "4", "6", "8" };
-    static const char *const pct[] = { "0", "20 %", "40 %", "60 %", "80 %", "100 %", "120 %" };
+    static const char *const pct[] = { "0", "20%", "40%", "60%", "80%", "100%", "120%" };
     struct tm_axis axis;
 
     (void)state;
@@ -367,7 +367,8 @@ static void many_steps_are_sampled_and_the_slowest_is_kept(void **state)
     set_up(&f, TM_SAMPLE_HOSTILE); /* 699 chosen steps; step 21 compiles */
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
     assert_true(tm_chart_rows(&f.chart) <= TM_CHART_BARS_MOST);
-    assert_non_null(strstr(f.chart.caption, "Each bar is the slowest of 12 steps in a row, of 699 listed steps."));
+    assert_non_null(
+        strstr(f.chart.caption, "Each bar is the slowest of 12 consecutive steps, out of 699 listed steps."));
     for (size_t row = 0; row < tm_chart_rows(&f.chart); row++)
         found |=
             strcmp(tm_chart_text(&f.chart, f.chart.table.cell[row * (size_t)f.chart.table.columns]), "step 21") == 0;
@@ -420,9 +421,10 @@ static void rows_of_several_groups_are_no_steps(void **state)
     f.summary = tm_doc_root(f.doc);
     tm_chart_init(&f.chart, &f.run, width);
     tm_charts_draw(&f.chart, TM_CHART_STEPS, 0, f.summary);
-    assert_non_null(strstr(f.chart.caption,
-                           "in a row, of 200: one for each step and device group. Of several devices the "
-                           "busiest one in the step is shown, and named."));
+    assert_non_null(strstr(
+        f.chart.caption,
+        "consecutive ones, out of 200: one for each step and device group. With several devices, the bar shows the "
+        "busiest device in the step, which is named."));
     tear_down(&f);
 }
 
@@ -455,7 +457,7 @@ static void of_many_devices_the_least_used_are_drawn(void **state)
                        "%s{'id':'d%d','compute_ps':%d000,'idle_ps':1000,'utilization_pct':%d}", i ? "," : "", i, 60 - i,
                        90 - i);
     strcat(json, "]}");
-    check_devices(json, TM_CHART_DEVICES_MOST, "d8", "The 32 least used of 40 devices are drawn.");
+    check_devices(json, TM_CHART_DEVICES_MOST, "d8", "The 32 least utilized of 40 devices are shown.");
     check_devices("{'devices':[{'id':'only','compute_ps':5,'idle_ps':5,'utilization_pct':50}]}", 1, "only", NULL);
 }
 

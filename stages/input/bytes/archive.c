@@ -145,7 +145,7 @@ static la_int64_t seek_source(struct archive *a, void *of, la_int64_t offset, in
 
 static tm_status refuse_memory(const struct tm_archive_reader *r)
 {
-    return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", r->shown);
+    return tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "cannot open %s: out of memory", r->shown);
 }
 
 static void end_archive(struct tm_archive_reader *r)
@@ -303,7 +303,7 @@ static tm_status archive_reader_refuse(const struct tm_archive_reader *r)
     if (r->source.too_long) {
         (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "the directory of %s takes more than %" PRIu64 " MiB", r->shown,
                       tm_raised_limit(r->run, TM_ARCHIVE_DIRECTORY_MOST) >> 20);
-        tm_limit_hint(r->run, "unpack the part that holds the profiles, and give its folder");
+        tm_limit_hint(r->run, "unpack the part that contains the profiles, and pass its folder");
         return TM_ERR_LIMIT;
     }
     if (r->archive && archive_errno(r->archive) == ENOMEM)
@@ -321,7 +321,7 @@ static tm_status check_count(const struct tm_archive_reader *r)
     if (r->number <= most)
         return TM_OK;
     (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1, "%s has more than %" PRIu64 " members", r->shown, most);
-    tm_limit_hint(r->run, "unpack the part that holds the profiles, and give its folder");
+    tm_limit_hint(r->run, "unpack the part that contains the profiles, and pass its folder");
     return TM_ERR_LIMIT;
 }
 
@@ -522,7 +522,7 @@ static tm_status read_rest(struct tm_archive_reader *r, bool *damaged)
 static tm_status refuse_damaged(const struct tm_archive_reader *r, const char *reason)
 {
     (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "cannot read the archive %s: %s", r->shown, reason);
-    tm_hint(&r->run->error, "copy the archive again, or take it from where it was written");
+    tm_hint(&r->run->error, "copy the archive again from its original location");
     return TM_ERR_INPUT;
 }
 
@@ -543,7 +543,7 @@ static tm_status end_list(struct tm_archive_reader *r, enum tm_archive_advance h
     if (r->in_order)
         (void)snprintf(reason, sizeof(reason), "the directory at its end is missing or damaged");
     (void)snprintf(listing->problem, sizeof(listing->problem),
-                   "the archive is damaged, and what may follow its member %llu is not covered: %s",
+                   "the archive is damaged; members after member %llu are not covered: %s",
                    (unsigned long long)r->number, reason);
     return TM_OK;
 }
@@ -595,7 +595,7 @@ static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
 static tm_status refuse_head(struct tm_run *run, const char *path, const char *act, int problem)
 {
     if (problem == EACCES || problem == EPERM)
-        tm_hint(&run->error, "check who may read it: 'ls -l' shows its owner and permissions");
+        tm_hint(&run->error, "check the file's permissions with 'ls -l'");
     return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
@@ -669,7 +669,7 @@ static tm_status refuse_missing(struct tm_run *run, const char *path, const char
 {
     (void)tm_fail(&run->error, TM_ERR_INPUT, -1, "there is no '%.*s' in '%.*s'", TM_ARCHIVE_SHOWN, name,
                   TM_ARCHIVE_SHOWN, path);
-    tm_hint(&run->error, "'tracemill list ARCHIVE' shows the profiles that are in it");
+    tm_hint(&run->error, "'tracemill list ARCHIVE' lists the profiles in it");
     return TM_ERR_INPUT;
 }
 
@@ -693,9 +693,9 @@ static tm_status check_packing(const struct tm_archive_reader *r, const char *na
     if (strcmp(packing, "uncompressed") == 0 || strcmp(packing, "deflation") == 0)
         return TM_OK;
     (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1,
-                  "cannot unpack '%.*s' of %s: it is packed by '%s', and only deflate is read", TM_ARCHIVE_SHOWN, name,
-                  r->shown, packing);
-    tm_hint(&r->run->error, "unpack the archive, and give the folder");
+                  "cannot unpack '%.*s' of %s: it is compressed with '%s', but only deflate is supported",
+                  TM_ARCHIVE_SHOWN, name, r->shown, packing);
+    tm_hint(&r->run->error, "unpack the archive, and pass the folder");
     return TM_ERR_INPUT;
 }
 
@@ -705,7 +705,7 @@ static tm_status archive_entry_require(const struct tm_archive_reader *r, struct
 {
     if (archive_entry_is_data_encrypted(entry) || archive_entry_is_metadata_encrypted(entry)) {
         (void)tm_fail(&r->run->error, TM_ERR_INPUT, -1, "'%.*s' in %s is encrypted", TM_ARCHIVE_SHOWN, name, r->shown);
-        tm_hint(&r->run->error, "unpack the archive with its password, and give the folder");
+        tm_hint(&r->run->error, "unpack the archive with its password, and pass the folder");
         return TM_ERR_INPUT;
     }
     return check_packing(r, name);
@@ -778,9 +778,8 @@ static tm_status count_again(const struct tm_archive_reader *r)
     if (run->archive_again_members <= tm_raised_limit(run, TM_ARCHIVE_AGAIN_MEMBERS_MOST) &&
         run->archive_again_bytes <= tm_raised_limit(run, TM_ARCHIVE_AGAIN_BYTES_MOST))
         return TM_OK;
-    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "%s has too many profiles that do not lie in the order of their names",
-                  r->shown);
-    tm_limit_hint(run, "unpack it, and give the folder");
+    (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "%s has too many profiles that are not sorted by name", r->shown);
+    tm_limit_hint(run, "unpack it, and pass the folder");
     return TM_ERR_LIMIT;
 }
 
@@ -887,7 +886,7 @@ static tm_status refuse_hole(struct tm_archive_member *m)
 
     m->lost = true;
     (void)tm_fail(&r->run->error, TM_ERR_LIMIT, -1,
-                  "a member of %s holds more than %" PRIu64 " times the bytes of the archive, in holes", r->shown,
+                  "a member of %s is more than %" PRIu64 " times as large as the archive, in sparse holes", r->shown,
                   tm_raised_limit(r->run, TM_ARCHIVE_HOLES_TIMES_MOST));
     tm_limit_hint(r->run, "unpack it first");
     return TM_ERR_LIMIT;

@@ -109,14 +109,14 @@ static tm_status start_engine(struct inflate *f)
     f->zlib.zfree = tm_fixed_pool_give;
     f->zlib.opaque = &f->zlib_memory;
     if (inflateInit2(&f->zlib, -MAX_WBITS) != Z_OK)
-        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: its memory is too small");
+        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: not enough memory");
     return TM_OK;
 }
 
 /* The first byte after a member that is neither padding nor the next member. */
 static void note_garbage(struct inflate *f, uint64_t at)
 {
-    tm_decoder_note(&f->base, at, "after member %llu follow bytes that are neither a gzip member nor padding",
+    tm_decoder_note(&f->base, at, "after member %llu, there is data that is neither a gzip member nor padding",
                     (unsigned long long)f->base.members);
     f->part = LOST;
 }
@@ -252,12 +252,12 @@ static tm_status take_body(struct inflate *f, struct tm_flow *flow)
         now = run_engine(f, flow);
     } while (now == BODY_MORE && flow->in_left > 0 && flow->out_left > 0);
     if (now == BODY_FAILED)
-        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot inflate: the memory of zlib is too small");
+        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot inflate: not enough memory for zlib");
     if (now == BODY_END) {
         f->part = TRAILER;
     } else if (now == BODY_DAMAGED) {
         doubt(f);
-        tm_decoder_note(&f->base, f->base.at, "the compressed data of member %llu are damaged",
+        tm_decoder_note(&f->base, f->base.at, "the compressed data of member %llu is damaged",
                         tm_decoder_member(&f->base));
         f->part = LOST;
     }
@@ -304,7 +304,7 @@ static void take_head(struct inflate *f, uint8_t byte)
         if (f->base.members > 0) {
             note_garbage(f, f->member_at);
         } else {
-            tm_decoder_note(&f->base, f->member_at, "it does not begin as a gzip does");
+            tm_decoder_note(&f->base, f->member_at, "it does not start with a gzip header");
             f->part = LOST;
         }
         return;
@@ -325,7 +325,7 @@ static void take_head_part(struct inflate *f, uint8_t byte)
         if (f->small_have < 2)
             return;
         if ((f->small[0] | f->small[1] << 8) != (int)(f->head_crc & 0xffff))
-            tm_decoder_note(&f->base, f->member_at, "the check of the header of member %llu fails",
+            tm_decoder_note(&f->base, f->member_at, "the header checksum of member %llu is wrong",
                             tm_decoder_member(&f->base));
         next_head_part(f, part);
         return;
@@ -371,10 +371,10 @@ static void check_trailer(struct inflate *f)
     if (crc != f->crc || length != f->length || !is_confirmed(f, begin))
         doubt(f);
     if (crc != f->crc)
-        tm_decoder_note(&f->base, begin, "the check (CRC) of member %llu fails: its data are damaged",
+        tm_decoder_note(&f->base, begin, "the checksum (CRC) of member %llu is wrong: its data is damaged",
                         tm_decoder_member(&f->base));
     else if (length != f->length)
-        tm_decoder_note(&f->base, begin, "member %llu inflates to another length than it says",
+        tm_decoder_note(&f->base, begin, "member %llu inflates to a size other than recorded",
                         tm_decoder_member(&f->base));
     f->base.members++;
     f->small_have = 0;
@@ -450,7 +450,7 @@ static void finish(struct tm_decoder *decoder)
         return;
     if (f->part == BODY || f->part == TRAILER)
         doubt(f);
-    tm_decoder_note(decoder, decoder->at, "it is cut short inside member %llu", tm_decoder_member(decoder));
+    tm_decoder_note(decoder, decoder->at, "it is truncated inside member %llu", tm_decoder_member(decoder));
     f->part = LOST;
 }
 

@@ -18,7 +18,8 @@
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/unwrap.h"
 
-#define HINT_EMPTY "the profiler stopped before it wrote; profile again with block_until_ready() inside the trace"
+#define HINT_EMPTY                                                                                                     \
+    "the profiler stopped before it wrote the file; profile again with block_until_ready() inside the trace"
 
 static struct tm_error *error_of(const struct tm_input *in)
 {
@@ -67,13 +68,13 @@ static tm_status refuse_stat(const struct tm_input *in, const struct stat *info)
 {
     if (S_ISDIR(info->st_mode)) {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is a folder, not a file", in->name);
-        tm_hint(error_of(in), "'tracemill list DIR' shows the profiles that are in a folder");
+        tm_hint(error_of(in), "'tracemill list DIR' lists the profiles in a folder");
     } else if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode)) {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is a pipe, not a file", in->name);
-        tm_hint(error_of(in), "give '-' as the input and redirect the pipe to stdin");
+        tm_hint(error_of(in), "pass '-' as the input and redirect the pipe to stdin");
     } else {
         (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is a device, not a file", in->name);
-        tm_hint(error_of(in), "give the .xplane.pb file that jax.profiler.trace() wrote");
+        tm_hint(error_of(in), "use the .xplane.pb file written by jax.profiler.trace()");
     }
     return TM_ERR_INPUT;
 }
@@ -88,9 +89,9 @@ static tm_status refuse_empty(const struct tm_input *in)
 static tm_status refuse_open(const struct tm_input *in, int reason)
 {
     if (reason == ENOENT || reason == ENOTDIR)
-        tm_hint(error_of(in), "check the path; 'tracemill list DIR' shows the profiles that are in a folder");
+        tm_hint(error_of(in), "check the path; 'tracemill list DIR' lists the profiles in a folder");
     else if (reason == EACCES || reason == EPERM)
-        tm_hint(error_of(in), "check who may read it: 'ls -l' shows its owner and permissions");
+        tm_hint(error_of(in), "check the file's permissions with 'ls -l'");
     return tm_fail_system(error_of(in), TM_ERR_INPUT, -1, reason, "cannot open %s", in->name);
 }
 
@@ -158,9 +159,9 @@ static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrap
         if (in->wrapping == TM_ZSTD)
             tm_hint(error_of(in),
                     "copy the file again; if it was compressed with a dictionary: 'zstd -d -D DICTIONARY'");
-        tm_hint(error_of(in), "copy the file again, or take it from where it was written");
+        tm_hint(error_of(in), "copy the file again from its original location");
     } else {
-        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty once it is %s (0 bytes)", in->name,
+        (void)tm_fail(error_of(in), TM_ERR_INPUT, -1, "%s is empty after it is %s (0 bytes)", in->name,
                       in->wrapping == TM_ZSTD ? "decompressed" : "inflated");
         tm_hint(error_of(in), HINT_EMPTY);
     }
@@ -179,7 +180,7 @@ static void note_growth(struct tm_input *in)
         return;
     in->problem_at = in->disk_bytes;
     (void)snprintf(in->problem, sizeof(in->problem),
-                   "the file grew while it was read: from %llu to %llu bytes; only the first ones are covered",
+                   "the file grew while it was read, from %llu to %llu bytes; only the original size is covered",
                    (unsigned long long)in->disk_bytes, (unsigned long long)info.st_size);
 }
 
@@ -400,9 +401,9 @@ static tm_status check_growth(const struct tm_input *in)
 
     if (held <= TM_HELD_FREE_BYTES || held / times <= packed_bytes(in))
         return TM_OK;
-    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s holds more than %" PRIu64 " times the bytes that it has",
-                  in->name, times);
-    tm_limit_hint(in->run, "unpack it first, plain files have no such limit");
+    (void)tm_fail(error_of(in), TM_ERR_LIMIT, -1, "%s expands to more than %" PRIu64 " times its size", in->name,
+                  times);
+    tm_limit_hint(in->run, "unpack it first; uncompressed files have no such limit");
     return TM_ERR_LIMIT;
 }
 

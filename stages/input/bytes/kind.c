@@ -29,49 +29,51 @@ struct kind_row {
     const char *hint;
 };
 
-#define GIVE_XPLANE "give the .xplane.pb file that lies beside it"
-#define GIVE_TRACE "give the .xplane.pb file that jax.profiler.trace() wrote, or the .json of torch.profiler"
+#define GIVE_XPLANE "use the .xplane.pb file in the same folder"
+#define GIVE_TRACE "use the .xplane.pb file written by jax.profiler.trace(), or the .json file of torch.profiler"
 
 static const struct kind_row kind_rows[TM_FILE_KINDS] = {
-    [TM_FILE_UNKNOWN] = { "of a kind that is not known", GIVE_TRACE },
-    [TM_FILE_EMPTY] = { "empty once it is unwrapped", "profile again with block_until_ready() inside the trace" },
-    [TM_FILE_XSPACE] = { "a profile of JAX or XLA (XSpace)", "" },
+    [TM_FILE_UNKNOWN] = { "of an unknown type", GIVE_TRACE },
+    [TM_FILE_EMPTY] = { "empty after decompression", "profile again with block_until_ready() inside the trace" },
+    [TM_FILE_XSPACE] = { "a JAX or XLA profile (XSpace)", "" },
     [TM_FILE_CHROME_JSON] = { "a Chrome trace in JSON", "" },
-    [TM_FILE_ROCPROF_JSON] = { "the JSON of rocprofv3, which holds no trace events",
-                               "give the .xplane.pb file that jax.profiler.trace() wrote" },
-    [TM_FILE_SPEEDSCOPE] = { "a speedscope profile, which has samples of the host only", GIVE_TRACE },
+    [TM_FILE_ROCPROF_JSON] = { "rocprofv3 JSON, which contains no trace events",
+                               "use the .xplane.pb file written by jax.profiler.trace()" },
+    [TM_FILE_SPEEDSCOPE] = { "a speedscope profile, which contains only host samples", GIVE_TRACE },
     [TM_FILE_EXECUTION_TRACE] = { "a PyTorch execution trace, a graph of operators without kernels",
-                                  "give the trace that torch.profiler's export_chrome_trace() wrote" },
-    [TM_FILE_OTHER_JSON] = { "JSON, but no trace", GIVE_XPLANE },
-    [TM_FILE_SUMMARY_JSON] = { "a summary of tracemill", "give the trace that it was made from" },
-    [TM_FILE_PARTIAL] = { "a partial of tracemill", "give it to 'tracemill report', as a file that is not compressed" },
+                                  "use the trace written by torch.profiler's export_chrome_trace()" },
+    [TM_FILE_OTHER_JSON] = { "JSON, but not a trace", GIVE_XPLANE },
+    [TM_FILE_SUMMARY_JSON] = { "a tracemill summary", "use the trace that it was created from" },
+    [TM_FILE_PARTIAL] = { "a tracemill partial", "pass it to 'tracemill report' uncompressed" },
     [TM_FILE_PERFETTO] = { "a Perfetto trace", GIVE_XPLANE },
-    [TM_FILE_OWN_PERFETTO] = { "a Perfetto trace that tracemill wrote", "give the profile that it was made from" },
+    [TM_FILE_OWN_PERFETTO] = { "a Perfetto trace written by tracemill", "use the profile that it was created from" },
     [TM_FILE_PPROF] = { "a device memory profile (pprof)", "" },
-    [TM_FILE_HLO] = { "an HLO module of XLA", "give the .xplane.pb file of the run, not the program" },
+    [TM_FILE_HLO] = { "an XLA HLO module", "use the run's .xplane.pb file, not the program" },
     [TM_FILE_HTML] = { "a web page (HTML)", "download the file itself, not the page that shows it" },
     [TM_FILE_NSIGHT_REPORT] = { "an Nsight Systems report",
-                                "profile with jax.profiler.trace() or torch.profiler and give the trace" },
+                                "profile with jax.profiler.trace() or torch.profiler, and use that trace" },
     [TM_FILE_NSIGHT_DATABASE] = { "an Nsight Systems export (SQLite)",
-                                  "profile with jax.profiler.trace() or torch.profiler and give the trace" },
-    [TM_FILE_SQLITE] = { "an SQLite database", "profile with jax.profiler.trace() and give its .xplane.pb file" },
+                                  "profile with jax.profiler.trace() or torch.profiler, and use that trace" },
+    [TM_FILE_SQLITE] = { "an SQLite database", "profile with jax.profiler.trace(), and use its .xplane.pb file" },
     [TM_FILE_RIEGELI] = { "a Riegeli file", GIVE_XPLANE },
     [TM_FILE_TENSORBOARD] = { "a TensorBoard event file",
-                              "the profile lies beside it, in plugins/profile/: give the log directory" },
-    [TM_FILE_UTF16] = { "text in UTF-16", "convert it with 'iconv -f UTF-16 -t UTF-8'; traces are JSON in UTF-8" },
+                              "the profile is next to it, in plugins/profile/: pass the log directory" },
+    [TM_FILE_UTF16] = { "UTF-16 text", "convert it with 'iconv -f UTF-16 -t UTF-8'; traces are JSON in UTF-8" },
     [TM_FILE_SCRIPT] = { "a script", GIVE_TRACE },
     [TM_FILE_TEXT] = { "plain text", GIVE_TRACE },
-    [TM_FILE_PDF] = { "a PDF document", "give the trace that it was made from" },
-    [TM_FILE_ELF] = { "a program or library (ELF)", "give the .xplane.pb file that jax.profiler.trace() wrote" },
+    [TM_FILE_PDF] = { "a PDF document", "use the trace that it was created from" },
+    [TM_FILE_ELF] = { "a program or library (ELF)", "use the .xplane.pb file written by jax.profiler.trace()" },
     [TM_FILE_GIT_LFS] = { "a Git LFS pointer, not the file itself", "fetch the file with 'git lfs pull'" },
-    [TM_FILE_GZIP] = { "compressed twice, with gzip inside", "unwrap it once, with 'gunzip' or 'zstd -d'" },
-    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside", "unwrap it once, with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_GZIP] = { "compressed twice, with gzip inside", "decompress it once with 'gunzip' or 'zstd -d'" },
+    [TM_FILE_ZSTD] = { "compressed twice, with zstd inside", "decompress it once with 'gunzip' or 'zstd -d'" },
     [TM_FILE_XZ] = { "compressed with xz", "decompress it with 'xz -d'" },
     [TM_FILE_BZIP2] = { "compressed with bzip2", "decompress it with 'bzip2 -d'" },
     [TM_FILE_LZ4] = { "compressed with lz4", "decompress it with 'lz4 -d'" },
-    [TM_FILE_TAR] = { "a tar archive", "give it by its path, as it is; one inside another archive has to be unpacked" },
-    [TM_FILE_ZIP] = { "a zip archive", "give it by its path, as it is; one inside another file has to be unpacked" },
-    [TM_FILE_SEVEN_ZIP] = { "a 7z archive", "unpack it with '7z x' and give the folder" },
+    [TM_FILE_TAR] = { "a tar archive", "pass its path without unpacking it; an archive inside another archive must "
+                                       "be unpacked" },
+    [TM_FILE_ZIP] = { "a zip archive", "pass its path without unpacking it; an archive inside another file must be "
+                                       "unpacked" },
+    [TM_FILE_SEVEN_ZIP] = { "a 7z archive", "unpack it with '7z x', and pass the folder" },
 };
 
 const char *tm_kind_name(enum tm_file_kind kind)
@@ -723,7 +725,9 @@ static tm_status tell_wrapped(struct tm_run *run, struct first_bytes *b, enum tm
     size_t length;
 
     if (tm_unzstd_window(b->at, b->length) > tm_unzstd_window_most(&run->budget))
-        return tm_fail(&run->error, TM_ERR_INPUT, -1, "the zstd needs a larger window than the memory allows");
+        return tm_fail(&run->error, TM_ERR_INPUT, -1,
+                       "the zstd data needs a larger window than the memory limit "
+                       "allows");
     unwrap = tm_unwrap_new(&raw, TM_INFLATE_DEFAULT, 0);
     if (!unwrap)
         return run->error.status;

@@ -63,7 +63,7 @@ static tm_status raw_open(struct tm_raw_bytes *raw)
 {
     raw->hash = XXH3_createState();
     if (!raw->hash || XXH3_64bits_reset(raw->hash) != XXH_OK)
-        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot open %s: no memory left", raw->name);
+        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot open %s: out of memory", raw->name);
     return TM_OK;
 }
 
@@ -76,7 +76,7 @@ static tm_status raw_note(struct tm_raw_bytes *raw, uint64_t at, const void *byt
     if (at > raw->seen || end <= raw->seen)
         return TM_OK;
     if (XXH3_64bits_update(raw->hash, (const uint8_t *)bytes + (raw->seen - at), end - raw->seen) != XXH_OK)
-        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot take the fingerprint of %s", raw->name);
+        return tm_fail(&raw->run->error, TM_ERR_LIMIT, -1, "cannot compute the fingerprint of %s", raw->name);
     raw->seen = end;
     return TM_OK;
 }

@@ -146,10 +146,10 @@ static void take_magic(struct unzstd *z)
 {
     if (!may_be_magic(z->small, z->small_have)) {
         if (z->has_begun)
-            tm_decoder_note(&z->base, z->frame_at, "after frame %" PRIu64 " follow bytes that are no frame of a zstd",
+            tm_decoder_note(&z->base, z->frame_at, "after frame %" PRIu64 ", there is data that is not a zstd frame",
                             z->base.members);
         else
-            tm_decoder_note(&z->base, z->frame_at, "it does not begin as a zstd does");
+            tm_decoder_note(&z->base, z->frame_at, "it does not start with a zstd header");
         z->part = LOST;
         return;
     }
@@ -167,10 +167,10 @@ static tm_status refuse_window(const struct unzstd *z, uint64_t window_bytes)
     const uint64_t mib = window_bytes / TM_MIB + (window_bytes % TM_MIB != 0);
 
     (void)tm_fail(error, TM_ERR_LIMIT, -1,
-                  "the zstd needs a window of %" PRIu64 " MiB, and the memory allows one of %" PRIu64 " MiB", mib,
+                  "the zstd data needs a window of %" PRIu64 " MiB, but the memory limit allows %" PRIu64 " MiB", mib,
                   z->window_most / TM_MIB);
     if (memory)
-        tm_hint(error, "give --memory %" PRIu64 "M, or compress it again: 'zstd -d', then 'zstd'", memory);
+        tm_hint(error, "use --memory %" PRIu64 "M, or compress it again: 'zstd -d', then 'zstd'", memory);
     else
         tm_hint(error, "compress it again: 'zstd -d', then 'zstd'");
     return TM_ERR_LIMIT;
@@ -268,13 +268,13 @@ static tm_status take_failure(struct unzstd *z, struct tm_flow *flow, size_t fed
         return z->base.run->error.status;
     if (code != ZSTD_error_checksum_wrong) {
         lose(z, z->piece_at, "the compressed data of ",
-             z->has_given ? " are damaged" : " are damaged, or need a dictionary");
+             z->has_given ? " is damaged" : " is damaged, or needs a dictionary");
         return TM_OK;
     }
     z->base.at += fed;
     flow->in += fed;
     flow->in_left -= fed;
-    tm_decoder_note(&z->base, z->base.at - 4, "the check of frame %llu fails: its data are damaged",
+    tm_decoder_note(&z->base, z->base.at - 4, "the checksum of frame %llu is wrong: its data is damaged",
                     tm_decoder_member(&z->base));
     z->base.members++;
     begin_frame(z);
@@ -366,7 +366,7 @@ static void finish(struct tm_decoder *decoder)
 
     if (z->part == LOST || (z->part == MAGIC && z->small_have == 0 && z->has_begun))
         return;
-    lose(z, decoder->at, "it is cut short inside ", "");
+    lose(z, decoder->at, "it is truncated inside ", "");
 }
 
 static void free_unzstd(struct tm_decoder *decoder)

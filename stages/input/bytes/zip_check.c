@@ -73,7 +73,7 @@ static bool found(const struct check *c)
 /* Without its name, which may be nobody else's business (--redact). */
 static void note(struct check *c, const char *what)
 {
-    (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: of member %llu in its directory %s",
+    (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: in member %llu of its directory, %s",
                    (unsigned long long)c->count, what);
 }
 
@@ -264,13 +264,13 @@ static void compare(struct check *c, const struct facts *e, const struct facts *
     else if ((e->flags | h->flags) & FLAG_MASKED)
         return;
     else if (e->name_bytes != h->name_bytes || memcmp(e->name, h->name, e->name_bytes) != 0)
-        note(c, "the header has another name");
+        note(c, "the name in the header differs");
     else if (e->method != h->method)
-        note(c, "directory and header tell different ways of packing");
+        note(c, "directory and header disagree about the compression method");
     else if (differs(h->packed, e->packed, is_later) || differs(h->plain, e->plain, is_later))
-        note(c, "directory and header tell different sizes");
+        note(c, "directory and header disagree about the size");
     else if (differs(h->crc, e->crc, is_later))
-        note(c, "directory and header tell different CRCs");
+        note(c, "directory and header disagree about the CRC");
 }
 
 /* Members in the order of the directory, as nearly all are, need not be gathered. */
@@ -281,7 +281,7 @@ static void take_place(struct check *c, const struct facts *e, const struct fact
 
     if (__builtin_add_overflow(begin + HEADER_BYTES + h->name_bytes + h->extra_bytes, e->packed, &place.end) ||
         place.end > c->directory) {
-        note(c, "the data reach into the directory");
+        note(c, "the data overlaps the directory");
         return;
     }
     c->is_unordered |= place.begin < c->last_end;
@@ -296,7 +296,7 @@ static tm_status check_entry(struct check *c, const struct facts *e)
     tm_status st;
 
     if (e->at >= c->bytes - c->before) {
-        note(c, "the place is past the end");
+        note(c, "the offset is past the end");
         return TM_OK;
     }
     st = read_header(c, c->before + e->at, e->name_bytes, &h);
@@ -326,7 +326,7 @@ static tm_status walk(struct check *c)
     }
     if (st == TM_OK && !found(c) && c->count != c->told && !(c->told_in_16_bits && (c->count & UINT16_MAX) == c->told))
         (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES,
-                       "the archive is damaged: its directory has %llu members, and its end tells of %llu",
+                       "the archive is damaged: its directory has %llu members, but its end record says %llu",
                        (unsigned long long)c->count, (unsigned long long)c->told);
     return st;
 }

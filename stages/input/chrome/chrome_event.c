@@ -108,7 +108,7 @@ const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at
             continue;
         at = tm_json_walk_word(&reader->window, at, words[i], &fits);
         reader->not_numbers += i >= 3;
-        return fits ? at : tm_chrome_fail(reader, at, "a word is none of JSON");
+        return fits ? at : tm_chrome_fail(reader, at, "invalid JSON literal");
     }
     return tm_chrome_fail(reader, at, "a value is missing");
 }
@@ -119,7 +119,7 @@ const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *
     if (reader->decimal.state == TM_DECIMAL_MINUS && *at == 'I')
         return tm_chrome_word(reader, at);
     if (!tm_json_decimal_is_whole(&reader->decimal) || (*at >= '0' && *at <= '9')) /* 01 */
-        return tm_chrome_fail(reader, at, "a number is not one of JSON");
+        return tm_chrome_fail(reader, at, "invalid JSON number");
     return at;
 }
 
@@ -348,11 +348,11 @@ static const uint8_t *walk_escape(struct tm_chrome_reader *r, const uint8_t *at)
     if (*at && strchr("\"\\/bfnrt", *at))
         return at + 1;
     if (*at != 'u')
-        return tm_chrome_fail(r, at, "a text has a wrong escape");
+        return tm_chrome_fail(r, at, "a string has an invalid escape");
     for (int i = 0; i < 4; i++) {
         at = tm_json_more(&r->window, at + 1);
         if (!is_hex(*at))
-            return tm_chrome_fail(r, at, "a text has a wrong escape");
+            return tm_chrome_fail(r, at, "a string has an invalid escape");
     }
     return at + 1;
 }
@@ -365,7 +365,7 @@ const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_
     }
     if (at == reader->window.end) {
         at = tm_json_read_on(&reader->window, at);
-        return at == reader->window.end ? tm_chrome_fail(reader, at, "a text has no end") : at;
+        return at == reader->window.end ? tm_chrome_fail(reader, at, "a string is not terminated") : at;
     }
     reader->text_traits |= TM_TEXT_CONTROL;
     return at + 1;

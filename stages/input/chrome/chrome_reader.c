@@ -165,13 +165,13 @@ static const uint8_t *begin_document(struct tm_chrome_reader *r, const uint8_t *
     if (*begin == 0xef) {
         at = tm_json_walk_word(&r->window, begin, "\xef\xbb\xbf", &has_mark);
         if (!has_mark)
-            return tm_chrome_fail(r, at, "it does not begin as JSON does");
+            return tm_chrome_fail(r, at, "it does not start like JSON");
         count(r, TM_TALLY_BYTE_ORDER_MARK);
     }
     at = walk_space(r, at);
     r->header.is_list = *at == '[';
     if (*at != '[' && *at != '{')
-        return tm_chrome_fail(r, at, "it does not begin as JSON with events does");
+        return tm_chrome_fail(r, at, "it does not start like JSON with trace events");
     r->is_first = true;
     r->state = r->header.is_list ? TM_DOCUMENT_LIST : TM_DOCUMENT_MEMBERS;
     return r->header.is_list ? at + 1 : at; /* the members begin with their brace */
@@ -184,7 +184,7 @@ static const uint8_t *read_tail(struct tm_chrome_reader *r, const uint8_t *at)
 
     for (at = walk_space(r, at); !is_at_end(r, at); at = walk_space(r, at + 1)) {
         if (*at)
-            return tm_chrome_fail(r, at, "something follows the end of the JSON");
+            return tm_chrome_fail(r, at, "there is data after the end of the JSON");
         has_zeros = true;
     }
     if (has_zeros)

@@ -627,8 +627,8 @@ static void tell_cap(struct scan *s)
         return;
     tm_tally_add(&s->run->tallies, TM_TALLY_EVENT_CAP, 1);
     tm_trace_damage(s->trace,
-                    "the file holds exactly %" PRIu64 " events, where JAX stops writing: the end of the run is "
-                    "missing, and figures cover only what is there",
+                    "the file holds exactly %" PRIu64 " events, JAX's limit: the end of the run is missing, and "
+                    "figures cover only these events",
                     s->maker.complete);
 }
 
@@ -638,14 +638,14 @@ static void put_skipped(char *to, size_t room, const struct tm_chrome_damage *da
     int used = 0;
 
     if (damage->is_left && damage->places == 1)
-        used = snprintf(to, room, "; what follows was not read");
+        used = snprintf(to, room, "; the rest was not read");
     else if (damage->places > 0 && damage->to == damage->from)
         used = snprintf(to, room, "; nothing was skipped");
     else if (damage->places > 0)
         used = snprintf(to, room, "; %" PRIu64 " bytes were skipped, from byte %" PRIu64 " on",
                         damage->to - damage->from, damage->from);
     if (damage->places > 1)
-        (void)snprintf(to + used, room - (size_t)used, "; %" PRIu64 " such places, %" PRIu64 " bytes in all",
+        (void)snprintf(to + used, room - (size_t)used, "; %" PRIu64 " such places, %" PRIu64 " bytes in total",
                        damage->places, damage->bytes);
 }
 
@@ -666,9 +666,8 @@ static void tell_losses(struct scan *s)
     if (s->tracks.has_planes)
         (void)snprintf(
             s->trace->note, sizeof(s->trace->note),
-            "read from JSON, a lossy copy of the profile: it lacks allocator events, asynchronous TPU lines, "
-            "program ids, device capabilities, HLO and the profiler's warnings; the .xplane.pb file of the "
-            "run has them");
+            "read from JSON, a lossy copy of the profile without allocator events, asynchronous TPU lines, program "
+            "ids, device capabilities, HLO and profiler warnings; the run's .xplane.pb file contains them");
 }
 
 static void put_version(char *to, size_t room, int64_t version)
@@ -722,16 +721,15 @@ static tm_status refuse_bare(struct scan *s)
     struct tm_error *error = &s->run->error;
 
     if (s->trace->partial) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace is damaged, and not one event can be read: %s",
-                      s->trace->problem);
-        tm_hint(error, "copy the file again, or take the profile again");
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace is damaged, and no event can be read: %s", s->trace->problem);
+        tm_hint(error, "copy the file again, or record a new profile");
     } else if (!header->is_list && !header->has_events) {
-        (void)tm_fail(error, TM_ERR_INPUT, -1, "it is %s: it has no member traceEvents",
+        (void)tm_fail(error, TM_ERR_INPUT, -1, "it is %s: it has no traceEvents member",
                       tm_kind_name(TM_FILE_OTHER_JSON));
         tm_hint(error, "%s", tm_kind_hint(TM_FILE_OTHER_JSON));
     } else {
         (void)tm_fail(error, TM_ERR_INPUT, -1, "the trace has no events");
-        tm_hint(error, "take it again: run a few steps and block_until_ready() inside the trace");
+        tm_hint(error, "record it again: run a few steps and block_until_ready() inside the trace");
     }
     return TM_ERR_INPUT;
 }

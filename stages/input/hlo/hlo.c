@@ -414,7 +414,7 @@ static void tell_why(struct tm_hlo *hlo, uint64_t number)
     else if (module->is_damaged)
         why = "its HLO is damaged";
     else if (module->is_cut)
-        why = "some of its instructions are too large to be read";
+        why = "some of its instructions are too large to read";
     else
         return;
     row->why = tm_names_put_string(hlo->trace->names, why);

@@ -298,11 +298,11 @@ static void find_values(struct pprof *p)
     if (tm_failed(p->run) || p->bytes_at >= 0)
         return;
     if (p->damage->is_damaged)
-        (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is damaged: what its values are is lost", p->input->name);
-    else
-        (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is a pprof profile that counts no bytes of memory",
+        (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is damaged: the types of its values are missing",
                       p->input->name);
-    tm_hint(&p->run->error, "give the file that jax.profiler.save_device_memory_profile() wrote");
+    else
+        (void)tm_fail(&p->run->error, TM_ERR_INPUT, -1, "%s is a pprof profile without memory sizes", p->input->name);
+    tm_hint(&p->run->error, "use the file written by jax.profiler.save_device_memory_profile()");
 }
 
 /* The first reading.  Fills everything above.
@@ -340,7 +340,7 @@ static bool pprof_next_field(struct pprof *p, struct tm_reader *w, struct tm_hea
         return false;
     if (!damaged)
         return true;
-    pprof_damaged(p, "it ends in the middle of a message, or is none", head->offset);
+    pprof_damaged(p, "it ends in the middle of a message, or is not a pprof file", head->offset);
     tm_tally_add(&p->run->tallies, TM_TALLY_CUT_SHORT, w->end - head->offset);
     p->end = head->offset;
     return false;

@@ -319,7 +319,7 @@ ProtobufCAllocator *tm_unpacking_begin(struct tm_unpacking *unpacking)
 void tm_unpacking_refused(const struct tm_unpacking *unpacking, struct tm_run *run)
 {
     if (unpacking->memory_ended)
-        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "no memory is left for a message of the profile");
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "out of memory for a message of the profile");
     else
         tm_tally_add(&run->tallies, TM_TALLY_BAD_FIELD, 1);
 }

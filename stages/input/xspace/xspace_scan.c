@@ -444,8 +444,8 @@ static void refuse_damaged(struct scan *s)
     if (replaced > 2)
         tm_hint(&s->run->error, "its bytes were replaced as if they were text: copy the file again in binary mode");
     else
-        tm_hint(&s->run->error, "copy the file again, or take the profile again");
-    (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1, "the profile is damaged, and not one event can be read: %s",
+        tm_hint(&s->run->error, "copy the file again, or record a new profile");
+    (void)tm_fail(&s->run->error, TM_ERR_INPUT, -1, "the profile is damaged, and no event can be read: %s",
                   trace->problem);
 }
 
@@ -511,7 +511,7 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
     if (trace->environment.jax[0])
         (void)snprintf(trace->environment.framework, sizeof(trace->environment.framework), "jax");
     if (!tm_rows_count(x->planes))
-        return tm_fail(&run->error, TM_ERR_INPUT, 0, "not one plane of the profile can be read");
+        return tm_fail(&run->error, TM_ERR_INPUT, 0, "no plane of the profile can be read");
     tm_tally_add(&run->tallies, TM_TALLY_DUPLICATE_METADATA,
                  tm_index_duplicate_count(x->stats) + tm_index_duplicate_count(x->events));
     return TM_OK;

@@ -787,7 +787,7 @@ static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
     if (!__builtin_add_overflow(ps, e->offset_ps, &time_ps) && time_ps >= 0)
         return time_ps;
     (void)tm_fail(&e->run->error, TM_ERR_LIMIT, -1,
-                  "an event of host '%s' lies before the begin of the output's clock, or too far after it",
+                  "an event of host '%s' is before the start of the output's clock, or too far after it",
                   e->trace->host_name);
     return 0;
 }

@@ -62,9 +62,9 @@ struct tm_lanes {
 static void too_much(struct tm_lanes *l)
 {
     (void)tm_fail(&l->run->error, TM_ERR_LIMIT, -1,
-                  "%zu spans are open at the same time, and one more does not fit into %zu KiB", l->open,
+                  "%zu spans are open at the same time, and another one does not fit in %zu KiB", l->open,
                   l->options.memory_bytes >> 10);
-    tm_hint(&l->run->error, "give more memory: --memory %zuM", l->run->budget.limit_bytes / TM_MIB * 2);
+    tm_hint(&l->run->error, "increase the memory limit: --memory %zuM", l->run->budget.limit_bytes / TM_MIB * 2);
 }
 
 /* Grow a block, or make one.
