@@ -177,7 +177,7 @@ uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_ar
     return entry->number ? entry->number : add(t, &d, hash, flags, entry);
 }
 
-/* The draft of a list: with a hole for its first number that is the id, or with one for each.
+/* The draft of a list: with a hole for its only number that is the id, or with one for each.
  * out: *numbers  of the holes but for the id; false: there can be no template of it */
 static bool make_draft(struct draft *d, struct tm_arguments list, bool has_id, uint64_t id, uint8_t **numbers)
 {
@@ -187,15 +187,16 @@ static bool make_draft(struct draft *d, struct tm_arguments list, bool has_id, u
 
     d->row.length = d->row.holes = 0;
     for (; tm_arguments_next(&list, true, &argument); from = list.bytes) {
-        const bool is_hole = argument.type == TM_ARGUMENT_INT &&
-                             (has_id ? !d->row.holes && (uint64_t)argument.number == id : *numbers <= end);
+        const bool is_hole =
+            argument.type == TM_ARGUMENT_INT && (has_id ? (uint64_t)argument.number == id : *numbers <= end);
 
-        if (!put_node(d, from, list.bytes, is_hole ? bytes_of(argument.value) : 0))
+        if ((has_id && is_hole && d->row.holes) ||
+            !put_node(d, from, list.bytes, is_hole ? bytes_of(argument.value) : 0))
             return false;
         if (is_hole && !has_id)
             *numbers = tm_put_hole(*numbers, argument.number);
     }
-    return !has_id || d->row.holes;
+    return !has_id || d->row.holes == 1;
 }
 
 /* out: 0: there is no such template; *is_seen: there was such a list once */

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "pipeline/engine/analysis.h"
@@ -782,9 +783,97 @@ static void each_refused_request_ends_clean(void **state)
     refuse_each_request(read_wide);
 }
 
+enum { KINDS = 5 };
+
+static void put_alike(FILE *to, int kind, int number, int other)
+{
+    switch (kind) {
+    case 0:
+        (void)fprintf(to, "\"correlation\":%d,\"stream\":7,\"note\":\"a text that becomes a name\"", number);
+        break;
+    case 1:
+        (void)fprintf(to, "\"run_id\":%d,\"device_ordinal\":0", number);
+        break;
+    case 2:
+        (void)fprintf(to, "\"correlation\":%d,\"bytes\":%d", number, other);
+        break;
+    case 3:
+        (void)fprintf(to, "\"left\":%d,\"right\":7", number);
+        break;
+    default:
+        (void)fprintf(to, "\"text\":\"number %d\"", number);
+    }
+}
+
+/* Events that are alike come by templates, whatever of them varies: the id that joins them, an id that becomes another one
+ * when the names of planes are known, numbers that mean nothing, a text, another member. */
+static void arguments_of_events_that_are_alike_are_their_own(void **state)
+{
+    enum { EVENTS = 400 };
+    char *json = NULL;
+    size_t length;
+    FILE *const to = open_memstream(&json, &length);
+    struct opened o = { .fd = -1 };
+    int seen = 0, templates = 0;
+
+    (void)state;
+    assert_non_null(to);
+    (void)fputs(
+        "{\"traceEvents\":[{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/host:CPU\"}}", to);
+    for (int i = 0; i < EVENTS; i++) {
+        (void)fprintf(to, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":%d,\"dur\":1,\"name\":\"event %d\",\"args\":{",
+                      10 * i, i % KINDS);
+        put_alike(to, i % KINDS, i + 7, 3 * i);
+        (void)fputs("}}", to);
+    }
+    (void)fputs("]}", to);
+    assert_int_equal(fclose(to), 0);
+    assert_int_equal(open_with_arguments(&o, json), TM_OK);
+    for (uint64_t track = 0; track < tm_rows_count(o.host.trace.tracks); track++) {
+        const struct tm_source_type *const type = o.host.source->type;
+        struct tm_cursor *const cursor = type->open(o.host.source, track, 4096);
+
+        for (;; seen++) {
+            const int kind = seen % KINDS;
+            uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
+            char expected[64], got[64] = "";
+            struct tm_argument first, second;
+            struct tm_raw_record raw;
+            bool more;
+
+            assert_int_equal(type->next(cursor, &raw, &more), TM_OK);
+            if (!more)
+                break;
+            assert_int_equal(type->own(cursor, &raw), TM_OK);
+            struct tm_arguments list = raw.own;
+
+            if (raw.record.flags & TM_FLAG_TEMPLATE)
+                list = tm_arguments_whole(o.host.trace.templates, raw.record.common, raw.own, raw.record.correlation,
+                                          whole);
+            templates += (raw.record.flags & TM_FLAG_TEMPLATE) != 0;
+            assert_true(tm_arguments_next(&list, true, &first));
+            if (kind == 4) {
+                (void)snprintf(expected, sizeof(expected), "number %d", seen + 7);
+                memcpy(got, first.text, first.length);
+                assert_string_equal(got, expected);
+                continue;
+            }
+            assert_int_equal(first.number, seen + 7);
+            assert_true(tm_arguments_next(&list, true, &second));
+            assert_int_equal(second.number, kind == 0 || kind == 3 ? 7 : kind == 1 ? 0 : 3 * seen);
+        }
+        type->close(cursor);
+    }
+    assert_int_equal(seen, EVENTS);
+    assert_true(templates > EVENTS / 2);
+    close_trace(&o);
+    free(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_of_events_that_are_alike_are_their_own),
         cmocka_unit_test(phases_become_records),
         cmocka_unit_test(threads_are_told_apart_by_process_and_number),
         cmocka_unit_test(processes_are_called_by_name_label_or_id),

@@ -91,10 +91,12 @@ struct tm_chrome_known {
     bool is_plain;           /* a span that has both times and no arguments; no key and no facts are wanted */
     uint64_t varying;        /* set by tm_chrome_remember: bits of enum tm_stat; of TM_STAT_UNKNOWN: the id */
     bool has_number;
-    bool has_facts; /* all facts are wanted: each is a number, and no config is made of them */
-    bool has_key;   /* the correlation is made of these; the first one is the number of the id */
+    bool has_facts;     /* all facts are wanted: each is a number, and no config is made of them */
+    bool has_arguments; /* what it says of itself is kept: only the correlation may be another one */
+    bool has_key;       /* the correlation is made of these; the first one is the number of the id */
     uint64_t key[4];
     int64_t value;
+    uint32_t thread; /* where arguments are kept: as of tm_chrome_lately; TM_NONE = on none */
 };
 
 static_assert(offsetof(struct tm_chrome_known, has_number) == 64, "what a plain one needs is one cache line");

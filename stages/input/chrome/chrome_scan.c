@@ -73,7 +73,9 @@ static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_ev
     raw->own = tm_chrome_arguments_take(m->arguments, event, &words);
     if (words.is_joined || (r->kind != TM_SPAN && r->kind != TM_INSTANT)) /* what is joined later stays a list */
         return;
-    r->common = tm_argument_templates_take(m->trace->templates, r->name, r->correlation, &raw->own, m->numbers);
+    /* The id of a run becomes the key of a run and a device at the end. */
+    r->common = tm_argument_templates_take(m->trace->templates, r->name,
+                                           r->flags & TM_FLAG_CORRELATION ? r->correlation : 0, &raw->own, m->numbers);
     r->flags |= r->common ? TM_FLAG_TEMPLATE : 0;
 }
 
@@ -420,6 +422,10 @@ static void store_known(void *to, const struct tm_chrome_event *e)
 
     m->run->events_read++;
     m->complete += e->phase == 'X';
+    if (m->arguments && known->thread != TM_NONE)
+        m->lately = (struct tm_chrome_lately){
+            .is_any = true, .thread = known->thread, .track = raw.record.track, .ts = e->ts
+        };
     if (known->is_plain && store_plain(m, e))
         return;
     if (known->tally >= 0)
@@ -467,8 +473,25 @@ static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e,
     tm_chrome_remember(m->reader, known);
 }
 
+/* Whether more of what an event says of itself varies, or may vary, than its correlation id. */
+static bool has_own_numbers(const struct tm_raw_record *raw)
+{
+    return raw->own.length || (raw->record.flags & TM_FLAG_TEMPLATE && !(raw->record.common & TM_TEMPLATE_CORRELATION));
+}
+
+/* What was told of arguments so far: it is told of each event. */
+static uint64_t told_of_arguments(const struct tm_run *run)
+{
+    uint64_t told = 0;
+
+    for (int i = TM_TALLY_LONG_ARGUMENTS; i <= TM_TALLY_UNWRITTEN_MEMBER; i++)
+        told += run->tallies.count[i];
+    return told;
+}
+
 static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase)
 {
+    const uint64_t told = m->arguments ? told_of_arguments(m->run) : 0;
     struct tm_raw_record raw = { .record = { .kind = phase_rows[phase].kind, .class = phase_rows[phase].class } };
     enum tm_chrome_sort sort = (enum tm_chrome_sort)phase_rows[phase].sort;
     const bool on_thread = sort == TM_CHROME_THREAD;
@@ -504,7 +527,12 @@ static void store(struct tm_chrome_maker *m, const struct tm_chrome_event *e, en
         return;
     }
     tm_record_store_add(m->store, &raw);
-    if (!m->arguments && tm_chrome_may_remember(m->reader))
+    if (m->arguments) {
+        known.has_arguments = true;
+        known.thread = tm_chrome_has_thread(sort) ? m->lately.thread : TM_NONE;
+    }
+    if (!(m->arguments && (has_own_numbers(&raw) || told != told_of_arguments(m->run))) &&
+        tm_chrome_may_remember(m->reader))
         remember(m, e, phase, &raw, &known);
 }
 
