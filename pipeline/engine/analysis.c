@@ -238,7 +238,9 @@ tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take
 
 static tm_status recount(void *to, const struct tm_track *track, const struct tm_raw_record *raw)
 {
-    return tm_survey_stats_take(to, track, raw);
+    const struct tm_host_run *const host = to;
+
+    return tm_survey_stats_take(host->census, host->source->signatures, track, raw);
 }
 
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to)
@@ -248,7 +250,7 @@ tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to)
     tm_survey_stats_recount(host->census);
     for (uint64_t i = 0; i < count && !tm_failed(host->run); i++) {
         if (tm_survey_stats_needs_order(host->census, tm_rows_at(host->trace.tracks, i)))
-            tm_order_track(host->source, i, recount, host->census);
+            tm_order_track(host->source, i, recount, host);
     }
     if (!tm_failed(host->run))
         tm_survey_stats_give(host->census, &host->resolver, take, to);

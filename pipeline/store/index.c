@@ -411,7 +411,9 @@ static const void *get_from_disk(struct tm_index *index, uint64_t key, uint64_t 
     if (index->near_count == 0 || key > index->near_last)
         return NULL;
     const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
-    const size_t at = find_not_above(&(struct keys){ rows, index->row_bytes, count }, key);
+    const bool has_all = index->near_last - index->near_first == index->near_count - 1; /* keys go up by one */
+    const size_t at = has_all ? (size_t)(key - index->near_first)
+                              : find_not_above(&(struct keys){ rows, index->row_bytes, count }, key);
     const uint8_t *found = rows + at * index->row_bytes;
 
     if (key_of(found) != key || tm_failed(index->run))

@@ -16,9 +16,10 @@ struct tm_survey_stats;
 struct tm_survey_stats *tm_survey_stats_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_survey_stats_free(struct tm_survey_stats *census); /* tolerates NULL */
 
-/* Count a record.  All of a track come one after the other. */
-tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_track *track,
-                               const struct tm_raw_record *raw);
+/* Count a record.  All of a track come one after the other.
+ * in: raw  of one that has a signature only what tm_fill_record needs */
+tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_signatures *signatures,
+                               const struct tm_track *track, const struct tm_raw_record *raw);
 
 /* Whether what was counted on a track does not hold: which event lies inside which is told from the order of time.  Its
  * records are to be taken again, in order, after tm_survey_stats_recount. */

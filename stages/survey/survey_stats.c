@@ -21,7 +21,7 @@ enum { TRACK_SHIFT = 32, FLAGS_SHIFT = 16, CLASS_SHIFT = 8, KIND_SHIFT = 4 };
 
 enum mark { IS_INSIDE = 1, IS_KNOWN = 2, HAS_LENGTH = 4, IS_IN_ORDER = 8 };
 
-static void count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps);
+static struct tally *count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps);
 static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw);
 
 /* Records of one sort. */
@@ -32,6 +32,9 @@ struct tally {
 };
 
 enum { LEAST_BITS = 8, MOST_BITS = 14 };
+
+/* By the number of a signature, whether its records are inside an execution, and whether they have a length. */
+enum { MEMOS = (TM_SIGNATURES_MOST + 1) * 4, MEMO_BYTES = MEMOS * sizeof(uint16_t) };
 
 struct census_row {
     struct tm_key key; /* of the sort */
@@ -53,6 +56,7 @@ struct tm_survey_stats {
     uint64_t seed;
     struct tm_groups *groups; /* struct census_row */
     struct tm_rows *waiting;  /* struct waiting */
+    uint16_t *memos;          /* where in the table the records of a signature are counted, plus one; 0 = not known */
     unsigned marks;           /* of all records by now */
     uint64_t track;           /* that is being counted; UINT64_MAX = none yet */
     int64_t inside_until_ps;  /* on it: end of the last execution or compilation */
@@ -85,7 +89,8 @@ struct tm_survey_stats *tm_survey_stats_new(struct tm_trace *trace)
     while (c->bits < MOST_BITS && sizeof(*c->table) << (c->bits + 1) <= share / 16)
         c->bits++;
     c->table = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*c->table) << c->bits, &run->error);
-    if (c->waiting && c->groups && c->table)
+    c->memos = tm_take(&run->budget, TM_ACCOUNT_TABLES, MEMO_BYTES, &run->error);
+    if (c->waiting && c->groups && c->table && c->memos)
         return c;
     tm_survey_stats_free(c);
     return NULL;
@@ -96,6 +101,7 @@ void tm_survey_stats_free(struct tm_survey_stats *c)
     if (!c)
         return;
     tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c->table, c->table ? sizeof(*c->table) << c->bits : 0);
+    tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c->memos, c->memos ? MEMO_BYTES : 0);
     tm_groups_free(c->groups);
     tm_rows_free(c->waiting);
     tm_give(&c->run->budget, TM_ACCOUNT_TABLES, c, sizeof(*c));
@@ -125,6 +131,7 @@ static void empty(struct tm_survey_stats *c)
         tm_groups_add(c->groups, &row);
     }
     memset(c->table, 0, sizeof(*c->table) << c->bits);
+    memset(c->memos, 0, MEMO_BYTES);
     c->used = 0;
 }
 
@@ -144,7 +151,8 @@ static inline struct tally *find_place(const struct tm_survey_stats *c, const st
     return tm_probe(c->table, (size_t)1 << c->bits, sizeof(*c->table), hash >> (64 - c->bits), sort, ends_sort);
 }
 
-static void count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps)
+/* out: where it is counted, until the table is emptied */
+static struct tally *count(struct tm_survey_stats *c, const struct sort *sort, int64_t dur_ps)
 {
     struct tally *place = find_place(c, sort);
 
@@ -158,6 +166,7 @@ static void count(struct tm_survey_stats *c, const struct sort *sort, int64_t du
     }
     place->count++;
     place->total_ps += dur_ps;
+    return place;
 }
 
 /* The mark of a record that lies inside an execution of its thread. */
@@ -176,10 +185,11 @@ static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw
     return mark;
 }
 
-tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_track *track, const struct tm_raw_record *raw)
+/* One that is not known by its signature. */
+static void take_new(struct tm_survey_stats *c, const struct tm_track *track, const struct tm_raw_record *raw,
+                     unsigned marks, uint16_t *memo)
 {
     const struct tm_record *r = &raw->record;
-    const unsigned marks = c->marks | (r->dur_ps ? HAS_LENGTH : 0) | (track->side == TM_SIDE_HOST ? place(c, raw) : 0);
     const struct sort sort = {
         .name_and_config = (uint64_t)r->name << 32 | r->config,
         .rest = (uint64_t)r->track << TRACK_SHIFT | (uint64_t)r->flags << FLAGS_SHIFT |
@@ -191,9 +201,35 @@ tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_track 
         const struct waiting waiting = { sort, r->correlation, r->dur_ps };
 
         tm_rows_append(c->waiting, &waiting);
-        return c->run->error.status;
+        return;
     }
-    count(c, &sort, r->dur_ps);
+    const struct tally *const place = count(c, &sort, r->dur_ps);
+
+    if (raw->signature)
+        *memo = (uint16_t)(place - c->table + 1);
+}
+
+tm_status tm_survey_stats_take(struct tm_survey_stats *c, const struct tm_signatures *signatures,
+                               const struct tm_track *track, const struct tm_raw_record *given)
+{
+    struct tm_raw_record raw = *given;
+    unsigned marks = c->marks | (raw.record.dur_ps ? HAS_LENGTH : 0);
+    uint16_t *memo;
+
+    if (raw.signature && track->side == TM_SIDE_HOST)
+        tm_fill_record(signatures, &raw);
+    marks |= track->side == TM_SIDE_HOST ? place(c, &raw) : 0;
+    memo = &c->memos[raw.signature * 4 + (marks & IS_INSIDE) * 2 + (raw.record.dur_ps != 0)];
+    if (raw.signature && *memo) {
+        struct tally *const tally = &c->table[*memo - 1];
+
+        tally->count++;
+        tally->total_ps += raw.record.dur_ps;
+        return TM_OK;
+    }
+    if (raw.signature)
+        tm_fill_record(signatures, &raw);
+    take_new(c, track, &raw, marks, memo);
     return c->run->error.status;
 }
 
@@ -207,6 +243,7 @@ bool tm_survey_stats_needs_order(const struct tm_survey_stats *c, const struct t
 void tm_survey_stats_recount(struct tm_survey_stats *c)
 {
     c->marks = IS_IN_ORDER;
+    memset(c->memos, 0, MEMO_BYTES);
     c->track = UINT64_MAX;
 }
 

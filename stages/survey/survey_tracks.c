@@ -51,8 +51,7 @@ static void count_batch(struct tm_survey *s, struct tm_track *track, const struc
         struct tm_raw_record raw = { .signature = 0 };
 
         tm_batch_get(batch, i, &raw);
-        fill_record(s, &raw);
-        tm_survey_stats_take(s->census, track, &raw);
+        tm_survey_stats_take(s->census, s->source->signatures, track, &raw);
     }
 }
 
