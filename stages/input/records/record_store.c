@@ -220,6 +220,17 @@ struct tm_record_store {
     struct block *block; /* the last one of that chain, or NULL; valid until the next call on `blocks` */
 };
 
+/* in: tracks  that are read side by side; they are written one after the other.  UINT64_MAX = they may be written so, too */
+static size_t page_bytes(size_t memory_bytes, uint64_t tracks)
+{
+    const size_t wanted = tracks < PAGES_WANTED / 2 ? 2 * (size_t)tracks + 1 : PAGES_WANTED;
+    const size_t page = memory_bytes / wanted / LEAST_PAGE_BYTES * LEAST_PAGE_BYTES;
+
+    if (page < LEAST_PAGE_BYTES)
+        return LEAST_PAGE_BYTES;
+    return page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
+}
+
 struct tm_record_store *tm_record_store_new(struct tm_trace *trace, struct tm_signatures *signatures)
 {
     struct tm_run *run = trace->run;
@@ -229,12 +240,10 @@ struct tm_record_store *tm_record_store_new(struct tm_trace *trace, struct tm_si
     const size_t memory = all - tm_kept_args_bytes(trace->keeps_arguments ? own : 0) - share / 16;
     const size_t blocks = memory - memory / 8;
     struct tm_record_store *store = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*store), &run->error);
-    size_t page = blocks / PAGES_WANTED;
+    const size_t page = page_bytes(blocks, signatures ? tm_rows_count(trace->tracks) : UINT64_MAX);
 
     if (!store)
         return NULL;
-    page = page < LEAST_PAGE_BYTES ? LEAST_PAGE_BYTES : page;
-    page = page > MOST_PAGE_BYTES ? MOST_PAGE_BYTES : page;
     store->run = run;
     store->args = (struct tm_kept_args){ .account = TM_ACCOUNT_INPUT, .own_bytes = own };
     store->track = NO_TRACK;
