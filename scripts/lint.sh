@@ -59,7 +59,7 @@ python_compiles() {
 }
 
 spelling() {
-    codespell --skip='tests/golden,tests/data,*.css,LICENSE' --ignore-words-list='reprot,lits,te,nd,nin,hsa,ecret,cann,titel' \
+    codespell --skip='tests/golden,tests/data,*.css,LICENSE' --ignore-words-list='reprot,lits,te,nd,nin,hsa,ecret,cann,titel,unx' \
         Makefile README.md CONTRIBUTING.md CHANGES.md docs pipeline stages reports schemas scripts tests
 }
 

@@ -6,7 +6,7 @@ VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
 # The objects are those of `all`; only the libraries differ.  What Debian has no archive of, scripts/static-libs.sh builds.
 STATIC := $(BUILD)/static
 OBJCOPY ?= objcopy
-STATIC_LIBS := $(STATIC)/lib/libstatic.a -larchive -lprotobuf-c -lxxhash -lzstd -lbz2 -llzma -lnettle -lz -lm
+STATIC_LIBS := $(STATIC)/lib/libstatic.a -L$(STATIC)/lib/debian -larchive -lprotobuf-c -lxxhash -lzstd -lbz2 -llzma -lnettle -lz -lm
 # Relative relocations are packed: half a megabyte.
 STATIC_LDFLAGS := -static-pie -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs -Wl,--gc-sections -Wl,--build-id=none
 static: ## build/static/tracemill: one file that needs no library (installs what is missing)
@@ -15,7 +15,7 @@ static: ## build/static/tracemill: one file that needs no library (installs what
 .PHONY: static
 $(STATIC)/lib/libstatic.a: scripts/static-libs.sh
 	$(call say,libs)
-	$(Q)CC='$(CC)' AR='$(AR)' scripts/static-libs.sh $(STATIC)/lib
+	$(Q)CC='$(CC)' AR='$(AR)' OBJCOPY='$(OBJCOPY)' scripts/static-libs.sh $(STATIC)/lib
 # Nothing unwinds the stack of the program: its tables would be a quarter of a megabyte.
 $(STATIC)/program.a: $(BUILD)/obj/pipeline/main.o $(OBJECTS)
 	@rm -f $@ $@.part && mkdir -p $(@D)

@@ -5,14 +5,14 @@
 # well, for their size: Debian's archive of the one brings full-text search, R-trees and dlopen(), and no function of
 # the other can be left out.
 #
-#   CC=gcc AR=ar scripts/static-libs.sh OUT [MACHINE]        MACHINE: x86_64 (default: this one) or aarch64
+#   CC=gcc AR=ar OBJCOPY=objcopy scripts/static-libs.sh OUT [MACHINE]        MACHINE: x86_64 (default: this one) or aarch64
 #
-# OUT/libstatic.a and OUT/versions (a line 'PACKAGE VERSION' for each) are written.
+# OUT/libstatic.a, OUT/versions (a line 'PACKAGE VERSION' for each), and OUT/debian with the archives of Debian are written.
 set -euo pipefail
 
 out=$(mkdir -p "${1:?OUT}" && cd "$1" && pwd)
 machine=${2:-$(uname -m)}
-: "${CC:=gcc}" "${AR:=ar}"
+: "${CC:=gcc}" "${AR:=ar}" "${OBJCOPY:=objcopy}"
 say() { echo "static-libs: $*" >&2; }
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
@@ -102,6 +102,7 @@ fi
     cd "$out/src/libisal/tree"
     isal=(-s -f Makefile.unx "units=igzip crc" "host_cpu=$machine")
     [ "$machine" != aarch64 ] || isal+=(arch=aarch64)
+    rm -rf bin
     make "${isal[@]}" "CC=$CC ${flags[*]}" "AR=$AR" STRIP_gcc=: lib >"$out/isal.log" 2>&1 || { tail -n 20 "$out/isal.log" >&2; exit 1; }
 )
 cp "$out"/src/libisal/tree/bin/*.o "$out/obj/"
@@ -112,8 +113,12 @@ cp "$out"/src/libisal/tree/bin/*.o "$out/obj/"
     if [ "$machine" != "$(uname -m)" ]; then host=("--host=$("$CC" -dumpmachine)"); fi
     if [ "$machine" = aarch64 ]; then page=(--with-lg-page=16); fi
     {
+        rm -f src/*.o
         [ -f Makefile ] || CC=$CC ./configure --disable-cxx --disable-libdl --disable-shared --disable-doc "${host[@]}" "${page[@]}"
         make "CC=$CC" "AR=$AR" "EXTRA_CFLAGS=${flags[*]} -O2 -fno-unroll-loops" build_lib_static
+        # A third of its code reads settings and prints statistics, which no report does.
+        rm src/{ctl,stats,prof,prof_data,prof_log,prof_stats}.pic.o
+        make "CC=$CC" "AR=$AR" "EXTRA_CFLAGS=${flags[*]} -Os -fno-unroll-loops" build_lib_static
     } >"$out/jemalloc.log" 2>&1 || { tail -n 20 "$out/jemalloc.log" >&2; exit 1; }
 )
 for object in "$out"/src/jemalloc/tree/src/*.pic.o; do
@@ -121,5 +126,11 @@ for object in "$out"/src/jemalloc/tree/src/*.pic.o; do
 done
 rm -f "$out/libstatic.a"
 (cd "$out/obj" && LC_ALL=C "$AR" rcsD ../libstatic.a ./*.o)
+
+# Debian's archives without the tables for unwinding.
+mkdir -p "$out/debian"
+for name in archive protobuf-c xxhash zstd bz2 lzma nettle z; do
+    "$OBJCOPY" -D -R .eh_frame -R .rela.eh_frame "$("$CC" -print-file-name="lib$name.a")" "$out/debian/lib$name.a"
+done
 mv "$out/versions.part" "$out/versions"
 say "$(wc -c <"$out/libstatic.a") bytes: $out/libstatic.a"

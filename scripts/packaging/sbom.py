@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what the static program is made of, as SPDX 2.3, and the licences of it.
 
-    sbom.py --map MAP --versions FILE --program FILE --release VERSION [--sysroot DIR] -o FOLDER
+    sbom.py --map MAP --versions FILE --program FILE --release VERSION -o FOLDER
 
     sbom.py --built-using SBOM       the same libraries, as Debian's field of this name wants them
 
@@ -51,15 +51,15 @@ def linked(path):
     return sorted(set(re.findall(r"^(\S+\.a)\(([^)]+)\)", table, re.MULTILINE)))
 
 
-def package_of(archive, sysroot):
+def package_of(archive):
     """The Debian package that an archive belongs to."""
     path = os.path.realpath(archive)
-    if sysroot and path.startswith(sysroot):
-        path = path[len(sysroot):]
+    if path.endswith(f"/lib/debian/{os.path.basename(path)}"):  # a copy, which static-libs.sh made
+        path = f"*/{os.path.basename(path)}"
     done = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True, check=False)
     if done.returncode != 0 and path.startswith("/usr/lib/"):
         done = subprocess.run(["dpkg", "-S", path[len("/usr"):]], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    if done.returncode != 0 or len(done.stdout.splitlines()) != 1:
         sys.exit(f"sbom: no package owns '{archive}', which is linked")
     return done.stdout.split(":")[0]
 
@@ -81,7 +81,7 @@ def components(options):
             found[package] = (built[package], package)
             continue
         if archive not in owners:
-            owners[archive] = package_of(archive, options.sysroot)
+            owners[archive] = package_of(archive)
         package = owners[archive]
         known = re.sub(r"^libc6-dev-.*-cross$", "libc6-dev", re.sub(r"^libgcc-\d+-dev.*$", "libgcc-dev", package))
         if known not in KNOWN:
@@ -110,7 +110,6 @@ def main():
     for name in ("map", "versions", "program"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--release", required=True)
-    parser.add_argument("--sysroot", default="")
     parser.add_argument("-o", dest="out", type=Path, required=True)
     options = parser.parse_args()
 

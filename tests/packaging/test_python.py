@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+import make_pytorch  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, BUILD, DEMO, ROOT, Scratch, run  # noqa: E402
 
@@ -95,7 +96,7 @@ def check_errors(tap, folder):
     refused(tap, "a missing file: message, hint and status of the program", lambda: tracemill.report(folder / "nosuch"),
             lambda e: e.status == 3 and "No such file" in e.message and "tracemill list" in e.hint and not e.message.startswith("tracemill:"))
     refused(tap, "an unknown option", lambda: tracemill.report(DEMO, nonsense=1), lambda e: e.status == 2 and "nonsense" in e.message)
-    refused(tap, "an unknown table", lambda: tracemill.report(DEMO).table("kernals"), lambda e: "kernals" in e.message)
+    refused(tap, "an unknown table", lambda: tracemill.report(DEMO).table("kernelz"), lambda e: "kernelz" in e.message)
     try:
         os.environ["TRACEMILL_PROGRAM"] = script(folder, "killed", "kill -KILL $$\n")
         refused(tap, "a killed program", lambda: tracemill.report(DEMO), lambda e: e.status == 137 and "SIGKILL" in e.message and e.hint)
@@ -114,6 +115,52 @@ def check_errors(tap, folder):
     cut = folder / "cut.xplane.pb"
     cut.write_bytes(next(DEMO.rglob("*.xplane.pb")).read_bytes()[:-1000])
     tap.ok(tracemill.report(cut).partial, "a cut file: a report that says it is partial")
+
+
+PROFILER = """
+import contextlib, os, shutil
+steps = []
+class profile:
+    def __init__(self, on_trace_ready): self.ready = on_trace_ready
+    def __enter__(self): return self
+    def __exit__(self, *_): self.ready(self)
+def tensorboard_trace_handler(folder):
+    def write(_):
+        os.makedirs(folder, exist_ok=True)
+        shutil.copy(os.environ["TRACE"], os.path.join(folder, "host_1.2.pt.trace.json"))
+    return write
+@contextlib.contextmanager
+def record_function(name):
+    steps.append(name)
+    yield
+"""
+
+
+def check_profile(tap, folder):
+    """Which profiler is called, and which files are read, with one that copies a trace: PyTorch is a gigabyte."""
+    (folder / "torch").mkdir()
+    (folder / "torch/__init__.py").write_text("from . import profiler\n")
+    (folder / "torch/profiler.py").write_text(PROFILER)
+    (folder / "trace.json").write_bytes(make_pytorch.rank_of(0, 1))
+    (folder / "logs").mkdir()
+    (folder / "logs/older.pt.trace.json").write_text("{}")
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent("""
+        import torch, tracemill
+        with tracemill.profile("logs") as p:
+            for _ in range(2):
+                with p.step(): pass
+        assert torch.profiler.steps == ["ProfilerStep#0", "ProfilerStep#1"], torch.profiler.steps
+        print([path.name for path in p.traces], p.report().figures["steps.count"].value)
+        q = tracemill.profile("empty", framework="torch")
+        try:
+            q.report()
+        except tracemill.TracemillError as error:
+            print(error.status, error.hint)
+        """)], cwd=folder, capture_output=True, text=True, check=False,
+        env=dict(os.environ, PYTHONPATH=f"{folder}:{ROOT / 'scripts/python'}", TRACE=str(folder / "trace.json"), PYTHONDONTWRITEBYTECODE="1"))
+    lines = done.stdout.splitlines()
+    tap.ok(done.returncode == 0 and lines[:1] == ["['host_1.2.pt.trace.json'] 5"] and lines[1].startswith("3 the profiler wrote none"),
+           "profile: PyTorch's profiler, its steps, and only what this recording wrote", done.stdout, done.stderr)
 
 
 def check_build(tap, folder):
@@ -239,7 +286,7 @@ def check_notebook(tap, folder):
 
 def main():
     tap = Tap()
-    for check in (check_report, check_compare, check_errors, check_build):
+    for check in (check_report, check_compare, check_errors, check_profile, check_build):
         with Scratch() as folder:
             check(tap, folder)
     if os.environ.get("TM_PACKAGING"):

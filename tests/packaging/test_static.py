@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "packaging"))
 import sbom  # noqa: E402
 
 PROGRAM = BUILD / "static" / "tracemill"
-LARGEST = 8_000_000
+LARGEST = 8 << 20
 FORMATS = "html,pdf,json,text,markdown,csv,collapsed,perfetto,partial"
 
 
@@ -40,7 +40,7 @@ def check_file(tap):
            "needs no library and no loader, and is position independent", headers)
     tap.ok("GNU_RELRO" in headers and "BIND_NOW" in headers or "NOW" in headers, "relocations are read-only", headers)
     size = PROGRAM.stat().st_size
-    tap.ok(size < LARGEST, "is smaller than 8 MB", f"{size} bytes")
+    tap.ok(size < LARGEST, "is smaller than 8 MiB", f"{size} bytes")
     tap.ok(str(ROOT).encode() not in PROGRAM.read_bytes(), "has no path of the build folder in it")
     versions = run("version", binary=PROGRAM)
     tap.ok(versions.out == run("version").out and "ISA-L" in versions.out and "jemalloc" in versions.out,
