@@ -46,7 +46,7 @@ struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *f
                                                const char *index, const char *header) TM_MUST_USE;
 
 /* A new file in it, to be closed with tm_atomic_folder_close.
- * in:     name  [a-z0-9_-], ".csv"; not one that is there already
+ * in:     name  [a-z0-9_-], ".csv"; not one that already exists
  * errors: NULL, with the error in run->error; TM_ERR_LIMIT after TM_FOLDER_FILES files */
 FILE *tm_atomic_folder_add(struct tm_atomic_folder *to, const char *name) TM_MUST_USE;
 tm_status tm_atomic_folder_close(struct tm_atomic_folder *to, FILE *file); /* synced */
@@ -60,7 +60,7 @@ enum { TM_PART_NAME_BYTES = 256 };
 /* Whether a name is one that a part can have: nothing else is linked to, or removed. */
 bool tm_is_part_name(const char *name);
 
-/* The begin of a name.  in: number  from 1 */
+/* The start of a name.  in: number  from 1 */
 void tm_part_name_begin(char *name, size_t bytes, unsigned number);
 /* Put a host or a device behind it, whatever it is called. */
 void tm_part_name_add(char *name, size_t bytes, const char *text);

@@ -65,9 +65,9 @@ struct tm_found {
     size_t run_count;
     uint64_t folders;    /* that were searched */
     uint64_t unreadable; /* folders that could not be, and files */
-    uint64_t links;      /* to folders and traces, that lead out of the folder and were not followed */
+    uint64_t links;      /* to folders and traces, that point outside the folder and were not followed */
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
-    uint64_t unnamed;    /* members of archives whose names are too long or cannot be told */
+    uint64_t unnamed;    /* members of archives whose names are too long or unusable */
     uint64_t damaged;    /* archives of which only the begin could be read */
     struct tm_left_out left_out;
     size_t capacity; /* private */
@@ -102,15 +102,15 @@ int tm_leads_out(const char *root, const char *path, bool *leads_out) TM_MUST_US
 
 /* A member of an archive, as a list of its members tells it. */
 struct tm_member {
-    const char *name;  /* as it stands in the archive; not a path of this machine */
+    const char *name;  /* as it is in the archive; not a path of this machine */
     uint64_t position; /* among all members, from 1 */
     uint64_t bytes;    /* unpacked, as the archive tells */
     int64_t mtime_ns;
     bool is_regular;  /* a file with content of its own: no folder, link or device */
     bool is_special;  /* a device, a pipe, a socket */
-    const char *link; /* what it is a link to, as it stands in the archive; NULL = it is none */
+    const char *link; /* what it is a link to, as it is in the archive; NULL = it is none */
     bool is_hard;     /* the link is the name of a member; else it begins at the folder of the link */
-    /* Tell the content, while the member is being given; NULL = that cannot be told.  errors: as of a tm_sniff_path */
+    /* Tell the content, while the member is being given; NULL = that cannot be determined.  errors: as of a tm_sniff_path */
     tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
     void *of; /* of whoever gives it */
 };
@@ -161,7 +161,7 @@ enum { TM_FOUND_NAME_BYTES = 8192 + 8 };
 
 const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_NAME_BYTES]);
 
-/* A member's name without "./" and "/" at its begin: a view into it. */
+/* A member's name without "./" and "/" at its start: a view into it. */
 const char *tm_member_path(const char *name);
 
 /* The length of an archive's name without its endings. */
@@ -186,7 +186,7 @@ tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *ca
 /* What the name of a trace file tells. */
 struct tm_trace_name {
     enum tm_found_kind kind;
-    size_t host_length; /* of its begin: the host */
+    size_t host_length; /* of its start: the host */
     size_t data_length; /* as well: alike in files that hold the same data in another form */
     bool compressed;
 };
@@ -194,7 +194,7 @@ struct tm_trace_name {
 bool tm_trace_name_read(const char *name, struct tm_trace_name *told);
 /* The same of the names of which content decides: kind is what most such files are. */
 bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
-/* out: false  it is no trace */
+/* out: false  it is not a trace */
 bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);
 /* Length of `name` without `ending`, or 0 where it has another one or nothing is left. */
 size_t tm_name_without(const char *name, size_t length, const char *ending);

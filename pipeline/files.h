@@ -20,7 +20,7 @@ void tm_guard_end(struct tm_run *run);
  * in:     info  as stat() tells; NULL = look
  * errors: TM_ERR_USAGE  something will be written there */
 tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info);
-/* Whether a file of so many bytes may be where something will be written: if not, it need not be looked at. */
+/* Whether a file of N bytes may be where something will be written: if not, it need not be looked at. */
 bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes);
 
 /* A file that will be written; the same one may be noted again.

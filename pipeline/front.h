@@ -9,7 +9,7 @@
 #include "pipeline/store/hash.h"
 
 /* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
- * few thousand kernels again and again, so what is worked out for one of them is remembered under its number
+ * few thousand kernels again and again, so what is computed for one of them is remembered under its number
  * (pipeline/front.h), and an event needs one look-up for all stages.  Memory: a table; when its share
  * is full it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever remembers
  * something under an old one does not find it any more: nothing wrong, only forgotten. */
@@ -125,7 +125,7 @@ static inline void *tm_site_rows_place(const struct tm_site_rows *rows, uint64_t
 void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site);
 
 /* The row of a site, valid until the next call.
- * out:    *is_new  what lies behind its number is of another site, or zero: the caller fills it anew.  A caller that
+ * out:    *is_new  what lies behind its number is of another site, or zero: the caller fills it again.  A caller that
  *                  fails then ends
  * errors: NULL where there is no memory for more rows */
 static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bool *is_new)
@@ -143,11 +143,11 @@ static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bo
 
 /* Rows that gather before a group table: one row per site (pipeline/front.h) is folded in place, and goes to the groups
  * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few additions,
- * and the hash of the group's key is worked out once per site.  A row may be longer than the group's: what follows the
+ * and the hash of the group's key is computed once per site.  A row may be longer than the group's: what follows the
  * group's row is remembered for the site and not handed on.
  * The groups' merge folds what was handed on in pieces, so the result is the same for any number of rows. */
 
-/* Takes a row that leaves, instead of the groups: what can be worked out once for all of its events is added to it here.
+/* Takes a row that leaves, instead of the groups: what can be computed once for all of its events is added to it here.
  * in: row  the caller's, which it may change */
 typedef tm_status tm_front_taker(void *to, void *row);
 
@@ -177,7 +177,7 @@ tm_status tm_front_flush(struct tm_front *front);
 
 /* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
-/* Hand on one row, which stays and is to be filled anew: where it gathers for a time, a step, that is over. */
+/* Hand on one row, which stays and is to be filled again: where it gathers for a time, a step, that is over. */
 tm_status tm_front_hand_on(struct tm_front *front, void *row);
 
 /* The row of a site that has one, valid until the next call; NULL = it has none. */

@@ -106,7 +106,7 @@ enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 enum { TM_ROWS_MOST = 10000 };
 #define TM_ROWS_OF_CSV "2000" /* with CSV, where nobody told: what the least memory holds of several long tables */
 
-/* Which steps the figures are about (METRICS "chosen steps"). */
+/* Which steps the figures are about (METRICS "analyzed steps"). */
 enum tm_step_choice {
     TM_CHOOSE_AUTO,  /* complete steps that are not warm-up */
     TM_CHOOSE_ALL,   /* every activity, no choice at all */
@@ -156,7 +156,7 @@ struct tm_options {
 
     struct tm_filter filter; /* --filter, all of them */
     enum tm_args_level args; /* --args */
-    bool plain;              /* --plain: nothing that was worked out */
+    bool plain;              /* --plain: nothing that was computed */
     enum tm_split_by by;     /* --by */
     uint64_t by_steps;       /* so many steps in a part */
     int64_t by_time_ps;      /* so much time */

@@ -217,7 +217,7 @@ struct tm_hlo_op {
         message_bytes;   /* of a collective, also of its start and its wait, as tm_message counts them: the most that a
                                 rank sends or receives */
     uint32_t group_size; /* ranks that take part */
-    uint8_t precision;   /* enum tm_precision: of the operands of its matrix products, else of its result */
+    uint8_t precision;   /* enum tm_precision: of the operands of its matmuls, else of its result */
     uint8_t has_flops, has_bytes;
     uint8_t has_matrix;  /* it is, or its fusion holds, a dot or a convolution (also as a custom call) */
     uint8_t has_softmax; /* its fusion holds an exponential and a division or a reduction, or it is part of one */

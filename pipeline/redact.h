@@ -20,7 +20,7 @@ uint64_t tm_keyed_hash(struct tm_secret_key key, const void *bytes, size_t lengt
  *
  * A text is cut at everything that is no letter and no digit; what lies between stays or becomes a pseudonym, by itself
  * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays:
- * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are told apart by who asks.  What stays:
+ * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are distinguished by who asks.  What stays:
  *     words that belong to everybody (redact.c), also joined as in cudaLaunchKernel, tilesize128x64, f32
  *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them:
  *     "[131072,8]", "fusion.12345"; but no four numbers that may be an address of the internet
@@ -53,7 +53,7 @@ struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
 tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t length, const char **out,
                     size_t *out_length);
 
-/* The same into a text of so many bytes, which may be `text`; what does not fit is cut.
+/* The same into a text of N bytes, which may be `text`; what does not fit is cut.
  * in: redactor  NULL: a copy */
 tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text);
 

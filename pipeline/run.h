@@ -75,7 +75,7 @@ enum tm_tally {
     TM_TALLY_UNSORTED_LINE,       /* lines not in the order of time: sorted by us */
     TM_TALLY_DAMAGED_PROGRAM,     /* compiled programs (HLO) that cannot be read to their end */
     TM_TALLY_CLOCK_MAPPING_JUMP,  /* TPU: jumps of the recorded times against the device's own clock */
-    TM_TALLY_UNKNOWN_SIZE,        /* memory profile: allocations of size -1, which means that it is not known */
+    TM_TALLY_UNKNOWN_SIZE,        /* memory profile: allocations of size -1, which means that it is unknown */
     TM_TALLY_DEVICE_CLOCK_UNUSED, /* TPU: ops whose own times are not used, because most others have none */
     /* Chrome JSON: what an event is made of */
     TM_TALLY_EMPTY_OBJECT,      /* {} among the events */
@@ -88,7 +88,7 @@ enum tm_tally {
     TM_TALLY_MISSING_NAME,      /* kept without a name */
     TM_TALLY_MISSING_PROCESS,   /* no pid: kept on process 0 */
     TM_TALLY_MISSING_THREAD,    /* no tid: kept on the thread of the process' number */
-    TM_TALLY_BAD_NUMBER,        /* a ts or dur that is no number, or NaN, or Infinity: taken as missing */
+    TM_TALLY_BAD_NUMBER,        /* a ts or dur that is not a number, or NaN, or Infinity: taken as missing */
     TM_TALLY_NAN_NUMBER,        /* NaN or Infinity elsewhere: taken as not there */
     TM_TALLY_STRING_NUMBER,     /* ts or dur written as a text: read as the number */
     TM_TALLY_EXPONENT_NUMBER,   /* ts or dur with an exponent: read exactly */

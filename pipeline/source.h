@@ -14,7 +14,7 @@
 /* What the records of one call site have in common, as the input tells it.  A program runs the same kernels from the same
  * places again and again: of nearly every event only the times and the correlation id are new.  So a record goes through
  * stores, batches and the order as these three and the number of its signature, which are 28 bytes instead of 96, and
- * what follows from a name or launch facts is worked out once for each number. */
+ * what follows from a name or launch facts is computed once for each number. */
 struct tm_signature {
     tm_strid name;
     uint32_t config, common;

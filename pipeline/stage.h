@@ -48,7 +48,7 @@ static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 struct tm_stage; /* one opened instance */
 struct tm_feed;  /* stages/figures/feed.h */
 
-/* What the events of one call site add up to; of those in chosen steps and of the others apart (event.chosen).  What
+/* What the events of one call site add up to; of those in analyzed steps and of the others apart (event.chosen).  What
  * follows `without_length` is of chosen ones alone. */
 struct tm_site_sums {
     uint64_t count;

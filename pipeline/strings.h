@@ -34,7 +34,7 @@ static inline bool tm_utf8_is_plain(uint64_t eight)
     return !(eight & highest) && !((eight - UINT64_C(0x0101010101010101)) & highest);
 }
 
-/* How many bytes at the begin of a text are valid UTF-8 without NUL. */
+/* How many bytes at the start of a text are valid UTF-8 without NUL. */
 static inline size_t tm_utf8_head(const char *text, size_t length)
 {
     size_t i = 0;
@@ -69,7 +69,7 @@ size_t tm_utf8_visible_head(const char *text, size_t length);
 bool tm_utf8_is_valid(const char *text, size_t length);
 
 /* Texts as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are somebody
- * else's words.  A formula begins with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the begin
+ * else's words.  A formula begins with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the start
  * of a cell; and directly or behind quotes where some spreadsheets begin another cell: they take ';' or a tab for the comma, depending on the country,
  * and then a line's end inside of a cell for one of the table.  U+FFFD takes
  * the place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as

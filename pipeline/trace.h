@@ -77,7 +77,7 @@ struct tm_track {
     uint8_t line;        /* enum tm_line */
     uint8_t accelerator; /* enum tm_accelerator: its events are in no figure, because nobody here knows the device */
     uint8_t has_python;  /* set by the survey */
-    uint8_t is_user;     /* set by the survey: has python, step markers or PjitFunction; annotations are told apart
+    uint8_t is_user;     /* set by the survey: has python, step markers or PjitFunction; annotations are distinguished
                               from the runtime's own events by it */
     uint8_t is_unsorted; /* set by the survey: not in the order (start, longer first) */
     uint8_t has_cpu_ops; /* set by the survey */
@@ -104,7 +104,7 @@ struct tm_device {
     uint32_t capability_major, capability_minor;
     double peak_tflops;
     /* from the input: stages/input/records/device_clock.h */
-    bool has_device_clock; /* its times are its own, not those that the profiler worked out */
+    bool has_device_clock; /* its times are its own, not those that the profiler computed */
     uint64_t clock_jumps;  /* changes of over 1 ms between them from one op to the next */
     int64_t largest_clock_jump_ps;
     /* from the survey */
@@ -161,7 +161,7 @@ struct tm_environment {
     int64_t process_id;
     int64_t rank, world_size;  /* of a distributed job; -1 = not recorded */
     uint32_t node_devices;     /* of the node, with or without activity; 0 = not recorded.  A process that sees one
-                                  device only does not tell */
+                                  device only: not recorded */
     char framework[32];        /* "jax", "pytorch"; "" = not told by the input */
     uint64_t begin_ns, end_ns; /* profile_start_time, profile_stop_time: epoch ns; 0 = not recorded */
     char profile_options[256];
@@ -203,9 +203,9 @@ struct tm_trace {
     uint32_t thread_count;
     uint64_t launch_numbers; /* no event has a larger number of a launch */
     enum tm_origin origin;
-    int64_t clock_ns;          /* of an XSpace: what the clock of its host read at time 0; 0 = it does not tell */
+    int64_t clock_ns;          /* of an XSpace: what the clock of its host read at time 0; 0 = not recorded */
     int64_t origin_us;         /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
-    bool partial;              /* the input was cut short or damaged */
+    bool partial;              /* the input was truncated or damaged */
     char problem[512];         /* the first damage, in words; "" = none */
     char note[512];            /* what the format lacks, in words; "" = nothing */
     bool has_memory_counters;  /* it was converted: what allocators tell stands in counters too */

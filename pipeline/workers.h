@@ -12,7 +12,7 @@ enum tm_outcome_kind { TM_OUTCOME_EXIT, TM_OUTCOME_SIGNAL, TM_OUTCOME_TIME };
 struct tm_outcome {
     enum tm_outcome_kind kind;
     int number;       /* exit status, or signal */
-    const char *said; /* the begin of its stderr, terminated; any bytes */
+    const char *said; /* the start of its stderr, terminated; any bytes */
 };
 
 struct tm_work {

@@ -76,7 +76,7 @@ struct tm_report_taker {
 /* Analyze the inputs and write the report into a folder: what `report` does, and a worker of a batch.
  * in:     options  output  the folder; NULL = NAME.report in the working folder
  *         taker    NULL = nobody
- * errors: TM_PARTIAL  written, of an input that is damaged or cut short; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
+ * errors: TM_PARTIAL  written, of an input that is damaged or truncated; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
 tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, const struct tm_report_taker *taker);
 
 /* Where a part ends: before it would pass its limits, and at the borders that --by tells.  docs/convert.md, "Parts" */
@@ -92,7 +92,7 @@ struct tm_split_borders {
     int64_t border_ps; /* the next one; INT64_MAX = none */
     /* the part */
     bool is_fresh;            /* nothing was asked of it */
-    uint64_t counters_before; /* that stand at its begin */
+    uint64_t counters_before; /* that stand at its start */
 };
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,

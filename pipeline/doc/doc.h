@@ -20,13 +20,13 @@ struct tm_doc *tm_doc_new(struct tm_run *run) TM_MUST_USE; /* NULL: error in run
 void tm_doc_free(struct tm_doc *doc);
 /* The hosts are read: what the ledger has for their launches and threads is for the summary, whose tables come now. */
 void tm_doc_end_reading(struct tm_doc *doc);
-/* Let it hold up to so many bytes, in place of its share: for a caller who knows what all accounts hold. */
+/* Let it hold up to N bytes, in place of its share: for a caller who knows what all accounts hold. */
 void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
 struct tm_run *tm_doc_run(const struct tm_doc *doc);    /* that it was made with */
 struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
 
 /* Add a member to an object (key) or an element to an array (key NULL).  Texts and keys are copied.  A key
- * that is there already is replaced in its place.  When memory ends, the failure is remembered in run->error
+ * that already exists is replaced in its place.  When memory ends, the failure is remembered in run->error
  * and the result is a value that swallows further calls: check tm_doc_status once, at the end. */
 struct tm_value *tm_add_object(struct tm_value *to, const char *key);
 struct tm_value *tm_add_array(struct tm_value *to, const char *key);
@@ -120,7 +120,7 @@ struct cJSON;
  *         act     begins the messages: "use thresholds of"; name  of the file
  * owns:   the caller; cJSON_Delete
  * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is no JSON; TM_ERR_LIMIT without memory, which
- *         cJSON itself does not tell from a mistake */
+ *         cJSON cannot distinguish from an error */
 struct cJSON *tm_json_parse(const char *text, size_t length, const char *act, const char *name,
                             struct tm_error *error) TM_MUST_USE;
 

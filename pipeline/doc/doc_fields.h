@@ -125,11 +125,11 @@ static inline bool tm_doc_is_text(enum tm_doc_kind kind)
 /* What such a value is, in a word or two: "duration", "bytes/s", "name". */
 const char *tm_doc_kind_name(enum tm_doc_kind kind);
 
-/* What a number of that kind counts: "ps", "ns", "us", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing, or it is no
+/* What a number of that kind counts: "ps", "ns", "us", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing, or it is not a
  * number. */
 const char *tm_doc_unit(enum tm_doc_kind kind);
 
-/* The field of that key, of so many bytes; NULL = there is none.  in: fields  NULL = none */
+/* The field of that key, of N bytes; NULL = there is none.  in: fields  NULL = none */
 const struct tm_doc_field *tm_doc_field_by_key(const struct tm_doc_field *fields, const char *key, size_t length);
 
 /* A place in a document, on the way down. */

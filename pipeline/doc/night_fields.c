@@ -341,7 +341,7 @@ const struct tm_doc_schema tm_night_schema = {
         "# index.json of a batch, field by field\n"
         "\n"
         "The result of `tracemill batch merge` for the last night and for runs of other nights that were merged with it\n"
-        "(docs/night.md, \"Which runs\"); `index.html` and the other files are created from it.\n"
+        "(docs/night.md, \"Runs on the page\"); `index.html` and the other files are created from it.\n"
         "`night.schema.json` is the formal description; docs/night.md defines \"worse\" and a change of level.\n"
         "Conventions as in SUMMARY.md: an unknown value is `null`, and `why` beside it has the reason under the\n"
         "same key. Times are picoseconds if the unit is \"ps\", dates nanoseconds since 1970.\n"

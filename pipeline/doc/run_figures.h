@@ -42,7 +42,7 @@ extern const struct tm_part_kind tm_part_kind[TM_PARTS];
 
 enum tm_figure_better { TM_BETTER_LOWER, TM_BETTER_HIGHER, TM_BETTER_NEITHER };
 
-/* Of what values of single steps the significance of a change is worked out, where there are any. */
+/* Of what values of single steps the significance of a change is computed, where there are any. */
 enum tm_figure_steps {
     TM_FIGURE_OF_RUN,       /* one value per run */
     TM_FIGURE_OF_STEP,      /* the length of a step, by its median */

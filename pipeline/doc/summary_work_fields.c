@@ -888,7 +888,7 @@ static const struct tm_doc_field roofline_precisions[] = {
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { "share_pct", TM_DOC_SHARE, .title = "Share", .help = "Share of the compute time." },
     { "matrix_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Matmuls", .help = "Time in matmuls and convolutions." },
-    { "tensor_core_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Matrix units", .help = "Time that is known to use "
+    { "tensor_core_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Tensor Cores or MXU", .help = "Time that is known to use "
       "Tensor Cores (GPU) or the MXU (TPU)." },
     { .key = NULL },
 };

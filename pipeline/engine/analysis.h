@@ -32,7 +32,7 @@ struct tm_file_facts {
     int64_t origin_us;
     int64_t clock_ns;                      /* what the clock of its host read at time 0; 0 = not told, or of no host */
     int64_t first_ps;                      /* its first event, after time 0 */
-    bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: cut short or damaged */
+    bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: truncated or damaged */
 };
 
 /* Which of them are told where. */
@@ -179,7 +179,7 @@ void tm_warn_left_out(const struct tm_found *found);
 void tm_warn_skipped(const struct tm_left_out *skipped);
 /* For verbs that do not read on: reading tells it of each file. */
 void tm_warn_damaged(const struct tm_found *found);
-/* For verbs that list: files whose content was looked at, and is no trace. */
+/* For verbs that list: files whose content was looked at, and is not a trace. */
 void tm_note_not_traces(const struct tm_left_out *skipped);
 
 /* As members of a document. */
@@ -286,7 +286,7 @@ struct tm_observer {
  * in:     options  inputs, input_count; what is chosen of them: run_name, latest, steps, skip_steps,
  *                  window; gap_min_ps, rows, thresholds
  *         observer  NULL = nobody
- * out:    summary  as schemas/SUMMARY.md says; input.partial tells whether an input was cut short or
+ * out:    summary  as schemas/SUMMARY.md says; input.partial tells whether an input was truncated or
  *                  damaged, and then the result is still TM_OK
  *         partial  NULL = not wanted; else what goes into the partial of the run, complete: for tm_partial_write
  * owns:   the caller owns *partial, which tm_partial_writer_free releases; NULL after a failure

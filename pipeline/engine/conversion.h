@@ -7,7 +7,7 @@
 #include "stages/output/export/exporter.h"
 #include "stages/output/trace_writer.h"
 
-/* A run that is written anew, whatever the format and the number of files: its inputs, what was worked out of it, its
+/* A run that is written again, whatever the format and the number of files: its inputs, what was computed of it, its
  * clock.  The input is read for the analysis first; the only host stays open for the writing, several ones are read
  * again, and what their reading tells of the input counts once. */
 
@@ -16,7 +16,7 @@ struct tm_conversion {
     const struct tm_options *options;
     struct tm_inputs inputs;
     struct tm_names *names;
-    struct tm_derived *derived;   /* NULL = nothing is worked out */
+    struct tm_derived *derived;   /* NULL = nothing is computed */
     struct tm_host_run host;      /* that is open; run NULL = none */
     struct tm_host_clock *clocks; /* of each host */
     int64_t epoch_ns;             /* what the clock of the recording read at time 0 of the output; 0 = not known */
@@ -33,9 +33,9 @@ struct tm_conversion {
 
 /* Find the inputs.
  * in:     act       "convert", for messages
- *         is_plain  nothing is to be worked out: --plain, or a format that has no place for it
+ *         is_plain  nothing is to be computed: --plain, or a format that has no place for it
  * owns:   the caller; tm_conversion_close releases it, also after a failure
- * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written anew: partials, device memory profiles,
+ * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written again: partials, device memory profiles,
  *         stdin beside others */
 tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
                              const char *act, bool is_plain);
@@ -71,7 +71,7 @@ struct tm_trace_format {
     const char *ending;
     const struct tm_trace_writer_type *type;
     bool is_gzip;
-    bool shows_derived; /* has a place for what was worked out */
+    bool shows_derived; /* has a place for what was computed */
 };
 
 /* NULL = the name has none of the endings, or nothing before it. */

@@ -51,7 +51,7 @@ enum { TM_RUNS_MOST = 4096 };
  * out:    false: there is no such document */
 bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES]);
 
-/* Read a document that tm_document_find has found and that is no summary: a comparison, a study, a check, a night.
+/* Read a document that tm_document_find has found and that is not a summary: a comparison, a study, a check, a night.
  * in:     act  what it is for, for messages: "brief"
  * out:    doc  was empty; holds as much of it as there is memory for one document
  * errors: TM_ERR_INPUT  it cannot be read, has another schema version, or with --strict is partial; TM_ERR_USAGE  --redact
@@ -252,7 +252,7 @@ void tm_print_failed_checks(const struct tm_value *root);
  * The map is a text: "tracemill names 1", "key " and 32 hexadecimal digits, then a line for each word, in the order of
  * the pseudonyms: the pseudonym, a tab, the word. */
 
-/* Begin: run->redactor is there from now on, where --redact was chosen.  A map that is there already gives its key,
+/* Begin: run->redactor is there from now on, where --redact was chosen.  A map that already exists gives its key,
  * and its words stay in it.
  * errors: TM_ERR_USAGE  a file that is no map; --redact-map alone */
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options);

@@ -15,7 +15,7 @@ struct tm_run_database {
     uint32_t wanted;  /* tables of the summary: bits of rows of tm_query_tables */
     unsigned sources; /* enum tm_query_source: what has to be read */
     bool is_ready;    /* it is a file that was kept: nothing is to be filled */
-    bool is_partial;  /* the input is damaged or cut short */
+    bool is_partial;  /* the input is damaged or truncated */
 };
 
 /* Open the database that options->inputs[0] is, or one with empty tables.

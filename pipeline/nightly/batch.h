@@ -68,7 +68,7 @@ struct tm_batch_counts {
     uint64_t worked;                                  /* items that were not done before */
     uint64_t troubled;                                /* of these: not done, or partial */
     uint64_t night_troubled; /* of merging: of the runs that are judged, partial and refused ones */
-    uint64_t ahead;          /* of merging: runs that are dated ahead, and not judged */
+    uint64_t ahead;          /* of merging: runs with future dates, and not judged */
     char ahead_id[TM_RUN_ID_BYTES], ahead_night[11]; /* one of them */
 };
 

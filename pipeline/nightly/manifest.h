@@ -97,7 +97,7 @@ struct tm_manifest {
     size_t root_count;
     /* of a scan, for its closing words */
     uint64_t left_out;    /* runs whose names cannot be used */
-    uint64_t links;       /* that lead out of a root and were not followed */
+    uint64_t links;       /* that point outside a root and were not followed */
     uint64_t doubles;     /* runs that another root has, too: they are taken once */
     uint64_t not_fitting; /* runs that --keys does not fit */
     uint64_t unreadable;  /* folders and files */
@@ -112,7 +112,7 @@ struct tm_manifest {
  *         discover  finds the runs of one of them
  * owns:   the caller; tm_manifest_free, also after a failure.  Until then the ledger is dedicated to the account `model`:
  *         a process that works an item begins a ledger of its own
- * errors: TM_ERR_INPUT  a root is not there, or there is no profile below it; TM_ERR_LIMIT past TM_MANIFEST_FILES_MOST,
+ * errors: TM_ERR_INPUT  a root is not there, or there is not a profile below it; TM_ERR_LIMIT past TM_MANIFEST_FILES_MOST,
  *         or when memory ends */
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
                            const struct tm_options *options, tm_discover_one *discover);

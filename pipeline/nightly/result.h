@@ -9,7 +9,7 @@
  * Nothing in it depends on when, where or how often it was worked. */
 enum tm_result_status {
     TM_RESULT_DONE,
-    TM_RESULT_PARTIAL, /* done, of an input that is damaged or cut short */
+    TM_RESULT_PARTIAL, /* done, of an input that is damaged or truncated */
     TM_RESULT_REFUSED, /* the input cannot be read: the same the next time */
     TM_RESULT_FAILED,  /* killed, out of time or memory, vanished, changed, not written: another time it may go well */
     TM_RESULT_MISSING, /* never written: there is no such file */
@@ -52,7 +52,7 @@ struct tm_result_about {
     const struct tm_batch_file *file; /* of a run of several, whose partial it is of; NULL = of the run */
     const char *fingerprint, *options;
     enum tm_result_status status;
-    int exit_status;            /* of the worker; 128 + n: ended by signal n */
+    int exit_status;            /* of the worker; 128 + n: terminated by signal n */
     const char *message, *hint; /* any bytes; NULL or "" = none */
 };
 

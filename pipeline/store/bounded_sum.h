@@ -49,7 +49,7 @@ static inline struct tm_wide tm_sum_squares(struct tm_wide squares, int64_t leng
     return tm_sum_wide(squares, (unsigned __int128)(uint64_t)length_ps * (uint64_t)length_ps);
 }
 
-/* A number without its fraction; what is no number is at the lower end. */
+/* A number without its fraction; what is not a number is at the lower end. */
 static inline int64_t tm_whole(double value)
 {
     if (!(value >= -0x1p63))

@@ -66,7 +66,7 @@ size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
 void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account);
 void tm_budget_end_dedication(struct tm_budget *budget);
 
-/* Ask the pool for so many bytes on top of a share: before they are taken from the account.  It gives at most half of
+/* Ask the pool for N bytes on top of a share: before they are taken from the account.  It gives at most half of
  * what it has left, and who grows asks for parts of what it has, so that one structure that could use everything leaves
  * room for others.  Whoever is refused spills. */
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
@@ -93,7 +93,7 @@ void tm_give_text(struct tm_budget *budget, enum tm_account account, const char 
  * system has them, moved by their page tables alone when they grow, and gone from resident memory as soon as they are
  * given back.  An allocator would copy them, and keep what is free for a while. */
 
-/* True if a block of so many bytes is one of these. */
+/* True if a block of N bytes is one of these. */
 bool tm_is_large_block(size_t bytes);
 
 /* owns:   the caller gives it back with its size

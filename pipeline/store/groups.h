@@ -20,7 +20,7 @@ static inline int tm_key_order(struct tm_key a, struct tm_key b)
     return (a.low > b.low) - (a.low < b.low);
 }
 
-/* The key of so many bytes. */
+/* The key of N bytes. */
 struct tm_key tm_hash_key(const void *bytes, size_t length);
 
 static inline bool tm_is_same_key(struct tm_key a, struct tm_key b)

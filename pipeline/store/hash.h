@@ -48,7 +48,7 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
 }
 
 /* Of a text, within this process: where one is hashed for every event.  64 bits of quality, not for output.  With a
- * seed that nobody knows, texts cannot be chosen to have the same. */
+ * seed that it is unknown, texts cannot be chosen to have the same. */
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
     /* Both factors of a product have a secret of their own: else texts that swap their halves have the same product. */

@@ -53,7 +53,7 @@ void tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, 
  * out: length  may be NULL */
 const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size_t *length);
 
-/* What a reader worked out from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
+/* What a reader computed from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
  * of stages/figures/kernel_category.c. */
 uint16_t tm_names_note(struct tm_names *names, tm_strid id);
 void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);

@@ -70,11 +70,11 @@ struct tm_colour {
 extern const struct tm_colour tm_palette[TM_ROLE_COUNT];
 
 /* The role of a part of the summary: "device_wait" ... "unrecorded"; "h2d" ... "other".
- * out:    the role, TM_ROLE_UNKNOWN for a word that is not known */
+ * out:    the role, TM_ROLE_UNKNOWN for a word that is unknown */
 enum tm_role tm_role_of_cause(const char *cause);
 enum tm_role tm_role_of_direction(const char *direction);
 
-/* The direction of a copy in words: "host to device"; a word that is not known as it is. */
+/* The direction of a copy in words: "host to device"; a word that is unknown as it is. */
 const char *tm_direction_title(const char *direction);
 
 /* The cause of idle time in words. */
@@ -242,7 +242,7 @@ struct tm_legend_entry {
 /* Swatches with what they mean, in as many lines as they need, from y on.  out: the height they took */
 double tm_legend_draw(struct tm_chart *chart, const struct tm_legend_entry *entries, int count, double y);
 
-/* Up to where a scale has to reach so that most values can be told apart: the largest one, unless a few are more than
+/* Up to where a scale has to reach so that most values can be distinguished: the largest one, unless a few are more than
  * four times as long as the one in the middle.  Then it is the largest of the others.
  * in:     values  sorted in place */
 double tm_without_outliers(double *values, size_t count);
@@ -328,7 +328,7 @@ enum tm_chart_kind {
     TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
     TM_CHART_SIDES,       /* of a comparison: the step times of each side */
     TM_CHART_WATERFALL,   /* of a comparison: how a step goes from old to new, one for each new side */
-    TM_CHART_SPEEDUP,     /* of a scaling study: the speed-up by devices, beside the ideal and the fit */
+    TM_CHART_SPEEDUP,     /* of a scaling study: the speedup by devices, beside the ideal and the fit */
     TM_CHART_EFFICIENCY,  /* of a scaling study: likewise */
     TM_CHART_SCALED_STEP, /* of a scaling study: parts of a step of one device, by devices */
     TM_CHART_NIGHT,       /* of a night: how the step time of each job changed */

@@ -300,12 +300,12 @@ static void draw_waterfall(struct tm_chart *chart, const struct tm_value *compar
         rows.axis.from > 0 ? " The scale does not start at 0." : "");
 }
 
-/* The charts of a scaling study (schemas/SCALING.md): speed-up and efficiency over the number of
+/* The charts of a scaling study (schemas/SCALING.md): speedup and efficiency over the number of
  * devices, which double from one place to the next, and what a step is made of. */
 
 enum { POINTS_MOST = 64, ROWS_MOST = 16, CURVE_PIECES = 48 };
 
-static const double figure_most = 1e12; /* drawn; no speed-up is so large */
+static const double figure_most = 1e12; /* drawn; no speedup is so large */
 
 static const double dot = 3.2, bar = 1.2, cap = 4, line = 1.4, thin = 1;
 
@@ -347,8 +347,8 @@ static double ideal_efficiency(double devices, double first)
     return 100;
 }
 
-static const struct figure speedup = { "speedup",  "speedup_low",  "speedup_high", "fitted_speedup", "Speedup",
-                                       "speed-up", TM_AXIS_NUMBER, ideal_speedup,  tm_format_number };
+static const struct figure speedup = { "speedup", "speedup_low",  "speedup_high", "fitted_speedup", "Speedup",
+                                       "speedup", TM_AXIS_NUMBER, ideal_speedup,  tm_format_number };
 
 static const struct figure efficiency = {
     "efficiency_pct", "efficiency_low_pct", "efficiency_high_pct", "fitted_efficiency_pct", "Efficiency", "efficiency",

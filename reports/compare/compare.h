@@ -54,7 +54,7 @@ tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_com
 
 /* What comparing asks of one summary.  All of it tolerates sections that are null or not there. */
 
-/* Chosen steps times the devices that each of them ran on; 1 for a run without steps and devices.
+/* Analyzed steps times the devices that each of them ran on; 1 for a run without steps and devices.
  */
 double tm_device_steps(const struct tm_value *summary);
 /* Steps were found: the session does not stand for one. */
@@ -64,7 +64,7 @@ bool tm_has_steps(const struct tm_value *summary);
  * out: false: no device activity, or parts that are more than their total, as a summary from elsewhere may have */
 bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double *total);
 
-/* The model of the devices; "" where there are several, or it is not known. */
+/* The model of the devices; "" where there are several, or it is unknown. */
 const char *tm_device_model(const struct tm_value *summary);
 
 /* Of the contents of the files, in any order.  out: 16 hex digits; "" and false: a file has none */

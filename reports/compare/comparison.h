@@ -15,7 +15,7 @@ enum {
 };
 
 /* Levels of the tests.  Together they keep what is called significant between runs of the same
- * thing under 2 % of the pairs: step times 1 %, all else the rest (docs/compare.md). */
+ * thing under 2% of the pairs: step times 1%, all else the rest (docs/compare.md). */
 #define STEP_LEVEL 0.01
 #define PART_LEVEL 0.005 /* all parts and shares of one side together (Holm); compiling alone */
 #define ROW_RATE 0.05    /* false discoveries among the rows of a table, of a side whose steps have changed */
@@ -43,7 +43,7 @@ struct side_facts {
     bool has_parts;
     double part_ps[TM_PARTS], total_ps;      /* per step and device, means over the runs */
     struct tm_sample part_of_run[TM_PARTS];  /* run by run */
-    struct tm_sample part_of_step[TM_PARTS]; /* chosen steps of all runs: of the slowest device */
+    struct tm_sample part_of_step[TM_PARTS]; /* analyzed steps of all runs: of the slowest device */
     struct tm_sample period_of_step;         /* of the same steps */
 };
 
@@ -213,7 +213,7 @@ double tm_take_from_part(struct causes *k, enum tm_part part, double change_ps);
 enum { SIGNED_TIME_BYTES = 64 };
 
 char *tm_signed_time(char out[SIGNED_TIME_BYTES], double ps);
-/* "12.3 % longer", "4.0 % less", "3.1 times as long" */
+/* "12.3% longer", "4.0% less", "3.1 times as long" */
 char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value);
 
 /* Rows by name of several sides beside each other: kernels, ops, collectives ... */

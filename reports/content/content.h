@@ -236,7 +236,7 @@ bool tm_layout_has_sums(const struct tm_layout *layout);
  * in:     column  of the table; not the first one shown */
 struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column);
 struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column);
-/* "1,234 further rows".  out: TM_FORMAT_BYTES, returned */
+/* "1,234 remaining rows".  out: TM_FORMAT_BYTES, returned */
 const char *tm_layout_rest_title(const struct tm_layout *layout, char *out);
 
 /* The top of a report, in pieces: each medium has a layout of its own for its first screen or page.  Key figures are in
@@ -273,7 +273,7 @@ char *tm_front_add_fact(struct tm_front_page *front, const char *title);
 void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
 void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summary);
 
-/* What to do first: the findings with time at stake, or all where none has any.
+/* What to do first: the findings with potential savings, or all where none has any.
  * out:    pick  their places among the findings, `most` at most; returned: how many */
 size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick);
 
@@ -301,7 +301,7 @@ void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t
 enum { TM_KPI_TILES_MOST = 6 };
 size_t tm_kpi_tiles(const struct tm_value *summary, size_t pick[TM_KPI_TILES_MOST]);
 
-/* What stands beside a finding: how much is at stake, where more is told, and where to look in the trace. */
+/* What stands beside a finding: how much could be saved, where more is told, and where to look in the trace. */
 enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium is short */ };
 
 /* Where a finding can be looked at. */
@@ -309,7 +309,7 @@ struct tm_place {
     char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
     char
         sql[TM_FINDING_BYTES]; /* finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in
-                                    what `convert` writes; "" where it is not known which host is meant */
+                                    what `convert` writes; "" where it is unknown which host is meant */
 };
 
 /* in:     where  an element of a finding's "where" */
@@ -321,15 +321,15 @@ const char *tm_finding_section(const char *finding_id);
 /* That section; NULL = the report of this run has none. */
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
 
-/* "potential savings 1.35 s of device time, 80.6 % of the window", "measured 12 %, limit 3 %"; what the finding has of it.
+/* "potential savings 1.35 s of device time, 80.6% of the window", "measured 12%, limit 3 %"; what the finding has of it.
  * out:    TM_FINDING_BYTES, returned; "" = neither */
 const char *tm_finding_stake(char *out, const struct tm_value *finding);
 
 /* Its "link", to a file below the document's folder; NULL = it has none that is safe. */
 const char *tm_finding_link(const struct tm_value *finding);
 
-/* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6 % of the window"; of a cause of a
- * comparison "+1.10 ms" and "87 % of the change".
+/* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6% of the window"; of a cause of a
+ * comparison "+1.10 ms" and "87% of the change".
  * out:    TM_FORMAT_BYTES, returned; "" = there is none */
 const char *tm_finding_time(char *out, const struct tm_value *finding);
 const char *tm_finding_part(char *out, const struct tm_value *finding);
@@ -420,7 +420,7 @@ struct tm_document {
 extern const struct tm_document tm_report_document, tm_comparison_document, tm_comparison_of_many_document,
     tm_scaling_document, tm_check_document, tm_nightly_document;
 
-/* Of a tree; what is not known is taken for a report. */
+/* Of a tree; what is unknown is taken for a report. */
 const struct tm_document *tm_document_of(const struct tm_value *root);
 
 /* A small table of texts, filled from the left and from the top, that a report puts on its medium.
@@ -505,7 +505,7 @@ bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out);
 /* What the figures and the columns of the sections are, short; docs/metrics.md has it in full. */
 struct tm_term {
     const char *section; /* id of the section (content.h); of several "ops|kernels", where they are of one document */
-    const char *labels;  /* as the section has them, "Self time|Their time"; the first one is the term */
+    const char *labels;  /* as the section has them, "Self time|Total time"; the first one is the term */
     const struct tm_doc_schema *schema; /* NULL: `text` is the definition */
     const char *text;                   /* paths of fields, "steps.warmup|steps.incomplete": it is their help */
 };

@@ -105,7 +105,7 @@ const struct tm_term tm_terms[] = {
     { "roofline", "Peak compute|Peak memory bandwidth|Source of peak compute|Source of peak memory bandwidth",
       OF(summary, "roofline.devices.peak_flops") },
     { "roofline", "Above roofline", OF(summary, "roofline.far.lost_ps") },
-    { "roofline", "Matmuls|Matrix units",
+    { "roofline", "Matmuls|Tensor Cores or MXU",
       OF(summary, "roofline.precisions.matrix_ps|roofline.precisions.tensor_core_ps") },
     { "roofline", "Arithmetic intensity|FLOP/s|Bytes/s|Self time", OF(summary, "roofline.far.intensity") },
     { "transfers", "Exposed", OF(summary, "transfers.by_direction.exposed_ps") },

@@ -18,7 +18,7 @@ enum {
     TM_EVIDENCE_MOST = 6,
     TM_EVIDENCE_BYTES = 480,
     TM_WHERE_MOST = 5,
-    TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is no loss, however short the profile is */
+    TM_STAKE_LEAST_PS = 10000000, /* 10 us: less is not a loss, however short the profile is */
 };
 
 /* A finding is created and filled in by the functions below. */
@@ -28,7 +28,7 @@ struct tm_finding;
  * They are a budget: a finding that saves idle time claims it here (tm_wait_explain), so that all findings together
  * never claim more than there is. */
 enum tm_wait {
-    TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or nobody knows for what */
+    TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or it is unknown for what */
     TM_WAIT_MOVE,       /* exposed collectives in which data move */
     TM_WAIT_DEVICE,
     TM_WAIT_LAUNCH,
@@ -47,7 +47,7 @@ struct tm_findings {
     const struct tm_thresholds *thresholds;
     int64_t window_ps;            /* of all devices; 0 = no device activity */
     unsigned audience;            /* of the run */
-    int64_t claimed_ps[TM_WAITS]; /* what other findings have at stake already */
+    int64_t claimed_ps[TM_WAITS]; /* what other findings have of potential savings already */
     struct tm_value *checks;      /* the list of the summary */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
@@ -158,7 +158,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 /* idle_findings.c: do few launches that took long make up the idle time by launches, so that fewer launches would not
  * help? */
 bool tm_idle_is_of_long_launches(const struct tm_findings *all);
-/* Evidence of what the host did, in all of the chosen steps: launches, and Python functions (without those in which
+/* Evidence of what the host did, in all of the analyzed steps: launches, and Python functions (without those in which
  * threads wait for each other, waiting_names.h; with_sleep: those that sleep are named). */
 void tm_host_emit_launches(struct tm_finding *f);
 void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep);

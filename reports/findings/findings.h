@@ -14,8 +14,8 @@
  * To add a finding:
  * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
  *    `evidence`, its sentences by name, with their values in braces (below; sentences of several findings are in
- *    the `evidence` of the file itself); `severity`, needed if no time is at stake (otherwise the share of the time at
- *    stake decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
+ *    the `evidence` of the file itself); `severity`, needed if there are no potential savings (otherwise their share of the
+ *    window decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
  *    default it quotes the title); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
  *    they are more specific.
  * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
@@ -110,7 +110,7 @@ enum tm_audience {
     TM_FOR_TPU = 2,
     TM_FOR_JAX = 4,
     TM_FOR_TORCH = 8,
-    TM_FOR_OTHER = 16, /* the framework is not known, or there are several */
+    TM_FOR_OTHER = 16, /* the framework is unknown, or there are several */
     TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing tells that there is none */
     TM_FOR_INFER = 64,
 };
@@ -124,7 +124,7 @@ unsigned tm_audience_of(const struct tm_value *summary);
 const char *tm_text_for(unsigned audience, const char *text);
 
 enum tm_severity {
-    TM_SEVERITY_BY_SHARE, /* of the time at stake */
+    TM_SEVERITY_BY_SHARE, /* of potential savings */
     TM_INFO,
     TM_WARNING,
     TM_CRITICAL
@@ -217,7 +217,7 @@ const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_s
  * errors: those of the document, in run->error */
 tm_status tm_marks_add(struct tm_run *run, struct tm_value *summary);
 
-/* Write summary.findings: what costs time or spoils the profile, by time at stake; behind them facts, the graver first.
+/* Write summary.findings: what costs time or spoils the profile, by potential savings; behind them facts, the graver first.
  * in:     summary  with all sections of the stages
  * out:     summary.findings[], empty for a healthy run
  * errors: TM_ERR_LIMIT no memory; those of the document, in run->error */

@@ -13,7 +13,7 @@
 #include "reports/statistics/statistics.h"
 
 /* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
- * those who ask it by SQL).  Only merging writes it, and writes it anew each time: the old one is copied row by row into a
+ * those who ask it by SQL).  Only merging writes it, and writes it again each time: the old one is copied row by row into a
  * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
  * bytes for the same rows. */
 
@@ -98,7 +98,7 @@ struct tm_judged_night {
 void tm_history_until(char until[11]);
 /* in: until  filled by tm_history_until.  out: last */
 tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged);
-/* The same of a renewed one with all its rows: those that have no page yet, and are not dated ahead, get this one. */
+/* The same of a renewed one with all its rows: those that have no page yet, and have no future dates, get this one. */
 tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged);
 /* Is a run shown and judged?  One of an older night not any more once its report was pruned. */
 bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
@@ -111,7 +111,7 @@ tm_status tm_history_export(struct tm_history *history, FILE *to);
 
 /* --- what is made of it --- */
 
-/* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what got worse and better, trends, change points,
+/* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what regressed and improved, trends, change points,
  * failures.
  * in:     rows  of each table
  * errors: TM_ERR_LIMIT when memory ends */
@@ -153,7 +153,7 @@ struct tm_history {
 /* --- history.c: what is in the file --- */
 
 /* CREATE statements, in the order in which they are run.
- * in:  schema  "main", or another: as it stands before the name in the statement; "" = as sqlite_schema has it
+ * in:  schema  "main", or another: as it is before the name in the statement; "" = as sqlite_schema has it
  *      tables  their version
  * out: NULL = there are no more */
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
@@ -246,7 +246,7 @@ struct night_figure {
 struct night_judgement {
     enum night_state state;
     const struct night_point *newest; /* of the page; of an absent job its last one; NULL = it has none */
-    size_t worst; /* of a job that got worse or better: the figure that tells it; tm_figure_count = none */
+    size_t worst; /* of a job that regressed or improved: the figure that tells it; tm_figure_count = none */
     double weight;
     struct night_figure figure[TM_FIGURES_MOST];
 };
@@ -283,7 +283,7 @@ struct night {
     uint64_t older;                                   /* of the runs: of older definitions */
     uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs that are judged */
     uint64_t of_others;                               /* of these: of other nights */
-    uint64_t ahead;                                   /* runs in the history that are dated ahead: of no job here */
+    uint64_t ahead;                                   /* runs in the history with future dates: of no job here */
     struct night_history *history;                    /* room for one */
     double *series, *scratch;                         /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
     size_t trends, jobs_drawn, worse_told;

@@ -68,7 +68,7 @@ struct tm_page {
     size_t full_bytes_left;             /* of names shown in full beside their cut form: hostile names must not fill
                                           the page */
     bool is_drawn[TM_CHART_KINDS];      /* the charts of that kind stand on the page */
-    bool in_fold;                       /* findings without time at stake are put into a fold */
+    bool in_fold;                       /* findings without potential savings are put into a fold */
 };
 
 enum { TM_HTML_ROWS_MOST = 500 };

@@ -290,10 +290,10 @@ void tm_pdf_finish_places(struct tm_pdf *pdf);
  * devices' time goes if there is room. */
 void tm_pdf_front(struct tm_pdf *pdf);
 
-/* Points that have to be free for a finding to begin: its title and what is at stake are not torn from the rest. */
+/* Points that have to be free for a finding to begin: its title and what could be saved are not torn from the rest. */
 double tm_pdf_finding_least(const struct tm_pdf *pdf);
 
-/* A finding in full at the pen, as a card with a coloured edge: what is at stake, what it rests on, the cause, what to
+/* A finding in full at the pen, as a card with a coloured edge: what could be saved, what it rests on, the cause, what to
  * do, where to look. */
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
 

@@ -67,7 +67,7 @@ struct tm_query_answer {
     int columns;      /* of a line of text */
     uint64_t top;     /* rows at most; 0 = 1,000, of CSV and JSON all */
     int64_t limit_ps; /* clock time that it may take; 0 = any */
-    bool is_partial;  /* the input is damaged or cut short */
+    bool is_partial;  /* the input is damaged or truncated */
 };
 
 /* Run the statement and print what it returns.

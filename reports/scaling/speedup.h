@@ -5,7 +5,7 @@
 #include "reports/compare/compare.h"
 #include "reports/statistics/statistics.h"
 
-/* The same program on different numbers of devices: speed-up, efficiency, and what grows.  docs/scaling.md,
+/* The same program on different numbers of devices: speedup, efficiency, and what grows.  docs/scaling.md,
  * schemas/SCALING.md. */
 struct tm_scaling_point {
     struct tm_comparison_side side; /* the runs with that many devices */
@@ -25,7 +25,7 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
                      const struct tm_compare_options *options);
 
 /* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times,
- * parts, mode, speed-up, fit; then it is written.  What is not known is NaN. */
+ * parts, mode, speedup, fit; then it is written.  What is unknown is NaN. */
 
 /* What a step is made of, as the losses are told. */
 enum scaling_part {
@@ -50,10 +50,10 @@ enum {
     SCALING_NEXT = 2, /* predictions: for twice and four times the largest number of devices */
 };
 
-/* 95 %. */
+/* 95%. */
 struct scaling_interval {
     double low, high;
-    const char *why; /* it is not known; NULL = it is */
+    const char *why; /* it is unknown; NULL = it is */
 };
 
 struct point_facts {

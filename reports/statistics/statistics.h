@@ -56,7 +56,7 @@ double tm_independent_share(double lag1);
 
 /* Both tests of two series in the order of time, with their effective number of values where the
  * autocorrelation is above 0.1.  p are adjusted for two tests.
- * in: lag1  tm_pooled_lag1 of them, or of the part of them that is not known to be out of line */
+ * in: lag1  tm_pooled_lag1 of them, or of the part of them that is unknown to be out of line */
 enum { TM_EFFECTIVE_LEAST = 2 /* independent values */, TM_VALUES_LEAST = 4 }; /* of each: fewer are not tested */
 
 struct tm_change_test {
@@ -139,7 +139,7 @@ size_t tm_change_points(struct tm_sample series, struct tm_least_change least, d
  * relative errors. Strong scaling (Amdahl 1967): t(n) = t1 (s + (1 - s) / n).  Weak scaling
  * (Gustafson 1988): t(n) = t1 ((1 - s) + s n), where n times the work is done. */
 struct tm_serial_fit {
-    double serial_pct, low_pct, high_pct; /* 95 % interval by the residuals; the share is within 0 and 100 */
+    double serial_pct, low_pct, high_pct; /* 95% interval by the residuals; the share is within 0 and 100 */
     double t1;                            /* fitted, in the unit of the times */
     double residual_pct;                  /* root mean square */
     double speedup_limit;                 /* 1 / s; infinite where s is 0, and of weak scaling */

@@ -9,7 +9,7 @@
 
 /* What a device can do at most: dense products (no sparsity) by type, vector units, device memory. */
 struct tm_peaks {
-    double matrix[TM_PRECISION_COUNT]; /* FLOP/s of the matrix units; 0 = they do not compute in that type */
+    double matrix[TM_PRECISION_COUNT]; /* FLOP/s of the Tensor Cores or the MXU; 0 = they do not compute in that type */
     double vector_f32, vector_f64;     /* FLOP/s of the other units; 0 = not known */
     double bandwidth;                  /* bytes/s; 0 = not known */
     char flops_source[200];            /* where the figures are from; why there are none */
@@ -30,11 +30,11 @@ struct tm_peak_question {
  * source: the tables in device_limits.c */
 void tm_peaks_of(const struct tm_peak_question *device, struct tm_peaks *peaks);
 
-/* The peak for work of a type: of the matrix units for matrix products (where they have the type), else of the vector
+/* The peak for work of a type: of the Tensor Cores or the MXU for matmuls (where they have the type), else of the vector
  * units.  0 = not known. */
 double tm_peak_flops(const struct tm_peaks *peaks, enum tm_precision precision, bool is_matrix);
 
-/* What one multiprocessor of an NVIDIA GPU holds, and how many blocks of a kernel fit on it by that. */
+/* What one SM of an NVIDIA GPU holds, and how many blocks of a kernel fit on it by that. */
 struct tm_sm_limits {
     uint32_t threads, blocks, registers; /* at most, resident at once */
     uint32_t shared_bytes;
@@ -42,11 +42,11 @@ struct tm_sm_limits {
     uint32_t shared_unit_bytes;     /* shared memory is given out in such units */
 };
 
-/* What keeps more blocks from running at once on a multiprocessor. */
+/* What keeps more blocks from running at once on an SM. */
 enum tm_occupancy_limiter {
     TM_LIMITER_REGISTERS,
     TM_LIMITER_SHARED_MEMORY,
-    TM_LIMITER_BLOCK_SIZE, /* threads of a block do not divide those of the multiprocessor, or are too few */
+    TM_LIMITER_BLOCK_SIZE, /* threads of a block do not divide those of the SM, or are too few */
     TM_LIMITER_GRID,       /* there are no more blocks */
     TM_LIMITER_NONE,       /* it is full */
     TM_LIMITER_UNKNOWN,
@@ -68,7 +68,7 @@ struct tm_launch_shape {
 /* How a launch fills the device. */
 struct tm_occupancy {
     enum tm_occupancy_limiter limiter;
-    uint32_t resident; /* blocks at once on a multiprocessor; 0 = not known */
+    uint32_t resident; /* blocks at once on an SM; 0 = not known */
 };
 
 /* Blocks and threads of a grid; nothing else. */
@@ -79,10 +79,10 @@ struct tm_launch_shape tm_launch_shape_of(const uint32_t grid[3], const uint32_t
 struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape);
 
 /* The occupancy of a launch as the profile records it.  PyTorch's estimate is in whole percents and knows nothing of
- * shared memory beyond 48 KiB, for which it writes 0: where the multiprocessors of the device are known, a launch that
+ * shared memory beyond 48 KiB, for which it writes 0: where the SMs of the device are known, a launch that
  * does not fill them has the occupancy that its warps make up, and one of which the estimate says that no block fits is
- * worked out by CUDA's rules.
- * out: *milli  thousandths of a percent; returns false where it is not known */
+ * computed by CUDA's rules.
+ * out: *milli  thousandths of a percent; returns false where it is unknown */
 bool tm_recorded_occupancy(const struct tm_config *config, const struct tm_device *device, uint32_t *milli);
 
 #endif

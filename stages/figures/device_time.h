@@ -182,7 +182,7 @@ enum told_by {
     TOLD_BY_NOBODY,
     TOLD_BY_LAUNCHING,
     TOLD_BY_MAIN,       /* the launching thread is another one, which recorded too little */
-    TOLD_BY_MAIN_ALONE, /* it is not known which thread launched */
+    TOLD_BY_MAIN_ALONE, /* it is unknown which thread launched */
     TOLD_BY_COUNT
 };
 

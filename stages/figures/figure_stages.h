@@ -38,7 +38,7 @@ extern const struct tm_stage_type tm_transfers_stage;
  * ones in a step are work outside of jit.  source: docs/metrics.md, "Programs" */
 extern const struct tm_stage_type tm_programs_stage;
 
-/* How full the kernels of the chosen steps keep the multiprocessors of their GPU, what limits it, and what their last
+/* How full the kernels of the analyzed steps keep the SMs of their GPU, what limits it, and what their last
  * waves leave empty.  source: docs/metrics.md, "Occupancy" */
 extern const struct tm_stage_type tm_occupancy_stage;
 

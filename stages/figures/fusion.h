@@ -42,7 +42,7 @@ static inline size_t fusion_memory(struct tm_run *run, int parts)
 }
 
 enum fusion_sum_id {
-    FUSION_KERNELS, /* all of class kernel in the chosen steps */
+    FUSION_KERNELS, /* all of class kernel in the analyzed steps */
     FUSION_SMALL,
     FUSION_TINY,
     FUSION_SMALL_COLLECTIVES, /* what stands beside the small ones: other tools count them too */
@@ -50,8 +50,8 @@ enum fusion_sum_id {
     FUSION_OF_OPS,            /* kernels whose framework op is known */
     FUSION_ATTENTION,         /* patterns, and the kernels between their products */
     FUSION_LAYOUT,
-    FUSION_MATRIX,  /* products and convolutions on devices with matrix units */
-    FUSION_F32,     /* those of them in 32 bits beside the matrix units */
+    FUSION_MATRIX,  /* products and convolutions on devices with Tensor Cores or the MXU */
+    FUSION_F32,     /* those of them in 32 bits beside the Tensor Cores or the MXU */
     FUSION_CHAINED, /* eager pointwise kernels in chains of two or more */
     FUSION_SAVED,   /* chains, and what they take beyond the longest kernel of each */
     FUSION_SUMS
@@ -103,7 +103,7 @@ static_assert(sizeof(struct fusion_cell) == 48, "with the least memory there are
 
 /* A step of a device that is going on. */
 struct fusion_open_step {
-    uint64_t seen, activities; /* that have come; that will come, UINT64_MAX = nobody knows */
+    uint64_t seen, activities; /* that have come; that will come, UINT64_MAX = it is unknown */
     uint32_t device, step;     /* step TM_NONE = free */
     uint16_t first;            /* cell; FUSION_NO_CELL = none */
     uint64_t spilled;          /* a bit for each op of which something went to the groups: by its key modulo 64 */
@@ -132,7 +132,7 @@ struct fusion {
     struct tm_top_rows *longest; /* struct fusion_run */
     struct fusion_sum sums[FUSION_SUMS];
     struct fusion_runs runs;
-    uint64_t step_devices; /* chosen steps times devices, over the hosts with marked steps */
+    uint64_t step_devices; /* analyzed steps times devices, over the hosts with marked steps */
     bool has_gpu, has_other_device, has_steps, has_matrix_units;
 };
 
@@ -150,7 +150,7 @@ enum fusion_role {
 enum fusion_sort {
     FUSION_PLAIN,
     FUSION_COPY,   /* for the sake of a layout: no framework op asked for it */
-    FUSION_UNIT,   /* a product on a device with matrix units */
+    FUSION_UNIT,   /* a product on a device with Tensor Cores or the MXU */
     FUSION_BESIDE, /* one of 32-bit floats, which does not run on them */
 };
 

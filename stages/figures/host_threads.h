@@ -37,7 +37,7 @@ static inline bool tm_is_work(enum tm_class class)
 /* Why a thread did not launch: what an event says of it, or what a stack of open events does. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */
-    bool is_weak;  /* blocked, the name does not tell for what: TM_CAUSE_SYNC where nothing around it tells more */
+    bool is_weak;  /* blocked, the name does not show for what: TM_CAUSE_SYNC where nothing around it tells more */
 };
 
 /* Whether what the events around an event say holds in place of what it says itself: those of any cause, where it has
@@ -89,7 +89,7 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t mai
 /* What of a host's own time counts: its threads run on before, between and after the steps.
  * source: docs/metrics.md, "Host" */
 enum tm_host_basis {
-    TM_HOST_STEPS,   /* from the begin of the first chosen step marker to the end of the last one */
+    TM_HOST_STEPS,   /* from the start of the first chosen step marker to the end of the last one */
     TM_HOST_DEVICES, /* no markers on the host: from the first to the last chosen activity of its devices */
     TM_HOST_ALL,     /* neither, or all steps or the session were asked for */
     TM_HOST_BASIS_COUNT

@@ -4,7 +4,7 @@
 
 #include "pipeline/record.h"
 
-/* What sort of work a kernel or an op does, in which precision, and whether on matrix units: told
+/* What sort of work a kernel or an op does, in which precision, and whether on Tensor Cores or the MXU: told
  * from names. */
 enum tm_kernel_category {
     TM_CATEGORY_GEMM,
@@ -27,7 +27,7 @@ enum tm_kernel_category {
     TM_CATEGORY_CUSTOM, /* of no library that is known, or opaque */
     TM_CATEGORY_OTHER,
     TM_CATEGORY_COUNT,
-    TM_CATEGORY_SILENT = TM_CATEGORY_COUNT /* the text does not tell */
+    TM_CATEGORY_SILENT = TM_CATEGORY_COUNT /* not shown by the text */
 };
 extern const char *const tm_category_name[TM_CATEGORY_COUNT]; /* as in summary.json: "gemm/dot" */
 
@@ -61,7 +61,7 @@ const char *tm_precision_in(const char *name, size_t length);
  * NULL = none of them. */
 const char *tm_precision_of_hlo(const char *text, size_t length);
 
-/* Whether a kernel works on matrix units: 1 yes, 0 no, -1 the name does not tell. */
+/* Whether a kernel works on Tensor Cores or the MXU: 1 yes, 0 no, -1 not shown by the name. */
 int tm_tensor_core_in(const char *name, size_t length);
 
 #endif

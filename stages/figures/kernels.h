@@ -7,17 +7,17 @@
 #include "pipeline/store/names.h"
 #include "stages/figures/figure_rows.h"
 
-/* The kernels (on a TPU its ops, on CPU-only runs the CPU ops) of the chosen steps, grouped by name
+/* The kernels (on a TPU its ops, on CPU-only runs the CPU ops) of the analyzed steps, grouped by name
  * and launch configuration, by name, and by category.  Writes the section kernels.  source:
  * docs/metrics.md, "Kernels" */
 extern const struct tm_stage_type tm_kernels_stage;
 
 /* A kernel's name without the number that XLA puts behind it: "loop_add_fusion_12" and "loop_add_fusion.3" are
  * "loop_add_fusion".  Names of 1 KiB or more stay as they are.
- * out: handle of the short name; `name` itself where there is no number */
+ * out: handle of the short name; `name` itself where there is not a number */
 tm_strid tm_short_kernel_name(struct tm_names *names, tm_strid name);
 
-/* What the HLO of its op tells of matrix products. */
+/* What the HLO of its op tells of matmuls. */
 enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };
 
 /* Launches of one kernel in one configuration by one op. */

@@ -62,7 +62,7 @@ struct op_device {
     double peak_tflops;
     int64_t span_ps, busy_ps;
     struct tm_wide flops, bytes;
-    int64_t matrix_ps[TM_PRECISION_COUNT]; /* self time of matrix products by type */
+    int64_t matrix_ps[TM_PRECISION_COUNT]; /* self time of matmuls by type */
 };
 
 /* The same while its host is read. */

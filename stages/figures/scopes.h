@@ -71,7 +71,7 @@ tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void 
 
 /* What the program annotated on its host threads (jax.profiler.TraceAnnotation, torch.profiler.record_function), as a
  * tree by the names that lie around it, all threads together: host time, and the time of the device activities whose
- * launch began inside, on the same thread.  Of the chosen steps: annotations count with the part of them that lies
+ * launch began inside, on the same thread.  Of the analyzed steps: annotations count with the part of them that lies
  * between the first chosen step marker's begin and the last one's end, activities where their step is chosen.
  * Memory: annotations are kept until the host ends, the tree is grouped; both spill.
  * errors of all that follows: of the tables; the status is that of the run */
@@ -107,7 +107,7 @@ struct annotations {
     struct tm_names *names;
     struct tm_rows *spans;   /* struct annotation_span, of the present host in the order of their begins */
     struct tm_rows *threads; /* of it: struct annotation_thread, by track */
-    struct tm_sorter *leads; /* of it: what is open as the chosen steps begin; NULL = they have begun */
+    struct tm_sorter *leads; /* of it: what is open as the analyzed steps begin; NULL = they have begun */
     struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */

@@ -23,7 +23,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
  * source: tensorflow.profiler.XSpace (tsl/profiler/protobuf/xplane.proto); schemas/xplane.proto */
 
 /* Scan an XSpace and fill the trace's dictionary: names, tracks, devices (all of them, with activities 0),
- * configs, environment; sets trace->partial where the file is cut short.
+ * configs, environment; sets trace->partial where the file is truncated.
  * in:     trace    run, host and host_name set; names, tracks and configs made
  *         warn     called for every warning and error that the profiler left in the file; may be NULL
  * owns:   *source is the caller's, freed by (*source)->type->free; input and trace must outlive it
@@ -55,7 +55,7 @@ enum { TM_FRAMES_MOST = 8 };
 /* Memory that one stack of calls holds. */
 struct tm_memory_sample {
     uint64_t count, bytes;
-    bool is_unsized;       /* its size is not known: bytes is 0 */
+    bool is_unsized;       /* its size is unknown: bytes is 0 */
     tm_strid kind, device; /* texts of the labels, "buffer" and "executable"; 0 = no such label */
     /* The site is the innermost frame of the user's own code; without any that of a library; else the innermost. */
     struct tm_frame frames[TM_FRAMES_MOST]; /* from the inside: what the site called, the site, its callers */

@@ -21,7 +21,7 @@ static inline int64_t tm_out_ns(int64_t ps)
 
 enum tm_out_sort {
     TM_OUT_PROCESS,
-    TM_OUT_GROUP,   /* what was worked out of a host and belongs to none of its processes: a process too where a format
+    TM_OUT_GROUP,   /* what was computed of a host and belongs to none of its processes: a process too where a format
                        has nothing else.  One row of it may have its uuid: where a group can have spans, they are the
                        group's own */
     TM_OUT_THREAD,  /* with pid and tid */
@@ -55,7 +55,7 @@ enum tm_out_mark {
     TM_OUT_CUT_END = 1 << 1,   /* it goes on: in the next part, or outside the filter */
     TM_OUT_CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END,
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
-    TM_OUT_DERIVED = 1 << 3,    /* worked out, not recorded: all its arguments are written, whatever --args says */
+    TM_OUT_DERIVED = 1 << 3,    /* computed, not recorded: all its arguments are written, whatever --args says */
     TM_OUT_PUBLIC = 1 << 4,     /* of the derived ones: made of what was redacted, if anything is */
 };
 
@@ -70,7 +70,7 @@ struct tm_out_event {
     uint32_t template;            /* 0 = none; else a template of the trace, and own is what goes into its holes */
     uint64_t correlation;         /* for the holes */
     uint64_t flow;                /* spans of one number are joined by arrows in the order of time; 0 = none */
-    const struct tm_event *of;    /* what it was made from: in begin and instant; NULL of what was worked out */
+    const struct tm_event *of;    /* what it was made from: in begin and instant; NULL of what was computed */
     const struct tm_trace *trace; /* of `of`, and of the template */
     uint8_t marks;                /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
@@ -107,7 +107,7 @@ struct tm_out_counter {
     double value;  /* finite */
     int64_t whole; /* the same, where is_whole */
     bool is_whole;
-    const struct tm_trace *trace; /* where it was recorded; NULL of what was worked out */
+    const struct tm_trace *trace; /* where it was recorded; NULL of what was computed */
     int64_t start_ps;             /* its time on the clock of that trace */
 };
 
@@ -188,7 +188,7 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
 
 /* A trace writer that gives all it gets to another one, with pseudonyms for the names: of rows, events, categories,
  * arrows, hosts and devices, and for keys and texts of arguments, however deep.  Everything that is written passes
- * here, so no format can forget a name.  Numbers stay.  What was worked out of a redacted summary (TM_OUT_PUBLIC)
+ * here, so no format can forget a name.  Numbers stay.  What was computed of a redacted summary (TM_OUT_PUBLIC)
  * passes as it is.  Memory: about 350 KiB, and a copy of the devices of one trace, in the account `tables`; the
  * pseudonyms of names are names too. */
 

@@ -55,7 +55,7 @@ struct tm_hlo_line {
     struct tm_text operands; /* from its parenthesis to the end of the line */
 };
 
-/* Take a line apart, which may be cut short anywhere.  The parts are views of it. */
+/* Take a line apart, which may be truncated anywhere.  The parts are views of it. */
 struct tm_hlo_line tm_hlo_line_read(struct tm_text text);
 
 /* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not told. */
@@ -64,7 +64,7 @@ uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line);
 /* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, of which a
  * reduce-scatter is given `group_size` times as much.  A -start has its operands in the result too: there the largest
  * array counts.
- * out:    bytes; 0 = the line does not tell it, or it is past 2^63 */
+ * out:    bytes; 0 = the line does not record it, or it is past 2^63 */
 uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t group_size);
 
 /* The table of METRICS.md section 1, in two steps so that a text is looked at once: traits of a name, computed
@@ -95,7 +95,7 @@ enum tm_trait {
     TM_TRAIT_EXECUTE = 1 << 21,        /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
     TM_TRAIT_KERNEL_LAUNCH = 1 << 22,  /* a driver call that launches kernels: *Launch*Kernel*, *GraphLaunch */
     TM_TRAIT_TPU_TRANSFER = 1 << 23,   /* tpu::System::TransferToDevice, TransferFromDevice, exactly; has a direction */
-    TM_TRAIT_WAIT = 1 << 24,           /* blocked, the name does not tell for what: a lock, a queue, a hold */
+    TM_TRAIT_WAIT = 1 << 24,           /* blocked, the name does not show for what: a lock, a queue, a hold */
     TM_TRAIT_END_MARKER = 1 << 25,     /* "end: op" */
     TM_TRAIT_BOOKKEEPING = 1 << 26,    /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
     TM_TRAIT_FRAMEWORK_OP = 1 << 27,   /* TensorFlow's "scope/name:Type" */

@@ -235,7 +235,7 @@ enum {
 };
 
 /* What the records of one signature (struct tm_signature) resolve to.  The event is made once and changed for each record:
- * only the times, the launch and the step have to be worked out, in 60 instructions instead of 450. */
+ * only the times, the launch and the step have to be computed, in 60 instructions instead of 450. */
 struct tm_call_site {
     uint64_t number; /* of the signature; 0 = none */
     struct tm_circumstances around;

@@ -21,7 +21,7 @@ void host_rig_close(struct host_rig *r); /* after anything */
 /* A span of a thread; times in microseconds. */
 struct tm_event host_rig_span(struct host_rig *r, uint32_t track, const char *name, enum tm_class class,
                               int64_t start_us, int64_t dur_us);
-/* An activity of a device in step 0, launched by the main thread; launch_us < 0: nobody knows by whom,
+/* An activity of a device in step 0, launched by the main thread; launch_us < 0: it is unknown by whom,
  * else below RIG_LAUNCHES - 1. */
 struct tm_event host_rig_work(struct host_rig *r, uint32_t device, enum tm_class class, int64_t start_us,
                               int64_t dur_us, int64_t launch_us);

@@ -25,7 +25,7 @@ struct bench {
     bool tells_hosts;        /* in partials: hosts are called h0 and h1, else all are called h0 */
 };
 
-/* Open a stage for a run, with a first host "h0" of one GPU and BENCH_STEPS chosen steps.  The host
+/* Open a stage for a run, with a first host "h0" of one GPU and BENCH_STEPS analyzed steps.  The host
  * begins with the first event: its devices and steps may be changed until then. */
 tm_status bench_open(struct bench *b, struct tm_run *run, const struct tm_stage_type *type) TM_MUST_USE;
 /* Give the present host so many devices of a kind, all active; their window is [begin, end). */

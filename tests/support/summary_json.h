@@ -14,7 +14,7 @@ void test_summary_load(struct tm_value *to, const char *json);
 /* The same with changes: `patch` is a JSON merge patch (RFC 7396), except that null stays null. */
 void test_summary_load_changed(struct tm_value *to, const char *json, const char *patch);
 
-/* A run of 10 steps on 2 GPUs in which nothing is wrong: 95 % busy, every section of this version
+/* A run of 10 steps on 2 GPUs in which nothing is wrong: 95% busy, every section of this version
  * there. */
 extern const char test_healthy_summary[];
 

@@ -7,7 +7,7 @@
 
 /* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
  * links are told, not followed (pipeline/discover.c finds the member that one leads to).  A tar may be wrapped in
- * gzip or zstd, which is read from its begin for each member.
+ * gzip or zstd, which is read from its start for each member.
  * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.  What
  * libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip 0.3 MiB
  * and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
@@ -19,7 +19,7 @@ enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, 
 enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
 
 /* Whether a file is an archive, told by its content: a tar, perhaps wrapped, or a zip.
- * out:    is_archive  false also for what is no file or cannot be opened: whoever reads it says so
+ * out:    is_archive  false also for what is not a file or cannot be opened: whoever reads it says so
  * errors: TM_ERR_LIMIT where there is no memory */
 tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive) TM_MUST_USE;
 
@@ -31,7 +31,7 @@ tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive) 
 tm_status tm_archive_list(struct tm_run *run, const char *path, tm_take_member *take, void *to,
                           struct tm_listing *listing) TM_MUST_USE;
 
-/* A member that is read once from its begin to its end. */
+/* A member that is read once from its start to its end. */
 struct tm_archive_member;
 
 /* Open a member.
@@ -46,7 +46,7 @@ tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run,
 
 /* The next bytes of the member, as they were put into the archive.
  * out:    got     1 to `bytes`; 0 at the end, which damage may bring early: see tm_archive_problem
- * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is not known; TM_ERR_LIMIT of holes */
+ * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is unknown; TM_ERR_LIMIT of holes */
 tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t bytes, size_t *got);
 
 /* What is wrong with the member, known at its end; NULL = nothing. */

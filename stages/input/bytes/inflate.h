@@ -20,7 +20,7 @@ struct tm_decoder_type {
     const char *wrapping; /* for messages: "gzip" */
     /* Decode until `in` is used up or `out` is full, whichever is first; after `in` is used up and `out` is not
      * full, nothing is left inside.  Where the structure is lost, further bytes are taken and ignored.
-     * errors: TM_ERR_LIMIT; damage is no error, see problem */
+     * errors: TM_ERR_LIMIT; damage is not an error, see problem */
     tm_status (*run)(struct tm_decoder *decoder, struct tm_flow *flow);
     /* The file has ended: a member that is not complete becomes a problem. */
     void (*finish)(struct tm_decoder *decoder);
@@ -34,7 +34,7 @@ struct tm_decoder {
     uint64_t at;         /* bytes of the file taken so far */
     uint64_t members;    /* complete ones: members of a gzip, frames of a zstd */
     char problem[256];   /* what is wrong with the data, the first thing; "" = nothing */
-    uint64_t problem_at; /* byte of the file: of its end where it is cut short, of the check where one fails, near
+    uint64_t problem_at; /* byte of the file: of its end where it is truncated, of the check where one fails, near
                             the damage elsewhere */
     bool doubtful;       /* what was found, or not, rests on an engine that may see it otherwise than zlib does */
 };

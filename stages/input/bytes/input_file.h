@@ -93,7 +93,7 @@ tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *s
 /* What the bytes of a file are wrapped in; told by their first bytes. */
 enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
 
-/* One input.  It is opened, which tells what it is; then its content is either streamed once from its begin to its
+/* One input.  It is opened, which tells what it is; then its content is either streamed once from its start to its
  * end (formats that are read in one go), or held, after which any place of it can be read, as often as wanted.
  * Zeroed = not open. */
 struct tm_input {
@@ -104,7 +104,7 @@ struct tm_input {
                                  'logs.tar.gz' (run1/host.xplane.pb) for a member */
     enum tm_file_kind kind; /* of the content */
     enum tm_wrapping wrapping;
-    bool partial;        /* the wrapping was cut short or damaged (the content is what could be unwrapped), or
+    bool partial;        /* the wrapping was truncated or damaged (the content is what could be unwrapped), or
                                  the file grew while it was read.  Complete when all of it has been read */
     uint64_t bytes;      /* of the content, unwrapped.  From here on: known when all of it has been read */
     uint64_t disk_bytes; /* as it lies on disk; of a member: as it lies in the archive, unpacked */

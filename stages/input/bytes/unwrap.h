@@ -53,7 +53,7 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
  *
  * Damage in a gzip: the fast engine may stop elsewhere in damaged data than zlib does, and what is read must not
  * depend on what was built in.  So where that engine meets damage, what the present call produced is dropped, the
- * file is read again from its begin with zlib, what was given out before is skipped, and it goes on from there. */
+ * file is read again from its start with zlib, what was given out before is skipped, and it goes on from there. */
 struct tm_unwrap;
 
 /* Tell the wrapping from the first bytes, and unwrap the head.

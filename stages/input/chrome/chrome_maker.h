@@ -19,7 +19,7 @@ struct tm_chrome_words {
     bool has_category, has_id, has_place, is_enclosed;
     bool takes_members;  /* members of the event that have no place elsewhere become arguments of their names */
     bool is_joined;      /* by its id, which has its place there */
-    bool is_converted;   /* our writer made it: spans have members that are arrows, which are made anew */
+    bool is_converted;   /* our writer made it: spans have members that are arrows, which are created again */
     bool has_texts_only; /* the writer makes texts of all numbers: a text that is a whole number becomes one again */
     uint32_t place;      /* the track on which a flow lies */
     tm_strid name;       /* events of one name are taken to be like each other */

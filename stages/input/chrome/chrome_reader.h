@@ -62,7 +62,7 @@ enum tm_chrome_has {
     TM_CHROME_OTHERS = 1 << 8,         /* members that are not below, or args that is no object: see members */
 };
 
-/* One event as it stands in the file.  What a member's value cannot be (a list as name, a dur of true) counts as
+/* One event as it is in the file.  What a member's value cannot be (a list as name, a dur of true) counts as
  * missing.  A text that is longer than half the window keeps its first part; an event that is larger than the window
  * is read to its end, but what is kept of it is at most as large as the window, without the text of its args: both
  * are tallied as a long value. */
@@ -210,9 +210,9 @@ struct tm_json_window {
     uint64_t base;      /* where the buffer's first byte stands in the content */
     bool at_end;        /* nothing follows; also after a failure */
     tm_status status;
-    /* What has to stay, or NULL: all from the begin of the event on, else all from the begin of a text or number. */
+    /* What has to stay, or NULL: all from the start of the event on, else all from the start of a text or number. */
     const uint8_t *keep, *token;
-    void (*moved)(void *to, size_t by); /* everything has moved to the front by so many bytes */
+    void (*moved)(void *to, size_t by); /* everything has moved to the front by N bytes */
     void (*outgrown)(void *to);         /* what is kept does not fit: it is copied elsewhere and no longer kept */
     void *to;
 };
@@ -462,7 +462,7 @@ struct tm_chrome_head {
     struct tm_json_id pid, tid; /* numbers */
 };
 
-/* A number of the present event, as it stands in the window. */
+/* A number of the present event, as it is in the window. */
 enum tm_number_kind { TM_NUMBER_TS, TM_NUMBER_DUR, TM_NUMBER_ID, TM_NUMBER_FACT, TM_NUMBER_SKIPPED, TM_NUMBER_NONE };
 enum { TM_NUMBERS_MOST = 12 };
 

@@ -28,7 +28,7 @@ void tm_hlo_free(struct tm_hlo *hlo); /* tolerates NULL */
  * Note a program, to be read later. */
 void tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program);
 
-/* Read all of them: trace->hlo_ops and hlo_modules are complete then, and configs can be joined.  Damage is no error:
+/* Read all of them: trace->hlo_ops and hlo_modules are complete then, and configs can be joined.  Damage is not an error:
  * the module's `why` tells it. */
 void tm_hlo_read(struct tm_hlo *hlo);
 

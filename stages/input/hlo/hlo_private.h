@@ -12,9 +12,9 @@
 #include "stages/input/xspace/xspace_reader.h"
 #include "stages/resolve/classes.h"
 
-/* How the cost of an instruction is worked out. */
+/* How the cost of an instruction is computed. */
 enum tm_hlo_kind {
-    TM_HLO_OTHER,       /* no formula: its flops are not known */
+    TM_HLO_OTHER,       /* no formula: its flops are unknown */
     TM_HLO_MOVES,       /* computes nothing */
     TM_HLO_ELEMENTWISE, /* one operation for each element of its result */
     TM_HLO_DOT,
@@ -82,7 +82,7 @@ struct tm_hlo_shape {
     uint64_t part[2];  /* of a tuple: bytes of its first two elements */
     uint64_t elements; /* of its first array, where has_elements; likewise the type and the dimensions */
     uint64_t dims[TM_HLO_RANK_MOST];
-    uint32_t rank;   /* above TM_HLO_RANK_MOST: the dimensions are not known */
+    uint32_t rank;   /* above TM_HLO_RANK_MOST: the dimensions are unknown */
     uint8_t element; /* xla.PrimitiveType; 0 = there is no array */
     uint8_t has_bytes, has_elements, is_tuple;
     uint8_t is_damaged; /* not all of it could be read */
@@ -133,7 +133,7 @@ struct hlo_sums {
     uint32_t group_size;
     tm_strid groups, path, source;
     uint16_t traits;     /* enum tm_hlo_trait, of any instruction */
-    uint8_t lacks_flops; /* of some instruction they are not known */
+    uint8_t lacks_flops; /* of some instruction they are unknown */
     uint8_t has_matrix, precision, is_batched;
 };
 
@@ -141,7 +141,7 @@ struct hlo_computation {
     struct hlo_sums sums;
     uint64_t first_call; /* row of `calls` once they are sorted by what is called */
     uint64_t calls;      /* how many call it */
-    uint64_t pending;    /* calls in it whose sums are not known yet */
+    uint64_t pending;    /* calls in it whose sums are unknown yet */
     uint64_t written;    /* bytes of its result that are written, where has_written */
     uint8_t has_written;
     uint8_t is_fusion, is_host;

@@ -164,7 +164,7 @@ static inline uint64_t tm_fact_mix(uint64_t hash, uint64_t value)
 
 extern const uint16_t tm_fact_flags[TM_STAT_COUNT]; /* of a record, that a fact sets */
 
-enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are told apart */
+enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are distinguished */
 
 /* That a fact is there.  hashed: what it says, as a number. */
 static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum tm_fact_kind kind, uint64_t hashed)
@@ -263,7 +263,7 @@ void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_fact
  * differs from what the one before of its name said in a number or two: what is the same is copied, a run of parts at
  * once.  A part ends with bytes that end it in any text (a length before it, or a comma behind it), so that equal bytes
  * mean the same, and what they mean must not change while the table is there.
- * Memory: a table of fixed size; what falls out of it is made anew: nothing else changes. */
+ * Memory: a table of fixed size; what falls out of it is created again: nothing else changes. */
 struct tm_met_lists;
 
 enum { TM_MET_PARTS = 24, TM_MET_LIST_BYTES = 256 };

@@ -51,7 +51,7 @@ struct tm_stored_track tm_record_store_track(const struct tm_record_store *store
 /* Of tm_record_store_track the count. */
 uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track);
 
-/* Forget what a track holds, so that it can be filled anew.  Its blocks go to whoever needs one next; long arguments
+/* Forget what a track holds, so that it can be filled again.  Its blocks go to whoever needs one next; long arguments
  * stay until the store is freed.  Not while a place in it is open. */
 void tm_record_store_clear(struct tm_record_store *store, uint64_t track);
 
@@ -114,7 +114,7 @@ static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
  * of no interest in formats whose lines are what the profiler's own buffers held.  Events read were counted when the
  * file was read. */
 
-/* Fills what depends on things that come late in a file, as the names of its tracks.  raw->args may be changed to
+/* Fills what depends on things that arrive late in a file, as the names of its tracks.  raw->args may be changed to
  * point elsewhere, but must be valid until the next call. */
 typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw);
 

@@ -263,7 +263,7 @@ struct tm_xstat_place {
 struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end);
 
 /* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, whole numbers, numbers and texts
- * keep their kind.  What cannot be told is said in words: a statistic without a name is `stat ID`, a text that a table
+ * keep their kind.  What cannot be determined is said in words: a statistic without a name is `stat ID`, a text that a table
  * lacks `(no text ID)`, bytes that are no text `(N bytes)`, a text longer than 64 KiB likewise. */
 
 /* What the table of a plane calls an id.  It does not change once the tables were read. */

@@ -179,7 +179,7 @@ static inline struct tm_wire tm_reader_peek(struct tm_reader *w, size_t bytes)
 /* Go on, also past what the buffer holds. */
 void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
 
-/* Go back to a place between the begin of the part and where the window is. */
+/* Go back to a place between the start of the part and where the window is. */
 void tm_reader_return(struct tm_reader *w, uint64_t offset);
 
 enum { TM_READER_SLACK = 8 }; /* bytes that can be read behind those that tm_reader_take gives */

@@ -8,7 +8,7 @@
 #include "pipeline/store/sorter.h"
 #include "stages/output/trace_writer.h"
 
-/* What was worked out and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
+/* What was computed and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
  * queues are, how busy they are, findings.  Gathered while the run is analyzed, then given out in the order of time.
  * Everything goes through one sort that spills; all of it lies in the account `model`, in three eighths of its
  * share. */

@@ -11,11 +11,11 @@
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 
-/* What of an event is wanted: pipeline/options.h says how a filter is written.  Of what was worked out only the place in
+/* What of an event is wanted: pipeline/options.h says how a filter is written.  Of what was computed only the place in
  * time, the device and the step are asked.  Memory: `tables`, fixed. */
 struct tm_event_filter;
 
-/* The part of an event inside the wanted time: with several times, from the begin of the first one that it lies in to
+/* The part of an event inside the wanted time: with several times, from the start of the first one that it lies in to
  * the end of the last one.  Parts begin in the order in which their events do. */
 struct tm_wanted {
     bool is_wanted;
@@ -136,12 +136,12 @@ void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
 /* Nothing has been written in the present file. */
 void tm_out_rows_begin_file(struct tm_out_rows *r);
 
-/* A row is told by a number: that of its track; those of what was worked out come behind. */
+/* A row is told by a number: that of its track; those of what was computed come behind. */
 uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
 /* The number of the process that a device's tracks are of; the program's own where there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
 
-/* What a row or a counter of a device, worked out, is called: "idle gaps \u00b7 tracemill", or where its process is not
+/* What a row or a counter of a device, computed, is called: "idle gaps \u00b7 tracemill", or where its process is not
  * its own "cpu:1 idle gaps \u00b7 tracemill".
  * in:     size  TM_OWN_NAME_BYTES */
 enum { TM_OWN_NAME_BYTES = 256 };
@@ -160,7 +160,7 @@ struct tm_counter_row {
     uint64_t hash; /* of what tells it from others of its process; never the same for two of them */
     tm_strid name, unit;
     uint32_t process;
-    uint32_t device; /* of what was worked out; of others anything */
+    uint32_t device; /* of what was computed; of others anything */
     uint32_t file;   /* of tm_out_rows: 0 at first */
     uint8_t order;   /* enum tm_counter_order */
 };
@@ -221,7 +221,7 @@ struct tm_export_counts {
     int64_t first_ps, last_ps; /* of its slices and counters, on the output's clock; first after last = nothing */
 };
 
-/* Asked before each event, when everything that ended before its begin has been written.  Times are on the output's
+/* Asked before each event, when everything that ended before its start has been written.  Times are on the output's
  * clock.
  * in:  open_spans  that are not ended yet, and would go on in the next file
  * out: true: the present file is to end at time_ps, and another one begins there */
@@ -266,7 +266,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) 
 tm_status tm_exporter_end_host(struct tm_exporter *e);
 const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
 
-/* Series whose last value is known, of a host; the others are written, but not again at the begin of a part. */
+/* Series whose last value is known, of a host; the others are written, but not again at the start of a part. */
 enum { TM_SERIES_MOST = 1 << 15 };
 
 /* Arrows that are known to have begun in the present file: sets of some of them, those that were used last. */
@@ -351,7 +351,7 @@ struct tm_counter_key {
     size_t id_length;
     uint8_t order;                /* enum tm_counter_order */
     bool only_changes;            /* a value that is the same as before is not written */
-    const struct tm_event *event; /* NULL = worked out */
+    const struct tm_event *event; /* NULL = computed */
 };
 
 /* A value of a counter, whose series is made where there is none. */

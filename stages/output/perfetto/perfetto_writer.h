@@ -99,7 +99,7 @@ static inline uint8_t *tm_pb_end(uint8_t *to, uint8_t *begin)
 
 /* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first
  * brings the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by
- * their handles: the same bytes come out always.  Where one is full, all of them begin anew. */
+ * their handles: the same bytes come out always.  Where one is full, all of them begin again. */
 enum tm_perfetto_table {
     TM_PERFETTO_CATEGORIES,
     TM_PERFETTO_NAMES,
@@ -141,8 +141,8 @@ struct tm_perfetto_names {
     struct tm_names *names;
     uint32_t count[TM_PERFETTO_TABLES];
     uint64_t seed;
-    uint32_t tables; /* counts up whenever they begin anew */
-    bool is_full;    /* some table has no room for a text of this packet: clear, and make the packet anew */
+    uint32_t tables; /* counts up whenever they begin again */
+    bool is_full;    /* some table has no room for a text of this packet: clear, and make the packet again */
     bool is_cut;     /* some text of this packet is not whole, or not there */
     size_t copied;   /* bytes of texts of this packet, as TM_PERFETTO_COPIED_MOST counts them */
     uint32_t fresh_count[TM_PERFETTO_TABLES]; /* of this packet */
@@ -173,7 +173,7 @@ static inline struct tm_perfetto_guess *tm_perfetto_guess(struct tm_perfetto_nam
 
 /* in: n  zeroed memory */
 void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names);
-/* The tables begin anew: the next packet has to say so. */
+/* The tables begin again: the next packet has to say so. */
 void tm_perfetto_names_clear(struct tm_perfetto_names *n);
 
 /* A packet begins: the texts of the one before are gone. */

@@ -11,7 +11,7 @@
 
 /* What a writer made of each template of arguments: bytes in its format, with places for the numbers.  An event is written
  * by copying them, 30 instructions for each number and 10 for each 32 bytes, in place of 200 for each argument.  When the
- * room is used up all begin anew.  Memory: fixed, a part of the writer's. */
+ * room is used up all begin again.  Memory: fixed, a part of the writer's. */
 enum {
     TM_ARG_CACHE_TEMPLATES = 1 << 13,
     TM_ARG_CACHE_BYTES = 512 << 10,

@@ -34,7 +34,7 @@ uint64_t tm_json_key_hash(const char *text, size_t length);
 
 /* Another event begins. */
 void tm_json_keys_begin(struct tm_json_keys *keys);
-/* A key that is there already, or has no room. */
+/* A key that already exists, or has no room. */
 uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object);
 
 /* The same text in another object is another key. */
