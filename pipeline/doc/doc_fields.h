@@ -34,7 +34,10 @@ enum tm_doc_kind {
     TM_DOC_DEVICE,    /* the id of a device: "vm/gpu:0" */
     TM_DOC_HOST,      /* the name of a host */
     TM_DOC_PATH,      /* of a file, of a scope */
-    TM_DOC_VALUE,     /* a text or a number */
+    TM_DOC_SOURCE,    /* of a column, not of a field: of step borders */
+    TM_DOC_LINK,  /* likewise: the path of a file below the document's folder, to which the first cell of the row leads
+                       * where the medium has links; there it is no column of its own, nor on paper */
+    TM_DOC_VALUE, /* a text or a number */
 
     /* Numbers. */
     TM_DOC_TIME,    /* a length of time in picoseconds, not negative */
@@ -120,6 +123,11 @@ static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)
 static inline bool tm_doc_is_text(enum tm_doc_kind kind)
 {
     return kind >= TM_DOC_WORD && kind <= TM_DOC_VALUE;
+}
+
+static inline bool tm_doc_is_number(enum tm_doc_kind kind)
+{
+    return kind >= TM_DOC_TIME && kind <= TM_DOC_NUMBER;
 }
 
 /* What such a value is, in a word or two: "duration", "bytes/s", "name". */

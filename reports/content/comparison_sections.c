@@ -145,7 +145,7 @@ static void tell_middle(const struct tm_content *content, const struct tm_value 
 
     for (size_t i = 0; i < 3; i++)
         if (tm_has(figures[i])) {
-            struct tm_cell cell = tm_cell_of_value(TM_CELL_PCT, figures[i]);
+            struct tm_cell cell = tm_cell_of_value(TM_DOC_PERCENT, figures[i]);
 
             cell.is_change = true;
             (void)snprintf(text[i], sizeof(text[i]), "%s", tm_cell_shown(&cell, content->summary, shown));
@@ -210,7 +210,7 @@ static void emit_change(const struct tm_content *content)
     if (tm_has(tm_of(content, "geomean.ratios[0]"))) {
         struct tm_side_columns ratios = { .columns = 0 };
 
-        tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_CELL_NUMBER);
+        tm_side_columns_add_sides(&ratios, content->summary, "geometric mean", "ratios", TM_DOC_NUMBER);
         tm_emit_columns(content, "geomean", ratios.column, ratios.columns, "geomean");
         tm_emit(content, TM_TONE_QUIET,
                 "Geometric mean of the ratios to the base, over the step time and its parts: below 1 is faster.");
@@ -228,19 +228,19 @@ static void emit_devices(const struct tm_content *content)
     const struct tm_value *devices = tm_of(content, "devices");
     struct tm_side_columns columns = { .columns = 0 }, balance = { .columns = 0 };
 
-    tm_side_columns_add(&columns, "Device", "name", TM_CELL_NAME);
-    tm_side_columns_add_sides(&columns, content->summary, "busy", "values", TM_CELL_TIME);
-    tm_side_columns_add_changes(&columns, content->summary, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_CELL_PCT | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "p", "p", TM_CELL_NUMBER | TM_WIDE);
-    tm_side_columns_add_changes(&columns, content->summary, "Significant", "significant", TM_CELL_WORD);
-    tm_side_columns_add_sides(&columns, content->summary, "compute per step", "compute", TM_CELL_TIME | TM_WIDE);
+    tm_side_columns_add(&columns, "Device", "name", TM_DOC_NAME);
+    tm_side_columns_add_sides(&columns, content->summary, "busy", "values", TM_DOC_TIME);
+    tm_side_columns_add_changes(&columns, content->summary, "Change", "change_ps", TM_DOC_TIME | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "p", "p", TM_DOC_NUMBER | TM_WIDE);
+    tm_side_columns_add_changes(&columns, content->summary, "Significant", "significant", TM_DOC_WORD);
+    tm_side_columns_add_sides(&columns, content->summary, "compute per step", "compute", TM_DOC_TIME | TM_WIDE);
     tm_emit_table(content, &(struct tm_table){ .id = "devices",
                                                .caption = "Busy time per step",
                                                .column = columns.column,
                                                .columns = columns.columns,
                                                .rows = tm_get(devices, "rows") });
-    tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_CELL_PCT);
+    tm_side_columns_add_sides(&balance, content->summary, "imbalance", "imbalance_pct", TM_DOC_PERCENT);
     tm_emit_columns(content, "compared-balance", balance.column, balance.columns, "devices");
 }
 
@@ -253,21 +253,21 @@ static const struct tm_section compared_devices_section = {
 enum { FIGURES_MOST = 96 };
 
 /* Figures differ in kind, row by row. */
-static enum tm_cell_kind kind_of(const struct tm_value *figure)
+static enum tm_doc_kind kind_of(const struct tm_value *figure)
 {
     static const struct {
         const char *word;
-        enum tm_cell_kind kind;
-    } kinds[] = { { "time", TM_CELL_TIME },
-                  { "pct", TM_CELL_PCT },
-                  { "count", TM_CELL_COUNT },
-                  { "bytes", TM_CELL_BYTES },
-                  { "rate", TM_CELL_RATE } };
+        enum tm_doc_kind kind;
+    } kinds[] = { { "time", TM_DOC_TIME },
+                  { "pct", TM_DOC_PERCENT },
+                  { "count", TM_DOC_COUNT },
+                  { "bytes", TM_DOC_BYTES },
+                  { "rate", TM_DOC_RATE } };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(tm_text(tm_get(figure, "kind")), kinds[i].word) == 0)
             return kinds[i].kind;
-    return TM_CELL_NUMBER;
+    return TM_DOC_NUMBER;
 }
 
 static bool is_value(const struct tm_column *column)
@@ -279,7 +279,7 @@ static void fill_row(struct tm_cell *cell, const struct tm_side_columns *columns
 {
     for (size_t c = 0; c < columns->columns; c++) {
         const struct tm_column *column = &columns->column[c];
-        const enum tm_cell_kind kind = is_value(column) ? kind_of(figure) : tm_column_kind(column);
+        const enum tm_doc_kind kind = is_value(column) ? kind_of(figure) : tm_column_kind(column);
 
         cell[c] = tm_cell_of_value(kind, tm_path(figure, column->key));
         cell[c].is_change = column->shape & TM_CHANGE;
@@ -294,12 +294,12 @@ static void emit_figures(const struct tm_content *content)
     struct tm_cell *cell;
     size_t bytes;
 
-    tm_side_columns_add(&columns, "Figure", "title", TM_CELL_WORD);
-    tm_side_columns_add_sides(&columns, content->summary, "", "values", TM_CELL_NUMBER);
-    tm_side_columns_add_changes(&columns, content->summary, "Change", "change", TM_CELL_NUMBER | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_CELL_PCT | TM_CHANGE);
-    tm_side_columns_add_changes(&columns, content->summary, "Assessment", "judgement", TM_CELL_TERM);
-    tm_side_columns_add(&columns, "Path in the summary", "id", TM_CELL_NAME | TM_WIDE);
+    tm_side_columns_add(&columns, "Figure", "title", TM_DOC_WORD);
+    tm_side_columns_add_sides(&columns, content->summary, "", "values", TM_DOC_NUMBER);
+    tm_side_columns_add_changes(&columns, content->summary, "Change", "change", TM_DOC_NUMBER | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(&columns, content->summary, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
+    tm_side_columns_add_changes(&columns, content->summary, "Assessment", "judgement", TM_DOC_TERM);
+    tm_side_columns_add(&columns, "Path in the summary", "id", TM_DOC_NAME | TM_WIDE);
     bytes = (rows + 1) * columns.columns * sizeof(*cell);
     cell = tm_content_take(content, bytes);
     for (size_t i = 0; cell && i < rows; i++)
@@ -321,10 +321,10 @@ static const struct tm_section compared_figures_section = {
 /* What became of operations, kernels, scopes ...: a section for each table of the comparison. */
 
 struct rows {
-    const char *key;        /* of the table in the comparison, and id of the section */
-    const char *name;       /* title of the first column */
-    const char *group;      /* of the second one; NULL = none */
-    enum tm_cell_kind kind; /* of the names */
+    const char *key;       /* of the table in the comparison, and id of the section */
+    const char *name;      /* title of the first column */
+    const char *group;     /* of the second one; NULL = none */
+    enum tm_doc_kind kind; /* of the names */
 };
 
 static void add_columns(struct tm_side_columns *columns, const struct rows *rows, const struct tm_content *content)
@@ -335,21 +335,21 @@ static void add_columns(struct tm_side_columns *columns, const struct rows *rows
 
     tm_side_columns_add(columns, rows->name, "name", (unsigned)rows->kind);
     if (rows->group)
-        tm_side_columns_add(columns, rows->group, "group", TM_CELL_WORD | TM_WIDE);
+        tm_side_columns_add(columns, rows->group, "group", TM_DOC_WORD | TM_WIDE);
     if (tm_get(first, "op"))
-        tm_side_columns_add(columns, "Framework path", "op", TM_CELL_NAME | TM_WIDE);
-    tm_side_columns_add_sides(columns, comparison, "", "values", TM_CELL_TIME | TM_SUMS);
-    tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_CELL_TIME | TM_CHANGE | TM_SUMS);
-    tm_side_columns_add_changes(columns, comparison, "Change %", "pct", TM_CELL_PCT | TM_CHANGE);
-    tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_CELL_TERM);
-    tm_side_columns_add_sides(columns, comparison, "count", "counts", TM_CELL_NUMBER | TM_WIDE);
+        tm_side_columns_add(columns, "Framework path", "op", TM_DOC_NAME | TM_WIDE);
+    tm_side_columns_add_sides(columns, comparison, "", "values", TM_DOC_TIME | TM_SUMS);
+    tm_side_columns_add_changes(columns, comparison, "Change", "change_ps", TM_DOC_TIME | TM_CHANGE | TM_SUMS);
+    tm_side_columns_add_changes(columns, comparison, "Change %", "pct", TM_DOC_PERCENT | TM_CHANGE);
+    tm_side_columns_add_changes(columns, comparison, "Became", "status", TM_DOC_TERM);
+    tm_side_columns_add_sides(columns, comparison, "count", "counts", TM_DOC_NUMBER | TM_WIDE);
     if (has_bytes)
-        tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_CELL_BYTES | TM_WIDE);
+        tm_side_columns_add_sides(columns, comparison, "bytes per step", "bytes", TM_DOC_BYTES | TM_WIDE);
     tm_side_columns_add_changes(columns, comparison, "Due to count", "from_count_ps",
-                                TM_CELL_TIME | TM_CHANGE | TM_WIDE);
+                                TM_DOC_TIME | TM_CHANGE | TM_WIDE);
     tm_side_columns_add_changes(columns, comparison, "Due to duration", "from_length_ps",
-                                TM_CELL_TIME | TM_CHANGE | TM_WIDE);
-    tm_side_columns_add_changes(columns, comparison, "p", "p", TM_CELL_NUMBER | TM_WIDE);
+                                TM_DOC_TIME | TM_CHANGE | TM_WIDE);
+    tm_side_columns_add_changes(columns, comparison, "p", "p", TM_DOC_NUMBER | TM_WIDE);
 }
 
 enum { PICKED_MOST = 64 };
@@ -410,19 +410,19 @@ static void emit_rows(const struct tm_content *content, const struct rows *rows)
         .id = (table), .title = (heading), .key = (table), .say = say_##variable, .nothing = none_of_##variable        \
     };
 
-ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_CELL_NAME)
+ROWS_SECTION(ops, "ops", "Operations", "Operation", "Category", TM_DOC_NAME)
 
-ROWS_SECTION(kernels, "kernels", "Kernels", "Kernel", "Category", TM_CELL_NAME)
+ROWS_SECTION(kernels, "kernels", "Kernels", "Kernel", "Category", TM_DOC_NAME)
 
-ROWS_SECTION(scopes, "scopes", "Scopes", "Scope", "Pass", TM_CELL_NAME)
+ROWS_SECTION(scopes, "scopes", "Scopes", "Scope", "Pass", TM_DOC_NAME)
 
-ROWS_SECTION(collectives, "collectives", "Collectives", "Collective", "Group", TM_CELL_NAME)
+ROWS_SECTION(collectives, "collectives", "Collectives", "Collective", "Group", TM_DOC_NAME)
 
-ROWS_SECTION(transfers, "transfers", "Transfers", "Direction", NULL, TM_CELL_DIRECTION)
+ROWS_SECTION(transfers, "transfers", "Transfers", "Direction", NULL, TM_DOC_DIRECTION)
 
-ROWS_SECTION(gaps, "gaps", "Idle time", "Cause", NULL, TM_CELL_CAUSE)
+ROWS_SECTION(gaps, "gaps", "Idle time", "Cause", NULL, TM_DOC_CAUSE)
 
-ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_CELL_NAME)
+ROWS_SECTION(compile, "compile", "Compilations", "Module", "Group", TM_DOC_NAME)
 
 /* What was compared: the runs of each side, and what to know of them. */
 

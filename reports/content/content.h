@@ -15,43 +15,10 @@
 /* One figure or text of a report, before it has a form.  All media show the same value; each gives it the form of its
  * place: a page adds sort keys, CSV gives exact numbers. */
 
-/* What a value is, and so how it looks.  Numbers come last. */
-enum tm_cell_kind {
-    TM_CELL_OF_FIELD,  /* of a column: as its field has it (pipeline/doc/doc_fields.h) */
-    TM_CELL_WORD,      /* a short text of the program */
-    TM_CELL_NAME,      /* a name of the trace, any bytes: cut in the middle where room is short */
-    TM_CELL_DEVICE,    /* the id of a device, shown as reports/format/format.h has it */
-    TM_CELL_HOST,      /* likewise; a column of them is left out where the run has one host */
-    TM_CELL_CAUSE,     /* of idle time, in words (chart.h) */
-    TM_CELL_DIRECTION, /* of a copy, in words */
-    TM_CELL_SOURCE,    /* of step borders, in words */
-    TM_CELL_TERM,      /* a word of the summary that has words of its own: what bounds, limits, is relied on */
-    TM_CELL_PROSE,     /* sentences, wrapped; may hold names of the trace */
-    TM_CELL_LINK, /* path of a file below the document's folder, to which the first cell of the row leads where the medium has links;
-                       there it is no column of its own, nor on paper */
-    TM_CELL_TIME,   /* picoseconds */
-    TM_CELL_MOMENT, /* a point in time, picoseconds */
-    TM_CELL_DATE,   /* nanoseconds since 1970 */
-    TM_CELL_COUNT,
-    TM_CELL_BYTES,
-    TM_CELL_RATE,      /* bytes per second */
-    TM_CELL_FLOP_RATE, /* FLOP per second */
-    TM_CELL_PCT,
-    TM_CELL_NUMBER,
-};
-
-static inline bool tm_kind_is_number(enum tm_cell_kind kind)
-{
-    return kind >= TM_CELL_TIME;
-}
-
-/* What a number of that kind counts: "ps", "bytes", "bytes/s", "FLOP/s", "%"; "" = nothing. */
-const char *tm_kind_unit(enum tm_cell_kind kind);
-
 enum tm_cell_from { TM_FROM_VALUE, TM_FROM_TEXT, TM_FROM_INT, TM_FROM_DOUBLE };
 
 struct tm_cell {
-    enum tm_cell_kind kind;
+    enum tm_doc_kind kind;
     enum tm_cell_from from;
     bool is_change; /* a number that is shown with its sign */
     union {
@@ -62,22 +29,22 @@ struct tm_cell {
     };
 };
 
-static inline struct tm_cell tm_cell_of_value(enum tm_cell_kind kind, const struct tm_value *value)
+static inline struct tm_cell tm_cell_of_value(enum tm_doc_kind kind, const struct tm_value *value)
 {
     return (struct tm_cell){ .kind = kind, .from = TM_FROM_VALUE, .value = value };
 }
 
-static inline struct tm_cell tm_cell_of_text(enum tm_cell_kind kind, const char *text)
+static inline struct tm_cell tm_cell_of_text(enum tm_doc_kind kind, const char *text)
 {
     return (struct tm_cell){ .kind = kind, .from = TM_FROM_TEXT, .text = text };
 }
 
-static inline struct tm_cell tm_cell_of_int(enum tm_cell_kind kind, int64_t whole)
+static inline struct tm_cell tm_cell_of_int(enum tm_doc_kind kind, int64_t whole)
 {
     return (struct tm_cell){ .kind = kind, .from = TM_FROM_INT, .whole = whole };
 }
 
-static inline struct tm_cell tm_cell_of_double(enum tm_cell_kind kind, double number)
+static inline struct tm_cell tm_cell_of_double(enum tm_doc_kind kind, double number)
 {
     return (struct tm_cell){ .kind = kind, .from = TM_FROM_DOUBLE, .number = number };
 }
@@ -114,8 +81,8 @@ enum tm_tone {
 /* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
 enum tm_tone tm_tone_of(const char *word);
 
-/* How the values of a field are shown. */
-enum tm_cell_kind tm_cell_kind_of(const struct tm_doc_field *field);
+/* As a value of which kind those of a field are shown: TM_DOC_NONE  not at all. */
+enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field);
 
 /* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
  * medium writes the same table; what differs is how many rows and columns it has room for. */
@@ -133,12 +100,12 @@ enum {
 struct tm_column {
     const char *title;
     const char *key; /* path in a row; "" = the row's own name, where the rows are members of an object */
-    unsigned shape;  /* enum tm_cell_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
+    unsigned shape;  /* enum tm_doc_kind, with TM_WIDE, TM_SUMS, TM_RARE, TM_GIVEN, TM_CHANGE */
 };
 
-static inline enum tm_cell_kind tm_column_kind(const struct tm_column *column)
+static inline enum tm_doc_kind tm_column_kind(const struct tm_column *column)
 {
-    return (enum tm_cell_kind)(column->shape & (TM_WIDE - 1));
+    return (enum tm_doc_kind)(column->shape & (TM_WIDE - 1));
 }
 
 struct tm_table {
@@ -146,7 +113,7 @@ struct tm_table {
     const char *caption; /* what the rows are, short; any bytes */
     /* Its columns: "begin_ps, names[0] = First kernel, track wide".  Of each its path in a row ("@": the row's own name,
      * where the rows are members of an object); words, where it is not shown as its field has it: its kind, without
-     * TM_CELL_, and what of TM_WIDE ... it is; and its title, where that is not its field's.  Media get `column`. */
+     * TM_DOC_, and what of TM_WIDE ... it is; and its title, where that is not its field's.  Media get `column`. */
     const char *shows;
     const struct tm_column *column;
     size_t columns;

@@ -466,12 +466,12 @@ static void add_holders(struct holders *holders, const struct tm_value *allocato
         const struct tm_value *row = tm_at(rows, i);
         struct tm_cell *cell = holders->cell[holders->count++];
 
-        cell[0] = tm_cell_of_value(TM_CELL_NAME, tm_get(allocator, "name"));
-        cell[1] = tm_cell_of_value(TM_CELL_HOST, tm_get(allocator, "host"));
-        cell[2] = tm_cell_of_value(TM_CELL_NAME, tm_get(row, "op"));
-        cell[3] = tm_cell_of_value(TM_CELL_NAME, tm_get(row, "shape"));
-        cell[4] = tm_cell_of_value(TM_CELL_BYTES, tm_get(row, "bytes"));
-        cell[5] = tm_cell_of_value(TM_CELL_WORD, tm_get(row, "address"));
+        cell[0] = tm_cell_of_value(TM_DOC_NAME, tm_get(allocator, "name"));
+        cell[1] = tm_cell_of_value(TM_DOC_HOST, tm_get(allocator, "host"));
+        cell[2] = tm_cell_of_value(TM_DOC_NAME, tm_get(row, "op"));
+        cell[3] = tm_cell_of_value(TM_DOC_NAME, tm_get(row, "shape"));
+        cell[4] = tm_cell_of_value(TM_DOC_BYTES, tm_get(row, "bytes"));
+        cell[5] = tm_cell_of_value(TM_DOC_WORD, tm_get(row, "address"));
         holders->are_named |= !tm_cell_is_empty(&cell[2]) || !tm_cell_is_empty(&cell[3]);
     }
 }

@@ -59,41 +59,34 @@ void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind)
         content->medium->charts(content->to, kind);
 }
 
-enum tm_cell_kind tm_cell_kind_of(const struct tm_doc_field *field)
+enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field)
 {
-    static const uint8_t kinds[TM_DOC_KIND_COUNT] = {
-        [TM_DOC_BOOL] = TM_CELL_WORD,
-        [TM_DOC_WORD] = TM_CELL_WORD,
-        [TM_DOC_TERM] = TM_CELL_TERM,
-        [TM_DOC_CAUSE] = TM_CELL_CAUSE,
-        [TM_DOC_DIRECTION] = TM_CELL_DIRECTION,
-        [TM_DOC_PROSE] = TM_CELL_PROSE,
-        [TM_DOC_NAME] = TM_CELL_NAME,
-        [TM_DOC_DEVICE] = TM_CELL_DEVICE,
-        [TM_DOC_HOST] = TM_CELL_HOST,
-        [TM_DOC_PATH] = TM_CELL_NAME,
-        [TM_DOC_TIME] = TM_CELL_TIME,
-        [TM_DOC_MOMENT] = TM_CELL_MOMENT,
-        [TM_DOC_DATE] = TM_CELL_DATE,
-        [TM_DOC_NS] = TM_CELL_NUMBER,
-        [TM_DOC_US] = TM_CELL_NUMBER,
-        [TM_DOC_COUNT] = TM_CELL_COUNT,
-        [TM_DOC_INTEGER] = TM_CELL_WORD,
-        [TM_DOC_BYTES] = TM_CELL_BYTES,
-        [TM_DOC_RATE] = TM_CELL_RATE,
-        [TM_DOC_FLOPS] = TM_CELL_NUMBER,
-        [TM_DOC_FLOP_RATE] = TM_CELL_FLOP_RATE,
-        [TM_DOC_SHARE] = TM_CELL_PCT,
-        [TM_DOC_PERCENT] = TM_CELL_PCT,
-        [TM_DOC_VALUE] = TM_CELL_WORD,
-        [TM_DOC_CHANGE] = TM_CELL_TIME,
-        [TM_DOC_CHANGE_PCT] = TM_CELL_PCT,
-        [TM_DOC_P] = TM_CELL_NUMBER,
-        [TM_DOC_NUMBER] = TM_CELL_NUMBER,
-        [TM_DOC_POINT] = TM_CELL_WORD,
-    };
+    const enum tm_doc_kind kind = tm_doc_kind_of(field);
 
-    return (enum tm_cell_kind)kinds[tm_doc_kind_of(field)];
+    switch (kind) {
+    case TM_DOC_OBJECT:
+    case TM_DOC_ROW:
+        return TM_DOC_NONE;
+    case TM_DOC_BOOL:
+    case TM_DOC_INTEGER:
+    case TM_DOC_VALUE:
+    case TM_DOC_POINT:
+        return TM_DOC_WORD;
+    case TM_DOC_PATH:
+        return TM_DOC_NAME;
+    case TM_DOC_NS:
+    case TM_DOC_US:
+    case TM_DOC_FLOPS:
+    case TM_DOC_P:
+        return TM_DOC_NUMBER;
+    case TM_DOC_SHARE:
+    case TM_DOC_CHANGE_PCT:
+        return TM_DOC_PERCENT;
+    case TM_DOC_CHANGE:
+        return TM_DOC_TIME;
+    default:
+        return kind;
+    }
 }
 
 /* Columns taken apart. */
@@ -116,22 +109,22 @@ static unsigned shape_of(const char *word)
         { "given", TM_GIVEN },
         { "known", TM_KNOWN },
         { "rare", TM_RARE },
-        { "word", TM_CELL_WORD },
-        { "name", TM_CELL_NAME },
-        { "device", TM_CELL_DEVICE },
-        { "host", TM_CELL_HOST },
-        { "cause", TM_CELL_CAUSE },
-        { "source", TM_CELL_SOURCE },
-        { "direction", TM_CELL_DIRECTION },
-        { "term", TM_CELL_TERM },
-        { "prose", TM_CELL_PROSE },
-        { "link", TM_CELL_LINK },
-        { "time", TM_CELL_TIME },
-        { "moment", TM_CELL_MOMENT },
-        { "count", TM_CELL_COUNT },
-        { "bytes", TM_CELL_BYTES },
-        { "pct", TM_CELL_PCT },
-        { "number", TM_CELL_NUMBER },
+        { "word", TM_DOC_WORD },
+        { "name", TM_DOC_NAME },
+        { "device", TM_DOC_DEVICE },
+        { "host", TM_DOC_HOST },
+        { "cause", TM_DOC_CAUSE },
+        { "source", TM_DOC_SOURCE },
+        { "direction", TM_DOC_DIRECTION },
+        { "term", TM_DOC_TERM },
+        { "prose", TM_DOC_PROSE },
+        { "link", TM_DOC_LINK },
+        { "time", TM_DOC_TIME },
+        { "moment", TM_DOC_MOMENT },
+        { "count", TM_DOC_COUNT },
+        { "bytes", TM_DOC_BYTES },
+        { "pct", TM_DOC_PERCENT },
+        { "number", TM_DOC_NUMBER },
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -164,15 +157,15 @@ static void complete(struct tm_column *column, struct tm_doc_place row)
 {
     const struct tm_doc_field *field;
 
-    if (column->title && tm_column_kind(column) != TM_CELL_OF_FIELD)
+    if (column->title && tm_column_kind(column) != TM_DOC_NONE)
         return;
     field = tm_doc_walk(&row, column->key);
     assert(field);
-    if (tm_column_kind(column) == TM_CELL_OF_FIELD)
-        column->shape |= tm_cell_kind_of(field);
+    if (tm_column_kind(column) == TM_DOC_NONE)
+        column->shape |= tm_shown_kind(field);
     if (!column->title)
         column->title = field->title;
-    assert(column->title && tm_column_kind(column) != TM_CELL_OF_FIELD);
+    assert(column->title && tm_column_kind(column) != TM_DOC_NONE);
 }
 
 static void take_apart(struct columns *to, const char *columns, const struct tm_content *content, const char *at)

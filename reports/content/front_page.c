@@ -142,7 +142,7 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
     if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
         tm_format_append(text, TM_FRONT_BYTES, "PyTorch (version not recorded)");
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-        const struct tm_cell version = tm_cell_of_value(TM_CELL_WORD, tm_get(host, versions[i][0]));
+        const struct tm_cell version = tm_cell_of_value(TM_DOC_WORD, tm_get(host, versions[i][0]));
 
         if (!tm_cell_is_empty(&version))
             tm_format_append(text, TM_FRONT_BYTES, "%s%s %.60s", *text ? ", " : "", versions[i][1],
@@ -592,7 +592,7 @@ static bool is_cause(const struct tm_value *finding)
 const char *tm_finding_time(char *out, const struct tm_value *finding)
 {
     struct tm_cell time =
-        tm_cell_of_value(TM_CELL_TIME, tm_get(finding, is_cause(finding) ? "change_ps" : "at_stake_ps"));
+        tm_cell_of_value(TM_DOC_TIME, tm_get(finding, is_cause(finding) ? "change_ps" : "at_stake_ps"));
 
     time.is_change = is_cause(finding);
     out[0] = 0;

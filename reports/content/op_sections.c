@@ -124,8 +124,8 @@ static void emit_limiters(const struct tm_content *content, const struct tm_valu
 
         if (tm_int(time) <= 0)
             continue;
-        cell[n][0] = tm_cell_of_text(TM_CELL_TERM, tm_key_at(limiters, i));
-        cell[n][1] = tm_cell_of_value(TM_CELL_TIME, time);
+        cell[n][0] = tm_cell_of_text(TM_DOC_TERM, tm_key_at(limiters, i));
+        cell[n][1] = tm_cell_of_value(TM_DOC_TIME, time);
         cell[n++][2] = tm_cell_of_share(time, tm_get(occupancy, "known_ps"));
     }
     tm_emit_table(content, &(struct tm_table){
@@ -212,7 +212,7 @@ static const struct loss losses[] = {
 
 enum { LOSSES = sizeof(losses) / sizeof(losses[0]) };
 
-static struct tm_cell figure(enum tm_cell_kind kind, const struct tm_value *of, const char *key)
+static struct tm_cell figure(enum tm_doc_kind kind, const struct tm_value *of, const char *key)
 {
     return key ? tm_cell_of_value(kind, tm_get(of, key)) : tm_cell_of_text(kind, "");
 }
@@ -223,13 +223,13 @@ static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct
     const struct tm_value *of = tm_path(fusion, loss->key), *whole = tm_path(fusion, "kernels.total_ps");
     const int term = tm_term_find("fusion", loss->title);
 
-    row[0] = tm_cell_of_text(TM_CELL_WORD, loss->title);
-    row[1] = tm_cell_of_value(TM_CELL_COUNT, tm_get(of, "count"));
-    row[2] = figure(TM_CELL_COUNT, of, loss->kernels);
-    row[3] = figure(TM_CELL_TIME, of, loss->time);
+    row[0] = tm_cell_of_text(TM_DOC_WORD, loss->title);
+    row[1] = tm_cell_of_value(TM_DOC_COUNT, tm_get(of, "count"));
+    row[2] = figure(TM_DOC_COUNT, of, loss->kernels);
+    row[3] = figure(TM_DOC_TIME, of, loss->time);
     row[4] = tm_cell_of_share(loss->is_no_kernel ? NULL : tm_get(of, loss->time), whole);
-    row[5] = figure(TM_CELL_TIME, of, loss->saved);
-    row[6] = tm_cell_of_text(TM_CELL_PROSE, term < 0 ? "" : tm_term_text(term, meaning));
+    row[5] = figure(TM_DOC_TIME, of, loss->saved);
+    row[6] = tm_cell_of_text(TM_DOC_PROSE, term < 0 ? "" : tm_term_text(term, meaning));
 }
 
 /* The titles of what was looked for and is not there, in one sentence. */
@@ -444,24 +444,24 @@ static const struct tm_table kernel_categories = {
 
 /* The columns of a name and of its variants, which tell some of them each.  A variant is named by its grid and block. */
 static const struct tm_column tree_columns[] = {
-    { "Kernel", "name", TM_CELL_NAME },
-    { "Total", "total_ps", TM_CELL_TIME | TM_SUMS },
-    { "Share", "share_pct", TM_CELL_PCT },
-    { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-    { "Mean", "mean_ps", TM_CELL_TIME },
-    { "Op", "op", TM_CELL_NAME },
-    { "Category", "category", TM_CELL_WORD },
-    { "Occupancy", "occupancy_pct", TM_CELL_PCT },
-    { "p95", "p95_ps", TM_CELL_TIME | TM_WIDE },
-    { "Max", "max_ps", TM_CELL_TIME | TM_WIDE },
-    { "Variants", "variants", TM_CELL_COUNT | TM_WIDE },
-    { "Grid", "grid", TM_CELL_WORD | TM_WIDE },
-    { "Block", "block", TM_CELL_WORD | TM_WIDE },
-    { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
-    { "Shared memory", "shared_bytes", TM_CELL_BYTES | TM_WIDE },
-    { "Precision", "precision", TM_CELL_WORD | TM_WIDE },
-    { "HLO op", "hlo_op", TM_CELL_NAME | TM_WIDE },
-    { "Devices", "device_count", TM_CELL_COUNT | TM_WIDE },
+    { "Kernel", "name", TM_DOC_NAME },
+    { "Total", "total_ps", TM_DOC_TIME | TM_SUMS },
+    { "Share", "share_pct", TM_DOC_PERCENT },
+    { "Count", "count", TM_DOC_COUNT | TM_SUMS },
+    { "Mean", "mean_ps", TM_DOC_TIME },
+    { "Op", "op", TM_DOC_NAME },
+    { "Category", "category", TM_DOC_WORD },
+    { "Occupancy", "occupancy_pct", TM_DOC_PERCENT },
+    { "p95", "p95_ps", TM_DOC_TIME | TM_WIDE },
+    { "Max", "max_ps", TM_DOC_TIME | TM_WIDE },
+    { "Variants", "variants", TM_DOC_COUNT | TM_WIDE },
+    { "Grid", "grid", TM_DOC_WORD | TM_WIDE },
+    { "Block", "block", TM_DOC_WORD | TM_WIDE },
+    { "Registers", "registers", TM_DOC_COUNT | TM_WIDE },
+    { "Shared memory", "shared_bytes", TM_DOC_BYTES | TM_WIDE },
+    { "Precision", "precision", TM_DOC_WORD | TM_WIDE },
+    { "HLO op", "hlo_op", TM_DOC_NAME | TM_WIDE },
+    { "Devices", "device_count", TM_DOC_COUNT | TM_WIDE },
 };
 
 enum { TREE_COLUMNS = sizeof(tree_columns) / sizeof(tree_columns[0]), SHAPE_BYTES = 80 };
@@ -491,7 +491,7 @@ static void add_kernel(struct kernel_tree *tree, const struct tm_value *of, cons
     if (depth > 0) {
         (void)snprintf(tree->shape[tree->rows], SHAPE_BYTES, "%.30s \xc3\x97 %.30s", tm_text(tm_get(of, "grid")),
                        tm_text(tm_get(of, "block")));
-        cell[0] = tm_cell_of_text(TM_CELL_WORD, tree->shape[tree->rows]);
+        cell[0] = tm_cell_of_text(TM_DOC_WORD, tree->shape[tree->rows]);
     }
     tree->depth[tree->rows++] = (uint8_t)depth;
 }
@@ -619,8 +619,8 @@ static void emit_bounds(const struct tm_content *content, const struct tm_value 
     for (size_t i = 0; i < tm_length(bounds) && n < BOUNDS_MOST; i++) {
         if (tm_int(tm_value_at(bounds, i)) <= 0)
             continue;
-        cell[n][0] = tm_cell_of_text(TM_CELL_TERM, tm_key_at(bounds, i));
-        cell[n++][1] = tm_cell_of_value(TM_CELL_TIME, tm_value_at(bounds, i));
+        cell[n][0] = tm_cell_of_text(TM_DOC_TERM, tm_key_at(bounds, i));
+        cell[n++][1] = tm_cell_of_value(TM_DOC_TIME, tm_value_at(bounds, i));
     }
     tm_emit_table(content, &(struct tm_table){ .id = "roofline-bounds",
                                                .caption = "Compute time by limit",

@@ -49,11 +49,11 @@ static void put_input(char *out, const struct tm_value *files)
 static void emit_program(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Program", "program", TM_CELL_WORD },
-        { "Summary", "summary", TM_CELL_WORD },
-        { "Run", "run", TM_CELL_NAME },
-        { "Input", "input", TM_CELL_WORD },
-        { "Names redacted", "redacted", TM_CELL_WORD },
+        { "Program", "program", TM_DOC_WORD },
+        { "Summary", "summary", TM_DOC_WORD },
+        { "Run", "run", TM_DOC_NAME },
+        { "Input", "input", TM_DOC_WORD },
+        { "Names redacted", "redacted", TM_DOC_WORD },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     const bool is_redacted = tm_is(tm_of(content, "report.redacted"));
@@ -65,11 +65,11 @@ static void emit_program(const struct tm_content *content)
     (void)snprintf(summary, sizeof(summary), "%.60s, version %lld", tm_text(tm_of(content, "schema")),
                    (long long)tm_int(tm_of(content, "schema_version")));
     put_input(input, tm_of(content, "input.files"));
-    cell[0] = tm_cell_of_text(TM_CELL_WORD, program);
-    cell[1] = tm_cell_of_text(TM_CELL_WORD, summary);
-    cell[2] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_of(content, "input.run")));
-    cell[3] = tm_cell_of_text(TM_CELL_WORD, input);
-    cell[4] = tm_cell_of_text(TM_CELL_WORD, "yes (--redact)");
+    cell[0] = tm_cell_of_text(TM_DOC_WORD, program);
+    cell[1] = tm_cell_of_text(TM_DOC_WORD, summary);
+    cell[2] = tm_cell_of_text(TM_DOC_NAME, tm_text(tm_of(content, "input.run")));
+    cell[3] = tm_cell_of_text(TM_DOC_WORD, input);
+    cell[4] = tm_cell_of_text(TM_DOC_WORD, "yes (--redact)");
     if (content->medium->room.is_short) {
         tm_emit(content, TM_TONE_QUIET, "%s from %s%s%.200s. Figures: %s%s.", program, input,
                 *tm_text(tm_of(content, "input.run")) ? " of " : "", tm_text(tm_of(content, "input.run")), summary,
@@ -89,10 +89,10 @@ static void emit_program(const struct tm_content *content)
 static void emit_choices(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Option", "option", TM_CELL_WORD },
-        { "Here", "here", TM_CELL_WORD },
-        { "Default", "default", TM_CELL_WORD },
-        { "Meaning", "meaning", TM_CELL_PROSE },
+        { "Option", "option", TM_DOC_WORD },
+        { "Here", "here", TM_DOC_WORD },
+        { "Default", "default", TM_DOC_WORD },
+        { "Meaning", "meaning", TM_DOC_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[TOLD][COLUMNS];
@@ -106,10 +106,10 @@ static void emit_choices(const struct tm_content *content)
             (content->medium->room.is_short && strcmp(setting(content, i), option->fallback) == 0))
             continue;
         (void)snprintf(name[n], TEXT_BYTES, "--%s", option->name);
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, name[n]);
-        cell[n][1] = tm_cell_of_text(TM_CELL_WORD, setting(content, i));
-        cell[n][2] = tm_cell_of_text(TM_CELL_WORD, option->fallback);
-        cell[n++][3] = tm_cell_of_text(TM_CELL_PROSE, option->help);
+        cell[n][0] = tm_cell_of_text(TM_DOC_WORD, name[n]);
+        cell[n][1] = tm_cell_of_text(TM_DOC_WORD, setting(content, i));
+        cell[n][2] = tm_cell_of_text(TM_DOC_WORD, option->fallback);
+        cell[n++][3] = tm_cell_of_text(TM_DOC_PROSE, option->help);
     }
     tm_emit_table(content,
                   &(struct tm_table){ .id = "choices",
@@ -134,9 +134,9 @@ static void add_change(struct changes *changes, const struct tm_value *row)
 {
     struct tm_cell *cell = changes->cell[changes->count];
 
-    cell[0] = tm_cell_of_value(TM_CELL_WORD, tm_get(row, "title"));
-    cell[1] = tm_cell_of_text(TM_CELL_WORD, changes->here[changes->count]);
-    cell[2] = tm_cell_of_text(TM_CELL_WORD, changes->built_in[changes->count]);
+    cell[0] = tm_cell_of_value(TM_DOC_WORD, tm_get(row, "title"));
+    cell[1] = tm_cell_of_text(TM_DOC_WORD, changes->here[changes->count]);
+    cell[2] = tm_cell_of_text(TM_DOC_WORD, changes->built_in[changes->count]);
     changes->count++;
 }
 
@@ -336,9 +336,9 @@ static void put_touched(char *out, const struct tm_value *mark, const struct tm_
 static void emit_marks(const struct tm_content *content, const struct tm_value *marks)
 {
     static const struct tm_column columns[] = {
-        { "Mark", "mark", TM_CELL_WORD },
-        { "Problem", "text", TM_CELL_PROSE },
-        { "Touches", "sections", TM_CELL_PROSE },
+        { "Mark", "mark", TM_DOC_WORD },
+        { "Problem", "text", TM_DOC_PROSE },
+        { "Touches", "sections", TM_DOC_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[TM_MARKS_SHOWN][COLUMNS];
@@ -348,9 +348,9 @@ static void emit_marks(const struct tm_content *content, const struct tm_value *
     for (; n < tm_length(marks) && n < TM_MARKS_SHOWN; n++) {
         (void)snprintf(sign[n], SIGN_BYTES, "[%c]", tm_mark_letter(n));
         put_touched(touched[n], tm_at(marks, n), content->summary);
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, sign[n]);
-        cell[n][1] = tm_cell_of_value(TM_CELL_PROSE, tm_get(tm_at(marks, n), "text"));
-        cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, touched[n]);
+        cell[n][0] = tm_cell_of_text(TM_DOC_WORD, sign[n]);
+        cell[n][1] = tm_cell_of_value(TM_DOC_PROSE, tm_get(tm_at(marks, n), "text"));
+        cell[n][2] = tm_cell_of_text(TM_DOC_PROSE, touched[n]);
     }
     tm_emit_table(content,
                   &(struct tm_table){ .id = "marks",
@@ -385,8 +385,8 @@ static void emit_of_files(const struct tm_content *content, const struct tm_valu
         const struct tm_value *texts = tm_get(tm_at(files, i), key);
 
         for (size_t k = 0; k < tm_length(texts) && n < TEXTS_MOST; k++, n++) {
-            cell[n][0] = tm_cell_of_value(TM_CELL_NAME, tm_get(tm_at(files, i), "path"));
-            cell[n][1] = tm_cell_of_value(TM_CELL_PROSE, tm_at(texts, k));
+            cell[n][0] = tm_cell_of_value(TM_DOC_NAME, tm_get(tm_at(files, i), "path"));
+            cell[n][1] = tm_cell_of_value(TM_DOC_PROSE, tm_at(texts, k));
         }
         more += tm_length(texts);
     }
@@ -406,7 +406,7 @@ static void emit_warnings(const struct tm_content *content, const struct tm_valu
     size_t n = 0;
 
     for (; n < tm_length(warnings) && n < TEXTS_MOST; n++)
-        cell[n] = tm_cell_of_value(TM_CELL_PROSE, tm_at(warnings, n));
+        cell[n] = tm_cell_of_value(TM_DOC_PROSE, tm_at(warnings, n));
     tm_emit_table(content, &(struct tm_table){ .id = "warnings",
                                                .caption = "Profiler warnings",
                                                .shows = "text prose = Warning",
@@ -478,8 +478,8 @@ static void emit_classes(const struct tm_content *content, const struct tm_value
     for (size_t i = 0; i < tm_length(classes) && n < CLASSES_MOST; i++) {
         if (tm_int(tm_value_at(classes, i)) == 0)
             continue;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, words_of_class(tm_key_at(classes, i)));
-        cell[n++][1] = tm_cell_of_value(TM_CELL_COUNT, tm_value_at(classes, i));
+        cell[n][0] = tm_cell_of_text(TM_DOC_WORD, words_of_class(tm_key_at(classes, i)));
+        cell[n++][1] = tm_cell_of_value(TM_DOC_COUNT, tm_value_at(classes, i));
     }
     tm_emit_table(content, &(struct tm_table){ .id = "event-classes",
                                                .caption = "Events by kind",
@@ -517,10 +517,10 @@ enum { KPIS_MOST = 64, LABEL_BYTES = 320 };
 static void emit_figures(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Figure", "title", TM_CELL_WORD },
-        { "Good", "good", TM_CELL_WORD },
-        { "Bad", "bad", TM_CELL_WORD },
-        { "Definition", "definition", TM_CELL_PROSE },
+        { "Figure", "title", TM_DOC_WORD },
+        { "Good", "good", TM_DOC_WORD },
+        { "Bad", "bad", TM_DOC_WORD },
+        { "Definition", "definition", TM_DOC_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     struct tm_cell cell[KPIS_MOST][COLUMNS];
@@ -531,10 +531,10 @@ static void emit_figures(const struct tm_content *content)
     for (; n < tm_kpi_count(content->summary) && n < KPIS_MOST; n++) {
         tm_kpi_at(&kpi[n], content->summary, n);
         has_limits |= *kpi[n].good || *kpi[n].bad;
-        cell[n][0] = tm_cell_of_text(TM_CELL_WORD, kpi[n].title);
-        cell[n][1] = tm_cell_of_text(TM_CELL_WORD, kpi[n].good);
-        cell[n][2] = tm_cell_of_text(TM_CELL_WORD, kpi[n].bad);
-        cell[n][3] = tm_cell_of_text(TM_CELL_PROSE, kpi[n].definition);
+        cell[n][0] = tm_cell_of_text(TM_DOC_WORD, kpi[n].title);
+        cell[n][1] = tm_cell_of_text(TM_DOC_WORD, kpi[n].good);
+        cell[n][2] = tm_cell_of_text(TM_DOC_WORD, kpi[n].bad);
+        cell[n][3] = tm_cell_of_text(TM_DOC_PROSE, kpi[n].definition);
     }
     tm_emit_table(content,
                   &(struct tm_table){
@@ -670,9 +670,9 @@ static void emit_terms(const struct tm_content *content)
         if (!use.is_used[i])
             continue;
         terms->place[n] = (int)i;
-        terms->cell[n][0] = tm_cell_of_text(TM_CELL_WORD, title_of(content, &tm_terms[i]));
-        terms->cell[n][1] = tm_cell_of_text(TM_CELL_PROSE, put_labels(terms->labels[n], tm_terms[i].labels));
-        terms->cell[n][2] = tm_cell_of_text(TM_CELL_PROSE, tm_term_text((int)i, terms->texts[n]));
+        terms->cell[n][0] = tm_cell_of_text(TM_DOC_WORD, title_of(content, &tm_terms[i]));
+        terms->cell[n][1] = tm_cell_of_text(TM_DOC_PROSE, put_labels(terms->labels[n], tm_terms[i].labels));
+        terms->cell[n][2] = tm_cell_of_text(TM_DOC_PROSE, tm_term_text((int)i, terms->texts[n]));
         n++;
     }
     tm_emit_table(content,
@@ -735,9 +735,9 @@ static bool emit_all_hold(const struct tm_content *content, const struct tm_valu
 static void emit_checks(const struct tm_content *content)
 {
     static const struct tm_column columns[] = {
-        { "Check", "title", TM_CELL_PROSE },       { "Result", "holds", TM_CELL_WORD },
-        { "Expected", "expected", TM_CELL_COUNT }, { "Found", "found", TM_CELL_COUNT },
-        { "Unit", "unit", TM_CELL_WORD },          { "Where", "where", TM_CELL_NAME | TM_RARE },
+        { "Check", "title", TM_DOC_PROSE },       { "Result", "holds", TM_DOC_WORD },
+        { "Expected", "expected", TM_DOC_COUNT }, { "Found", "found", TM_DOC_COUNT },
+        { "Unit", "unit", TM_DOC_WORD },          { "Where", "where", TM_DOC_NAME | TM_RARE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
     const struct tm_value *list = tm_of(content, "checks");
@@ -751,8 +751,8 @@ static void emit_checks(const struct tm_content *content)
 
         for (size_t i = 0; i < COLUMNS; i++)
             cell[rows][i] = tm_cell_of_value(tm_column_kind(&columns[i]), tm_get(check, columns[i].key));
-        cell[rows][1] = tm_cell_of_text(TM_CELL_WORD, result_of(check));
-        cell[rows][5] = tm_cell_of_text(TM_CELL_NAME, tm_text(tm_get(check, "where")));
+        cell[rows][1] = tm_cell_of_text(TM_DOC_WORD, result_of(check));
+        cell[rows][5] = tm_cell_of_text(TM_DOC_NAME, tm_text(tm_get(check, "where")));
     }
     tm_emit_table(content,
                   &(struct tm_table){
@@ -804,8 +804,8 @@ static void add_section(struct reasons *reasons, const char *title, const char *
         return;
     if (at == reasons->count) {
         reasons->titles[at][0] = 0;
-        reasons->cell[at][0] = tm_cell_of_text(TM_CELL_PROSE, reasons->titles[at]);
-        reasons->cell[at][1] = tm_cell_of_text(TM_CELL_PROSE, why);
+        reasons->cell[at][0] = tm_cell_of_text(TM_DOC_PROSE, reasons->titles[at]);
+        reasons->cell[at][1] = tm_cell_of_text(TM_DOC_PROSE, why);
         reasons->count++;
     }
     add_title(reasons->titles[at], title);

@@ -86,7 +86,7 @@ static void emit_mode(const struct tm_content *content)
     const struct tm_value *total = tm_of(content, "work.total_change_pct"),
                           *each = tm_of(content, "work.device_change_pct");
     const long long within = (long long)tm_int(tm_of(content, "work.same_within_pct"));
-    struct tm_cell cell[2] = { tm_cell_of_value(TM_CELL_PCT, total), tm_cell_of_value(TM_CELL_PCT, each) };
+    struct tm_cell cell[2] = { tm_cell_of_value(TM_DOC_PERCENT, total), tm_cell_of_value(TM_DOC_PERCENT, each) };
     char text[2][TM_FORMAT_BYTES];
 
     cell[0].is_change = cell[1].is_change = true;

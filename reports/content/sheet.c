@@ -157,11 +157,11 @@ void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double
     share_out(sheet, true, natural, room - fixed, actual);
 }
 
-static enum tm_column_kind kind_of(enum tm_cell_kind kind)
+static enum tm_column_kind kind_of(enum tm_doc_kind kind)
 {
-    if (tm_kind_is_number(kind))
+    if (tm_doc_is_number(kind))
         return TM_COLUMN_NUMBER;
-    return kind == TM_CELL_NAME ? TM_COLUMN_NAME : kind == TM_CELL_PROSE ? TM_COLUMN_PROSE : TM_COLUMN_WORD;
+    return kind == TM_DOC_NAME ? TM_COLUMN_NAME : kind == TM_DOC_PROSE ? TM_COLUMN_PROSE : TM_COLUMN_WORD;
 }
 
 /* Figures have the room of their cell; texts are borrowed. */

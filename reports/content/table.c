@@ -13,32 +13,11 @@
 #include "reports/chart/chart.h"
 #include "reports/format/format.h"
 
-const char *tm_kind_unit(enum tm_cell_kind kind)
-{
-    switch (kind) {
-    case TM_CELL_TIME:
-    case TM_CELL_MOMENT:
-        return "ps";
-    case TM_CELL_DATE:
-        return "ns";
-    case TM_CELL_BYTES:
-        return "bytes";
-    case TM_CELL_RATE:
-        return "bytes/s";
-    case TM_CELL_FLOP_RATE:
-        return "FLOP/s";
-    case TM_CELL_PCT:
-        return "%";
-    default:
-        return "";
-    }
-}
-
 struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_value *whole)
 {
     if (!tm_has(part) || tm_double(whole) <= 0)
-        return tm_cell_of_text(TM_CELL_PCT, "");
-    return tm_cell_of_double(TM_CELL_PCT, 100 * tm_double(part) / tm_double(whole));
+        return tm_cell_of_text(TM_DOC_PERCENT, "");
+    return tm_cell_of_double(TM_DOC_PERCENT, 100 * tm_double(part) / tm_double(whole));
 }
 
 bool tm_cell_is_empty(const struct tm_cell *cell)
@@ -113,20 +92,20 @@ static const char *const terms[][2] = {
 };
 
 /* A text in the words of its kind. */
-static const char *worded(enum tm_cell_kind kind, const char *text, const struct tm_value *summary)
+static const char *worded(enum tm_doc_kind kind, const char *text, const struct tm_value *summary)
 {
     switch (kind) {
-    case TM_CELL_DEVICE:
+    case TM_DOC_DEVICE:
         return tm_shown_device(summary, text);
-    case TM_CELL_HOST:
+    case TM_DOC_HOST:
         return tm_shown_host(summary, text);
-    case TM_CELL_CAUSE:
+    case TM_DOC_CAUSE:
         return tm_cause_title(text);
-    case TM_CELL_DIRECTION:
+    case TM_DOC_DIRECTION:
         return tm_direction_title(text);
-    case TM_CELL_SOURCE:
+    case TM_DOC_SOURCE:
         return tm_format_word(TM_PAIRS(sources), text, text);
-    case TM_CELL_TERM:
+    case TM_DOC_TERM:
         return tm_format_word(TM_PAIRS(terms), text, text);
     default:
         return text;
@@ -153,23 +132,23 @@ static const char *shown_text(const struct tm_cell *cell, const struct tm_value 
 static const char *shown(const struct tm_cell *cell, const struct tm_value *summary, char *out)
 {
     switch (cell->kind) {
-    case TM_CELL_TIME:
+    case TM_DOC_TIME:
         return tm_format_time(out, whole_of(cell));
-    case TM_CELL_MOMENT:
+    case TM_DOC_MOMENT:
         return tm_format_moment(out, whole_of(cell));
-    case TM_CELL_DATE:
+    case TM_DOC_DATE:
         return tm_format_date(out, whole_of(cell));
-    case TM_CELL_COUNT:
+    case TM_DOC_COUNT:
         return tm_format_count(out, whole_of(cell));
-    case TM_CELL_BYTES:
+    case TM_DOC_BYTES:
         return tm_format_bytes(out, number_of(cell));
-    case TM_CELL_RATE:
+    case TM_DOC_RATE:
         return tm_format_rate(out, number_of(cell));
-    case TM_CELL_FLOP_RATE:
+    case TM_DOC_FLOP_RATE:
         return tm_format_flop_rate(out, number_of(cell));
-    case TM_CELL_PCT:
+    case TM_DOC_PERCENT:
         return tm_format_pct(out, number_of(cell));
-    case TM_CELL_NUMBER:
+    case TM_DOC_NUMBER:
         return tm_format_number(out, number_of(cell));
     default:
         return shown_text(cell, summary, out);
@@ -185,11 +164,11 @@ static const char *shown_change(const struct tm_cell *cell, const struct tm_valu
 
     if (size == 0)
         return shown(&plain, summary, out);
-    if (cell->kind == TM_CELL_PCT && size < 0.005) {
+    if (cell->kind == TM_DOC_PERCENT && size < 0.005) {
         (void)snprintf(out, TM_FORMAT_BYTES, "< 0.01%%");
         return out;
     }
-    if (cell->kind == TM_CELL_PCT)
+    if (cell->kind == TM_DOC_PERCENT)
         (void)snprintf(text, sizeof(text), "%.*f%%", size < 9.995 ? 2 : size < 999.5 ? 1 : 0, size);
     else
         (void)snprintf(text, sizeof(text), "%s", shown(&plain, summary, out));
@@ -203,8 +182,8 @@ const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *sum
         return "";
     if (cell->from == TM_FROM_TEXT)
         return worded(cell->kind, cell->text, summary);
-    return cell->is_change && tm_kind_is_number(cell->kind) ? shown_change(cell, summary, out)
-                                                            : shown(cell, summary, out);
+    return cell->is_change && tm_doc_is_number(cell->kind) ? shown_change(cell, summary, out)
+                                                           : shown(cell, summary, out);
 }
 
 const char *tm_cell_exact(const struct tm_cell *cell, char *out)
@@ -297,9 +276,9 @@ int tm_table_depth(const struct tm_table *table, size_t row)
 static const char *same_in_all(const struct tm_table *table, size_t column, const struct tm_value *summary)
 {
     const struct tm_column *c = &table->column[column];
-    const enum tm_cell_kind kind = tm_column_kind(c);
+    const enum tm_doc_kind kind = tm_column_kind(c);
     const bool may_fold =
-        kind == TM_CELL_DEVICE || kind == TM_CELL_PROSE || kind == TM_CELL_TERM || strcmp(c->key, "module") == 0;
+        kind == TM_DOC_DEVICE || kind == TM_DOC_PROSE || kind == TM_DOC_TERM || strcmp(c->key, "module") == 0;
     struct tm_cell first, cell;
     char text[TM_FORMAT_BYTES], other[TM_FORMAT_BYTES];
     const char *same;
@@ -420,7 +399,7 @@ const char *tm_table_link(const struct tm_table *table, size_t row)
     for (size_t c = 0; c < table->columns; c++) {
         const struct tm_cell cell = tm_table_cell(table, row, c);
 
-        if (cell.kind == TM_CELL_LINK && cell.from == TM_FROM_VALUE && tm_link_is_safe(tm_text(cell.value)))
+        if (cell.kind == TM_DOC_LINK && cell.from == TM_FROM_VALUE && tm_link_is_safe(tm_text(cell.value)))
             return tm_text(cell.value);
     }
     return NULL;
@@ -436,8 +415,8 @@ static void choose_columns(struct tm_layout *layout, const struct tm_room *room)
         const char *same;
 
         if ((room->is_paper && (column->shape & TM_WIDE)) ||
-            ((room->is_paper || room->has_links) && tm_column_kind(column) == TM_CELL_LINK) ||
-            (tm_column_kind(column) == TM_CELL_HOST && !has_hosts) || is_all_zero(layout, c) || is_not_given(layout, c))
+            ((room->is_paper || room->has_links) && tm_column_kind(column) == TM_DOC_LINK) ||
+            (tm_column_kind(column) == TM_DOC_HOST && !has_hosts) || is_all_zero(layout, c) || is_not_given(layout, c))
             continue;
         same = same_in_all(table, c, layout->summary);
         if (same)
@@ -542,7 +521,7 @@ struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column)
     const struct tm_column *c = &layout->table->column[column];
     const struct tm_value *v = *c->key ? tm_path(layout->table->total, c->key) : NULL;
 
-    if (!tm_kind_is_number(tm_column_kind(c)) || !tm_has(v))
+    if (!tm_doc_is_number(tm_column_kind(c)) || !tm_has(v))
         return tm_cell_of_text(tm_column_kind(c), "");
     return cell_of(c, v);
 }

@@ -88,7 +88,7 @@ static void add_part(struct parts *parts, struct tm_cell title, const struct tm_
         return;
     row = parts->cell[parts->count++];
     row[0] = title;
-    row[1] = tm_cell_of_value(TM_CELL_TIME, part);
+    row[1] = tm_cell_of_value(TM_DOC_TIME, part);
     row[2] = tm_cell_of_share(part, parts->total);
 }
 
@@ -98,13 +98,13 @@ static void emit_parts(const struct tm_content *content, const struct tm_value *
                           *idle = tm_get(of, "idle_ps");
     struct parts parts = { .total = tm_get(of, "total_ps") };
 
-    add_part(&parts, tm_cell_of_text(TM_CELL_WORD, "compute"), tm_get(of, "compute_ps"));
-    add_part(&parts, tm_cell_of_text(TM_CELL_WORD, "exposed collectives"), tm_get(of, "exposed_collective_ps"));
+    add_part(&parts, tm_cell_of_text(TM_DOC_WORD, "compute"), tm_get(of, "compute_ps"));
+    add_part(&parts, tm_cell_of_text(TM_DOC_WORD, "exposed collectives"), tm_get(of, "exposed_collective_ps"));
     for (size_t i = 0; i < tm_length(copies); i++)
-        add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_direction(tm_key_at(copies, i))].label),
+        add_part(&parts, tm_cell_of_text(TM_DOC_WORD, tm_palette[tm_role_of_direction(tm_key_at(copies, i))].label),
                  tm_value_at(copies, i));
     for (size_t i = 0; i < tm_length(idle); i++)
-        add_part(&parts, tm_cell_of_text(TM_CELL_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
+        add_part(&parts, tm_cell_of_text(TM_DOC_WORD, tm_palette[tm_role_of_cause(tm_key_at(idle, i))].label),
                  tm_value_at(idle, i));
     tm_emit_table(content, &(struct tm_table){ .id = "step-parts",
                                                .caption = "Breakdown of the analyzed steps, all devices",

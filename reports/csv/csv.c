@@ -30,19 +30,19 @@ static bool is_told_by_path(const struct tm_table *table, size_t column)
     return false;
 }
 
-static const char *unit_of(enum tm_cell_kind kind)
+static const char *unit_of(enum tm_doc_kind kind)
 {
     switch (kind) {
-    case TM_CELL_TIME:
-    case TM_CELL_MOMENT:
+    case TM_DOC_TIME:
+    case TM_DOC_MOMENT:
         return "_ps";
-    case TM_CELL_BYTES:
+    case TM_DOC_BYTES:
         return "_bytes";
-    case TM_CELL_PCT:
+    case TM_DOC_PERCENT:
         return "_pct";
-    case TM_CELL_RATE:
+    case TM_DOC_RATE:
         return "_bytes_per_s";
-    case TM_CELL_FLOP_RATE:
+    case TM_DOC_FLOP_RATE:
         return "_per_s"; /* paths of them say that they are FLOP */
     default:
         return "";
@@ -165,7 +165,7 @@ static void put_list(struct csv *c, const struct tm_value *list)
         return;
     (void)fputc('"', c->file);
     for (size_t i = 0; i < tm_length(list); i++) {
-        const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, tm_at(list, i));
+        const struct tm_cell cell = tm_cell_of_value(TM_DOC_WORD, tm_at(list, i));
         const char *text = tm_type_of(cell.value) == TM_STRING ? tm_text(cell.value) : tm_cell_exact(&cell, number);
 
         if (i > 0)
@@ -196,7 +196,7 @@ static void put_cell(struct csv *c, const struct tm_cell *cell)
 
 static void put_value(struct csv *c, const struct tm_value *value)
 {
-    const struct tm_cell cell = tm_cell_of_value(TM_CELL_WORD, value);
+    const struct tm_cell cell = tm_cell_of_value(TM_DOC_WORD, value);
 
     put_cell(c, &cell);
 }
@@ -263,7 +263,7 @@ static void describe_column(struct csv *c, const char *name, const struct tm_tab
     put_text(c, name);
     put_text(c, key);
     put_text(c, table->column[column].title);
-    put_text(c, tm_kind_unit(tm_column_kind(&table->column[column])));
+    put_text(c, tm_doc_unit(tm_column_kind(&table->column[column])));
     end_line(c);
     c->column_count++;
 }

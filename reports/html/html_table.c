@@ -156,23 +156,23 @@ struct writer {
     struct tm_layout layout;
 };
 
-static enum tm_cell_kind kind_of(const struct writer *out, size_t shown)
+static enum tm_doc_kind kind_of(const struct writer *out, size_t shown)
 {
     return tm_column_kind(&out->table->column[out->layout.column[shown]]);
 }
 
-static bool is_name(enum tm_cell_kind kind)
+static bool is_name(enum tm_doc_kind kind)
 {
-    return kind == TM_CELL_NAME || kind == TM_CELL_DEVICE || kind == TM_CELL_HOST;
+    return kind == TM_DOC_NAME || kind == TM_DOC_DEVICE || kind == TM_DOC_HOST;
 }
 
-static const char *class_of(enum tm_cell_kind kind)
+static const char *class_of(enum tm_doc_kind kind)
 {
-    return tm_kind_is_number(kind) ? "n"
-           : kind == TM_CELL_NAME  ? "name"
-           : is_name(kind)         ? "id"
-           : kind == TM_CELL_PROSE ? "prose"
-                                   : "word";
+    return tm_doc_is_number(kind) ? "n"
+           : kind == TM_DOC_NAME  ? "name"
+           : is_name(kind)        ? "id"
+           : kind == TM_DOC_PROSE ? "prose"
+                                  : "word";
 }
 
 /* --- cells --- */
@@ -185,7 +185,7 @@ static void put_shown(struct writer *out, const struct tm_cell *cell, size_t cha
         tm_htmlw_text(out->w, none);
     else if (is_name(cell->kind))
         tm_page_name(out->page, tm_cell_shown(cell, out->page->summary, text), chars);
-    else if (tm_kind_is_number(cell->kind))
+    else if (tm_doc_is_number(cell->kind))
         tm_htmlw_text(out->w, tm_cell_shown(cell, out->page->summary, text));
     else
         tm_page_text(out->page, tm_cell_shown(cell, out->page->summary, text));
@@ -222,7 +222,7 @@ static void put_cell_class(struct writer *out, const struct tm_cell *cell, size_
 static void put_cell(struct writer *out, size_t row, size_t shown)
 {
     const struct tm_cell cell = tm_table_cell(out->table, row, out->layout.column[shown]);
-    const bool is_number = tm_kind_is_number(cell.kind), is_header = shown == 0 && !is_number;
+    const bool is_number = tm_doc_is_number(cell.kind), is_header = shown == 0 && !is_number;
     const char *link = shown == 0 ? tm_table_link(out->table, row) : NULL;
     char exact[TM_FORMAT_BYTES];
 
@@ -245,10 +245,10 @@ static void put_head(struct writer *out)
     tm_htmlw_open(out->w, "tr");
     for (size_t i = 0; i < out->layout.columns; i++) {
         tm_htmlw_open_with(out->w, "th", "scope", "col", NULL);
-        if (tm_kind_is_number(kind_of(out, i)))
+        if (tm_doc_is_number(kind_of(out, i)))
             tm_htmlw_attr(out->w, "class", "n");
-        if (*tm_kind_unit(kind_of(out, i)))
-            tm_htmlw_attr(out->w, "data-unit", tm_kind_unit(kind_of(out, i)));
+        if (*tm_doc_unit(kind_of(out, i)))
+            tm_htmlw_attr(out->w, "data-unit", tm_doc_unit(kind_of(out, i)));
         tm_page_label(out->page, out->table->column[out->layout.column[i]].title);
         tm_htmlw_close(out->w);
     }

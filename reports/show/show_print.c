@@ -60,7 +60,7 @@ static struct column *add_column(struct answer *a, const char *path, const struc
     memcpy(c->path, path, strlen(path) + 1);
     (void)snprintf(c->title, sizeof(c->title), "%s", field->title && !strchr(path, '.') ? field->title : path);
     c->field = field;
-    c->shape = tm_cell_kind_of(field);
+    c->shape = tm_shown_kind(field);
     if (kind == TM_DOC_CHANGE || kind == TM_DOC_CHANGE_PCT)
         c->shape |= TM_CHANGE;
     return c;
@@ -254,7 +254,7 @@ static void join_list(char out[LIST_BYTES], const struct tm_value *list)
         return;
     }
     for (size_t i = 0; i < tm_length(list) && used < LIST_BYTES; i++) {
-        const struct tm_cell cell = tm_cell_of_value(TM_CELL_NUMBER, tm_at(list, i));
+        const struct tm_cell cell = tm_cell_of_value(TM_DOC_NUMBER, tm_at(list, i));
         const bool is_text = tm_type_of(cell.value) == TM_STRING;
 
         used += (size_t)snprintf(out + used, LIST_BYTES - used, "%s%s",
@@ -275,14 +275,14 @@ static const char *unit_beside(const struct column *c, const struct tm_value *ro
 }
 
 /* A figure is shown as its field has it. */
-static enum tm_cell_kind kind_of(const struct answer *a, const struct column *c, const struct tm_value *row)
+static enum tm_doc_kind kind_of(const struct answer *a, const struct column *c, const struct tm_value *row)
 {
     struct tm_doc_place place;
 
     if (a->table.has_figures && strcmp(c->path, "value") == 0 &&
         tm_doc_place_at(&place, tm_document_of(a->root)->fields->fields, tm_text(tm_get(row, "path"))))
-        return tm_cell_kind_of(place.field);
-    return (enum tm_cell_kind)(c->shape & (TM_WIDE - 1));
+        return tm_shown_kind(place.field);
+    return (enum tm_doc_kind)(c->shape & (TM_WIDE - 1));
 }
 
 static void add_cell(struct answer *a, struct tm_sheet *sheet, const struct column *c, const struct tm_value *row)
@@ -298,7 +298,7 @@ static void add_cell(struct answer *a, struct tm_sheet *sheet, const struct colu
         tm_sheet_prose(sheet, "%s", list);
     } else if (a->table.has_figures && !tm_has(value) && strcmp(c->path, "value") == 0 && *tm_why(value)) {
         tm_sheet_prose(sheet, "not recorded (%.500s)", tm_why(value));
-    } else if (*unit && (cell.kind == TM_CELL_NUMBER || cell.kind == TM_CELL_WORD)) {
+    } else if (*unit && (cell.kind == TM_DOC_NUMBER || cell.kind == TM_DOC_WORD)) {
         (void)snprintf(tm_sheet_room(sheet), TM_SHEET_CELL_BYTES, "%s", tm_format_unit(shown, tm_double(value), unit));
     } else {
         text = tm_cell_shown(&cell, a->root, shown);
@@ -318,13 +318,13 @@ static bool is_long(const struct answer *a, const struct column *c)
 
 static enum tm_column_kind sheet_kind(const struct answer *a, const struct column *c)
 {
-    const enum tm_cell_kind kind = (enum tm_cell_kind)(c->shape & (TM_WIDE - 1));
+    const enum tm_doc_kind kind = (enum tm_doc_kind)(c->shape & (TM_WIDE - 1));
 
     if (is_long(a, c))
         return TM_COLUMN_PROSE;
-    if (tm_kind_is_number(kind))
+    if (tm_doc_is_number(kind))
         return TM_COLUMN_NUMBER;
-    return kind == TM_CELL_NAME ? TM_COLUMN_NAME : kind == TM_CELL_PROSE ? TM_COLUMN_PROSE : TM_COLUMN_WORD;
+    return kind == TM_DOC_NAME ? TM_COLUMN_NAME : kind == TM_DOC_PROSE ? TM_COLUMN_PROSE : TM_COLUMN_WORD;
 }
 
 static size_t fill(void *of, struct tm_sheet *sheet, size_t from)

@@ -55,34 +55,34 @@ static void assert_exact(struct tm_cell cell, const char *exact)
 static void numbers_have_the_form_of_their_kind(void **state)
 {
     static const struct {
-        enum tm_cell_kind kind;
+        enum tm_doc_kind kind;
         int64_t whole;
         const char *shown;
     } wholes[] = {
-        { TM_CELL_TIME, 1500000, "1.50 \xc2\xb5s" },
-        { TM_CELL_MOMENT, 1500000000, "0.001500000 s" },
-        { TM_CELL_COUNT, 1234567, "1,234,567" },
-        { TM_CELL_BYTES, 1024, "1.00 KiB" },
-        { TM_CELL_RATE, 12300000000, "12.3 GB/s" },
-        { TM_CELL_FLOP_RATE, 61900000000000, "61.9 TFLOP/s" },
-        { TM_CELL_PCT, 45, "45.0%" },
-        { TM_CELL_NUMBER, 1230000, "1,230,000" },
-        { TM_CELL_WORD, 1234567, "1234567" }, /* a name that is a number */
+        { TM_DOC_TIME, 1500000, "1.50 \xc2\xb5s" },
+        { TM_DOC_MOMENT, 1500000000, "0.001500000 s" },
+        { TM_DOC_COUNT, 1234567, "1,234,567" },
+        { TM_DOC_BYTES, 1024, "1.00 KiB" },
+        { TM_DOC_RATE, 12300000000, "12.3 GB/s" },
+        { TM_DOC_FLOP_RATE, 61900000000000, "61.9 TFLOP/s" },
+        { TM_DOC_PERCENT, 45, "45.0%" },
+        { TM_DOC_NUMBER, 1230000, "1,230,000" },
+        { TM_DOC_WORD, 1234567, "1234567" }, /* a name that is a number */
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(wholes) / sizeof(wholes[0]); i++)
         assert_shown(tm_cell_of_int(wholes[i].kind, wholes[i].whole), wholes[i].shown);
-    assert_shown(tm_cell_of_double(TM_CELL_PCT, 12.345), "12.3%");
-    assert_shown(tm_cell_of_double(TM_CELL_COUNT, 12.6), "12");
-    assert_shown(tm_cell_of_double(TM_CELL_WORD, 0.5), "0.500");
-    assert_shown(tm_cell_of_int(TM_CELL_TIME, 0), "0 s");
+    assert_shown(tm_cell_of_double(TM_DOC_PERCENT, 12.345), "12.3%");
+    assert_shown(tm_cell_of_double(TM_DOC_COUNT, 12.6), "12");
+    assert_shown(tm_cell_of_double(TM_DOC_WORD, 0.5), "0.500");
+    assert_shown(tm_cell_of_int(TM_DOC_TIME, 0), "0 s");
 }
 
 /* A summary from elsewhere may hold any number; the size of the least one is past those of 64 bits. */
 static void numbers_at_the_ends_of_the_range_are_shown(void **state)
 {
-    struct tm_cell change = tm_cell_of_int(TM_CELL_TIME, INT64_MIN);
+    struct tm_cell change = tm_cell_of_int(TM_DOC_TIME, INT64_MIN);
     char most[TM_FORMAT_BYTES], shown[TM_FORMAT_BYTES + 1];
 
     (void)state;
@@ -90,58 +90,58 @@ static void numbers_at_the_ends_of_the_range_are_shown(void **state)
     (void)snprintf(shown, sizeof(shown), "-%s", most);
     change.is_change = true;
     assert_shown(change, shown);
-    assert_shown(tm_cell_of_double(TM_CELL_TIME, 1e300), most);
-    assert_shown(tm_cell_of_double(TM_CELL_TIME, -1e300), shown);
+    assert_shown(tm_cell_of_double(TM_DOC_TIME, 1e300), most);
+    assert_shown(tm_cell_of_double(TM_DOC_TIME, -1e300), shown);
 }
 
 static void values_of_the_summary_have_it_too(void **state)
 {
     (void)state;
-    assert_shown(tm_cell_of_value(TM_CELL_TIME, of("ps")), "1.50 \xc2\xb5s");
-    assert_shown(tm_cell_of_value(TM_CELL_PCT, of("share")), "12.3%");
-    assert_shown(tm_cell_of_value(TM_CELL_COUNT, of("negative")), "-3");
-    assert_shown(tm_cell_of_value(TM_CELL_WORD, of("step")), "12345");
-    assert_shown(tm_cell_of_value(TM_CELL_WORD, of("yes")), "yes");
-    assert_shown(tm_cell_of_value(TM_CELL_WORD, of("no")), "no");
-    assert_shown(tm_cell_of_value(TM_CELL_NAME, of("name")), "a \xe2\x80\xae name");
-    assert_shown(tm_cell_of_value(TM_CELL_NAME, of("ps")), "1500000");
+    assert_shown(tm_cell_of_value(TM_DOC_TIME, of("ps")), "1.50 \xc2\xb5s");
+    assert_shown(tm_cell_of_value(TM_DOC_PERCENT, of("share")), "12.3%");
+    assert_shown(tm_cell_of_value(TM_DOC_COUNT, of("negative")), "-3");
+    assert_shown(tm_cell_of_value(TM_DOC_WORD, of("step")), "12345");
+    assert_shown(tm_cell_of_value(TM_DOC_WORD, of("yes")), "yes");
+    assert_shown(tm_cell_of_value(TM_DOC_WORD, of("no")), "no");
+    assert_shown(tm_cell_of_value(TM_DOC_NAME, of("name")), "a \xe2\x80\xae name");
+    assert_shown(tm_cell_of_value(TM_DOC_NAME, of("ps")), "1500000");
 }
 
 static void texts_have_the_words_of_their_kind(void **state)
 {
     static const struct {
-        enum tm_cell_kind kind;
+        enum tm_doc_kind kind;
         const char *text, *shown;
     } texts[] = {
-        { TM_CELL_WORD, "none", "none" },
-        { TM_CELL_NAME, "none", "none" },
-        { TM_CELL_PROSE, "A sentence.", "A sentence." },
-        { TM_CELL_SOURCE, "host", "step markers on the host" },
-        { TM_CELL_SOURCE, "elsewhere", "elsewhere" },
-        { TM_CELL_DIRECTION, "h2d", "host to device" },
-        { TM_CELL_DIRECTION, "other", "of unknown direction" },
-        { TM_CELL_TERM, "none", "nothing" },
-        { TM_CELL_TERM, "compute", "computing" },
-        { TM_CELL_TERM, "shared_memory", "shared memory" },
-        { TM_CELL_TERM, "registers", "registers" },
-        { TM_CELL_TERM, "graph", "whole graphs" },
+        { TM_DOC_WORD, "none", "none" },
+        { TM_DOC_NAME, "none", "none" },
+        { TM_DOC_PROSE, "A sentence.", "A sentence." },
+        { TM_DOC_SOURCE, "host", "step markers on the host" },
+        { TM_DOC_SOURCE, "elsewhere", "elsewhere" },
+        { TM_DOC_DIRECTION, "h2d", "host to device" },
+        { TM_DOC_DIRECTION, "other", "of unknown direction" },
+        { TM_DOC_TERM, "none", "nothing" },
+        { TM_DOC_TERM, "compute", "computing" },
+        { TM_DOC_TERM, "shared_memory", "shared memory" },
+        { TM_DOC_TERM, "registers", "registers" },
+        { TM_DOC_TERM, "graph", "whole graphs" },
     };
     char out[TM_FORMAT_BYTES];
-    const struct tm_cell cause = tm_cell_of_text(TM_CELL_CAUSE, "device_wait");
+    const struct tm_cell cause = tm_cell_of_text(TM_DOC_CAUSE, "device_wait");
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         assert_shown(tm_cell_of_text(texts[i].kind, texts[i].text), texts[i].shown);
     assert_string_not_equal(tm_cell_shown(&cause, tm_doc_root(doc), out), "device_wait");
-    assert_shown(tm_cell_of_value(TM_CELL_DEVICE, of("device")), "job-0/gpu:0");
-    assert_shown(tm_cell_of_value(TM_CELL_HOST, of("host")), "job-1");
-    assert_shown(tm_cell_of_text(TM_CELL_HOST, "a stranger"), "a stranger");
+    assert_shown(tm_cell_of_value(TM_DOC_DEVICE, of("device")), "job-0/gpu:0");
+    assert_shown(tm_cell_of_value(TM_DOC_HOST, of("host")), "job-1");
+    assert_shown(tm_cell_of_text(TM_DOC_HOST, "a stranger"), "a stranger");
 }
 
 static void what_is_not_there_is_empty(void **state)
 {
     (void)state;
-    for (enum tm_cell_kind kind = TM_CELL_WORD; kind <= TM_CELL_NUMBER; kind++) {
+    for (enum tm_doc_kind kind = TM_DOC_WORD; kind <= TM_DOC_NUMBER; kind++) {
         assert_shown(tm_cell_of_value(kind, NULL), "");
         assert_shown(tm_cell_of_value(kind, of("nothing")), "");
         assert_shown(tm_cell_of_value(kind, of("none")), "");
@@ -154,11 +154,11 @@ static void what_is_not_there_is_empty(void **state)
 static void exact_numbers_lose_nothing(void **state)
 {
     (void)state;
-    assert_exact(tm_cell_of_value(TM_CELL_TIME, of("big")), "9007199254740993");
-    assert_exact(tm_cell_of_value(TM_CELL_PCT, of("share")), "12.345");
-    assert_exact(tm_cell_of_int(TM_CELL_BYTES, INT64_MIN), "-9223372036854775808");
-    assert_exact(tm_cell_of_double(TM_CELL_NUMBER, 0.1), "0.1");
-    assert_exact(tm_cell_of_value(TM_CELL_NAME, of("name")), "");
+    assert_exact(tm_cell_of_value(TM_DOC_TIME, of("big")), "9007199254740993");
+    assert_exact(tm_cell_of_value(TM_DOC_PERCENT, of("share")), "12.345");
+    assert_exact(tm_cell_of_int(TM_DOC_BYTES, INT64_MIN), "-9223372036854775808");
+    assert_exact(tm_cell_of_double(TM_DOC_NUMBER, 0.1), "0.1");
+    assert_exact(tm_cell_of_value(TM_DOC_NAME, of("name")), "");
 }
 
 static void a_share_needs_a_whole(void **state)
@@ -175,18 +175,18 @@ static void a_share_needs_a_whole(void **state)
 static void each_kind_of_number_has_its_unit(void **state)
 {
     (void)state;
-    assert_string_equal(tm_kind_unit(TM_CELL_TIME), "ps");
-    assert_string_equal(tm_kind_unit(TM_CELL_MOMENT), "ps");
-    assert_string_equal(tm_kind_unit(TM_CELL_BYTES), "bytes");
-    assert_string_equal(tm_kind_unit(TM_CELL_RATE), "bytes/s");
-    assert_string_equal(tm_kind_unit(TM_CELL_FLOP_RATE), "FLOP/s");
-    assert_string_equal(tm_kind_unit(TM_CELL_PCT), "%");
-    assert_string_equal(tm_kind_unit(TM_CELL_COUNT), "");
-    for (enum tm_cell_kind kind = TM_CELL_WORD; kind < TM_CELL_TIME; kind++) {
-        assert_string_equal(tm_kind_unit(kind), "");
-        assert_false(tm_kind_is_number(kind));
+    assert_string_equal(tm_doc_unit(TM_DOC_TIME), "ps");
+    assert_string_equal(tm_doc_unit(TM_DOC_MOMENT), "ps");
+    assert_string_equal(tm_doc_unit(TM_DOC_BYTES), "bytes");
+    assert_string_equal(tm_doc_unit(TM_DOC_RATE), "bytes/s");
+    assert_string_equal(tm_doc_unit(TM_DOC_FLOP_RATE), "FLOP/s");
+    assert_string_equal(tm_doc_unit(TM_DOC_PERCENT), "%");
+    assert_string_equal(tm_doc_unit(TM_DOC_COUNT), "");
+    for (enum tm_doc_kind kind = TM_DOC_WORD; kind < TM_DOC_TIME; kind++) {
+        assert_string_equal(tm_doc_unit(kind), "");
+        assert_false(tm_doc_is_number(kind));
     }
-    assert_true(tm_kind_is_number(TM_CELL_TIME) && tm_kind_is_number(TM_CELL_NUMBER));
+    assert_true(tm_doc_is_number(TM_DOC_TIME) && tm_doc_is_number(TM_DOC_NUMBER));
 }
 
 static void a_tone_is_that_of_its_word(void **state)

@@ -12,15 +12,15 @@ static struct tm_doc *doc;
 static const struct tm_room screen = { .rows = 500 }, paper = { .is_paper = true, .rows = 500 };
 
 static const struct tm_column columns[] = {
-    { "Name", "name", TM_CELL_NAME },
-    { "Host", "host", TM_CELL_HOST },
-    { "Device", "device", TM_CELL_DEVICE },
-    { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-    { "Time", "inner.time_ps", TM_CELL_TIME | TM_SUMS },
-    { "Rate", "rate", TM_CELL_RATE | TM_WIDE },
-    { "Never", "never", TM_CELL_COUNT },
-    { "Why", "reason", TM_CELL_PROSE },
-    { "Limit", "limit", TM_CELL_TERM },
+    { "Name", "name", TM_DOC_NAME },
+    { "Host", "host", TM_DOC_HOST },
+    { "Device", "device", TM_DOC_DEVICE },
+    { "Count", "count", TM_DOC_COUNT | TM_SUMS },
+    { "Time", "inner.time_ps", TM_DOC_TIME | TM_SUMS },
+    { "Rate", "rate", TM_DOC_RATE | TM_WIDE },
+    { "Never", "never", TM_DOC_COUNT },
+    { "Why", "reason", TM_DOC_PROSE },
+    { "Limit", "limit", TM_DOC_TERM },
 };
 enum { NAME, HOST, DEVICE, COUNT, TIME, RATE, NEVER, WHY, LIMIT, COLUMNS };
 
@@ -156,7 +156,7 @@ static void one_row_keeps_what_it_has(void **state)
 
 static void a_column_without_values_tells_the_commonest_reason(void **state)
 {
-    static const struct tm_column two[] = { { "Name", "n", TM_CELL_NAME }, { "Rate", "r", TM_CELL_RATE } };
+    static const struct tm_column two[] = { { "Name", "n", TM_DOC_NAME }, { "Rate", "r", TM_DOC_RATE } };
     struct tm_value *rows = tm_add_array(tm_doc_root(doc), "why_rows");
     static const char *const reasons[] = { "no time", "", "no bytes", "no bytes", "a third" };
     struct tm_table table = { .id = "t", .caption = "C", TM_COLUMNS(two) };
@@ -179,11 +179,11 @@ static void a_column_without_values_tells_the_commonest_reason(void **state)
 static void columns_of_what_a_run_does_not_have_are_left_out(void **state)
 {
     static const struct tm_column five[] = {
-        { "Name", "n", TM_CELL_NAME },
-        { "Zero", "zero", TM_CELL_COUNT | TM_RARE },
-        { "Some", "some", TM_CELL_COUNT | TM_RARE },
-        { "Shown", "zero", TM_CELL_COUNT },
-        { "No", "no", TM_CELL_WORD | TM_RARE },
+        { "Name", "n", TM_DOC_NAME },
+        { "Zero", "zero", TM_DOC_COUNT | TM_RARE },
+        { "Some", "some", TM_DOC_COUNT | TM_RARE },
+        { "Shown", "zero", TM_DOC_COUNT },
+        { "No", "no", TM_DOC_WORD | TM_RARE },
     };
     struct tm_value *rows = tm_add_array(tm_doc_root(doc), "rare_rows");
     struct tm_table table = { .id = "t", .caption = "C", TM_COLUMNS(five), .rows = rows };
@@ -205,8 +205,8 @@ static void columns_of_what_a_run_does_not_have_are_left_out(void **state)
 
 static void rows_without_values_keep_one_column(void **state)
 {
-    static const struct tm_column none[] = { { "A", "x", TM_CELL_WORD }, { "B", "y", TM_CELL_COUNT } };
-    static const struct tm_column second[] = { { "A", "x", TM_CELL_WORD }, { "Count", "count", TM_CELL_COUNT } };
+    static const struct tm_column none[] = { { "A", "x", TM_DOC_WORD }, { "B", "y", TM_DOC_COUNT } };
+    static const struct tm_column second[] = { { "A", "x", TM_DOC_WORD }, { "Count", "count", TM_DOC_COUNT } };
     struct tm_table table = table_of_rows();
     struct tm_layout layout;
 
@@ -314,9 +314,9 @@ static void picked_rows_stand_in_their_order(void **state)
 static void members_of_an_object_are_rows(void **state)
 {
     static const struct tm_column of_members[] = {
-        { "Member", "", TM_CELL_WORD },
-        { "Count", "count", TM_CELL_COUNT | TM_SUMS },
-        { "Share", "share", TM_CELL_PCT },
+        { "Member", "", TM_DOC_WORD },
+        { "Count", "count", TM_DOC_COUNT | TM_SUMS },
+        { "Share", "share", TM_DOC_PERCENT },
     };
     static const size_t pick[] = { 2, 0 };
     struct tm_table table = { .id = "t", .caption = "Members", TM_COLUMNS(of_members), .rows = of("members") };
@@ -379,10 +379,10 @@ static void sums_stay_at_the_limit(void **state)
 
 static void cells_need_no_summary(void **state)
 {
-    static const struct tm_column two[] = { { "What", "w", TM_CELL_WORD }, { "Count", "c", TM_CELL_COUNT | TM_SUMS } };
+    static const struct tm_column two[] = { { "What", "w", TM_DOC_WORD }, { "Count", "c", TM_DOC_COUNT | TM_SUMS } };
     const struct tm_cell cells[] = {
-        tm_cell_of_text(TM_CELL_WORD, "x"), tm_cell_of_int(TM_CELL_COUNT, 1),   tm_cell_of_text(TM_CELL_WORD, "y"),
-        tm_cell_of_int(TM_CELL_COUNT, 2),   tm_cell_of_text(TM_CELL_WORD, "z"), tm_cell_of_int(TM_CELL_COUNT, 3),
+        tm_cell_of_text(TM_DOC_WORD, "x"), tm_cell_of_int(TM_DOC_COUNT, 1),   tm_cell_of_text(TM_DOC_WORD, "y"),
+        tm_cell_of_int(TM_DOC_COUNT, 2),   tm_cell_of_text(TM_DOC_WORD, "z"), tm_cell_of_int(TM_DOC_COUNT, 3),
     };
     const struct tm_table table = { .id = "t", .caption = "C", TM_COLUMNS(two), .cells = cells, .cell_rows = 3 };
     struct tm_layout layout;
@@ -430,7 +430,7 @@ static void a_table_is_said_once(void **state)
 {
     struct tm_medium medium = { .room = screen, .has_charts = true, .table = hear_table };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
+    const struct tm_content content = { .summary = tm_doc_root(doc), .medium = &medium, .to = &heard, .run = &run };
     struct tm_table table = table_of_rows();
 
     (void)state;
@@ -451,7 +451,7 @@ static void facts_are_what_there_is(void **state)
 {
     struct tm_medium medium = { .room = screen, .facts = hear_facts };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
+    const struct tm_content content = { .summary = tm_doc_root(doc), .medium = &medium, .to = &heard, .run = &run };
 
     (void)state;
     tm_emit_columns(&content, "f", columns, COLUMNS, "rows[1]");
@@ -467,7 +467,7 @@ static void what_is_missing_is_said_with_its_reason(void **state)
 {
     const struct tm_medium medium = { .room = screen, .paragraph = hear_paragraph };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
+    const struct tm_content content = { .summary = tm_doc_root(doc), .medium = &medium, .to = &heard, .run = &run };
 
     (void)state;
     assert_false(tm_emit_missing(&content, of("rows"), "Rows"));
@@ -482,8 +482,8 @@ static void a_long_paragraph_is_cut(void **state)
 {
     const struct tm_medium medium = { .room = screen, .paragraph = hear_paragraph }, deaf = { .room = screen };
     struct heard heard = { 0 };
-    const struct tm_content content = { tm_doc_root(doc), &medium, &heard, &run };
-    const struct tm_content to_deaf = { tm_doc_root(doc), &deaf, NULL, &run };
+    const struct tm_content content = { .summary = tm_doc_root(doc), .medium = &medium, .to = &heard, .run = &run };
+    const struct tm_content to_deaf = { .summary = tm_doc_root(doc), .medium = &deaf, .to = NULL, .run = &run };
 
     (void)state;
     tm_emit(&content, TM_TONE_QUIET, "%5000s", "x");

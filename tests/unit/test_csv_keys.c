@@ -9,18 +9,18 @@
 static void headings_are_paths_units_and_unique(void **state)
 {
     static const struct tm_column columns[] = {
-        { "Kernel", "name", TM_CELL_NAME },
-        { "Total", "total_ps", TM_CELL_TIME },
-        { "To device", "exposed.h2d", TM_CELL_TIME },
-        { "Outside", "outside.total_ps", TM_CELL_TIME },
-        { "Share", "share_pct", TM_CELL_PCT },
-        { "Mean bandwidth", "mean_bandwidth", TM_CELL_RATE },
-        { "FLOP per second", "flop_rate", TM_CELL_FLOP_RATE },
-        { "Cause", "", TM_CELL_CAUSE },
-        { "1st quarter", "quarters_bytes[0]", TM_CELL_BYTES },
-        { "Copied", "bytes", TM_CELL_BYTES },
-        { "Again", "share_pct", TM_CELL_PCT },
-        { "\xe4\xb8\xad", "", TM_CELL_WORD },
+        { "Kernel", "name", TM_DOC_NAME },
+        { "Total", "total_ps", TM_DOC_TIME },
+        { "To device", "exposed.h2d", TM_DOC_TIME },
+        { "Outside", "outside.total_ps", TM_DOC_TIME },
+        { "Share", "share_pct", TM_DOC_PERCENT },
+        { "Mean bandwidth", "mean_bandwidth", TM_DOC_RATE },
+        { "FLOP per second", "flop_rate", TM_DOC_FLOP_RATE },
+        { "Cause", "", TM_DOC_CAUSE },
+        { "1st quarter", "quarters_bytes[0]", TM_DOC_BYTES },
+        { "Copied", "bytes", TM_DOC_BYTES },
+        { "Again", "share_pct", TM_DOC_PERCENT },
+        { "\xe4\xb8\xad", "", TM_DOC_WORD },
     };
     /* clang-format off */
     static const char *const keys[] = {
@@ -40,7 +40,7 @@ static void headings_are_paths_units_and_unique(void **state)
 static void long_paths_fit(void **state)
 {
     static char path[300];
-    const struct tm_column columns[] = { { "A", path, TM_CELL_RATE }, { "B", path, TM_CELL_RATE } };
+    const struct tm_column columns[] = { { "A", path, TM_DOC_RATE }, { "B", path, TM_DOC_RATE } };
     const struct tm_table table = { TM_COLUMNS(columns) };
     char keys[2][TM_CSV_KEY_BYTES];
 

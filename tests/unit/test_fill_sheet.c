@@ -7,11 +7,11 @@
 #include "tests/support/test_run.h"
 
 static const struct tm_column columns[] = {
-    { "Scope", "name", TM_CELL_NAME },
-    { "Time", "total_ps", TM_CELL_TIME | TM_SUMS },
-    { "Device", "device", TM_CELL_PROSE },
-    { "Occupancy", "occupancy_pct", TM_CELL_PCT },
-    { "Registers", "registers", TM_CELL_COUNT | TM_WIDE },
+    { "Scope", "name", TM_DOC_NAME },
+    { "Time", "total_ps", TM_DOC_TIME | TM_SUMS },
+    { "Device", "device", TM_DOC_PROSE },
+    { "Occupancy", "occupancy_pct", TM_DOC_PERCENT },
+    { "Registers", "registers", TM_DOC_COUNT | TM_WIDE },
 };
 
 static const char rows[] =
@@ -99,8 +99,8 @@ static void facts_tell_why_they_are_missing(void **state)
     test_summary_load(tm_doc_root(doc), "{'n': 1234}");
     tm_add_null(tm_doc_root(doc), "m", "no counters");
 
-    const struct tm_cell cells[] = { tm_cell_of_value(TM_CELL_COUNT, tm_get(tm_doc_root(doc), "n")),
-                                     tm_cell_of_value(TM_CELL_COUNT, tm_get(tm_doc_root(doc), "m")) };
+    const struct tm_cell cells[] = { tm_cell_of_value(TM_DOC_COUNT, tm_get(tm_doc_root(doc), "n")),
+                                     tm_cell_of_value(TM_DOC_COUNT, tm_get(tm_doc_root(doc), "m")) };
     const struct tm_table facts = { .id = "f", .column = columns, .columns = 2, .cells = cells, .cell_rows = 1 };
 
     tm_sheet_fill_facts(&sheet, &facts, tm_doc_root(doc));
@@ -114,8 +114,8 @@ static void facts_tell_why_they_are_missing(void **state)
 static void columns_with_the_same_to_say_share_a_sentence(void **state)
 {
     static const struct tm_column few[] = {
-        { "Name", "name", TM_CELL_NAME }, { "Rate", "rate", TM_CELL_RATE }, { "Size", "size", TM_CELL_BYTES },
-        { "Time", "time", TM_CELL_TIME }, { "Best", "best", TM_CELL_RATE }, { "Mean", "mean", TM_CELL_TIME },
+        { "Name", "name", TM_DOC_NAME }, { "Rate", "rate", TM_DOC_RATE }, { "Size", "size", TM_DOC_BYTES },
+        { "Time", "time", TM_DOC_TIME }, { "Best", "best", TM_DOC_RATE }, { "Mean", "mean", TM_DOC_TIME },
     };
     const struct tm_room room = { .is_paper = true, .rows = 9 };
     struct tm_layout layout;
