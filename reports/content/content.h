@@ -362,6 +362,8 @@ void tm_content_say(const struct tm_content *content);
 /* One of them.  Unless a finding leads to it, it is brief in a short medium, and everywhere where too little was recorded: without
  * the tables and charts that are details. */
 void tm_content_say_section(const struct tm_content *content, const struct tm_section *section);
+/* A report of a run of which too little was recorded to judge. */
+bool tm_report_is_slight(const struct tm_value *summary);
 /* Does a finding lead to the section? */
 bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary);
 

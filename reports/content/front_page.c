@@ -544,45 +544,6 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
         put_sql(out, file, from, to);
 }
 
-/* --- more about it --- */
-
-const char *tm_finding_section(const char *finding_id)
-{
-    /* what is no finding of a run, by the beginnings of ids; the first that fits */
-    static const char *const sections[][2] = {
-        { "collective_", "collectives" }, /* of a comparison */
-        { "transfer_", "transfers" },
-        { "op_", "ops" },
-        { "memory_", "memory" },
-        { "slow_device", "balance" },
-        { "scaling_communication", "exchange" }, /* of a scaling study */
-        { "scaling_imbalance", "exchange" },
-        { "scaling_idle", "step" },
-        { "scaling_co", "step" }, /* computing, copies */
-        { "scaling_", "speedup" },
-        { "night_failed", "failures" }, /* of a night */
-        { "night_gates", "gates" },
-        { "night_worse", "changes" },
-        { "night_absent", "jobs" },
-        { "night_ahead", "runs" },
-    };
-    const struct tm_finding_row *row = tm_finding_row(finding_id);
-
-    if (row)
-        return row->section;
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-        if (strncmp(finding_id, sections[i][0], strlen(sections[i][0])) == 0)
-            return sections[i][1];
-    return "coverage"; /* what is wrong with the profile */
-}
-
-const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding)
-{
-    const struct tm_section *section = tm_section_of(summary, tm_finding_section(tm_text(tm_get(finding, "id"))));
-
-    return section && tm_section_is_due(section, summary) ? section : NULL;
-}
-
 /* A cause of a comparison tells by how much a step became longer. */
 static bool is_cause(const struct tm_value *finding)
 {

@@ -8,7 +8,6 @@
 #include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
-#include "reports/findings/summary_query.h"
 #include "reports/findings/thresholds.h"
 #include "reports/format/format.h"
 
@@ -607,8 +606,7 @@ static void find_used(struct use *use)
 
     const struct tm_document *document = tm_document_of(content.summary);
     /* on paper a small profile has the terms of what was found alone */
-    const bool is_slight =
-        medium->room.is_short && document == &tm_report_document && tm_query_is_too_little(content.summary);
+    const bool is_slight = medium->room.is_short && tm_report_is_slight(content.summary);
 
     for (size_t i = 0; i < document->section_count; i++) {
         const struct tm_section *section = document->sections[i];
