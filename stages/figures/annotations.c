@@ -188,7 +188,7 @@ static void find_bounds(struct annotations *a, int64_t at_ps, struct launches *l
     }
 }
 
-static void begin_launches(struct annotations *a, const struct launch *launch, struct launches *launches)
+TM_NOT_INLINE void begin_launches(struct annotations *a, const struct launch *launch, struct launches *launches)
 {
     bool is_told;
 
@@ -203,7 +203,7 @@ static void begin_launches(struct annotations *a, const struct launch *launch, s
 }
 
 /* Tell those that were open of the activities that gathered. */
-static void tell_launches(struct annotations *a, struct launches *launches)
+TM_NOT_INLINE void tell_launches(struct annotations *a, struct launches *launches)
 {
     bool is_inside = false;
     uint32_t number = launches->activities ? launches->span : 0;
@@ -226,7 +226,7 @@ static void tell_launches(struct annotations *a, struct launches *launches)
 }
 
 /* An activity, to all that were open at its launch.  All have been given that had begun by then. */
-static void add_launch(struct annotations *a, const struct launch *launch)
+static inline void add_launch(struct annotations *a, const struct launch *launch)
 {
     struct launches *launches = &a->launches[(launch->track * 8 + launch->device) & (ANNOTATION_LAUNCHES - 1)];
 
@@ -489,7 +489,7 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
 }
 
 /* The chosen steps have begun. */
-static void take_leads(struct annotations *a)
+TM_NOT_INLINE void take_leads(struct annotations *a)
 {
     const struct lead *lead;
 
@@ -527,7 +527,7 @@ static void take_annotation(struct annotations *a, const struct tm_record *recor
         begin_span(a, record->track, record->start_ps, until_ps - record->start_ps, record->name);
 }
 
-static void take_launch(struct annotations *a, const struct tm_event *event)
+static inline void take_launch(struct annotations *a, const struct tm_event *event)
 {
     const struct launch launch = { event->launch_start_ps, event->record.dur_ps, event->launch_track, event->device };
 

@@ -900,6 +900,20 @@ static void take_nested(void *to, const struct tm_nested *span)
 
 /* --- events --- */
 
+static bool is_python(const struct tm_event *event)
+{
+    return event->record.class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON;
+}
+
+/* Whether it tells more than that its thread was busy.  All others, most of them launches, are as what is around them. */
+static bool tells_names(const struct tm_event *event)
+{
+    const uint32_t classes =
+        TM_CLASS_BIT(TM_CLASS_SYNC) | TM_CLASS_BIT(TM_CLASS_ANNOTATION) | TM_CLASS_BIT(TM_CLASS_INPUT);
+
+    return TM_CLASS_BIT(event->record.class) & classes || is_python(event);
+}
+
 /* What is known of a span when it begins: its own names, else those of what is around it. */
 static void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
                      struct host_span *about)
@@ -911,7 +925,7 @@ static void describe(struct host *h, const struct tm_event *event, const struct 
     *about = (struct host_span){ .name = event->record.name,
                                  .python = around ? around->python : 0,
                                  .annotation = around ? around->annotation : 0,
-                                 .is_python = class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON,
+                                 .is_python = is_python(event),
                                  .is_sync = is_sync && !is_in_sync,
                                  .is_in_sync = is_sync || is_in_sync };
     if (!about->is_python) {
@@ -970,11 +984,12 @@ static void host_take_span(struct host *h, const struct tm_event *event)
         h->seen_begin_ps = start_ps;
     if (end_ps > h->seen_end_ps)
         h->seen_end_ps = end_ps;
+    if (!tells_names(event)) {
+        tm_nesting_take_quiet(h->nesting, track, start_ps, end_ps - start_ps);
+        return;
+    }
     describe(h, event, tm_nesting_around(h->nesting, track, start_ps), &about);
-    if (about.is_python || about.is_annotation || about.is_sync)
-        tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
-    else
-        tm_nesting_take_quiet(h->nesting, track, start_ps, end_ps - start_ps, &about);
+    tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
 }
 
 /* --- a host begins and ends --- */

@@ -150,18 +150,25 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
 
 /* --- ends --- */
 
+/* The payload of a span, or of the innermost one around it that has some; NULL = none has. */
+static inline const void *payload_at(const struct tm_nesting *n, uint32_t number)
+{
+    while (number != NO_NODE && node_at(n, number)->is_quiet)
+        number = node_at(n, number)->outer;
+    return number != NO_NODE ? node_at(n, number)->payload : NULL;
+}
+
 static void tell(const struct tm_nesting *n, const struct place *place, const struct node *node)
 {
-    const bool has_parent = node->outer != NO_NODE;
     const struct tm_nested span = {
         .lane = place->lane,
         .start_ps = node->start_ps,
         .dur_ps = node->dur_ps,
         .self_ps = node->children_ps < node->dur_ps ? node->dur_ps - node->children_ps : 0,
         .depth = node->depth,
-        .has_parent = has_parent,
+        .has_parent = node->outer != NO_NODE,
         .payload = node->payload,
-        .parent = has_parent ? node_at(n, node->outer)->payload : NULL,
+        .parent = payload_at(n, node->outer),
     };
 
     n->told(n->to, &span);
@@ -226,17 +233,17 @@ static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int
 }
 
 /* There is no room for it: it is told as one without children.
- * in: span  without what is known of the one around it; outer: that one, NULL = none */
-static void tell_alone(struct tm_nesting *n, struct tm_nested span, const struct node *outer, bool is_quiet)
+ * in: span  without what is known of the one around it; outer: number of that one, NO_NODE = none */
+TM_NOT_INLINE void tell_alone(struct tm_nesting *n, struct tm_nested span, uint32_t outer)
 {
-    if (outer) {
+    if (outer != NO_NODE) {
         span.has_parent = true;
-        span.parent = outer->payload;
-        span.depth = outer->depth + 1;
+        span.parent = payload_at(n, outer);
+        span.depth = node_at(n, outer)->depth + 1;
     }
     n->patience -= n->patience != 0;
     tm_tally_add(&n->run->tallies, TM_TALLY_DEEP_NESTING, 1);
-    if (!is_quiet)
+    if (span.payload)
         n->told(n->to, &span);
 }
 
@@ -253,8 +260,8 @@ static inline struct node *push(struct tm_nesting *n, struct place *place)
     return node;
 }
 
-TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload,
-                    bool is_quiet)
+/* in: payload  NULL = it is quiet */
+TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
 {
     const int64_t end_ps = tm_sum_times(start_ps, dur_ps);
     struct node *outer = NULL, *node;
@@ -275,7 +282,7 @@ TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64
         tell_alone(n,
                    (struct tm_nested){
                        .lane = lane, .start_ps = start_ps, .dur_ps = dur_ps, .self_ps = dur_ps, .payload = payload },
-                   outer, is_quiet);
+                   outer ? place->inner : NO_NODE);
         return;
     }
     if (!place->is_used) {
@@ -289,18 +296,19 @@ TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64
     node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
     node->children_ps = 0;
     node->depth = outer ? outer->depth + 1 : 0;
-    node->is_quiet = is_quiet;
-    memcpy(node->payload, payload, n->payload_bytes);
+    node->is_quiet = !payload;
+    if (payload)
+        memcpy(node->payload, payload, n->payload_bytes);
 }
 
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
 {
-    take(n, lane, start_ps, dur_ps, payload, false);
+    take(n, lane, start_ps, dur_ps, payload);
 }
 
-void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload)
+void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps)
 {
-    take(n, lane, start_ps, dur_ps, payload, true);
+    take(n, lane, start_ps, dur_ps, NULL);
 }
 
 const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps)
@@ -310,7 +318,7 @@ const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps
     if (!place->is_used)
         return NULL;
     close_until(n, place, at_ps);
-    return place->inner != NO_NODE ? node_at(n, place->inner)->payload : NULL;
+    return payload_at(n, place->inner);
 }
 
 void tm_nesting_end(struct tm_nesting *n)

@@ -17,7 +17,7 @@ struct tm_nested {
     uint32_t depth;                    /* spans around it */
     bool has_parent;                   /* some span was open when it began */
     const void *payload;               /* what was given with it; borrowed until the callback returns */
-    const void *parent;                /* the payload of the innermost one around it; NULL = none */
+    const void *parent;                /* the payload of the innermost one around it that has some; NULL = none */
 };
 typedef void tm_nested_told(void *to, const struct tm_nested *span);
 
@@ -33,14 +33,15 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
                                   tm_nested_told *told, void *to) TM_MUST_USE;
 void tm_nesting_free(struct tm_nesting *n);
 
-/* The payload of the innermost span of a lane that is open at a time, which is not before the last one given; NULL =
+/* The payload of the innermost span of a lane that has one and is open at a time, which is not before the last one given; NULL =
  * none.  Spans that have ended by then are told.  Valid until the next call */
 const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps);
 
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
-/* The same of a span of which nobody is told: it takes time from those around it, and may be around others. */
-void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
+/* The same of a span of which nobody is told, and which has no payload: it only takes time from those around it.  To what
+ * lies in it those around it are the next ones. */
+void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps);
 /* No more spans, of a host: all that are open are told.  Spans of the next one may follow. */
 void tm_nesting_end(struct tm_nesting *n);
 

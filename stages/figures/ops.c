@@ -415,19 +415,28 @@ static inline const struct op_site *find_site(struct ops *o, const struct tm_eve
     return site;
 }
 
+/* The stream of a track, valid until the next one is asked for: mostly it is the same again. */
+static inline struct op_stream *stream_of(struct ops *o, uint32_t track)
+{
+    if (o->near && o->near_track == track)
+        return o->near;
+    if (track >= tm_rows_count(o->streams))
+        tm_rows_resize(o->streams, (uint64_t)track + 1);
+    o->near = tm_rows_change(o->streams, track);
+    o->near_track = track;
+    return o->near;
+}
+
 /* An execution may be several kernels.  One begins where another operation ran on the stream before, or another step has
  * begun, or what the execution began with comes again. */
 static inline void follow_execution(struct ops *o, const struct tm_event *event)
 {
     const struct op_site *const site = find_site(o, event);
-    const uint32_t track = event->record.track;
     struct op_stream *stream;
 
     if (!site)
         return;
-    if (track >= tm_rows_count(o->streams))
-        tm_rows_resize(o->streams, (uint64_t)track + 1);
-    stream = tm_rows_change(o->streams, track);
+    stream = stream_of(o, event->record.track);
     if (!tm_is_same_key(stream->key, site->key) || stream->step != event->step ||
         comes_again(o, stream, &event->record))
         *stream = (struct op_stream){ .key = site->key, .first = event->record.name, .step = event->step };
@@ -607,6 +616,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     memset(o->kernels, 0, OPS_KERNELS * sizeof(*o->kernels));
     ask_programs(o);
     tm_rows_resize(o->streams, 0);
+    o->near = NULL;
     if (!bytes)
         return s->run->error.status;
     o->lanes = tm_take(&s->run->budget, TM_ACCOUNT_TABLES, bytes, &s->run->error);

@@ -93,6 +93,8 @@ struct ops {
     struct tm_groups *groups; /* struct op_row */
     struct tm_rows *devices;  /* struct op_device */
     struct tm_rows *streams;  /* struct op_stream, of the present host by track */
+    struct op_stream *near;   /* the last one that was asked for; NULL = none */
+    uint32_t near_track;
     struct tm_feed *feed;
     struct tm_site_rows sites; /* struct op_site, of kernels whose operation may be several of them */
     struct op_kernel *kernels; /* OPS_KERNELS, by name */
