@@ -316,6 +316,8 @@ static uint64_t read_tracks(struct units *u, struct tm_source *source)
 
 /* --- stages --- */
 
+enum { STAGES_MOST = 24 };
+
 /* Events as stages get them, kept. */
 struct kept_events {
     struct tm_event *events;
@@ -346,20 +348,25 @@ static tm_status take_nothing(void *to, const struct tm_event *event)
     return TM_OK;
 }
 
-static void unit_stage(struct units *u, const struct tm_stage_type *type, const struct tm_trace *trace,
-                       const struct kept_events *kept)
+/* in: name  of the unit; first  the stages that are fed, of the registry: `count` of them.  One alone takes what the feed
+ * does for it, too */
+static void unit_feed(struct units *u, const char *name, size_t first, size_t count, const struct tm_trace *trace,
+                      const struct kept_events *kept)
 {
     const struct tm_settings settings = { .gap_min_ps = 10000000, .table_rows = 500 };
     struct tm_feed feed;
-    struct tm_stage stage = { .type = type, .run = u->run, .settings = &settings, .feed = &feed };
-    char name[64];
+    struct tm_stage stages[STAGES_MOST];
 
-    (void)snprintf(name, sizeof(name), "stage-%s", type->name);
-    stage.state = calloc(1, type->state_bytes);
-    if (!stage.state)
-        die(u, name);
-    need(u, type->open(&stage), name);
-    need(u, tm_feed_init(&feed, u->run, &stage, 1), name);
+    for (size_t i = 0; i < count; i++) {
+        const struct tm_stage_type *const type = tm_registry[first + i];
+
+        stages[i] = (struct tm_stage){ .type = type, .run = u->run, .settings = &settings, .feed = &feed };
+        stages[i].state = calloc(1, type->state_bytes);
+        if (!stages[i].state)
+            die(u, name);
+        need(u, type->open(&stages[i]), name);
+    }
+    need(u, tm_feed_init(&feed, u->run, stages, count), name);
     tm_feed_begin_host(&feed, trace);
     begin(u);
     for (size_t i = 0; i < kept->count; i++)
@@ -368,8 +375,10 @@ static void unit_stage(struct units *u, const struct tm_stage_type *type, const 
     need(u, u->run->error.status, name);
     end(u, name, kept->count);
     tm_feed_release(&feed);
-    type->close(&stage);
-    free(stage.state);
+    for (size_t i = 0; i < count; i++) {
+        stages[i].type->close(&stages[i]);
+        free(stages[i].state);
+    }
 }
 
 static void unit_stages(struct units *u, struct tm_host_run *host)
@@ -381,8 +390,16 @@ static void unit_stages(struct units *u, struct tm_host_run *host)
     if (!kept.events || !kept.args)
         die(u, "stages");
     need(u, tm_host_events_by_device(host, keep_event, &kept), "stages");
-    for (size_t i = 0; i < tm_registry_count; i++)
-        unit_stage(u, tm_registry[i], &host->trace, &kept);
+    for (size_t i = 0; i < kept.count; i++) /* the resolver's own do not stay */
+        kept.events[i].config = tm_rows_at(host->trace.configs, kept.events[i].record.config);
+    unit_feed(u, "feed", 0, 0, &host->trace, &kept);
+    for (size_t i = 0; i < tm_registry_count; i++) {
+        char name[64];
+
+        (void)snprintf(name, sizeof(name), "stage-%s", tm_registry[i]->name);
+        unit_feed(u, name, i, 1, &host->trace, &kept);
+    }
+    unit_feed(u, "stages", 0, tm_registry_count, &host->trace, &kept);
     free(kept.events);
     free(kept.args);
 }
