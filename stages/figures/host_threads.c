@@ -341,7 +341,7 @@ TM_NOT_INLINE void find_reason(struct thread *thread, uint32_t from)
 }
 
 /* Bring the log up to a time: everything that ends before it ends. */
-static inline void advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
+TM_NOT_INLINE void advance(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
 {
     while (thread->depth && thread->at_ps < to_ps) {
         struct open_event *top = &thread->stack[thread->depth - 1];
@@ -381,13 +381,28 @@ TM_NOT_INLINE bool make_room(struct tm_host_threads *t, struct thread *thread)
     return true;
 }
 
+/* The same where an event begins: mostly the one before has ended, gave the cause itself, and what is around both goes on. */
+static inline void advance_to_event(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
+{
+    const struct open_event *const top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
+    const struct open_event *const below = thread->depth > 1 ? top - 1 : NULL;
+    const bool is_usual = top && thread->at_ps < to_ps && top->end_ps <= to_ps && top->cause_end_ps >= top->end_ps &&
+                          (!below || (below->end_ps > to_ps && below->cause_end_ps > to_ps));
+
+    if (!is_usual) {
+        advance(t, thread, to_ps);
+        return;
+    }
+    thread->depth--;
+    begin_stretch(t, thread, top->end_ps > thread->at_ps ? top->end_ps : thread->at_ps,
+                  below ? below->reason.cause : TM_CAUSE_UNRECORDED, below ? below->name : 0);
+    thread->at_ps = to_ps;
+}
+
 tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;
-    const int64_t end_ps = r->start_ps + r->dur_ps;
-    const struct open_event open = { .end_ps = end_ps,
-                                     .own_name = r->name,
-                                     .own = reason_of((enum tm_class)r->class, event->traits) };
+    struct open_event *open;
     struct thread *thread;
 
     if (event->thread >= t->count || !r->dur_ps)
@@ -395,12 +410,15 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
     thread = &t->threads[event->thread];
     if (!thread->has_begun)
         thread->at_ps = r->start_ps;
-    advance(t, thread, r->start_ps);
-    if (thread->depth < thread->stack_size || make_room(t, thread)) {
-        thread->stack[thread->depth++] = open;
-        inherit(&thread->stack[thread->depth - 1], thread->depth > 1 ? &thread->stack[thread->depth - 2] : NULL);
-        settle(t, thread, r->start_ps);
-    }
+    advance_to_event(t, thread, r->start_ps);
+    if (thread->depth == thread->stack_size && !make_room(t, thread))
+        return t->run->error.status;
+    open = &thread->stack[thread->depth++];
+    open->end_ps = r->start_ps + r->dur_ps;
+    open->own_name = r->name;
+    open->own = reason_of((enum tm_class)r->class, event->traits);
+    inherit(open, thread->depth > 1 ? open - 1 : NULL);
+    begin_stretch(t, thread, r->start_ps, open->reason.cause, open->name);
     return t->run->error.status;
 }
 
