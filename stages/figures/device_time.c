@@ -244,14 +244,17 @@ struct told {
 };
 
 /* in:     the lane's period is the one in which the gap begins, or the first one after that */
-static void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
+static inline void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
 {
-    lane->gap = (struct open_gap){ .is_open = true,
-                                   .start_ps = start_ps,
-                                   .end_ps = end_ps,
-                                   .period = lane->period,
-                                   .before = lane->last_name,
-                                   .launch_thread = TM_NONE };
+    struct open_gap *const gap = &lane->gap;
+
+    gap->is_open = true;
+    gap->is_inside_run = gap->has_launch = false;
+    gap->start_ps = start_ps;
+    gap->end_ps = end_ps;
+    gap->period = lane->period;
+    gap->before = lane->last_name;
+    gap->after = 0;
 }
 
 /* A stretch goes on from one cell into the next one. */
@@ -289,7 +292,29 @@ static inline tm_status take_stretch(void *to, enum tm_level level, int64_t star
     return TM_OK;
 }
 
-static void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
+/* An activity that begins where the gap ends: of several the one that was launched first ends it. */
+static inline void note_activity(struct lane *lane, const struct tm_event *event)
+{
+    struct open_gap *gap = &lane->gap;
+
+    if (event->record.start_ps != gap->end_ps)
+        return;
+    if (!gap->after)
+        gap->after = event->record.name;
+    /* CPU ops have no launch of their own; the ops of an execution that has begun wait for each other, not for the
+     * host. */
+    gap->is_inside_run |= lane->device.kind == TM_DEVICE_CPU && event->record.correlation &&
+                          event->record.correlation == lane->last_run && event->step == lane->last_step;
+    if (event->launch_track == TM_NONE || (gap->has_launch && event->launch_start_ps >= gap->launch_start_ps))
+        return;
+    gap->has_launch = true;
+    gap->launch_start_ps = event->launch_start_ps;
+    gap->launch_dur_ps = event->launch_dur_ps;
+    gap->launch_thread = event->launch_thread;
+    gap->after = event->record.name;
+}
+
+static inline void cover_add(struct cover *cover, const struct lane *lane, int64_t start_ps, int64_t end_ps)
 {
     if (start_ps < lane->start_ps)
         start_ps = lane->start_ps;
@@ -425,11 +450,12 @@ static void take_activity(struct device_time *d, struct lane *lane, const struct
     if (!lane->sweep.has_begun && lane->from_ps < r->start_ps)
         open_gap(lane, lane->from_ps, r->start_ps);
     if (lane->gap.is_open)
-        tm_idle_gaps_note_activity(lane, event);
+        note_activity(lane, event);
     tm_sweep_add(&lane->sweep, (enum tm_level)event->level, r->start_ps, end_ps);
     if (event->level == TM_LEVEL_COMPUTE || event->level == TM_LEVEL_CONTAINER) {
         cover_add(&lane->compute, lane, r->start_ps, end_ps);
-        cover_add(&lane->flight_or_compute, lane, r->start_ps, end_ps);
+        if (lane->device.kind == TM_DEVICE_TPU) /* nothing is in flight elsewhere */
+            cover_add(&lane->flight_or_compute, lane, r->start_ps, end_ps);
     } else {
         cover_add(event->level == TM_LEVEL_COLLECTIVE ? &lane->collective : &lane->copy, lane, r->start_ps, end_ps);
     }
@@ -610,6 +636,8 @@ static void finish_lane(struct device_time *d, struct lane *lane)
         tm_idle_gaps_close(d, lane);
     tm_sweep_to(&lane->sweep, lane->device.last_ps, take_stretch, &told);
     settle_cell(d, lane);
+    if (lane->device.kind != TM_DEVICE_TPU)
+        lane->flight_or_compute = lane->compute;
     if (lane->gap.is_open) /* only before a last activity without length */
         tm_idle_gaps_close(d, lane);
     if (lane->device.last_ps < lane->until_ps) {

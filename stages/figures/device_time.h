@@ -171,7 +171,7 @@ struct open_gap {
     int64_t start_ps, end_ps;
     struct period period; /* the one in which it begins, or the first one after that */
     bool is_inside_run;   /* CPU: the same execution goes on behind it */
-    bool has_launch;
+    bool has_launch;      /* else what follows says nothing */
     int64_t launch_start_ps, launch_dur_ps;
     uint32_t launch_thread;
     tm_strid before, after;
@@ -361,7 +361,6 @@ static inline bool has_window(const struct lane *lane)
 void tm_find_period(struct device_time *d, const struct lane *lane, struct period *period);
 
 /* idle_gaps.c */
-void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event);
 void tm_idle_gaps_close(struct device_time *d, struct lane *lane);
 void tm_idle_gaps_settle(struct device_time *d, struct lane *lane);          /* puts what gathers into the steps */
 void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */

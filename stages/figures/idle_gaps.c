@@ -102,28 +102,6 @@ void tm_find_period(struct device_time *d, const struct lane *lane, struct perio
     }
 }
 
-/* An activity that begins where the gap ends: of several the one that was launched first ends it. */
-void tm_idle_gaps_note_activity(struct lane *lane, const struct tm_event *event)
-{
-    struct open_gap *gap = &lane->gap;
-
-    if (event->record.start_ps != gap->end_ps)
-        return;
-    if (!gap->after)
-        gap->after = event->record.name;
-    /* CPU ops have no launch of their own; the ops of an execution that has begun wait for each other, not for the
-     * host. */
-    gap->is_inside_run |= lane->device.kind == TM_DEVICE_CPU && event->record.correlation &&
-                          event->record.correlation == lane->last_run && event->step == lane->last_step;
-    if (event->launch_track == TM_NONE || (gap->has_launch && event->launch_start_ps >= gap->launch_start_ps))
-        return;
-    gap->has_launch = true;
-    gap->launch_start_ps = event->launch_start_ps;
-    gap->launch_dur_ps = event->launch_dur_ps;
-    gap->launch_thread = event->launch_thread;
-    gap->after = event->record.name;
-}
-
 /* What a stretch of idle time is attributed to. */
 struct reasons {
     int64_t parts[TM_CAUSE_COUNT];
