@@ -15,8 +15,9 @@ struct node {
     int64_t start_ps, dur_ps, end_ps;
     int64_t latest_ps; /* the latest end of this span and of those around it */
     int64_t children_ps;
-    uint32_t outer;                    /* the next one outwards; of a free node the next free one */
-    uint32_t depth : 31, is_quiet : 1; /* is_quiet: nobody is told of it */
+    uint32_t outer; /* the next one outwards; of a free node the next free one */
+    uint32_t depth;
+    uint32_t named; /* the innermost one from here outwards that has a payload: itself, unless it is quiet */
     uint64_t payload[];
 };
 
@@ -153,9 +154,9 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
 /* The payload of a span, or of the innermost one around it that has some; NULL = none has. */
 static inline const void *payload_at(const struct tm_nesting *n, uint32_t number)
 {
-    while (number != NO_NODE && node_at(n, number)->is_quiet)
-        number = node_at(n, number)->outer;
-    return number != NO_NODE ? node_at(n, number)->payload : NULL;
+    const uint32_t named = number != NO_NODE ? node_at(n, number)->named : NO_NODE;
+
+    return named != NO_NODE ? node_at(n, named)->payload : NULL;
 }
 
 static void tell(const struct tm_nesting *n, const struct place *place, const struct node *node)
@@ -180,7 +181,7 @@ static inline void close_inner(struct tm_nesting *n, struct place *place)
     const uint32_t number = place->inner;
     struct node *const node = node_at(n, number);
 
-    if (!node->is_quiet)
+    if (node->named == number)
         tell(n, place, node);
     place->inner = node->outer;
     node->outer = n->unused;
@@ -296,7 +297,7 @@ TM_INLINE void take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64
     node->latest_ps = outer && outer->latest_ps > end_ps ? outer->latest_ps : end_ps;
     node->children_ps = 0;
     node->depth = outer ? outer->depth + 1 : 0;
-    node->is_quiet = !payload;
+    node->named = payload ? place->inner : outer ? outer->named : NO_NODE;
     if (payload)
         memcpy(node->payload, payload, n->payload_bytes);
 }

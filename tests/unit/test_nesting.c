@@ -244,11 +244,41 @@ static void test_refusals(void **state)
     refuse_each_request(nest_many);
 }
 
+/* Quiet spans take time from those around them, and to what lies in them those are the next ones. */
+static void quiet_spans_only_take_time(void **state)
+{
+    const uint32_t numbers[] = { 0, 1 };
+    struct told told = { .count = 0 };
+    struct tm_nesting *n;
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    n = tm_nesting_new(&run, TM_ACCOUNT_TABLES, sizeof(uint32_t), 64, keep, &told);
+    assert_non_null(n);
+    tm_nesting_take_quiet(n, 7, 0, 5);
+    assert_null(tm_nesting_around(n, 7, 4));
+    tm_nesting_take(n, 7, 10, 100, &numbers[0]);
+    tm_nesting_take_quiet(n, 7, 20, 30);
+    tm_nesting_take_quiet(n, 7, 25, 20);
+    assert_memory_equal(tm_nesting_around(n, 7, 25), &numbers[0], sizeof(numbers[0]));
+    tm_nesting_take(n, 7, 26, 4, &numbers[1]);
+    assert_memory_equal(tm_nesting_around(n, 7, 27), &numbers[1], sizeof(numbers[1]));
+    tm_nesting_end(n);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.self_ps[1], 4);
+    assert_int_equal(told.parents[1], 0);
+    assert_int_equal(told.self_ps[0], 70);
+    tm_nesting_free(n);
+    assert_ledger_is_even(&run);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls), cmocka_unit_test(test_overlap), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_room),  cmocka_unit_test(test_around),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_calls),    cmocka_unit_test(test_overlap), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_room),     cmocka_unit_test(test_around),  cmocka_unit_test(quiet_spans_only_take_time),
+        cmocka_unit_test(test_refusals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
