@@ -33,7 +33,8 @@ window.rows = () => Array.from(window.table().tBodies[0].rows);
 window.numeric = () => Array.from(window.table().querySelectorAll('thead th')).find((th) => th.classList.contains('n'));
 window.values = () => window.rows().map((r) => r.cells[window.numeric().cellIndex].dataset.v ?? null);
 window.seen = (e) => e.offsetHeight > 0;
-window.field = () => window.table().closest('figure').querySelector('.table-tools input');
+window.csvButton = (t) => Array.from(t.closest('figure').querySelectorAll('.table-tools button')).at(-1);
+window.field = () => window.table().closest('figure').querySelector('.table-tools input[type=search]');
 window.tip = () => { const t = document.querySelector('.tooltip'); return t && !t.hidden ? t.textContent : ''; };
 """
 NO_CLIPBOARD = "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
@@ -133,10 +134,10 @@ def check_csv(tap, page):
     for _ in range(2):  # sorted, then filtered: all rows are copied, in their order
         page.click("numeric().querySelector('button')")
     page.js("field().value = 'zzz'; field().dispatchEvent(new Event('input'))")
-    page.js("table().closest('figure').querySelector('.table-tools button').focus()")
+    page.js("csvButton(table()).focus()")
     page.key("Enter")
     text = page.wait_for("copied[0]")
-    tap.ok(page.wait_for("table().closest('figure').querySelector('.table-tools button').textContent") == "Copied",
+    tap.ok(page.wait_for("csvButton(table()).textContent") == "Copied",
            "the button tells that it copied")
     lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     titles = page.js("Array.from(table().querySelectorAll('thead th'), (th) => "
@@ -157,14 +158,14 @@ def check_csv_signs(tap, page):
         cells[0].textContent = '=cmd(),"x"';
         cells[1].removeAttribute('data-v');
         cells[1].textContent = '-1.5e3'; })()""")
-    page.js("copied.length = 0; document.querySelector('figure.table .table-tools button').click()")
+    page.js("copied.length = 0; csvButton(document.querySelector('figure.table table')).click()")
     text = page.wait_for("copied[0]")
     line = list(csv.reader(io.StringIO(text, newline=""), strict=True))[1]
     tap.ok(line[:2] == ["'=cmd(),\"x\"", "-1.5e3"], "CSV marks formulas and leaves numbers", line)
     for sign in "\uff1d\uff0b\uff0d\uff20@+":  # of full width, and behind blanks and quotes
         for before in ("", " ", '"', "\u3000'"):
             page.js(f"document.querySelector('figure.table table').tBodies[0].rows[0].cells[0].textContent = {json.dumps(before + sign + 'x')};"
-                    "copied.length = 0; document.querySelector('figure.table .table-tools button').click()")
+                    "copied.length = 0; csvButton(document.querySelector('figure.table table')).click()")
             cell = list(csv.reader(io.StringIO(page.wait_for("copied[0]"), newline=""), strict=True))[1][0]
             tap.ok(cell == "'" + (before + sign + "x").strip(" \u3000"), f"CSV marks {before + sign!r}", cell)
     page.js("document.querySelector('figure.table table').tBodies[0].rows[0].cells[0].textContent = old")
@@ -233,33 +234,122 @@ def check_marks(tap, page):
 
 def check_finder(tap, page):
     name = page.js("rows()[rows().length - 1].cells[0].textContent.trim()")
-    has = f"Array.from(document.querySelectorAll('main table')).filter((t) => Array.from(t.tBodies[0].rows)" \
-          f".some((r) => {json.dumps(name.lower().split())}" \
-          ".every((w) => r.textContent.toLowerCase().includes(w)))).length"
-    tables = page.js(has)
+    told = "document.querySelector('.page-tools .found-count').textContent"
     page.js("document.activeElement.blur()")
     page.key("/")
     tap.ok(page.js("document.activeElement.closest('nav') !== null && document.activeElement.value === ''"),
-           "the / key leads to the field that looks into all tables")
+           "the / key leads to the field that looks into everything")
     page.type(name)
-    told = page.wait_for("document.querySelector('.page-tools .found-count').textContent")
-    tap.ok(told == f"in {tables} table{'' if tables == 1 else 's'}", "it tells how many tables have it", told, tables)
+    count = int(page.wait_for(told).split()[0])
+    with_name = page.js(f"""Array.from(document.querySelectorAll('main tbody tr')).filter((r) => {json.dumps(name.lower().split())}
+        .every((w) => r.textContent.toLowerCase().includes(w))).length""")
+    tap.ok(count >= with_name >= 1, "it tells how many places have it, every row among them", count, with_name)
     page.key("Enter")
-    found = page.js("""(() => { const r = document.querySelector('tr.found'), b = r.getBoundingClientRect();
-        return [r.textContent.toLowerCase(), seen(r), b.top >= 0 && b.bottom <= innerHeight]; })()""")
-    settled = page.wait_for("""(() => { const b = document.querySelector('tr.found').getBoundingClientRect();
+    page.wait_for("""(() => { const b = document.querySelector('.found').getBoundingClientRect();
         return b.top >= 0 && b.bottom <= innerHeight; })()""")
-    tap.ok(all(w in found[0] for w in name.lower().split()) and found[1] and settled, "Enter shows its row", found)
-    told = page.js("document.querySelector('.page-tools .found-count').textContent")
-    tap.ok(told == f"1 of {tables} table{'' if tables == 1 else 's'}", "it tells which one", told)
+    found = page.js("""(() => { const r = document.querySelector('.found'), b = r.getBoundingClientRect();
+        return [r.textContent.toLowerCase(), seen(r), b.top >= 0 && b.bottom <= innerHeight]; })()""")
+    tap.ok(all(w in found[0] for w in name.lower().split()) and found[1] and found[2], "Enter shows the place", found)
+    tap.ok(page.js(told) == f"1 of {count} place{'' if count == 1 else 's'}", "it tells which one", page.js(told))
     page.key("Enter", shift=True)
-    told = page.js("document.querySelector('.page-tools .found-count').textContent")
-    tap.ok(told.startswith(f"{tables} of "), "Shift and Enter go back, round the end", told)
+    tap.ok(page.js(told).startswith(f"{count} of "), "Shift and Enter go back, round the end", page.js(told))
     page.key("/")
     tap.ok(page.js("document.activeElement.value").endswith("/"), "the / key types where one types")
     page.key("Escape")
-    page.wait_for("!document.querySelector('tr.found')")
-    tap.ok(page.js("!document.querySelector('tr.found')"), "an empty field marks nothing")
+    page.wait_for("!document.querySelector('.found')")
+    tap.ok(page.js("!document.querySelector('.found')"), "an empty field marks nothing")
+    for what, words in (("a finding", "document.querySelector('main article h3').lastChild.textContent"),
+                        ("evidence", "document.querySelector('main article li').textContent")):
+        sought = " ".join(page.js(words).replace("\u00a0", " ").split()[:6])
+        page.type(sought)
+        page.wait_for(told)
+        page.key("Enter")
+        tap.ok(page.wait_for("document.querySelector('.found')?.closest('article, .top') !== null"), f"{what} is found", sought)
+        page.key("Escape")
+        page.wait_for("!document.querySelector('.found')")
+
+
+def check_columns(tap, page):
+    head = "Array.from(table().querySelectorAll('thead th'))"
+    menu = "table().closest('figure').querySelector('details.columns')"
+    page.js(f"{menu}.querySelector('summary').focus()")
+    page.key("Enter")
+    tap.ok(page.wait_for(f"{menu}.open"), "a key opens the choice of columns")
+    page.click(f"{menu}.querySelectorAll('input')[1]")
+    hidden = page.js(f"{head}.map((th) => seen(th))")
+    tap.ok(hidden[2] is False and hidden.count(False) == 1 and page.js("rows().every((r) => !seen(r.cells[2]))"),
+           "a column is hidden in every row", hidden)
+    page.js("copied.length = 0; Array.from(table().closest('figure').querySelectorAll('.table-tools button'))"
+            ".find((b) => b.textContent === 'Copy as Markdown').click()")
+    lines = page.wait_for("copied[0]").splitlines()
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
+    shown = page.js(f"{head}.filter((th) => seen(th)).map((th) => th.textContent.trim())")
+    rows = page.js("Array.from(table().rows).filter(seen).length")
+    tap.ok([c.strip().replace("\\", "") for c in cells[0]] == shown and re.fullmatch(r"(\| -{3}:? )+\|", lines[1]) and len(lines) == rows + 1
+           and {len(c) for c in cells} == {len(shown)}, "what is seen is copied as Markdown", lines[:3], shown, len(lines), rows)
+    page.click(f"{menu}.querySelectorAll('input')[1]")
+    page.key("Escape")
+    tap.ok(not page.js(f"{menu}.open") and all(page.js(f"{head}.map((th) => seen(th))")), "it is shown again, and Escape closes")
+
+
+def check_view(tap, browser, path):
+    """A view is in the address: who opens it sees the same."""
+    with browser.open_page() as page:
+        page.before_load(HELPERS)
+        page.load(path)
+        page.click("numeric().querySelector('button')")
+        word = page.js("rows()[0].cells[0].textContent.trim()")
+        page.click("field()")
+        page.type(word)
+        page.js("table().closest('figure').querySelectorAll('details.columns input')[2].click()")
+        page.js("document.querySelector('nav a[href=\"#findings\"]').click()")
+        address = page.wait_for("location.hash.startsWith('#findings~') && location.hash")
+        state = "[field().value, numeric().ariaSort, values().join(), rows().filter(seen).length, seen(rows().find(seen).cells[3])]"
+        first = page.js(state)
+        page.load(path, address)
+        tap.ok(page.js(state) == first and first[1] == "descending" and first[4] is False, "the address has the view", first, page.js(state))
+    with browser.open_page() as page:
+        page.load(path)
+        tap.ok(page.js("location.hash") == "", "a page that nobody touched has a plain address", page.js("location.hash"))
+
+
+def check_anchors(tap, page):
+    page.js("copied.length = 0")
+    page.js("document.querySelector('#steps h2 .anchor').focus()")
+    page.key("Enter")
+    text = page.wait_for("copied[0]")
+    tap.ok(text and text.endswith("report.html#steps"), "a heading gives its link", text)
+    tap.ok(page.js("document.querySelectorAll('main > section > h2 .anchor, main article .anchor').length") > 5, "every heading has one")
+
+
+def check_pairs(tap, page):
+    page.js("document.querySelector('.top details.twin').open = true")
+    row = "document.querySelector('.top details.twin tbody tr:nth-child(2)')"
+    name = page.js(f"{row}.cells[0].textContent.trim()")
+    page.point_at(row)
+    lit = page.wait_for("Array.from(document.querySelectorAll('.top svg g.lit')).filter((g) => g.getBoundingClientRect().width > 0).length")
+    tap.ok(lit, "a row lights its marks", name)
+    page.point_at(f"Array.from(document.querySelectorAll('.top svg g')).find((g) => g.getBoundingClientRect().height > 6)")
+    tap.ok(page.wait_for("document.querySelectorAll('.top details.twin tr.lit').length === 1"), "a mark lights its row")
+    page.js("document.querySelector('.top details.twin').open = false")
+
+
+def check_zoom(tap, page):
+    columns = """Array.from(document.querySelectorAll('.top svg')).find((s) => s.getBoundingClientRect().width > 0)"""
+    wide = f"Math.max(...Array.from({columns}.querySelectorAll('g:not(.outside)'), (g) => g.getBoundingClientRect().width))"
+    before = page.js(wide)
+    page.js("""(() => { const [from, to] = document.querySelectorAll('.top .zoom select'); from.value = '2';
+        from.dispatchEvent(new Event('change')); to.value = '4'; to.dispatchEvent(new Event('change')); })()""")
+    after, names = page.js(f"[{wide}, Array.from({columns}.querySelectorAll('text:not(.outside)[text-anchor=middle]'), (t) => t.textContent)]")
+    tap.ok(after > 2 * before, "chosen steps are drawn wider", before, after)
+    tap.ok({"2", "3", "4"} <= set(names) and not {"0", "1", "6"} & set(names), "and they alone", names)
+    inside = page.js(f"""(() => {{ const box = {columns}.getBoundingClientRect();
+        return Array.from({columns}.querySelectorAll('g:not(.outside)')).every((g) => {{ const b = g.getBoundingClientRect();
+            return b.left >= box.left - 1 && b.right <= box.right + 1; }}); }})()""")
+    tap.ok(inside, "inside of the drawing")
+    tap.ok("z." in page.js("location.hash"), "the range is in the address", page.js("location.hash"))
+    page.click("document.querySelector('.top .zoom button')")
+    tap.ok(abs(page.js(wide) - before) < 0.5 and "z." not in page.js("location.hash"), "All shows all of them again")
 
 
 def check_opening(tap, page, path):
@@ -397,7 +487,7 @@ def check_page(tap, page, path, folder):
     if not tap.ok(page.js("Boolean(table())"), "there is a long table"):
         return
     for check in (check_sorting, check_filter, check_csv, check_csv_signs, check_code, check_definitions, check_marks,
-                  check_finder):
+                  check_finder, check_columns, check_anchors, check_pairs, check_zoom):
         check(tap, page)
     check_opening(tap, page, path)
     check_links(tap, page, path)
@@ -419,6 +509,7 @@ def main():
         with Browser(folder) as browser:
             with browser.open_page() as page:
                 check_page(tap, page, paths["demo"], folder)
+            check_view(tap, browser, paths["demo"])
             check_poor_browser(tap, browser, paths["demo"])
             check_no_script(tap, browser, paths["demo"])
             for name, path in paths.items():

@@ -79,6 +79,30 @@ function csvOf(table) {
     return [titles, ...rows].map((fields) => `${fields.join(',')}\r\n`).join('');
 }
 
+// In Markdown names are code, and what it would act on is escaped.
+function markdownCell(cell) {
+    const text = textOf(cell).replace(/\s+/g, ' ');
+    if (!text || !cell.matches('.name, .id, .tree'))
+        return text.replace(/[\\`*_|<>[\]@#~$]/g, '\\$&');
+    const ticks = '`'.repeat(Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length)) + 1);
+    const padded = text.startsWith('`') || text.endsWith('`') ? ` ${text} ` : text;
+    return `${ticks}${padded.replaceAll('|', '\\|')}${ticks}`;
+}
+
+// What is seen: without hidden columns and rows.
+function markdownOf(table) {
+    const line = (cells) => `| ${cells.join(' | ')} |\n`;
+    const shown = (row) => Array.from(row.cells).filter((cell) => !cell.hidden);
+    const headers = shown(table.tHead.rows[0]);
+    const rows = Array.from(table.rows).filter((row) => row.parentNode !== table.tHead && row.offsetParent !== null);
+    return line(headers.map(markdownCell)) + line(headers.map((th) => (th.classList.contains('n') ? '---:' : '---')))
+        + rows.map((row) => line(shown(row).map(markdownCell))).join('');
+}
+
+function makeMarkdownCopy(table, tools) {
+    tools.append(makeCopyButton('Copy as Markdown', () => markdownOf(table), () => select(table)));
+}
+
 function makeCsvCopy(table, tools) {
     tools.append(makeCopyButton('Copy as CSV', () => csvOf(table), () => select(table)));
 }

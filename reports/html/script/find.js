@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One field that looks into all tables: how many have it, and from one to the next.
+// One field that looks into all texts: findings, their evidence, every row of every table, notes.
 
 const TYPING_MS = 120;
 
@@ -7,11 +7,21 @@ function isTyped(event) {
     return event.target.closest('input, select, textarea, [contenteditable]') !== null;
 }
 
-// The first row with the words, of each table that has one.
-function findInTables(words) {
+const PLACES = '.top .verdict, .top li, .top .facts > div, main tbody tr, main p, main li, main .facts > div, main h2, main h3, main figcaption';
+let places = null;
+
+// Each with its text in small letters, looked up once; what another one is part of is not counted twice.
+function allPlaces() {
+    places ??= all(PLACES).filter((part) => !part.parentElement.closest('tbody tr, .page-tools') && !part.closest('.unfold'))
+        .filter((part) => part.localName !== 'li' || !part.querySelector('tbody tr'))
+        .map((part) => [part, (part.localName === 'tr' ? rowText(part) : part.textContent.toLowerCase()).replaceAll('\u00a0', ' ')]);
+    return places;
+}
+
+function findPlaces(words) {
     if (words.length === 0)
         return [];
-    return all('main table').map((table) => bodyRows(table).find((row) => rowHas(row, words))).filter(Boolean);
+    return allPlaces().filter(([, text]) => words.every((word) => text.includes(word))).map(([part]) => part);
 }
 
 class Finder {
@@ -24,14 +34,15 @@ class Finder {
     look() {
         const words = wordsOf(this.field.value);
         this.unmark();
-        this.hits = findInTables(words);
+        this.hits = findPlaces(words);
+        keepView('q', this.field.value.trim());
         this.at = -1;
         this.tell(words.length > 0);
     }
     tell(isAsked) {
         const count = this.hits.length;
-        const place = this.at >= 0 ? `${this.at + 1} of ` : 'in ';
-        this.told.textContent = isAsked ? `${place}${count} table${count === 1 ? '' : 's'}` : '';
+        const place = this.at >= 0 ? `${this.at + 1} of ` : '';
+        this.told.textContent = isAsked ? `${place}${count} place${count === 1 ? '' : 's'}` : '';
     }
     unmark() {
         this.hits[this.at]?.classList.remove('found');
@@ -50,7 +61,7 @@ class Finder {
 }
 
 function makeFinder(tools) {
-    const field = makeSearchField('Find in tables: /', 'Find in all tables; Enter goes to the next one');
+    const field = makeSearchField('Find: /', 'Find in findings, tables and notes; Enter goes to the next place');
     const told = make('span', { class: 'found-count', role: 'status' });
     const finder = new Finder(field, told);
     let timer = 0, looked = '';
@@ -82,4 +93,8 @@ function makeFinder(tools) {
         }
     });
     tools.append(field, told);
+    if (view.has('q')) {
+        field.value = view.get('q');
+        lookNow();
+    }
 }

@@ -18,7 +18,8 @@ function reveal(element) {
 }
 
 function targetOf(address) {
-    return address.length > 1 ? document.getElementById(decodeURIComponent(address.slice(1))) : null;
+    const id = anchorOf(address);
+    return id ? document.getElementById(id) : null;
 }
 
 function revealTarget() {
@@ -35,7 +36,7 @@ function makeTargetsOpen() {
     window.addEventListener('hashchange', revealTarget);
     document.addEventListener('click', (event) => {
         const link = event.target.closest('a[href^="#"]');
-        if (link && link.hash === location.hash)
+        if (link && anchorOf(link.hash) === anchorOf(location.hash))
             revealTarget();
     });
     window.addEventListener('beforeprint', () => {

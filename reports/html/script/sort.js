@@ -39,19 +39,24 @@ function nextDirection(header) {
     return turns[turns.indexOf(header.getAttribute('aria-sort')) + 1];
 }
 
-function makeSortable(table) {
+function makeSortable(table, key) {
     const body = table.tBodies[0];
     const headers = all('thead th', table);
     const asWritten = body ? Array.from(body.rows) : [];
     if (asWritten.length < 2)
         return;
+    const kept = (view.get(key) ?? '').match(/^(\d+)(a|d)$/);
+    function sortBy(header, column, direction) {
+        headers.forEach((other) => other.removeAttribute('aria-sort'));
+        if (direction)
+            header.setAttribute('aria-sort', direction);
+        body.append(...sortRows(asWritten, column, direction));
+        keepView(key, direction ? `${column}${direction[0]}` : '');
+    }
     headers.forEach((header, column) => {
         const button = makeButton('sort', header.textContent, () => {
             const direction = nextDirection(header);
-            headers.forEach((other) => other.removeAttribute('aria-sort'));
-            if (direction)
-                header.setAttribute('aria-sort', direction);
-            body.append(...sortRows(asWritten, column, direction));
+            sortBy(header, column, direction);
             say(direction ? `Sorted by ${button.textContent}, ${direction}` : 'In the first order again');
         });
         const term = header.querySelector('[title]');
@@ -59,4 +64,6 @@ function makeSortable(table) {
             button.title = term.title;
         header.replaceChildren(button);
     });
+    if (kept && headers[Number(kept[1])])
+        sortBy(headers[Number(kept[1])], Number(kept[1]), kept[2] === 'a' ? 'ascending' : 'descending');
 }

@@ -4,10 +4,13 @@
 function makeTableTools(table) {
     const tools = make('div', { class: 'table-tools' });
     const figure = table.closest('figure');
+    const id = figure.id.replace(/^table-/, '');
     if (table.matches('[data-sortable]'))
-        makeSortable(table);
+        makeSortable(table, `s.${id}`);
     if (table.matches('[data-filter]'))
-        makeFilter(table, tools);
+        makeFilter(table, `f.${id}`, tools);
+    makeColumnChoice(table, `h.${id}`, tools);
+    makeMarkdownCopy(table, tools);
     makeCsvCopy(table, tools);
     (figure.querySelector('.scroll') || table).before(tools);
 }
@@ -28,4 +31,8 @@ makePageTools();
 all('figure.table table').forEach(makeTableTools);
 all('code.copy').forEach(makeCodeCopy);
 makeTips();
+makeAnchors();
+makeRowsAndMarksMeet();
+makeZooms();
+makeViewStay();
 makeTargetsOpen();
