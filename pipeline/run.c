@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,7 +232,10 @@ static uint64_t now_ns(void)
 
 void tm_progress_init(struct tm_progress *p, bool quiet)
 {
-    *p = (struct tm_progress){ .shown = !quiet && isatty(STDERR_FILENO) == 1, .phase = "" };
+    const char *const terminal = getenv("TERM");
+    const bool is_dumb = terminal && strcmp(terminal, "dumb") == 0; /* it has no way back to the start of a line */
+
+    *p = (struct tm_progress){ .shown = !quiet && !is_dumb && isatty(STDERR_FILENO) == 1, .phase = "" };
 }
 
 static void begin_phase(struct tm_progress *p, const char *phase, uint64_t total_bytes, uint64_t total_events)

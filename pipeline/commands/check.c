@@ -140,6 +140,16 @@ static bool is_judged(const struct tm_value *result)
     return !tm_int(tm_get(counts, "unknown")) && !(is_partial && tm_int(tm_get(counts, "skipped")));
 }
 
+/* For a job of GitHub Actions. */
+static void annotate(struct check *c, const struct tm_doc *doc)
+{
+    const struct tm_value *const gates = tm_get(tm_doc_root(doc), "gates");
+
+    for (size_t i = 0; i < tm_length(gates); i++)
+        tm_actions_annotate_gate(tm_at(gates, i), tm_text(tm_path(tm_doc_root(doc), "input.run")));
+    tm_actions_add_summary(c->run, doc);
+}
+
 static tm_status judge(struct check *c, struct tm_doc *doc)
 {
     const struct tm_comparison_side baseline = { .label = c->count > 1 ? c->summaries.run[1].label : "",
@@ -151,8 +161,10 @@ static tm_status judge(struct check *c, struct tm_doc *doc)
     tm_summaries_free(&c->summaries);
     c->result = doc;
     tm_side_files_write(c->run, c->file, FILES_MOST, c);
-    if (!tm_failed(c->run))
+    if (!tm_failed(c->run)) {
         print(c, doc);
+        annotate(c, doc);
+    }
     if (tm_failed(c->run))
         return c->run->error.status;
     return failed ? TM_GATE : is_judged(tm_doc_root(doc)) ? TM_OK : TM_PARTIAL;

@@ -4,9 +4,11 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -661,6 +663,7 @@ void tm_print_gate(const struct tm_value *gate, const char *label)
     (void)fputs(why[0] ? ": " : "", stderr);
     tm_print_clean(stderr, why);
     (void)fputc('\n', stderr);
+    tm_actions_annotate_gate(gate, label);
 }
 
 void tm_print_failed_checks(const struct tm_value *root)
@@ -693,26 +696,48 @@ static const char *color_of(const char *severity)
     return "";
 }
 
+enum { CLOSING_BYTES = 2048, SEVERITY_COLUMNS = 12 };
+
+/* "The device waits for input (potential savings 1.51 s, 80.0 %)" */
+static void describe_finding(char out[CLOSING_BYTES], const struct tm_value *finding)
+{
+    const struct tm_value *const explains = tm_get(finding, "explains_pct");
+    char text[TM_FORMAT_BYTES];
+
+    out[0] = 0;
+    tm_format_append(out, CLOSING_BYTES, "%s", tm_text(tm_get(finding, "title")));
+    if (tm_has(explains)) { /* of a comparison: its title has the time */
+        tm_format_append(out, CLOSING_BYTES, " (%s of the change)", tm_format_pct(text, tm_double(explains)));
+    } else if (tm_int(tm_get(finding, "at_stake_ps")) > 0) {
+        tm_format_append(out, CLOSING_BYTES, " (potential savings %s",
+                         tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
+        if (tm_has(tm_get(finding, "share_pct")))
+            tm_format_append(out, CLOSING_BYTES, ", %s", tm_format_pct(text, tm_double(tm_get(finding, "share_pct"))));
+        tm_format_append(out, CLOSING_BYTES, ")");
+    }
+}
+
+/* At most TM_TEXT_COLUMNS wide: a log wraps nothing. */
+static void print_wrapped(const char *text, int indent)
+{
+    char clean[CLOSING_BYTES];
+
+    tm_format_text(clean, sizeof(clean), text);
+    tm_text_put_wrapped(stdout, clean, indent);
+}
+
 static void print_finding(const struct tm_value *finding, bool has_colors)
 {
     const char *const severity = tm_text(tm_get(finding, "severity"));
     const char *const color = has_colors ? color_of(severity) : "";
-    const struct tm_value *const explains = tm_get(finding, "explains_pct");
-    char text[TM_FORMAT_BYTES];
+    char text[CLOSING_BYTES];
 
-    (void)printf("  %s%-8.8s%s", color, severity, color[0] ? "\033[0m" : "");
-    tm_print_clean(stdout, tm_text(tm_get(finding, "title")));
-    if (tm_has(explains)) { /* of a comparison: its title has the time */
-        (void)printf(" (%s of the change)", tm_format_pct(text, tm_double(explains)));
-    } else if (tm_int(tm_get(finding, "at_stake_ps")) > 0) {
-        (void)printf(" (potential savings %s", tm_format_time(text, tm_int(tm_get(finding, "at_stake_ps"))));
-        if (tm_has(tm_get(finding, "share_pct")))
-            (void)printf(", %s", tm_format_pct(text, tm_double(tm_get(finding, "share_pct"))));
-        (void)putchar(')');
-    }
-    (void)putchar('\n');
+    describe_finding(text, finding);
+    (void)printf("  %s%-8.8s%s  ", color, severity, color[0] ? "\033[0m" : "");
+    print_wrapped(text, SEVERITY_COLUMNS);
 }
 
+/* The verdict, what to do first, and where everything is: on a terminal as in a log. */
 static void print_closing(const struct tm_value *root, const char *folder, const struct tm_options *options)
 {
     const struct tm_value *const findings = tm_get(root, "findings");
@@ -722,8 +747,8 @@ static void print_closing(const struct tm_value *root, const char *folder, const
     const char *file;
 
     (void)fputs(color, stdout);
-    tm_print_clean(stdout, tm_text(tm_path(root, "verdict.text")));
-    (void)fputs(color[0] ? "\033[0m\n" : "\n", stdout);
+    print_wrapped(tm_text(tm_path(root, "verdict.text")), 0);
+    (void)fputs(color[0] ? "\033[0m" : "", stdout);
     for (size_t i = 0; i < tm_length(findings) && i < FINDINGS_SHOWN; i++)
         print_finding(tm_at(findings, i), has_colors);
     if (tm_length(findings) > FINDINGS_SHOWN)
@@ -734,6 +759,66 @@ static void print_closing(const struct tm_value *root, const char *folder, const
     for (size_t i = 0; (file = tm_document_file(name, root, options->formats, i)) != NULL; i++)
         (void)printf("%s%s", i ? ", " : "", file);
     (void)putchar('\n');
+}
+
+/* GitHub Actions: https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
+
+static bool is_in_actions(void)
+{
+    const char *const is = getenv("GITHUB_ACTIONS");
+
+    return is && strcmp(is, "true") == 0;
+}
+
+void tm_actions_add_summary(struct tm_run *run, const struct tm_doc *doc)
+{
+    const char *const path = getenv("GITHUB_STEP_SUMMARY");
+    const int fd = is_in_actions() && path && *path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644) : -1;
+    FILE *const to = fd >= 0 ? fdopen(fd, "a") : NULL;
+
+    if (!to) {
+        if (fd >= 0)
+            (void)close(fd);
+        return; /* the job goes on without it */
+    }
+    (void)tm_markdown_write(run, doc, to);
+    (void)fputc('\n', to);
+    (void)fclose(to);
+}
+
+/* In a command a line's end and a percent sign are escaped, in a property colons and commas, too. */
+static void print_escaped(const char *text, const char *also)
+{
+    char clean[CLOSING_BYTES];
+
+    tm_format_text(clean, sizeof(clean), text);
+    for (const char *at = clean; *at; at++) {
+        if (*at == '%' || strchr(also, *at))
+            (void)fprintf(stderr, "%%%02X", (unsigned)(unsigned char)*at);
+        else
+            (void)fputc(*at, stderr);
+    }
+}
+
+void tm_actions_annotate_gate(const struct tm_value *gate, const char *label)
+{
+    const char *const status = tm_text(tm_get(gate, "status")), *const was = tm_text(tm_get(gate, "baseline_text"));
+    char text[CLOSING_BYTES] = "";
+
+    if (!is_in_actions() || !tm_gate_is_noteworthy(gate))
+        return;
+    tm_format_append(text, sizeof(text), "%s of %s", tm_text(tm_get(gate, "figure")), label);
+    if (tm_has(tm_get(gate, "value")))
+        tm_format_append(text, sizeof(text), " is %s%s%s", tm_text(tm_get(gate, "value_text")), *was ? ", was " : "",
+                         was);
+    tm_format_append(text, sizeof(text), "; the limit is %s", tm_text(tm_get(gate, "limit_text")));
+    if (*tm_text(tm_get(gate, "why")))
+        tm_format_append(text, sizeof(text), ": %s", tm_text(tm_get(gate, "why")));
+    (void)fprintf(stderr, "::%s title=Gate ", strcmp(status, "failed") == 0 ? "error" : "warning");
+    print_escaped(status, ":,");
+    (void)fputs("::", stderr);
+    print_escaped(text, "");
+    (void)fputc('\n', stderr);
 }
 
 static tm_status forgive_reader(struct tm_run *run, tm_status st)
@@ -806,9 +891,10 @@ tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_resul
     tm_progress_end(&run->progress);
     if (st)
         return st;
+    tm_actions_add_summary(run, result->doc);
     if (options->json)
         return tm_print_document(run, result->doc);
-    if (!options->quiet && isatty(STDOUT_FILENO))
+    if (!options->quiet)
         print_closing(tm_doc_root(result->doc), folder, options);
     return TM_OK;
 }

@@ -239,6 +239,13 @@ void tm_print_clean(FILE *to, const char *text);
 /* A line on stderr for a gate that failed or could not be judged (a row of "gates", schemas/CHECK.md); others: nothing.
  * in: label  of the run */
 void tm_print_gate(const struct tm_value *gate, const char *label);
+
+/* In a job of GitHub Actions: the document as Markdown at the end of the job's summary ($GITHUB_STEP_SUMMARY); elsewhere, and
+ * where it cannot be written, nothing. */
+void tm_actions_add_summary(struct tm_run *run, const struct tm_doc *doc);
+/* Likewise: an annotation for a gate that failed (error) or could not be judged (warning), on stderr, which is read
+ * for them, too. */
+void tm_actions_annotate_gate(const struct tm_value *gate, const char *label);
 bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be judged */
 
 /* One line on stderr: which files of a summary are damaged, and how far the figures reach.

@@ -84,7 +84,7 @@ static tm_status batch_close(struct tm_run *run, const struct tm_options *option
 {
     if (options->json && !options->dry_run)
         print_counts(run, options, counts);
-    else if (!options->quiet && !options->json && isatty(STDOUT_FILENO))
+    else if (!options->quiet && !options->json)
         emit_counts(options, counts);
     if (tm_failed(run) || options->dry_run)
         return run->error.status;

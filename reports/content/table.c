@@ -77,7 +77,7 @@ static const char *const terms[][2] = {
     { "buffer", "data buffer" },
     { "absent", "missing" }, /* how a job stands */
     { "not_judged", "too few runs" },
-    { "same", "unchanged" }, /* what became of a row, or a figure, in a comparison */
+    { "same", "~ unchanged" }, /* what became of a row, or a figure, in a comparison */
     { "unclear", "not tested" },
     { "added", "new" },
     { "removed", "gone" },

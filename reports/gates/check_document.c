@@ -522,10 +522,28 @@ static void put_facts(FILE *to, const struct tm_value *row)
     }
 }
 
+/* "; the limit is at most 1 ms" */
+static void put_limit(FILE *to, const struct tm_value *row)
+{
+    static const char *const rules[][2] = {
+        { "max", "at most " },
+        { "min", "at least " },
+        { "equals", "" },
+        { "max_increase", "an increase of at most " },
+        { "max_decrease", "a decrease of at most " },
+        { "max_increase_pct", "an increase in percent of at most " },
+        { "max_decrease_pct", "a decrease in percent of at most " },
+    };
+
+    (void)fprintf(to, "; the limit is %s", tm_format_word(TM_PAIRS(rules), text_of(row, "rule"), ""));
+    junit_text(to, text_of(row, "limit_text"));
+}
+
 static void put_outcome(FILE *to, const struct tm_value *row, const char *element, const char *type)
 {
     (void)fprintf(to, "      <%s message=\"", element);
     put_facts(to, row);
+    put_limit(to, row);
     if (!type) {
         (void)fputs("\"/>\n", to);
         return;

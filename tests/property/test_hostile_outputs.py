@@ -27,7 +27,7 @@ WIDTH = 100        # columns of report.txt
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")  # what follows on the line has no backtick: else it is a code span
 # What Markdown takes for more than text, outside of code: an element, a comment, a picture, a link to somewhere.
-OWN = re.compile(r"</?details>|<summary>[A-Za-z -]+</summary>")  # lines of the report itself
+OWN = re.compile(r"</?details>|<summary>[A-Za-z, -]+</summary>")  # lines of the report itself
 RAW = re.compile(r"(?<!\\)<[A-Za-z/!?]|(?<!\\)!\[|(?<!\\)\]\((?!#)|(?<!\\)\]:|javascript:window[^`]*\)")
 
 
