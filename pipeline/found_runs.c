@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "pipeline/discover.h"
+#include "pipeline/numbers.h"
 
 /* What the names of trace files and of run folders tell. */
 
@@ -168,17 +169,19 @@ static bool run_date(const char *name, size_t length, int64_t *ns)
 /* The newest runs by name, as many as a message holds. */
 static void list_runs(const struct tm_found *found, char *text, size_t room)
 {
-    enum { NAMES_MOST = 20, REST_BYTES = 32 };
+    enum { NAMES_MOST = 20, REST_BYTES = 32, FACTS_BYTES = 64 };
     size_t used = 0, told = 0;
 
     text[0] = '\0';
     for (size_t i = found->run_count; i > 0 && told < NAMES_MOST; i--, told++) {
-        const char *const name = found->runs[i - 1].name;
-        const size_t bytes = strlen(name) + 2;
+        const struct tm_found_run *const r = &found->runs[i - 1];
+        char date[TM_FORMAT_BYTES], size[TM_FORMAT_BYTES];
+        const size_t bytes = strlen(r->name) + strlen(r->folder) + FACTS_BYTES;
 
         if (used + bytes + REST_BYTES > room)
             break;
-        used += (size_t)snprintf(text + used, room - used, "%s%s", told ? ", " : "", name);
+        used += (size_t)snprintf(text + used, room - used, "%s%s (%s, %s, in %s)", told ? ", " : "", r->name,
+                                 tm_format_date(date, r->mtime_ns), tm_format_bytes(size, (double)r->bytes), r->folder);
     }
     if (told < found->run_count)
         (void)snprintf(text + used, room - used, "%s%zu more", told ? ", and " : "", found->run_count - told);

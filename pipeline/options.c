@@ -235,8 +235,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .argument = "LIST", .words = "html pdf json text partial perfetto pftrace markdown csv collapsed",
         .fallback = "html,pdf,json,text",
         .help =
-        "output formats, separated by commas. report: html, pdf, json, text, markdown, csv, collapsed, partial and "
-        "perfetto; compare and scaling: the first six; split: pftrace (default) or json" },
+        "output formats, separated by commas; report and batch: html, pdf, json, text, markdown, csv, collapsed, partial "
+        "and perfetto; compare and scaling: html, pdf, json, text, markdown and csv; split: pftrace (default) or json" },
     [TM_OPTION_TITLE] = {
         "title", TM_KIND_TEXT, REPORTS, FIELD(title), .argument = "TEXT",
         .help = "title of the report (default: the name of the run)" },

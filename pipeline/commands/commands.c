@@ -166,9 +166,77 @@ static void print_lines(FILE *to, const char *text)
     }
 }
 
-static void print_option(FILE *to, const struct tm_option *option)
+enum { HELP_BYTES = 1024 };
+
+/* How the list of verbs before a colon, "report, compare and scaling", stands to a verb. */
+enum for_verb { FOR_NONE, FOR_OTHERS, FOR_FAMILY, FOR_IT }; /* FAMILY: "batch" is said, and it is "batch run" */
+
+static enum for_verb list_fits(const char *list, size_t length, const struct tm_verb *verb)
 {
-    char help[512];
+    char text[HELP_BYTES], *rest = NULL;
+    enum for_verb fits = FOR_NONE;
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)length, list);
+    for (char *and; (and = strstr(text, " and ")) != NULL;) {
+        and[0] = ',';
+        memmove(and+1, and+4, strlen(and+4) + 1);
+    }
+    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        const struct tm_verb *const said = tm_verb_by_name(word + strspn(word, " "));
+        enum for_verb its = FOR_OTHERS;
+
+        if (!said)
+            return FOR_NONE; /* a word of the option */
+        if (said == verb)
+            its = FOR_IT;
+        else if (is_action_of(verb, said))
+            its = FOR_FAMILY;
+        fits = its > fits ? its : fits;
+    }
+    return fits;
+}
+
+/* A part of a help text: up to "; ".  out: text  without the list of verbs */
+static enum for_verb take_part(const char **at, const struct tm_verb *verb, const char **text, size_t *length)
+{
+    const char *const end = strstr(*at, "; "), *const stop = end ? end : *at + strlen(*at);
+    const char *const colon = strstr(*at, ": ");
+    enum for_verb fits = FOR_NONE;
+
+    *text = *at;
+    if (colon && colon < stop)
+        fits = list_fits(*at, (size_t)(colon - *at), verb);
+    if (fits != FOR_NONE)
+        *text = colon + 2;
+    *length = (size_t)(stop - *text);
+    *at = end ? end + 2 : stop;
+    return fits;
+}
+
+/* What the help of an option says of a verb: the parts for all verbs, and its own. */
+static void help_for(const struct tm_verb *verb, const char *help, char out[HELP_BYTES])
+{
+    enum for_verb best = FOR_FAMILY, fits;
+    size_t length, used = 0;
+    const char *text;
+
+    for (const char *at = help; *at;)
+        if (take_part(&at, verb, &text, &length) == FOR_IT)
+            best = FOR_IT; /* which comes before what is said of its family */
+    out[0] = 0;
+    for (const char *at = help; *at;) {
+        fits = take_part(&at, verb, &text, &length);
+        if (fits != FOR_NONE && fits != best)
+            continue;
+        used += (size_t)snprintf(out + used, HELP_BYTES - used, "%s%.*s", used ? "; " : "", (int)length, text);
+        if (used >= HELP_BYTES)
+            return;
+    }
+}
+
+static void print_option(FILE *to, const struct tm_option *option, const struct tm_verb *verb)
+{
+    char own[HELP_BYTES], help[HELP_BYTES + 64];
     int column = option->letter ? fprintf(to, "  -%c, --%s", option->letter, option->name)
                                 : fprintf(to, "      --%s", option->name);
 
@@ -176,7 +244,8 @@ static void print_option(FILE *to, const struct tm_option *option)
         column += fprintf(to, " %s", option->argument);
     (void)fprintf(to, "%*s", column < OPTION_COLUMN ? OPTION_COLUMN - column : 1, "");
     const char *const fallback = option->fallback;
-    const int length = snprintf(help, sizeof(help), "%s%s%s%s", option->help, fallback ? " (default " : "",
+    help_for(verb, option->help, own);
+    const int length = snprintf(help, sizeof(help), "%s%s%s%s", own, fallback ? " (default " : "",
                                 fallback ? fallback : "", fallback ? ")" : "");
 
     print_wrapped(to, help, length < (int)sizeof(help) ? (size_t)length : sizeof(help) - 1, OPTION_COLUMN,
@@ -206,7 +275,7 @@ static void help_verb(const struct tm_verb *verb, FILE *to)
     (void)fputs("\noptions:\n", to);
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         if (tm_option_table[i].verbs & (uint32_t)verb->bit)
-            print_option(to, &tm_option_table[i]);
+            print_option(to, &tm_option_table[i], verb);
     }
     if (verb->examples[0]) {
         (void)fputs("\nexamples:\n", to);

@@ -25,16 +25,36 @@ static const char *kind_word(enum tm_found_kind kind)
 }
 
 /* The name comes last: its width on a terminal is not known. */
+enum { NAME_BYTES = 4096, NAME_MOST = 48 };
+
+/* Columns of the names; a longer one sticks out. */
+static int name_width(const struct tm_found_run *runs, size_t count)
+{
+    size_t widest = sizeof("RUN") - 1;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(runs[i].name);
+
+        widest = length > widest && length <= NAME_MOST ? length : widest;
+    }
+    return (int)widest;
+}
+
 static void print_table(const struct tm_found_run *runs, size_t count)
 {
-    (void)printf("%-23s  %5s  %5s  %10s  %-13s  %s\n", "NEWEST", "HOSTS", "FILES", "SIZE", "KIND", "RUN");
+    const int width = name_width(runs, count);
+
+    (void)printf("%-23s  %5s  %5s  %10s  %-13s  %-*s  %s\n", "NEWEST", "HOSTS", "FILES", "SIZE", "KIND", width, "RUN",
+                 "FOLDER");
     for (size_t i = 0; i < count; i++) {
         const struct tm_found_run *const r = &runs[i];
-        char date[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], name[4096];
+        char date[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], name[NAME_BYTES], folder[NAME_BYTES];
 
         (void)tm_format_visible(name, sizeof(name), r->name, strlen(r->name));
-        (void)printf("%-23s  %5zu  %5zu  %10s  %-13s  %s\n", tm_format_date(date, r->mtime_ns), r->file_count,
-                     r->all_count, tm_format_bytes(bytes, (double)r->bytes), kind_word(r->files[0].kind), name);
+        (void)tm_format_visible(folder, sizeof(folder), r->folder, strlen(r->folder));
+        (void)printf("%-23s  %5zu  %5zu  %10s  %-13s  %-*s  %s\n", tm_format_date(date, r->mtime_ns), r->file_count,
+                     r->all_count, tm_format_bytes(bytes, (double)r->bytes), kind_word(r->files[0].kind), width, name,
+                     folder);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "pipeline/commands/commands.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/analysis.h"
@@ -54,6 +55,29 @@ static void analyze(struct tm_run *run, const struct tm_options *options, struct
         tm_conversion_take_summary(conversion, tm_doc_root(result->doc));
 }
 
+/* A summary that was stored: its reports are made again, and nothing is analyzed. */
+static bool is_stored(const struct tm_options *options, char file[TM_PLACE_BYTES])
+{
+    struct stat info;
+
+    return options->input_count == 1 && stat(options->inputs[0], &info) == 0 && S_ISREG(info.st_mode) &&
+           tm_document_find(options->inputs[0], "summary.json", "tracemill.summary", file);
+}
+
+static void read_stored(struct tm_run *run, const struct tm_options *options, struct tm_doc *doc, const char *file)
+{
+    if (options->formats & (TM_FORMAT_PARTIAL | TM_FORMAT_PERFETTO)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
+                      "cannot write a partial or a trace of '%s': a summary has no events", file);
+        tm_hint(&run->error, "give the trace that it was made from");
+    } else if (options->title || options->note) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot change the title or the note of '%s'", file);
+        tm_hint(&run->error, "give the trace that it was made from");
+    } else if (!tm_refuse_redaction(run, options, "report")) {
+        (void)tm_summary_read(run, doc, file);
+    }
+}
+
 static void check_formats(struct tm_run *run, const struct tm_options *options)
 {
     if (options->redact && options->formats & TM_FORMAT_PARTIAL) {
@@ -71,6 +95,7 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
 {
     struct tm_conversion conversion = { .run = NULL };
     struct tm_document_result result = { .paper = options->paper };
+    char file[TM_PLACE_BYTES];
     tm_status st;
 
     check_formats(run, options);
@@ -80,7 +105,9 @@ tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, c
     tm_redaction_begin(run, options);
     if (!tm_failed(run))
         result.doc = tm_doc_new(run);
-    if (result.doc)
+    if (result.doc && is_stored(options, file))
+        read_stored(run, options, result.doc, file);
+    else if (result.doc)
         analyze(run, options, &result, &conversion);
     st = tm_failed(run) ? run->error.status : deliver(run, options, &result, taker);
     tm_partial_writer_free(result.partial);
@@ -102,7 +129,8 @@ const struct tm_verb tm_report_verb = {
     .usage = "INPUT... [-o DIR] [OPTION...]",
     .description =
         "Reads the profile of a run in bounded memory and writes report.html, report.pdf, report.txt and summary.json to a folder. Existing files with these names are replaced atomically. --format also supports report.md for pull requests (markdown), the folder csv with all tables in full (csv), scopes.collapsed for flame graph tools (collapsed), run.partial (partial) and trace.pftrace (perfetto).\n"
-        "INPUT is a trace file (*.xplane.pb, *.trace.json, *.prof; plain, gzip or zstd), the folder of a run, a log directory with runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip archive of one, which needs no unpacking. If there are several runs, choose one with --latest or --run NAME. Several INPUTs are the hosts of one run. File types are detected by content, not by name.",
+        "INPUT is a trace file (*.xplane.pb, *.trace.json, *.prof; plain, gzip or zstd), the folder of a run, a log directory with runs at any depth, or a .tar, .tar.gz, .tar.zst or .zip archive of one, which needs no unpacking. If there are several runs, choose one with --latest or --run NAME. Several INPUTs are the hosts of one run. File types are detected by content, not by name.\n"
+        "A stored summary.json gives its reports again, without the trace. With '-o -', a single format goes to stdout.",
     .examples =
         "tracemill report logdir --latest -o report       the newest run in a log directory\n"
         "tracemill report host.xplane.pb --format html    one file, one page\n"

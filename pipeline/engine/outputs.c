@@ -314,6 +314,41 @@ static void write_file(struct tm_run *run, const struct tm_document_result *resu
     (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
 }
 
+/* -o -: a single format, which is one stream, goes to stdout. */
+static bool is_stdout(const char *folder)
+{
+    return strcmp(folder, "-") == 0;
+}
+
+static const struct output *only_output(struct tm_run *run, uint32_t formats)
+{
+    const struct output *only = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < OUTPUT_COUNT; i++) {
+        if (!(formats & (uint32_t)outputs[i].format))
+            continue;
+        only = &outputs[i];
+        count++;
+    }
+    if (count == 1 && !only->into)
+        return only;
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write %s to stdout",
+                  count == 1 ? "a folder" : "several formats");
+    tm_hint(&run->error, "choose one with --format: html, pdf, json, text, markdown or collapsed");
+    return NULL;
+}
+
+static tm_status write_stdout(struct tm_run *run, const struct tm_document_result *result, uint32_t formats)
+{
+    const struct output *const output = only_output(run, formats);
+
+    if (output)
+        (void)(output->of_summary ? output->of_summary(run, result->doc, stdout)
+                                  : output->of_result(run, result, stdout));
+    return tm_finish_stdout(run, run->error.status);
+}
+
 static void commit_files(struct files *files, const char *folder)
 {
     for (size_t i = 0; i < OUTPUT_COUNT; i++)
@@ -582,6 +617,10 @@ tm_status tm_guard_document(struct tm_run *run, const char *folder, const struct
     char name[TM_DOCUMENT_FILE_BYTES], path[TM_PLACE_BYTES];
     const char *file;
 
+    if (is_stdout(folder)) {
+        (void)only_output(run, formats);
+        return run->error.status;
+    }
     for (size_t i = 0; !tm_failed(run) && (file = document_file_of(name, document, formats, i)) != NULL; i++) {
         const int length = snprintf(path, sizeof(path), "%s/%s", folder, file);
         const bool is_folder = file[strlen(file) - 1] == '/';
@@ -887,14 +926,15 @@ tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_resul
     tm_status st;
 
     tm_progress_phase(&run->progress, "writing", 0);
-    st = tm_document_write(run, result, folder, options);
+    st = is_stdout(folder) ? write_stdout(run, result, options->formats)
+                           : tm_document_write(run, result, folder, options);
     tm_progress_end(&run->progress);
     if (st)
         return st;
     tm_actions_add_summary(run, result->doc);
     if (options->json)
         return tm_print_document(run, result->doc);
-    if (!options->quiet)
+    if (!options->quiet && !is_stdout(folder))
         print_closing(tm_doc_root(result->doc), folder, options);
     return TM_OK;
 }
