@@ -72,6 +72,7 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
     }
     pdf->fonts = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
     TM_PDF_CALL(pdf, HPDF_Xref_Add(pdf->doc->xref, pdf->fonts));
+    tm_pdf_tags_begin(pdf);
     for (int face = 0; face < TM_PDF_FACES; face++)
         if (!tm_pdf_font_open(&pdf->font[face], &tm_pdf_assets[face]))
             (void)tm_fail(&pdf->run->error, TM_ERR_LIMIT, -1,
@@ -82,6 +83,7 @@ static void begin_document(struct tm_pdf *pdf, enum tm_paper paper)
 static void complete_document(struct tm_pdf *pdf)
 {
     tm_pdf_finish_pages(pdf);
+    tm_pdf_tags_finish(pdf);
     for (int face = 0; face < TM_PDF_FACES; face++)
         tm_pdf_embed(pdf, (enum tm_pdf_face)face);
     tm_pdf_pack_streams(pdf);
@@ -293,8 +295,10 @@ static void pdf_head_pages(struct tm_pdf *pdf)
     pdf->is_full = false;
     for (int i = 0; i < pdf->pages && !tm_failed(pdf->run); i++) {
         tm_pdf_turn_to(pdf, i);
+        tm_pdf_begin_artifact(pdf);
         head_page(pdf, i > 0);
         foot_page(pdf, was_full && i + 1 == pdf->pages);
+        tm_pdf_end_artifact(pdf);
     }
     pdf->is_full = was_full;
 }
@@ -324,6 +328,7 @@ static void put_section_heading(struct tm_pdf *pdf)
     if (pdf->y > pdf->top)
         pdf->y += is_closing ? above_closing : above_section;
     tm_pdf_add_place(pdf, 0, pdf->section->id, 0, pdf->section->title);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_SECTION, NULL);
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, title);
     tm_pdf_fit(pdf, style, pdf->text, tm_pdf_column(pdf), 1);
     tm_pdf_text_at(pdf, style, pdf->left, pdf->y + style->size, pdf->text);
@@ -338,6 +343,7 @@ static void put_waiting_subheading(struct tm_pdf *pdf)
     if (pdf->y > pdf->top)
         pdf->y += above_subheading;
     tm_pdf_add_place(pdf, 1, NULL, 0, pdf->subheading);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_HEADING, NULL);
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, pdf->subheading);
     tm_pdf_fit(pdf, &subheading_style, pdf->text, tm_pdf_column(pdf), 1);
     tm_pdf_text_at(pdf, &subheading_style, pdf->left, pdf->y + subheading_style.size, pdf->text);
@@ -355,6 +361,7 @@ static void begin_block(struct tm_pdf *pdf, double height)
         put_section_heading(pdf);
     if (*pdf->subheading)
         put_waiting_subheading(pdf);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
 }
 
 /* The same for a table or a chart, which keeps away from what stands above it, unless that is its heading. */

@@ -125,8 +125,10 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
     (void)snprintf(title, sizeof(title), "%zu.  %s", number, tm_text(tm_get(finding, "title")));
     tm_pdf_begin_card(pdf, role);
     tm_pdf_add_place(pdf, 1, NULL, number, title);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_HEADING, NULL);
     tm_pdf_encode_prose(pdf, pdf->text, sizeof(pdf->text), title);
     tm_pdf_wrapped(pdf, &title_style, 0, pdf->text);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
     put_stake(pdf, finding, role);
     put_lines(pdf, "Evidence", tm_get(finding, "evidence"), false);
     if (*cause) {
@@ -174,7 +176,9 @@ static void put(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char
 static void put_heading(struct tm_pdf *pdf, const char *text)
 {
     pdf->y += heading_gap;
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_SECTION, NULL);
     tm_pdf_text_at(pdf, &heading_style, pdf->left, pdf->y + heading_style.size, text);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
     pdf->y += heading_room;
 }
 
@@ -183,9 +187,12 @@ static void put_heading(struct tm_pdf *pdf, const char *text)
 static void put_titles(struct tm_pdf *pdf)
 {
     pdf->y = front_top;
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
     put(pdf, &kicker, pdf->document->kicker, 1);
     pdf->y += 1;
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TITLE, NULL);
     put(pdf, &cover_title_style, pdf->front.title, TITLE_LINES);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
     put(pdf, &subtitle, pdf->front.subtitle, TITLE_LINES);
     pdf->y += 6;
 }

@@ -96,7 +96,11 @@ void tm_pdf_new_page(struct tm_pdf *pdf)
 {
     if (tm_failed(pdf->run) || pdf->is_full)
         return;
+    const bool goes_on = pdf->tags.is_open;
+    const enum tm_pdf_tag tag = pdf->tags.tag;
+
     draw_edge(pdf);
+    tm_pdf_end_tag(pdf);
     if (pdf->pages == TM_PDF_PAGES) {
         pdf->is_full = true;
         return;
@@ -110,12 +114,16 @@ void tm_pdf_new_page(struct tm_pdf *pdf)
     TM_PDF_CALL(pdf, HPDF_Page_SetHeight(pdf->page, (HPDF_REAL)pdf->page_height));
     pdf->page_at = pdf->pages++;
     pdf->y = pdf->edge_y = pdf->top;
+    tm_pdf_tags_new_page(pdf);
+    if (goes_on)
+        tm_pdf_begin_tag(pdf, tag, NULL);
 }
 
 void tm_pdf_turn_to(struct tm_pdf *pdf, int page)
 {
     if (tm_failed(pdf->run) || page >= pdf->pages)
         return;
+    tm_pdf_end_tag(pdf);
     leave_page(pdf);
     pdf->page = HPDF_GetPageByIndex(pdf->doc, (HPDF_UINT)page);
     pdf->page_at = page;
@@ -123,8 +131,10 @@ void tm_pdf_turn_to(struct tm_pdf *pdf, int page)
 
 void tm_pdf_finish_pages(struct tm_pdf *pdf)
 {
-    if (pdf->page)
+    if (pdf->page) {
+        tm_pdf_end_tag(pdf);
         leave_page(pdf);
+    }
 }
 
 double tm_pdf_left_on_page(const struct tm_pdf *pdf)

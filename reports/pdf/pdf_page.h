@@ -104,6 +104,18 @@ struct tm_pdf_link {
     struct tm_pdf_box box;
 };
 
+/* What a part of a page is, for readers that do not show it. */
+enum tm_pdf_tag { TM_PDF_TAG_TITLE, TM_PDF_TAG_SECTION, TM_PDF_TAG_HEADING, TM_PDF_TAG_TEXT, TM_PDF_TAG_FIGURE };
+
+/* The structure of the document while it is made (pdf_tags.c). */
+struct tm_pdf_tags {
+    HPDF_Dict root, document;
+    HPDF_Array parts, pages, of_page; /* elements of the document; of each page; of this one */
+    int count;                        /* of marked contents on this page */
+    bool is_open, is_artifact;
+    enum tm_pdf_tag tag; /* of what is open */
+};
+
 enum { TM_PDF_CONTENT_BYTES = 4096 };
 
 /* What was drawn on the page and is not yet in its stream, and what was set there last: setting it again changes
@@ -129,6 +141,7 @@ struct tm_pdf {
     struct tm_pdf_font font[TM_PDF_FACES];
     struct tm_pdf_subset subset[TM_PDF_FACES];
     struct tm_pdf_content content;
+    struct tm_pdf_tags tags;
     double page_width, page_height;
     double left, right, top, bottom; /* what is written on */
     double y;
@@ -212,6 +225,18 @@ bool tm_pdf_is_sound(const struct tm_pdf *pdf);
 /* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes
  * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
 #define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
+
+/* The structure: begun with the document, told of each page, finished when everything is drawn. */
+void tm_pdf_tags_begin(struct tm_pdf *pdf);
+void tm_pdf_tags_new_page(struct tm_pdf *pdf);
+void tm_pdf_tags_finish(struct tm_pdf *pdf);
+/* What is drawn from here on is such a part, up to its end or the next one; on a page that follows it goes on.
+ * in: instead  what a figure shows, in words; NULL = its texts tell */
+void tm_pdf_begin_tag(struct tm_pdf *pdf, enum tm_pdf_tag tag, const char *instead);
+void tm_pdf_end_tag(struct tm_pdf *pdf);
+/* Likewise what is no part of the document: lines at the edges of a page. */
+void tm_pdf_begin_artifact(struct tm_pdf *pdf);
+void tm_pdf_end_artifact(struct tm_pdf *pdf);
 
 /* Is there something to draw on? */
 bool tm_pdf_is_drawing(const struct tm_pdf *pdf);

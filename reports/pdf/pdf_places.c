@@ -213,6 +213,7 @@ static void draw_contents(struct tm_pdf *pdf)
     if (!tm_pdf_is_drawing(pdf))
         return;
     each = (entries + CONTENTS_COLUMNS - 1) / CONTENTS_COLUMNS;
+    tm_pdf_begin_artifact(pdf); /* bookmarks and links have it */
     tm_pdf_text_at(pdf, &tm_pdf_strong, pdf->left, pdf->front_end + tm_pdf_strong.size, "Contents");
     for (size_t i = 0; i < pdf->places; i++) {
         if (!is_listed(&pdf->place[i]))
@@ -221,6 +222,7 @@ static void draw_contents(struct tm_pdf *pdf)
         draw_entry(pdf, &pdf->place[i], pdf->left + (double)(at / each) * (width + column_gap), width);
         at++;
     }
+    tm_pdf_end_artifact(pdf);
 }
 
 void tm_pdf_finish_places(struct tm_pdf *pdf)

@@ -4,6 +4,7 @@
 #include "reports/pdf/pdf_page.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "reports/chart/chart.h"
@@ -186,6 +187,10 @@ double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart)
 void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
 {
     struct frame f = { .pdf = pdf, .chart = chart, .x = pdf->left, .scale = scale_of(pdf, chart) };
+    char words[TM_CHART_TITLE + TM_CHART_CAPTION + 4];
+
+    (void)snprintf(words, sizeof(words), "%s. %s", chart->title, chart->caption);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_FIGURE, words);
 
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, chart->title);
     tm_pdf_fit(pdf, &tm_pdf_strong, pdf->text, tm_pdf_column(pdf), 1);
@@ -195,6 +200,7 @@ void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
         if (is_drawable(chart, &chart->mark[i]))
             draw_mark(&f, &chart->mark[i]);
     pdf->y = f.y + chart->height * f.scale + above_caption;
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
     tm_pdf_encode(pdf, pdf->text, sizeof(pdf->text), chart->caption);
     tm_pdf_wrapped(pdf, &tm_pdf_quiet, 0, pdf->text);
     pdf->y += below;

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
-from pdf_reader import Pdf, letters, missing_tools  # noqa: E402
+from pdf_reader import Pdf, letters, missing_tools, tool  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
@@ -44,6 +44,21 @@ def check(tap, name, pdf):
            f"{name}: findings link to sections")
 
 
+def check_tags(tap, name, pdf):
+    """For readers that read it aloud: headings, paragraphs, and figures in words."""
+    told = tool("pdfinfo", pdf.path).stdout.decode("utf-8", "replace")
+    tap.ok(re.search(r"^Tagged: +yes", told, re.M), f"{name}: it is tagged", told)
+    tree = tool("pdfinfo", "-struct-text", pdf.path).stdout.decode("utf-8", "replace")
+    titles = re.findall(r'^ +H2.*\n +"(.*)"$', tree, re.M)
+    sections = [b.title for b in pdf.structure()[1][1:] if b.level == 0]
+    tap.ok(tree.count("\n  H1") == 1 and [t for t in titles if t in sections] == sections, f"{name}: sections are headings, in order", titles, sections)
+    figures = len(re.findall(r"^ +Figure", tree, re.M))
+    with_words = len(re.findall(rb"/Alt ", tool("qpdf", "--qdf", "--object-streams=disable", pdf.path, "-").stdout))
+    tap.ok(figures > 0 and with_words == figures, f"{name}: figures are told in words", figures, with_words)
+    artifacts = [line for line in tree.splitlines() if "page 1 of" in line]
+    tap.ok(not artifacts, f"{name}: what stands at the edges of pages is no part of it", *artifacts)
+
+
 def main():
     tap = Tap()
     absent = missing_tools()
@@ -57,7 +72,9 @@ def main():
             if result.status != 0:
                 tap.ok(False, name, result)
                 continue
-            check(tap, name, Pdf(folder / f"{name}.out" / "report.pdf"))
+            pdf = Pdf(folder / f"{name}.out" / "report.pdf")
+            check(tap, name, pdf)
+            check_tags(tap, name, pdf)
     tap.done()
 
 
