@@ -227,7 +227,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "output", TM_KIND_TEXT, REPORTS | TRACES | TM_FOR_EXTRACT | (BATCHES & ~TM_FOR_BATCH_PRUNE), FIELD(output),
         .letter = 'o', .argument = "DIR|FILE",
         .help =
-        "output path. report, compare, scaling: a folder (default: NAME.report/ etc. in the working folder); "
+        "output path; report, compare, scaling: a folder (default: NAME.report/ etc. in the working folder); "
         "convert: a file, whose extension selects the format (default: NAME.pftrace); split: a folder (default: "
         "NAME.split/); batch: the output folder; batch scan, batch export: a file (default: stdout)" },
     [TM_OPTION_FORMAT] = {

@@ -62,8 +62,8 @@ def check_help(tap):
     text = " ".join(run("help", "report").out.split())
     for other in ("convert:", "split:", "batch scan", "NAME.split/", "scaling:"):
         tap.ok(other not in text, f"the help of report does not speak of '{other}'")
-    tap.ok("NAME.report/" in text and "perfetto, joined by commas" in text, "but of its own", text[:2000])
-    tap.ok("a file, else stdout" in " ".join(run("help", "batch", "scan").out.split()), "an action has its own words")
+    tap.ok("NAME.report/" in text and "partial and perfetto" in text, "but of its own", text[:2000])
+    tap.ok("a file (default: stdout)" in " ".join(run("help", "batch", "scan").out.split()), "an action has its own words")
     tap.ok("NAME.split/" in run("help", "split").out and "NAME.report/" not in run("help", "split").out, "and so has split")
 
 
