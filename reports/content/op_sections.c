@@ -148,9 +148,8 @@ static const struct tm_table histogram = {
 static const struct tm_table low = {
     .id = "occupancy-low",
     .caption = "Kernels below 50% occupancy with at least 1% of the kernel time",
-    .shows = "name, total_ps, share_pct, occupancy_pct, limiter, grid, block, registers wide, "
-             "shared_bytes wide, waves wide, tail_pct wide, lost_ps wide, count wide, variants wide, "
-             "category wide, op wide",
+    .shows = "name, op, total_ps, share_pct, occupancy_pct, limiter, variants, grid wide, block wide, registers wide, "
+             "shared_bytes wide, waves wide, tail_pct wide, lost_ps wide, count wide, category wide",
     .list = "occupancy.low",
     .paper_rows = 10,
 };
@@ -158,9 +157,8 @@ static const struct tm_table low = {
 static const struct tm_table tail = {
     .id = "occupancy-tail",
     .caption = "Kernels with the largest tail effect",
-    .shows = "name, lost_ps, tail_pct, total_ps, waves, grid, block, share_pct wide, "
-             "occupancy_pct wide, limiter wide, registers wide, shared_bytes wide, count wide, "
-             "variants wide, category wide, op wide",
+    .shows = "name, op, lost_ps, tail_pct, total_ps, waves, variants, grid wide, block wide, share_pct wide, "
+             "occupancy_pct wide, limiter wide, registers wide, shared_bytes wide, count wide, category wide",
     .list = "occupancy.tail.rows",
     .paper_rows = 5,
     .is_detail = true,
@@ -681,8 +679,9 @@ static void warn_of_impossible(const struct tm_content *content)
 static const struct tm_table far = {
     .id = "roofline-far",
     .caption = "Operations below half of their roofline",
-    .shows = "name, self_ps, lost_ps, bound, roof_pct, intensity, flop_rate, bandwidth, precision wide, "
-             "op wide, source wide",
+    .shows =
+        "name, op, self_ps, lost_ps, bound, roof_pct, intensity wide, flop_rate wide, bandwidth wide, precision wide, "
+        "source wide",
     .list = "roofline.far",
     .paper_rows = 8,
 };

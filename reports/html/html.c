@@ -213,7 +213,7 @@ static void put_cards(struct tm_page *page, const struct tiles *tiles)
     if (cards > 0)
         tm_htmlw_close_line(&page->w);
     tm_page_missing(page, "Not recorded", &missing);
-    tm_page_missing(page, "Not judged", &unjudged);
+    tm_page_missing(page, "Not evaluated", &unjudged);
 }
 
 static void page_kpis(struct tm_page *page)
@@ -224,7 +224,7 @@ static void page_kpis(struct tm_page *page)
         return;
     tiles.count = tm_kpi_tiles(page->summary, tiles.pick);
     tm_htmlw_open_with(&page->w, "section", "id", "figures", NULL);
-    tm_htmlw_element(&page->w, "h2", NULL, "Key figures");
+    tm_htmlw_element(&page->w, "h2", tiles.count > 0 ? NULL : "unseen", "Key figures");
     put_tiles(page, &tiles);
     tm_htmlw_class(&page->w, "details", "others");
     tm_htmlw_element(&page->w, "summary", NULL, "All key figures");
