@@ -311,7 +311,7 @@ def holes(folder, _):
                                   ("GNU.sparse.size", length))
             path = folder / f"{length}-{ending}.tar"
             path.write_bytes(tar_member("p", claimed, tarfile.XHDTYPE) + tar_member(f"f/a.{ending}", data + b" ") + bytes(1024))
-            yield f"a sparse {ending} of {length} bytes", path, (6,), "in holes"
+            yield f"a sparse {ending} of {length} bytes", path, (6,), "in sparse holes"
 
 
 def headers(folder, size):
@@ -355,7 +355,7 @@ def overlaps(folder, size):
     path = folder / "same.zip"
     path.write_bytes(head + packed + directory_of([(name, 0, zlib.crc32(text), len(packed), len(text)) for name in names],
                                                   len(head) + len(packed)))
-    yield f"{len(names)} members of the same {len(text)} bytes", path, (4,), "the archive is damaged: of member 2 "
+    yield f"{len(names)} members of the same {len(text)} bytes", path, (4,), "the archive is damaged: in member 2 of its directory, "
     before, heads, sizes = b"", [], (len(packed), len(text))
     for name in reversed(names):
         head = head_of(name, zlib.crc32(text, zlib.crc32(before)), *sizes)

@@ -175,7 +175,7 @@ def database(table="kernel"):
 def other_kinds():
     """(name, bytes, words of which the message has one)."""
     tiny = TINY.read_bytes()
-    yield "JSON that is no trace", b'{"answer": 42}', ("json",)
+    yield "JSON that is not a trace", b'{"answer": 42}', ("json",)
     yield "a summary of this program", b'{"schema": "tracemill.summary", "schema_version": 1}', ("summary",)
     yield "a zip archive in a tar archive", archive("tar", archive("zip", tiny)), ("zip",)
     yield "a tar archive in a zip archive", archive("zip", archive("tar", tiny)), ("tar",)
@@ -245,7 +245,7 @@ def own_traces(tap):
             for verb in ("report", "inspect", "list", "convert"):
                 more = ["-o", folder / "out.json"] if verb == "convert" else []
                 result = run(verb, trace, *more, cwd=folder)
-                tap.ok(result.status == 3 and "is a Perfetto trace that tracemill wrote" in result.err
+                tap.ok(result.status == 3 and "is a Perfetto trace written by tracemill" in result.err
                        and "give the profile that it was made from" in result.err, f"{verb} {trace.name}", result)
 
 
@@ -282,7 +282,7 @@ def packed_with_a_dictionary(tap):
         (folder / "dictionary").write_bytes(words)
         (folder / "a.json").write_bytes(words)
         subprocess.run(["zstd", "-q", "-D", "dictionary", "a.json"], cwd=folder, check=True)
-        refused(tap, "a zstd with a raw dictionary", folder / "a.json.zst", ("need a dictionary",))
+        refused(tap, "a zstd with a raw dictionary", folder / "a.json.zst", ("needs a dictionary",))
         refused(tap, "its hint", folder / "a.json.zst", ("zstd -d -D",))
 
 

@@ -145,7 +145,7 @@ def go_on(tap):
     first = f"a comma is missing (byte {commas[0]}); {starts[1] - 1 - starts[0]} bytes were skipped, from byte {starts[0]} on"
     with Scratch() as folder:
         for name, text, read, words in (("one comma", one, 2999, first),
-                                        ("two commas", two, 2998, first + "; 2 such places, 151 bytes in all"),
+                                        ("two commas", two, 2998, first + "; 2 such places, 151 bytes in total"),
                                         ("a page of zeros", hole, 3000 - lost, f"bytes were skipped, from byte {max(s for s in starts if s < 9000)} on")):
             result, summary = report(folder, text)
             file = summary["input"]["files"][0] if summary else {}

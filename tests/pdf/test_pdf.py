@@ -17,7 +17,7 @@ from tracemill import DEMO, SHARED, Scratch, run  # noqa: E402
 PAGES_MOST, BYTES_MOST, MARGIN = 60, 1 << 20, 28
 SECTIONS = {"findings": "Findings", "steps": "Steps", "devices": "Devices", "gaps": "Idle gaps", "ops": "Operations",
             "environment": "Environment", "coverage": "Data quality"}
-CHARTS = ("What each device did", "Where the time of each step goes", "Step times", "Why devices were idle")
+CHARTS = ("Device breakdown", "Step breakdown", "Step times", "Idle time by cause")
 ALWAYS = ["Definitions", "About this report"]
 
 
@@ -84,7 +84,7 @@ def check_findings(tap, name, pdf, document):
 def check_studies(tap, folder):
     studies.make(folder)
     titles = {"compare": ["COMPARISON OF RUNS", "Causes of the change", "From base to new", "Comparability"],
-              "scaling": ["SCALING STUDY", "Scaling limits", "Speed-up", "Study"]}
+              "scaling": ["SCALING STUDY", "Scaling limits", "Speedup", "Study"]}
     for name in studies.STUDIES:
         result, out, stem = studies.study(folder, name, "pdf,json")
         if result.status != 0:

@@ -34,7 +34,7 @@ ENDS = (
     ("memory/*", READ, ""),
     ("xspace/corrupt-*", REFUSED, "the profile is damaged"),
     ("chrome/perfetto--*", REFUSED, "a Perfetto trace"),
-    ("chrome/*rocprof-908*", REFUSED, "the JSON of rocprofv3"),
+    ("chrome/*rocprof-908*", REFUSED, "rocprofv3 JSON"),
     ("kineto/*mtia*", PARTIAL, ""),          # a device of an unknown kind
     ("chrome/*simple_trace*", PARTIAL, ""),  # ends of spans that never began
     ("*", READ, ""),

@@ -309,12 +309,12 @@ def plain_names(tap):
                result, runs)
         (folder / "log" / "made.json").unlink()
         result = run("list", folder / "log")
-        tap.ok("5 other .json or .pb files are no traces" in result.err, "plain names: the list says what is none", result)
+        tap.ok("5 other .json or .pb files are not traces" in result.err, "plain names: the list says what is none", result)
         (folder / "log" / "job" / "config.json").rename(folder / "config.json")
         (folder / "none").mkdir()
         (folder / "config.json").rename(folder / "none" / "config.json")
         result = run("report", folder / "none", "-o", folder / "o")
-        tap.ok(result.status == 3 and "1 other .json or .pb file is no trace" in result.err, "plain names: nothing else", result)
+        tap.ok(result.status == 3 and "1 other .json or .pb file is not a trace" in result.err, "plain names: nothing else", result)
 
 
 def long_names(tap):

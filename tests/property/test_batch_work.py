@@ -247,7 +247,7 @@ def refused(tap, batch):
         result = batches.work(batch.manifest, out, *words)
         tap.ok(result.status == status and not list(out.glob("runs/*")), name, result)
     result = run("batch", "run", "-o", batch.out())
-    tap.ok(result.status == 2 and "manifest" in result.err, "no manifest", result)
+    tap.ok(result.status == 2 and "manifest" in result.err, "not a manifest", result)
     result = run("batch", "run", "--manifest", batch.manifest)
     tap.ok(result.status == 2 and "-o" in result.err, "no OUT", result)
     out = batch.folder / "a-file"

@@ -114,7 +114,7 @@ def settings(tap):
         tap.ok(shown[key]["value"] == value and shown[key]["from"] == flag, f"config show tells {flag}", shown[key])
     shown = json.loads(run("config", "show", "--json", TRACEMILL_STEPS="all").out)
     tap.ok(shown["steps"] == {"value": "all", "from": "TRACEMILL_STEPS", "environment": "TRACEMILL_STEPS"},
-           "and where it comes from", shown["steps"])
+           "and its source", shown["steps"])
     result = run("config", "show", "--steps", "5:2")
     tap.ok(result.status == 2, "a choice of nothing is refused", result)
 

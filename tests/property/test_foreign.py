@@ -25,7 +25,7 @@ CASES = (
     ("rpd", [("gpu:2", "GPU2", 455 * STEPS)], {}, [], "busy", None),
     ("rocprof", [("gpu:0", "GPU0", 230), ("gpu:1", "GPU1", 230)], {}, [], "busy", None),
     ("aiu", [("gpu:0", "AIU 0", 500 * STEPS)], {}, [], "busy", None),
-    ("lost", [], {}, ["kernels_lost"], "kernels are missing", "50 calls that launch kernels were recorded, but only 0 kernels"),
+    ("lost", [], {}, ["kernels_lost"], "Kernels are missing", "50 calls that launch kernels were recorded, but only 0 kernels"),
     ("lost_in_part", [("gpu:0", "GPU 0", 1800)], {}, ["kernels_lost"], "kernels are missing", "but only 30 kernels"),
     ("kept", [("gpu:0", "GPU 0", 2880)], {}, [], "busy", None),
     ("cpu", [], {}, ["no_device_activity"], "ran on the CPU", "ran on the CPU"),
@@ -47,7 +47,7 @@ def check(tap, folder, kind, devices, unknown, findings, verdict, advice):
     tap.ok(got == findings, f"{kind}: findings about it", got)
     tap.ok(verdict in summary["verdict"]["text"], f"{kind}: the verdict", summary["verdict"]["text"])
     said = run("inspect", path).out
-    told = [word for word in ("were lost", "not analyzed", "no device was", "ran on the CPU") if word in said]
+    told = [word for word in ("are missing", "not analyzed", "no device was", "ran on the CPU") if word in said]
     tap.ok(advice in said if advice else not told, f"{kind}: inspect", said[-1500:])
 
 

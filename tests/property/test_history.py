@@ -99,7 +99,7 @@ def failures(tap, template, folder):
                                 "verdict": None, "files": []}), encoding="utf-8")
     done = merge(out)
     rows = {row["id"]: row for row in rows_of(out)}
-    tap.ok(done.status == 4 and "1 cannot be read, 3 not worked yet" in done.err, "what is not there is told", done)
+    tap.ok(done.status == 4 and "1 cannot be read, 3 not processed yet" in done.err, "what is not there is told", done)
     tap.ok([rows[name]["status"] for name in ids] == ["missing"] * 3 + ["refused"] + ["done"] * 4,
            "results that are absent, damaged or of another input are missing")
     row = rows[ids[3]]

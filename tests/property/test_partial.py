@@ -159,7 +159,7 @@ def refused(tap, folder):
         tap.ok(result.status == 3 and "hint:" in result.err and not (folder / "no").exists(),
                f"a partial that is {name} is refused", result)
     result = run("report", "-", "-o", folder / "no", stdin=data)
-    tap.ok(result.status == 3 and "a partial of tracemill" in result.err, "a partial from a pipe is refused", result)
+    tap.ok(result.status == 3 and "a tracemill partial" in result.err, "a partial from a pipe is refused", result)
 
 
 def main():

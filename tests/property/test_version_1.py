@@ -20,7 +20,7 @@ from tracemill import ROOT, Scratch, run  # noqa: E402
 OLD = ROOT / "tests" / "data" / "version-1"
 TINY = "tests/data/tiny/plugins/profile/2026_11_21_01_41_10/demo.xplane.pb"
 NIGHTS, JOBS = 8, 2  # of the stored history: runs 0 to 15
-COMMAND = f"hint: make a new one of the profile: tracemill report {TINY} --format json"
+COMMAND = f"hint: create a new one from the profile: tracemill report {TINY} --format json"
 
 
 # --- summaries and partials ---
@@ -172,7 +172,7 @@ def results(tap, folder):
     tap.ok(template.result["definitions"] == 2, "a result tells the version of its figures")
     path.write_text(json.dumps(old), encoding="utf-8")
     done, rows = merge(out), rows_of(out)
-    tap.ok(done.status == 4 and "1 not worked yet" in done.err and [(r["status"], r["definitions"]) for r in rows] == [("done", 1)],
+    tap.ok(done.status == 4 and "1 not processed yet" in done.err and [(r["status"], r["definitions"]) for r in rows] == [("done", 1)],
            "an old result is kept as what it is until it is worked anew", done)
     done = run("batch", logs, "-o", out, *template.options)
     tap.ok(done.status == 0 and json.loads(path.read_text(encoding="utf-8")) == template.result

@@ -192,7 +192,7 @@ def told(tap, folder):
     """What was written, in lines for people; what was not, by name and number."""
     result = run("convert", DEMO, "-o", folder / "a.pftrace", "--filter", "name=train")
     tap.ok(re.fullmatch(rf"{folder}/a.pftrace  [0-9,]+ slices, [0-9,]+ counter values, [0-9.]+ KiB\n", result.out), "a file", result)
-    tap.ok(re.fullmatch(r"tracemill: note: not written: events that --filter leaves out: [0-9,]+ \(filtered-out\)\n", result.err),
+    tap.ok(re.fullmatch(r"tracemill: note: not written: events excluded by --filter: [0-9,]+ \(filtered-out\)\n", result.err),
            "what the filter left out", result)
     result = run("split", DEMO, "-o", folder / "parts", "--max-events", "8000", "--plain")
     lines = result.out.splitlines()

@@ -247,9 +247,9 @@ const char test_healthy_summary[] =
              "'roofline': null, 'balance': {'devices': 2, 'imbalance_pct': 0, 'slowest': "
              "'vm/gpu:0', 'busy': []},"
              "'fallback': null,"
-             "'why': {'fusion': 'not worked out by this version', 'occupancy': 'not worked out by "
+             "'why': {'fusion': 'not computed by this version', 'occupancy': 'not computed by "
              "this version',"
-             " 'ops': 'not worked out by this version', 'scopes': 'not worked out by this version',"
-             " 'collectives': 'not worked out by this version', 'roofline': 'not worked out by "
+             " 'ops': 'not computed by this version', 'scopes': 'not computed by this version',"
+             " 'collectives': 'not computed by this version', 'roofline': 'not computed by "
              "this version',"
-             " 'fallback': 'not worked out by this version'}}";
+             " 'fallback': 'not computed by this version'}}";

@@ -399,7 +399,7 @@ static void a_member_packed_by_anything_but_deflate_is_refused(void **state)
     assert_int_equal(count, 1);
     test_run_init(&run);
     assert_int_equal(read_member("run/a.xplane.pb", 1, content, 1000, &problem), SIZE_MAX);
-    assert_non_null(strstr(run.error.what, "is packed by 'lzma', and only deflate is read"));
+    assert_non_null(strstr(run.error.what, "is compressed with 'lzma', but only deflate is supported"));
     assert_ledger_is_even(&run);
 }
 

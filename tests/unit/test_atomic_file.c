@@ -208,7 +208,7 @@ static void a_folder_that_cannot_be_made_is_an_error(void **state)
 
         test_run_init(&run);
         assert_int_equal(tm_make_folder(&run, table[i]), TM_ERR_OUTPUT);
-        assert_non_null(strstr(run.error.what, "cannot make the folder"));
+        assert_non_null(strstr(run.error.what, "cannot create the folder"));
     }
 }
 

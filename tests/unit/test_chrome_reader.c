@@ -583,12 +583,12 @@ static void damage_is_told_with_its_place(void **state)
         uint64_t at;
         int events;
     } cases[] = {
-        { "x", "it does not begin as JSON with events does", 0, 0 },
-        { "12", "it does not begin as JSON with events does", 0, 0 },
-        { "\xef\xbb[]", "it does not begin as JSON does", 2, 0 },
-        { "[{\"a\":1}] x", "something follows the end of the JSON", 10, 1 },
-        { "[][]", "something follows the end of the JSON", 2, 0 },
-        { "{}{}", "something follows the end of the JSON", 2, 0 },
+        { "x", "it does not start like JSON with trace events", 0, 0 },
+        { "12", "it does not start like JSON with trace events", 0, 0 },
+        { "\xef\xbb[]", "it does not start like JSON", 2, 0 },
+        { "[{\"a\":1}] x", "there is data after the end of the JSON", 10, 1 },
+        { "[][]", "there is data after the end of the JSON", 2, 0 },
+        { "{}{}", "there is data after the end of the JSON", 2, 0 },
         { "[{\"a\":1}{\"a\":1}]", "a comma is missing", 8, 1 },
         { "[{\"a\":1},]", "a value is missing", 9, 1 },
         { "[,{\"a\":1}]", "a value is missing", 1, 0 },
@@ -602,19 +602,19 @@ static void damage_is_told_with_its_place(void **state)
         { "[{\"a\":{\"b\":}}]", "a value is missing", 11, 0 },
         { "[{\"a\":{\"b\"}}]", "a colon is missing", 10, 0 },
         { "[{\"a\":{b:1}}]", "a key is missing", 7, 0 },
-        { "[{\"a\":nul}]", "a word is none of JSON", 9, 0 },
+        { "[{\"a\":nul}]", "invalid JSON literal", 9, 0 },
         { "[{\"a\":True}]", "a value is missing", 6, 0 },
-        { "[{\"a\":01}]", "a number is not one of JSON", 7, 0 },
-        { "[{\"a\":-}]", "a number is not one of JSON", 7, 0 },
-        { "[{\"a\":1.}]", "a number is not one of JSON", 8, 0 },
-        { "[{\"a\":1e}]", "a number is not one of JSON", 8, 0 },
+        { "[{\"a\":01}]", "invalid JSON number", 7, 0 },
+        { "[{\"a\":-}]", "invalid JSON number", 7, 0 },
+        { "[{\"a\":1.}]", "invalid JSON number", 8, 0 },
+        { "[{\"a\":1e}]", "invalid JSON number", 8, 0 },
         { "[{\"ts\":.5}]", "a value is missing", 7, 0 },
-        { "[{\"ts\":1.e5}]", "a number is not one of JSON", 9, 0 },
+        { "[{\"ts\":1.e5}]", "invalid JSON number", 9, 0 },
         { "[{\"ts\":+1}]", "a value is missing", 7, 0 },
-        { "[{\"ts\":00}]", "a number is not one of JSON", 8, 0 },
+        { "[{\"ts\":00}]", "invalid JSON number", 8, 0 },
         { "[{\"pid\":1x}]", "a comma is missing", 9, 0 },
-        { "[{\"a\":\"\\x\"}]", "a text has a wrong escape", 8, 0 },
-        { "[{\"a\":\"\\u12g4\"}]", "a text has a wrong escape", 11, 0 },
+        { "[{\"a\":\"\\x\"}]", "a string has an invalid escape", 8, 0 },
+        { "[{\"a\":\"\\u12g4\"}]", "a string has an invalid escape", 11, 0 },
         { "{\"traceEvents\":7}", "traceEvents is not a list", 15, 0 },
         { "{\"traceEvents\":{}}", "traceEvents is not a list", 15, 0 },
         { "{\"a\":1,}", "a key is missing", 7, 0 },
@@ -670,7 +670,7 @@ static void reading_goes_on_behind_damage(void **state)
           { "a colon is missing", 18, 1, 32, 1, 31, false } },
         { "[{\"ph\":\"X\",\"ts\":1.x,\"args\":{\"ph\":\"x\"}}," NAMED("b") "]",
           "b",
-          { "a number is not one of JSON", 18, 1, 39, 1, 38, false } },
+          { "invalid JSON number", 18, 1, 39, 1, 38, false } },
         { "[" NAMED("a") ",x," NAMED("b") "]", "ab", { "a value is missing", 23, 23, 25, 1, 2, false } },
         /* objects of arguments that stand in lists say no phase */
         { "[{\"ph\":\"X\",\"args\":{\"l\":[x,{\"name\":\"y\"},{\"name\":\"z\",\"name\":\"z\"}]}}," NAMED("b") "]",
@@ -690,10 +690,10 @@ static void reading_goes_on_behind_damage(void **state)
         /* a bracket for the comma; what follows a whole document is no part of it */
         { "[" NAMED("a") "]" NAMED("b") "]",
           "ab",
-          { "something follows the end of the JSON", 23, 23, 23, 1, 0, false } },
+          { "there is data after the end of the JSON", 23, 23, 23, 1, 0, false } },
         { "{\"traceEvents\":[" NAMED("a") "]}," NAMED("b") "]}",
           "a",
-          { "something follows the end of the JSON", 39, 39, 39, 1, 0, true } },
+          { "there is data after the end of the JSON", 39, 39, 39, 1, 0, true } },
         /* the second of them is cut */
         { "[{\"ph\":},{\"ph\":\"X", "", { "a value is missing", 7, 1, 17, 1, 16, false } },
     };
@@ -1092,7 +1092,7 @@ static void what_is_skipped_may_have_any_size(void **state)
         0, 2, 0, 0, 0);
     open_reading(&r, text, strlen(text), &options);
     assert_int_equal(read_rest(&r), 0);
-    assert_problem(&r, "a number is not one of JSON", strlen(text) - strlen(strchr(strstr(text, "\":0"), ':')) + 2);
+    assert_problem(&r, "invalid JSON number", strlen(text) - strlen(strchr(strstr(text, "\":0"), ':')) + 2);
     close_reading(&r);
     memcpy(strstr(text, "\":00"), "\":10", 4);
     open_reading(&r, text, strlen(text), &options);

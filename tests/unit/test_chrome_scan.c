@@ -734,7 +734,7 @@ static void events_may_come_after_a_long_head(void **state)
     close_trace(&o);
     (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\"}", TM_KIND_HEAD_BYTES, "");
     assert_int_equal(open_trace(&o, json), TM_ERR_INPUT);
-    assert_non_null(strstr(o.run.error.what, "no member traceEvents"));
+    assert_non_null(strstr(o.run.error.what, "no traceEvents member"));
     close_trace(&o);
 }
 

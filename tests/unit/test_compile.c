@@ -294,8 +294,8 @@ static void what_a_profiler_cannot_tell_is_null(void **state)
     } rows[] = {
         { TM_ORIGIN_XSPACE, NULL },
         { TM_ORIGIN_JSON_COPY, NULL },
-        { TM_ORIGIN_PYTORCH, "the profiler of PyTorch does not record compiles" },
-        { TM_ORIGIN_OTHER, "the trace has no events of a compiler that are known" },
+        { TM_ORIGIN_PYTORCH, "PyTorch's profiler does not record compiles" },
+        { TM_ORIGIN_OTHER, "the trace has no known compiler events" },
     };
 
     (void)state;
@@ -343,7 +343,7 @@ static void the_last_programs_are_what_was_compiled(void **state)
     assert_string_equal(tm_text(bench_get(&f.b, "compile.events[1].shapes")), "s32[]");
     assert_string_equal(tm_text(bench_get(&f.b, "compile.events[2].shapes")), "f32[10]");
     assert_string_equal(tm_why(bench_get(&f.b, "compile.events[3].shapes")),
-                        "nothing tells which of the programs in the profile it made");
+                        "the profile does not show which of its programs it created");
     assert_int_equal(tm_length(bench_get(&f.b, "compile.programs")), 3);
     assert_int_equal(number(&f, "compile.programs[0].program_id"), 2);
     assert_string_equal(tm_text(bench_get(&f.b, "compile.programs[1].module")), "jit_step");

@@ -294,7 +294,7 @@ static void what_is_too_deep_is_counted(void **state)
     assert_int_equal(mkdir(root, 0700), 0);
     memmove(path + 2, path, strlen(path) + 1);
     make_file(path, 10, 1000);
-    refused(root, TM_ERR_INPUT, "1 lie too deep");
+    refused(root, TM_ERR_INPUT, "1 are too deep");
 }
 
 static void a_folder_without_a_profile_says_what_was_searched(void **state)

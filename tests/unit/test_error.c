@@ -40,7 +40,7 @@ static void a_hint_of_a_later_failure_is_left_out(void **state)
     struct tm_error error = { 0 };
 
     (void)state;
-    (void)tm_fail(&error, TM_ERR_LIMIT, -1, "no memory left");
+    (void)tm_fail(&error, TM_ERR_LIMIT, -1, "out of memory");
     (void)tm_fail(&error, TM_ERR_INPUT, -1, "it is empty");
     tm_hint(&error, "copy the file again");
     assert_string_equal(error.hint, "");

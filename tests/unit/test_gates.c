@@ -40,8 +40,8 @@ static const char run_json[] =
     "'%', 'good': 80, 'bad': 50},"
     "  {'id': 'kernel_duration', 'title': 'Kernel duration', 'value': 1.5, 'unit': 'ms', 'good': "
     "1, 'bad': 0.1},"
-    "  {'id': 'occupancy', 'title': 'Occupancy', 'value': null, 'unit': '%', 'why': 'occupancy is "
-    "a figure of GPUs'},"
+    "  {'id': 'occupancy', 'title': 'Occupancy', 'value': null, 'unit': '%', 'why': 'occupancy "
+    "applies only to GPUs'},"
     "  {'id': 'step_time', 'title': 'Step time', 'value': 100, 'unit': 'ms'}],"
     " 'why': {'memory': 'the profile has no memory events'}}";
 
@@ -255,7 +255,7 @@ static void figures_are_found_by_path(void **state)
         { "devices[*].busy_ps", TM_FIGURE_KNOWN, 90e9, "ps", "devices[vm/gpu:1].busy_ps" },
         { "steps.parts.idle_ps[*]", TM_FIGURE_KNOWN, 3e9, "ps", "steps.parts.idle_ps[launch]" },
         { "devices[*].hidden_ps", TM_FIGURE_NULL, 0, "ps", "" },
-        { "kpis[occupancy].value", TM_FIGURE_NULL, 0, "%", "occupancy is a figure of GPUs" },
+        { "kpis[occupancy].value", TM_FIGURE_NULL, 0, "%", "occupancy applies only to GPUs" },
         { "memory", TM_FIGURE_NULL, 0, "", "the profile has no memory events" },
         { "memory.allocators[*].peak_bytes", TM_FIGURE_NULL, 0, "bytes", "the profile has no memory events" },
         { "memory.allocators[*].allocated_bytes_per_s", TM_FIGURE_NULL, 0, "bytes/s", NULL },
@@ -371,7 +371,7 @@ static void limits_hold_at_the_limit(void **state)
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_status(&rig, cases[i].expression, cases[i].status);
     assert_status(&rig, "kpis[occupancy].value<50%", "unknown");
-    assert_string_equal(text(&rig, 0, "why"), "occupancy is a figure of GPUs");
+    assert_string_equal(text(&rig, 0, "why"), "occupancy applies only to GPUs");
     assert_int_equal(tm_int(tm_path(tm_doc_root(rig.result), "counts.unknown")), 1);
     assert_status(&rig, "devices[*].busy_ps>80ms", "failed");
     assert_string_equal(text(&rig, 0, "place"), "devices[vm/gpu:1].busy_ps");
@@ -1208,7 +1208,7 @@ static void junit_has_a_case_for_each_gate(void **state)
                     "skipped=\"1\" time=\"0\">");
     assert_has(xml, "<testcase name=\"steps.median_ps max 1ms\" classname=\"tracemill.check\" time=\"0\">");
     assert_has(xml, "<failure message=\"Step time: it is 100 ms\" type=\"gate\">say &quot;&lt;hi&gt;&quot; ");
-    assert_has(xml, "<error message=\"Occupancy: occupancy is a figure of GPUs\" type=\"unknown\">");
+    assert_has(xml, "<error message=\"Occupancy: occupancy applies only to GPUs\" type=\"unknown\">");
     assert_has(xml, "<skipped message=\"the profile has no memory events\"/>");
     assert_has(xml, "&lt;b&gt;&amp;");
     for (size_t i = 0; i < length; i++)

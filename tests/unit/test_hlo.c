@@ -980,7 +980,7 @@ static void instructions_without_measure_are_cut(void **state)
     end(&module, &c, 1, 10, false);
     scan_module(&f, &module);
     assert_false(op_of(&f, "concatenate.1")->has_bytes);
-    assert_string_equal(xspace_text(&f.x, module_of(&f, 0)->why), "some of its instructions are too large to be read");
+    assert_string_equal(xspace_text(&f.x, module_of(&f, 0)->why), "some of its instructions are too large to read");
     free(ids);
     finish(&f);
 }

@@ -192,9 +192,9 @@ static void other_bytes_at_the_end_are_a_problem(void **state)
         end = file.length;
         append(&file, tails[i], strlen(tails[i]));
         if (strcmp(tails[i], "\x1f") == 0) /* might be the begin of a member */
-            assert_problem(&file, "cut short inside member 2", end + 1, 5);
+            assert_problem(&file, "truncated inside member 2", end + 1, 5);
         else
-            assert_problem(&file, "after member 1 follow bytes", end, 5);
+            assert_problem(&file, "after member 1, there is data", end, 5);
         free(file.at);
     }
 }
@@ -204,9 +204,9 @@ static void what_is_no_gzip_is_a_problem(void **state)
     struct bytes file = new_bytes();
 
     (void)state;
-    assert_problem(&file, "cut short inside member 1", 0, 0);
+    assert_problem(&file, "truncated inside member 1", 0, 0);
     append(&file, "plain", 5);
-    assert_problem(&file, "does not begin as a gzip does", 0, 0);
+    assert_problem(&file, "does not start with a gzip header", 0, 0);
     file.length = 0;
     append_member(&file, PLAIN, (const uint8_t *)"trace", 5, 2);
     file.at[2] = 7; /* a method that does not exist */
@@ -227,10 +227,10 @@ static void a_wrong_check_is_told_and_the_data_are_kept(void **state)
     end = file.length;
     append_member(&file, PLAIN, (const uint8_t *)"second", 6, 2);
     file.at[end - 8] ^= 1;
-    assert_problem(&file, "check (CRC) of member 1 fails", end - 8, 12);
+    assert_problem(&file, "checksum (CRC) of member 1 is wrong", end - 8, 12);
     file.at[end - 8] ^= 1;
     file.at[end - 1] ^= 1;
-    assert_problem(&file, "member 1 inflates to another length", end - 8, 12);
+    assert_problem(&file, "member 1 inflates to a size other than recorded", end - 8, 12);
     file.at[end - 1] ^= 1;
     file.at[10] ^= 1;
     assert_problem(&file, "check of the header of member 1 fails", 0, 12);
@@ -258,7 +258,7 @@ static void a_file_cut_anywhere_gives_what_came_before(void **state)
                 struct outcome o = inflate_in_steps(engine, &cut, step, step);
 
                 if (o.problem[0]) {
-                    assert_non_null(strstr(o.problem, "cut short inside member"));
+                    assert_non_null(strstr(o.problem, "truncated inside member"));
                     assert_int_equal(o.at, length);
                 } else {
                     assert_true(o.members > 0);
@@ -360,7 +360,7 @@ static void damage_at_the_end_of_a_chunk_is_inside_the_file(void **state)
         for (size_t step = 1; step <= sizeof(data) && tm_inflate_has(engine); step++) {
             struct outcome o = inflate_in_steps(engine, &file, step, MOST);
 
-            assert_string_equal(o.problem, "the compressed data of member 1 are damaged");
+            assert_string_equal(o.problem, "the compressed data of member 1 is damaged");
             free(o.out.at);
         }
     }

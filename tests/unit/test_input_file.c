@@ -300,11 +300,11 @@ static void a_gzip_without_content_is_refused(void **state)
 
     (void)state;
     write_file("hollow", packed, length);
-    open_refused(path_of("hollow"), "is empty once it is inflated (0 bytes)", "block_until_ready()");
+    open_refused(path_of("hollow"), "is empty after it is inflated (0 bytes)", "block_until_ready()");
     write_file("hollow", packed, 10);
-    open_refused(path_of("hollow"), "cut short inside member 1 (byte 10)", "copy the file again");
+    open_refused(path_of("hollow"), "truncated inside member 1 (byte 10)", "copy the file again");
     write_file("hollow", "\x1f\x8b\x07", 3);
-    open_refused(path_of("hollow"), "cut short inside member 1 (byte 3)", "copy the file again");
+    open_refused(path_of("hollow"), "truncated inside member 1 (byte 3)", "copy the file again");
     assert_int_equal(unlink(path_of("hollow")), 0);
 }
 
@@ -335,7 +335,7 @@ static void a_file_that_shrinks_is_an_error(void **state)
     assert_int_equal(truncate(path_of("shrinks"), 4050), 0);
     assert_int_equal(tm_input_read(&in, got, 50, 4000, &n), TM_OK);
     assert_int_equal(tm_input_read(&in, got, 100, 4000, &n), TM_ERR_INPUT);
-    assert_non_null(strstr(run.error.what, "became shorter while it was read (it had 5000 bytes)"));
+    assert_non_null(strstr(run.error.what, "was truncated while it was read (it had 5000 bytes)"));
     assert_int_equal(run.error.at, 4050);
     tm_input_close(&in);
     assert_int_equal(unlink(path_of("shrinks")), 0);
@@ -677,10 +677,10 @@ static void members_and_frames_follow_one_another(void **state)
     assert_each_way(file, length, TM_GZIP, 3, "");
     assert_each_way(file, length + 700, TM_GZIP, 3, ""); /* zeros */
     file[length + 300] = 'x';
-    assert_each_way(file, length + 700, TM_GZIP, 3, "after member 3 follow bytes");
+    assert_each_way(file, length + 700, TM_GZIP, 3, "after member 3, there is data");
     file[length + 300] = 0;
     file[first_end - 5] ^= 1; /* the CRC: no byte is lost */
-    assert_each_way(file, length, TM_GZIP, 3, "check (CRC) of member 1 fails");
+    assert_each_way(file, length, TM_GZIP, 3, "checksum (CRC) of member 1 is wrong");
     free(file);
     file = pack_three(pack_zstd, &length, &first_end);
     assert_each_way(file, length, TM_ZSTD, 3, "");
@@ -801,9 +801,9 @@ static void a_file_that_changes_is_noticed_while_streaming(void **state)
         while (tm_input_next(&in, got, sizeof(got), &n) == TM_OK && n > 0)
             ;
         if (grows)
-            assert_non_null(strstr(in.problem, "the file grew while it was read: from 900000 to 900005 bytes"));
+            assert_non_null(strstr(in.problem, "the file grew while it was read, from 900000 to 900005 bytes"));
         else
-            assert_non_null(strstr(run.error.what, "became shorter while it was read (it had 900000 bytes)"));
+            assert_non_null(strstr(run.error.what, "was truncated while it was read (it had 900000 bytes)"));
         assert_int_equal(in.partial, grows);
         assert_int_equal(run.error.at, grows ? 0 : LONG - 5);
         tm_input_close(&in);
@@ -850,9 +850,9 @@ static void a_zstd_without_content_is_refused(void **state)
 
     (void)state;
     write_file("hollow", packed, length);
-    open_refused(path_of("hollow"), "is empty once it is decompressed (0 bytes)", "block_until_ready()");
+    open_refused(path_of("hollow"), "is empty after it is decompressed (0 bytes)", "block_until_ready()");
     write_file("hollow", packed, 5);
-    open_refused(path_of("hollow"), "cut short inside frame 1 (byte 5)", "copy the file again");
+    open_refused(path_of("hollow"), "truncated inside frame 1 (byte 5)", "copy the file again");
     assert_int_equal(unlink(path_of("hollow")), 0);
 }
 

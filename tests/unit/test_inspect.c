@@ -193,7 +193,7 @@ static void everything_that_was_found_is_printed(void **state)
         "log/h0.xplane.pb", "2.00 KiB (gzip of 8.00 KiB)", "JAX 0.8.1", "2026-09-21", "12, marked on the host",
         "2 of them warm-up", "/device:GPU:0, H200, 5 activities", "Stream #1", "1 line without events", "gemm",
         "1,234,567 events read, 1,200,000 of them used", "kernel 5", "note: negative-start (2)",
-        "the profile has all that the figures need",
+        "the profile contains everything the figures need",
     };
     /* clang-format on */
     struct fixture f;

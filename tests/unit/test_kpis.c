@@ -56,11 +56,11 @@ static void a_healthy_run_has_every_figure_of_this_version(void **state)
     expect(&j, "exposed_collective", 0.8, "good");
     expect(&j, "imbalance", 0, "good");
     expect(&j, "step_time", 10, "unknown");
-    expect_unknown(&j, "model_flop_utilization", "not worked out by this version");
-    expect_unknown(&j, "small_kernel_share", "not worked out by this version");
-    expect_unknown(&j, "memory_bandwidth", "not worked out by this version");
-    expect_unknown(&j, "occupancy", "not worked out by this version");
-    expect_unknown(&j, "top_op_share", "not worked out by this version");
+    expect_unknown(&j, "model_flop_utilization", "not computed by this version");
+    expect_unknown(&j, "small_kernel_share", "not computed by this version");
+    expect_unknown(&j, "memory_bandwidth", "not computed by this version");
+    expect_unknown(&j, "occupancy", "not computed by this version");
+    expect_unknown(&j, "top_op_share", "not computed by this version");
     test_judged_free(&j);
 }
 

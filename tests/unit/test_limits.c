@@ -20,11 +20,11 @@ static void the_hint_tells_more_than_there_is(void **state)
     struct tm_run run = { .limit_times = 0 };
 
     (void)state;
-    tm_limit_hint(&run, "give a part of it");
+    tm_limit_hint(&run, "pass a part of it");
     assert_string_equal(run.error.hint,
-                        "give a part of it; or, where you trust it, raise the limits: --raise-limits 4");
+                        "pass a part of it; or, if you trust the file, raise the limits: --raise-limits 4");
     run = (struct tm_run){ .limit_times = 50 };
-    tm_limit_hint(&run, "give a part of it");
+    tm_limit_hint(&run, "pass a part of it");
     assert_non_null(strstr(run.error.hint, "--raise-limits 200"));
 }
 

@@ -226,7 +226,7 @@ static void roots_that_hold_nothing_are_refused(void **state)
         const char *what;
     } cases[] = {
         { "/nowhere/at/all", TM_ERR_INPUT, "cannot open '/nowhere/at/all': No such file or directory" },
-        { "-", TM_ERR_USAGE, "cannot make a batch of stdin" },
+        { "-", TM_ERR_USAGE, "cannot process a batch from stdin" },
         { folder, TM_ERR_INPUT, "no profile in" },
     };
     const struct tm_options options = { .inputs = NULL };
@@ -263,29 +263,29 @@ static const struct {
 } hostile[] = {
     { "", "line 1 of" },
     { "\n", "line 1" },
-    { "{}\n", "it is no manifest" },
+    { "{}\n", "it is not a manifest" },
     { "[1, 2]\n", "line 1" },
-    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 2}\n", "it is of another version" },
-    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": []}\n", "how much follows" },
+    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 2}\n", "it has a different version" },
+    { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": []}\n", "the number of runs" },
     { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [], \"runs\": 0, \"files\": 0}\n",
-      "no roots" },
+      "contains no roots" },
     { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"d\"}], \"runs\": 0, "
       "\"files\": 0}\n",
-      "no absolute path" },
+      "not an absolute path" },
     { "{\"schema\": \"tracemill.manifest\", \"schema_version\": 1, \"roots\": [{\"path\": \"/d/../e\"}], \"runs\": 0, "
       "\"files\": 0}\n",
-      "no absolute path" },
-    { HEADER, "more or fewer runs" },
-    { HEADER GOOD GOOD, "more or fewer runs" },
-    { HEADER "{\"id\": \"a\"", "cut short" },
+      "not an absolute path" },
+    { HEADER, "the number of runs differs" },
+    { HEADER GOOD GOOD, "the number of runs differs" },
+    { HEADER "{\"id\": \"a\"", "truncated" },
     { HEADER "{\"id\": \"a\"\n", "line 2" },
     { HEADER RUN("../a", "0", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "no id" },
     { HEADER RUN(".a", "0", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "no id" },
     { HEADER RUN("", "0", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "no id" },
     { HEADER RUN("a b", "0", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "no id" },
-    { HEADER RUN("a", "1", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "of no root" },
-    { HEADER RUN("a", "-1", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "of no root" },
-    { HEADER RUN("a", "0.5", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "of no root" },
+    { HEADER RUN("a", "1", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "has no root" },
+    { HEADER RUN("a", "-1", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "has no root" },
+    { HEADER RUN("a", "0.5", "r") KEYS ", " ONE_FILE("r/h", "") "}\n", "has no root" },
     { HEADER RUN("a", "0", "/r") KEYS ", " ONE_FILE("r/h", "") "}\n", "path of a run" },
     { HEADER RUN("a", "0", "r/../x") KEYS ", " ONE_FILE("r/h", "") "}\n", "path of a run" },
     { HEADER RUN("a", "0", "r") ONE_FILE("r/h", "") "}\n", "keys of a run" },
@@ -315,7 +315,7 @@ static const struct {
     { HEADER RUN("a", "0", "r") KEYS
       ", \"files\": [{\"path\": \"r\", \"host\": \"h\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}, "
       "{\"path\": \"s\", \"host\": \"g\", \"id\": \"h\", \"bytes\": 1, \"mtime_ns\": 1}]}\n",
-      "have one id" },
+      "have the same id" },
 };
 
 static void lists_that_cannot_be_trusted_are_refused(void **state)
@@ -351,7 +351,7 @@ static void two_runs_of_one_id_are_refused(void **state)
     test_run_init(&run);
     put_file("list", text, sizeof(text) - 1);
     assert_int_equal(tm_manifest_read(&m, &run, in_folder("list")), TM_ERR_INPUT);
-    assert_non_null(strstr(run.error.what, "two runs have one id"));
+    assert_non_null(strstr(run.error.what, "two runs have the same id"));
     tm_manifest_free(&m);
     assert_int_equal(tm_manifest_read(&m, &run, "/nowhere"), TM_ERR_INPUT);
     tm_manifest_free(&m);
@@ -383,7 +383,7 @@ static void a_list_that_memory_does_not_hold_is_refused(void **state)
                       i, line);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(tm_manifest_read(&m, &run, in_folder("list")), TM_ERR_LIMIT);
-    assert_non_null(strstr(run.error.what, "too many traces to hold their list in memory"));
+    assert_non_null(strstr(run.error.what, "does not fit in memory"));
     tm_manifest_free(&m);
     assert_ledger_is_even(&run);
     assert_true(run.budget.peak_bytes[TM_ACCOUNT_MODEL] < run.budget.limit_bytes);

@@ -438,12 +438,12 @@ static void nothing_recorded_is_null_with_a_reason(void **state)
         const char *why;
     } rows[] = {
         { TM_NONE, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "no host events" },
-        { 0, TM_DEVICE_CPU, TM_ORIGIN_XSPACE, "the CPU" },
-        { 0, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "host tracing was too low" },
+        { 0, TM_DEVICE_CPU, TM_ORIGIN_XSPACE, "CPU memory" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_XSPACE, "host tracer level was too low" },
         { 0, TM_DEVICE_GPU, TM_ORIGIN_JSON_COPY, ".xplane.pb" },
-        { 0, TM_DEVICE_CPU, TM_ORIGIN_JSON_COPY, "the CPU" },
+        { 0, TM_DEVICE_CPU, TM_ORIGIN_JSON_COPY, "CPU memory" },
         { 0, TM_DEVICE_GPU, TM_ORIGIN_PYTORCH, "profile_memory=True" },
-        { 0, TM_DEVICE_GPU, TM_ORIGIN_OTHER, "no events of an allocator" },
+        { 0, TM_DEVICE_GPU, TM_ORIGIN_OTHER, "no known allocator events" },
     };
 
     (void)state;

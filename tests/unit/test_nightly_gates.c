@@ -152,8 +152,8 @@ static void runs_that_were_never_judged_will_do(void **state)
     assert_int_equal(baselines(&m), 1);
     judge(&m, five_pct, "label:v2", "passed"); /* skipped: there is none with it */
     assert_string_equal(text_at(&m, "runs[0].gates[0].status"), "skipped");
-    assert_string_equal(text_at(&m, "runs[0].gates[0].why"), "no run of the job before it has that label");
-    assert_string_equal(text_at(&m, "notes[0]"), "1 run has no run before to be compared with.");
+    assert_string_equal(text_at(&m, "runs[0].gates[0].why"), "no previous run of the job has that label");
+    assert_string_equal(text_at(&m, "notes[0]"), "1 run has no previous run to compare with.");
     made_nights_end(&m);
 }
 
@@ -187,7 +187,7 @@ static void the_first_night_passes_and_a_lost_baseline_does_not(void **state)
     add(&m, (struct made_night_run){ .night = 3, .devices = 7 });
     judge(&m, five_pct, NULL, "unknown");
     assert_string_equal(text_at(&m, "runs[0].gates[0].why"),
-                        "no good run of the job before it: 1 ran on other hosts or devices");
+                        "no previous good run of the job: 1 ran on other hosts or devices");
     add(&m, (struct made_night_run){ .night = 4, .gates = "failed" });
     add(&m, (struct made_night_run){ .night = 5, .has_no_file = true });
     judge(&m, five_pct, NULL, "unknown"); /* its own summary is gone */
@@ -206,7 +206,7 @@ static void a_copy_of_a_run_is_no_baseline(void **state)
     add(&m, (struct made_night_run){ .night = 1, .is_copy = true });
     add(&m, (struct made_night_run){ .night = 2, .is_copy = true });
     judge(&m, five_pct, NULL, "unknown");
-    assert_has(text_at(&m, "runs[0].notes[0]"), "has the same files as another one");
+    assert_has(text_at(&m, "runs[0].notes[0]"), "has the same files as another baseline");
     made_nights_end(&m);
 }
 
@@ -271,7 +271,7 @@ static void gates_may_be_of_some_jobs(void **state)
     assert_string_equal(text_at(&m, "runs[2].gates[0].limit_text"), "150ms");
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(tm_length(tm_get(tm_at(made_nights_at(&m, "runs"), i), "gates")), 1);
-    assert_string_equal(text_at(&m, "notes[0]"), "Gate 4 fits no job of this night.");
+    assert_string_equal(text_at(&m, "notes[0]"), "Gate 4 applies to no job of this night.");
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_int_equal(made_nights_judge(&m, wrong[i], NULL), TM_ERR_USAGE);
     made_nights_end(&m);

@@ -177,7 +177,7 @@ static void the_pages_show_names_figures_and_their_number(void **state)
     assert_shows_begin(text, tm_text(tm_path(tm_doc_root(f.doc), "verdict.text")));
     assert_shows_begin(text, tm_text(tm_path(tm_doc_root(f.doc), "kernels.rows[0].name")));
     assert_shows(text, tm_text(tm_path(tm_doc_root(f.doc), "findings[0].title")));
-    assert_shows(text, "further rows");
+    assert_shows(text, "remaining rows");
     assert_null(strstr(text, "PARTIAL"));
     finish(&f);
 }

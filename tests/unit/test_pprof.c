@@ -315,7 +315,7 @@ static void a_profile_of_time_is_refused(void **state)
     put_tables(&bytes);
     begin(&r);
     assert_int_equal(read_profile(&r, &bytes), TM_ERR_INPUT);
-    assert_non_null(strstr(r.run.error.what, "counts no bytes"));
+    assert_non_null(strstr(r.run.error.what, "without memory sizes"));
     end(&r);
     xb_free(&bytes);
 }

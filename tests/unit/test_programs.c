@@ -274,7 +274,7 @@ static void what_is_not_told_has_a_reason(void **state)
     open_rig(&r, TM_DEVICE_CPU);
     op(&r, "jit_f", "a", 1010, 50);
     report_rig(&r);
-    assert_non_null(strstr(tm_why(bench_get(&r.bench, "programs")), "when compiled programs are executed"));
+    assert_non_null(strstr(tm_why(bench_get(&r.bench, "programs")), "when compiled programs run"));
     end_rig(&r);
 
     memset(&r, 0, sizeof(r));

@@ -438,7 +438,7 @@ static void annotations_count_between_the_chosen_steps(void **state)
     assert_annotation(&r, 1, "run/half", 1, 20, 20, -1, 0);
     assert_int_equal(tm_length(value(&r, "annotations")), 3); /* "late" of no length: it begins where steps end */
     assert_string_equal(tm_why(value(&r, "annotations[0].device_ps")),
-                        "the profile does not tell which host thread launched the device's work");
+                        "the profile does not record which host thread launched the device's work");
     end_rig(&r);
 }
 

@@ -129,17 +129,17 @@ static void wrong_options_are_refused_with_a_suggestion(void **state)
     static const struct {
         const char *line, *what, *hint;
     } cases[] = {
-        { "report --memroy 1G x", "there is no option '--memroy'", "did you mean '--memory'?" },
-        { "report --mem 1G x", "there is no option '--mem'", "did you mean '--memory'?" },
-        { "report --stat x", "there is no option '--stat'", "did you mean '--stats'?" },
-        { "report --mem=1G x", "there is no option '--mem'", "did you mean '--memory'?" },
-        { "report --s", "there is no option '--s'", "'tracemill help'" },
-        { "report --zzzzzzzz=3", "there is no option '--zzzzzzzz'", "'tracemill help'" },
-        { "report -z", "there is no option '-z'", "'tracemill help'" },
-        { "report -qz", "there is no option '-z'", "'tracemill help'" },
-        { "report --memory", "'--memory' lacks its SIZE", "write '--memory 256M'" },
-        { "report -o", "'--output' lacks its DIR|FILE", "write '--output DIR|FILE'" },
-        { "report -W x", "there is no option '-W'", "'tracemill help'" },
+        { "report --memroy 1G x", "unknown option '--memroy'", "did you mean '--memory'?" },
+        { "report --mem 1G x", "unknown option '--mem'", "did you mean '--memory'?" },
+        { "report --stat x", "unknown option '--stat'", "did you mean '--stats'?" },
+        { "report --mem=1G x", "unknown option '--mem'", "did you mean '--memory'?" },
+        { "report --s", "unknown option '--s'", "'tracemill help'" },
+        { "report --zzzzzzzz=3", "unknown option '--zzzzzzzz'", "'tracemill help'" },
+        { "report -z", "unknown option '-z'", "'tracemill help'" },
+        { "report -qz", "unknown option '-z'", "'tracemill help'" },
+        { "report --memory", "'--memory' needs a value: SIZE", "write '--memory 256M'" },
+        { "report -o", "'--output' needs a value: DIR|FILE", "write '--output DIR|FILE'" },
+        { "report -W x", "unknown option '-W'", "'tracemill help'" },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -159,7 +159,7 @@ static void a_verb_refuses_flags_of_others_but_not_their_settings(void **state)
     assert_int_equal(tm_settings_check_verb(&set, "inspect", TM_FOR_INSPECT, &error), TM_OK);
     assert_int_equal(take_line("inspect --format pdf x"), TM_OK);
     assert_int_equal(tm_settings_check_verb(&set, "inspect", TM_FOR_INSPECT, &error), TM_ERR_USAGE);
-    assert_non_null(strstr(error.what, "'inspect' takes no '--format'"));
+    assert_non_null(strstr(error.what, "'inspect' does not support '--format'"));
 }
 
 static void tables_as_data_are_whole_unless_told(void **state)
@@ -306,16 +306,16 @@ static void wrong_configuration_is_refused(void **state)
         { "{\"gap-min\": \"1us\"}", "'gap-min' in 'a.json': there is no such setting", "did you mean 'gap_min'?" },
         { "{\"config\": \"b.json\"}", "there is no such setting", "" },
         { "{\"help\": true}", "there is no such setting", "" },
-        { "{\"rows\": 5, \"rows\": 6}", "it is there twice", "" },
-        { "{\"rows\": 5.5}", "neither a text nor a whole number", "" },
-        { "{\"rows\": -5}", "neither a text nor a whole number", "" },
-        { "{\"rows\": 1e300}", "neither a text nor a whole number", "" },
-        { "{\"rows\": null}", "neither a text nor a whole number", "" },
+        { "{\"rows\": 5, \"rows\": 6}", "it is given twice", "" },
+        { "{\"rows\": 5.5}", "neither a string nor an integer", "" },
+        { "{\"rows\": -5}", "neither a string nor an integer", "" },
+        { "{\"rows\": 1e300}", "neither a string nor an integer", "" },
+        { "{\"rows\": null}", "neither a string nor an integer", "" },
         { "{\"strict\": \"yes\"}", "it is not true or false", "" },
         { "{\"strict\": 1}", "it is not true or false", "" },
-        { "{\"format\": [1]}", "it is not a list of texts", "" },
-        { "{\"tmp\": 3}", "it is not a text", "" },
-        { "{\"gap_min\": 10}", "it is not a text", "" },
+        { "{\"format\": [1]}", "it is not a list of strings", "" },
+        { "{\"tmp\": 3}", "it is not a string", "" },
+        { "{\"gap_min\": 10}", "it is not a string", "" },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

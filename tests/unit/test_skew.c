@@ -240,8 +240,9 @@ static void what_does_not_overlap_is_not_one_collective(void **state)
     assert_int_equal(integer(&r, "matched"), 0);
     assert_int_equal(integer(&r, "unmatched"), 2);
     assert_int_equal(integer(&r, "checked"), 1);
-    assert_string_equal(why(&r, "late_ps"),
-                        "what the devices ran at the same place does not overlap: it is not the same collective");
+    assert_string_equal(
+        why(&r, "late_ps"),
+        "the devices' collectives at the same position do not overlap: they are not the same collective");
     end_rig(&r);
 }
 
@@ -255,7 +256,7 @@ static void sends_do_not_tell_who_takes_part(void **state)
     take(&r, "ncclKernel_SendRecv", 1, 0, 10);
     report_rig(&r);
     assert_int_equal(integer(&r, "unmatched"), 2);
-    assert_string_equal(why(&r, "max_ps"), "sends and receives do not tell who takes part");
+    assert_string_equal(why(&r, "max_ps"), "sends and receives do not record their participants");
     end_rig(&r);
 }
 
@@ -450,13 +451,13 @@ static void hosts_without_a_clock_are_not_compared(void **state)
     (void)state;
     open_rig(&r, 1);
     two_hosts(&r, 0, 0, TM_ORIGIN_JSON_COPY);
-    assert_string_equal(why(&r, "clock.aligned"), "the profiles do not tell by one clock when they began");
-    assert_string_equal(why(&r, "p95_ps"), "the profiles do not tell by one clock when they began");
+    assert_string_equal(why(&r, "clock.aligned"), "the profiles have no common clock for their start times");
+    assert_string_equal(why(&r, "p95_ps"), "the profiles have no common clock for their start times");
     end_rig(&r);
 
     open_rig(&r, 1);
     two_hosts(&r, 0, (int64_t)2 * 86400 * US, TM_ORIGIN_PYTORCH);
-    assert_string_equal(why(&r, "clock.aligned"), "the profiles begin more than a day apart");
+    assert_string_equal(why(&r, "clock.aligned"), "the profiles start more than a day apart");
     end_rig(&r);
 }
 
@@ -554,7 +555,7 @@ static void exposed_time_is_split_where_the_last_device_comes(void **state)
     assert_int_equal(section(&r, "rows[0].exposed_unmatched_ps"), 0);
     assert_int_equal(section(&r, "rows[1].exposed_unmatched_ps"), 30 * US);
     assert_string_equal(tm_why(bench_get(&r.bench, "collectives.rows[1].exposed_wait_ps")),
-                        "none of these collectives has its counterpart on another device");
+                        "none of these collectives has a counterpart on another device");
     end_rig(&r);
 }
 

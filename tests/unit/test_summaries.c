@@ -150,11 +150,11 @@ static void what_is_no_summary_is_refused(void **state)
 {
     (void)state;
     assert_refused("{\"schema\":\"tracemill.comparison\",\"schema_version\":1}", TM_ERR_INPUT, "not a summary");
-    assert_refused(" {\n\"schema\" : \"tracemill.summary\",\"schema_version\":3}", TM_ERR_INPUT, "version 3");
+    assert_refused(" {\n\"schema\" : \"tracemill.summary\",\"schema_version\":3}", TM_ERR_INPUT, "version is 3");
     assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":1}", TM_ERR_INPUT,
                    "it is a summary of version 1, whose figures are defined differently; this program reads version 2");
-    assert_refused("{\"schema\":\"tracemill.summary\"}", TM_ERR_INPUT, "version 0");
-    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2", TM_ERR_INPUT, "cut short");
+    assert_refused("{\"schema\":\"tracemill.summary\"}", TM_ERR_INPUT, "version is 0");
+    assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2", TM_ERR_INPUT, "truncated");
     assert_refused("{\"schema\":\"tracemill.summary\",\"schema_version\":2}{", TM_ERR_INPUT, "something follows");
     assert_refused("{\"schema\":\"other\"}", TM_ERR_INPUT, "x.json"); /* for an analysis to refuse */
 }
@@ -301,10 +301,10 @@ static void results_without_their_traces_are_refused(void **state)
         tm_status status;
         const char *what;
     } rows[] = {
-        { "{}", TM_ERR_INPUT, "names no trace" },
-        { "{\"a\": {\"execution_time\": 1}}", TM_ERR_INPUT, "names no trace" },
+        { "{}", TM_ERR_INPUT, "contains no trace path" },
+        { "{\"a\": {\"execution_time\": 1}}", TM_ERR_INPUT, "contains no trace path" },
         { "[]", TM_ERR_INPUT, "no JSON object" },
-        { "{\"a\": {\"tensorboard_trace\": \"here\"}", TM_ERR_INPUT, "cut short" },
+        { "{\"a\": {\"tensorboard_trace\": \"here\"}", TM_ERR_INPUT, "truncated" },
         { "{\"a\": {\"tensorboard_trace\": \"nowhere\"}}", TM_ERR_USAGE, "cannot find the trace 'nowhere' of 'a'" },
         { "{\"a\": {\"tensorboard_trace\": \"\\u001b[31m\\n\"}}", TM_ERR_USAGE, "'?[31m?'" },
     };

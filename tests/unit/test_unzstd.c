@@ -146,23 +146,23 @@ static void other_bytes_are_a_problem(void **state)
     size_t end;
 
     (void)state;
-    assert_problem(&file, "cut short inside frame 1", 0, 0);
+    assert_problem(&file, "truncated inside frame 1", 0, 0);
     append(&file, "plain", 5);
-    assert_problem(&file, "does not begin as a zstd does", 0, 0);
+    assert_problem(&file, "does not start with a zstd header", 0, 0);
     for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
         file.length = 0;
         append_frame(&file, (const uint8_t *)"trace", 5, &way);
         end = file.length;
         append(&file, tails[i], i == 1 ? 3 : strlen(tails[i]));
-        assert_problem(&file, "after frame 1 follow bytes that are no frame", end, 5);
+        assert_problem(&file, "after frame 1, there is data that is not a zstd frame", end, 5);
     }
     file.length = end;
     append(&file, "\x28\xb5", 2);
-    assert_problem(&file, "cut short inside frame 2", end + 2, 5);
+    assert_problem(&file, "truncated inside frame 2", end + 2, 5);
     file.length = end;
     append_skippable(&file, 0, "abc", 3);
     file.length--;
-    assert_problem(&file, "cut short inside frame 2", end + 10, 5);
+    assert_problem(&file, "truncated inside frame 2", end + 10, 5);
     free(file.at);
 }
 
@@ -178,7 +178,7 @@ static void a_wrong_check_is_told_and_the_data_are_kept(void **state)
     end = file.length;
     append_frame(&file, (const uint8_t *)"second", 6, &way);
     file.at[end - 2] ^= 1;
-    assert_problem(&file, "the check of frame 1 fails", end - 4, 12);
+    assert_problem(&file, "the checksum of frame 1 is wrong", end - 4, 12);
     o = decode(&file, 1, 1);
     assert_memory_equal(o.out.at, "first second", 12);
     assert_int_equal(o.members, 2);
@@ -213,7 +213,7 @@ static void assert_as_bytewise(const struct bytes *file)
 
     assert_same(&whole, &steps);
     assert_int_equal(whole.problem[0] != 0, failed || file->length == 0);
-    if (!strstr(whole.problem, "the check of")) { /* after which the next frame is read */
+    if (!strstr(whole.problem, "the checksum of")) { /* after which the next frame is read */
         assert_int_equal(whole.out.length, wanted.length);
         assert_memory_equal(whole.out.at, wanted.at, wanted.length);
     } else {
@@ -278,7 +278,7 @@ static void a_stored_end_that_is_too_short_comes_out_the_same(void **state)
         append(&file, head, sizeof(head));
         append(&file, "all that was stored in here", length);
         assert_as_bytewise(&file);
-        assert_problem(&file, "the compressed data of frame 1 are damaged", file.length - (length < 3 ? length : 3),
+        assert_problem(&file, "the compressed data of frame 1 is damaged", file.length - (length < 3 ? length : 3),
                        length - 1u);
         free(file.at);
     }
@@ -335,8 +335,8 @@ static void a_window_that_does_not_fit_is_refused(void **state)
     (void)state;
     assert_int_equal(decode_window(&run, 21, TM_MEMORY_LEAST_MIB), TM_OK);
     assert_int_equal(decode_window(&run, 22, TM_MEMORY_LEAST_MIB), TM_ERR_LIMIT);
-    assert_string_equal(run.error.what, "the zstd needs a window of 4 MiB, and the memory allows one of 2 MiB");
-    assert_string_equal(run.error.hint, "give --memory 64M, or compress it again: 'zstd -d', then 'zstd'");
+    assert_string_equal(run.error.what, "the zstd data needs a window of 4 MiB, but the memory limit allows 2 MiB");
+    assert_string_equal(run.error.hint, "use --memory 64M, or compress it again: 'zstd -d', then 'zstd'");
     assert_int_equal(decode_window(&run, 22, 64), TM_OK);
     assert_int_equal(decode_window(&run, 23, TM_MEMORY_DEFAULT_MIB), TM_OK);
     assert_int_equal(decode_window(&run, 24, TM_MEMORY_DEFAULT_MIB), TM_OK);
