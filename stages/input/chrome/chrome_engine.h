@@ -536,63 +536,6 @@ static inline const uint8_t *read_arguments(struct tm_chrome_reader *r, const ui
     return is_object ? read_args(r, at) : skip_value(r, at);
 }
 
-/* --- the head of an event --- */
-
-static const uint32_t head_members = 1u << MEMBER_PH | 1u << MEMBER_PID | 1u << MEMBER_TID | 1u << MEMBER_CAT;
-
-/* An event begins, as it is; what comes before the first value that is not alike for many is known by comparison.
- * out:    the value of *member; NULL where the head is none of the usual ones */
-static inline const uint8_t *take_head(struct tm_chrome_reader *r, const uint8_t *at, enum event_member *member)
-{
-    struct tm_chrome_event *const event = &r->event;
-    const struct tm_chrome_head *head = r->heads;
-
-    while (head < r->heads + TM_HEADS && !(head->length && tm_same_text(at, head->text, head->length)))
-        head++;
-    if (head == r->heads + TM_HEADS)
-        return NULL;
-    event->phase = head->phase;
-    event->pid = head->pid;
-    event->tid = head->tid;
-    if (head->has_cat) {
-        event->cat = (struct tm_json_slice){ (const char *)at + head->cat_at, head->cat_length };
-        event->has = TM_CHROME_CAT;
-    }
-    r->seen = head->seen;
-    *member = (enum event_member)head->member;
-    return walk_space(r, at + head->length);
-}
-
-/* The event up to the value of a member has been read. */
-static void learn_head(struct tm_chrome_reader *r, const uint8_t *at, enum event_member member)
-{
-    const struct tm_chrome_event *const event = &r->event;
-    const uint8_t *const begin = r->window.keep;
-    const bool has_text = event->pid.kind == TM_JSON_TEXT || event->tid.kind == TM_JSON_TEXT;
-    const bool has_cat = event->has & TM_CHROME_CAT;
-    const uint8_t *const cat = (const uint8_t *)event->cat.at;
-    struct tm_chrome_head *const head = r->heads;
-
-    if (member == MEMBER_OTHER || !begin || at - begin > TM_HEAD_BYTES || has_text || r->has_repeated_key ||
-        r->not_numbers || (has_cat && (cat < begin || cat >= at)))
-        return;
-    if (memchr(begin, '\0', (size_t)(at - begin))) /* it would fit the padding of the window */
-        return;
-    memmove(head + 1, head, (TM_HEADS - 1) * sizeof(*head));
-    *head = (struct tm_chrome_head){ .length = (uint32_t)(at - begin),
-                                     .member = member,
-                                     .seen = r->seen,
-                                     .phase = event->phase,
-                                     .pid = event->pid,
-                                     .tid = event->tid,
-                                     .has_cat = has_cat };
-    if (has_cat) {
-        head->cat_at = (uint32_t)(cat - begin);
-        head->cat_length = event->cat.length;
-    }
-    memcpy(head->text, begin, head->length);
-}
-
 /* --- the event --- */
 
 static inline const uint8_t *read_scope(struct tm_chrome_reader *r, const uint8_t *at)
@@ -813,18 +756,10 @@ static inline const uint8_t *read_known_events(struct tm_chrome_reader *r, const
 static const uint8_t *read_new_event(struct tm_chrome_reader *r, const uint8_t *at)
 {
     enum event_member member = MEMBER_BEGIN;
-    const uint8_t *value;
-    bool in_head;
 
     tm_chrome_event_begin(r, at);
-    value = take_head(r, at, &member);
-    in_head = !value;
-    at = in_head ? next_event_member(r, at, &member) : value;
+    at = next_event_member(r, at, &member);
     while (at && member != MEMBER_END) {
-        if (in_head && !(head_members >> member & 1)) {
-            learn_head(r, at, member);
-            in_head = false;
-        }
         at = read_member(r, at, member);
         if (at)
             at = next_event_member(r, at, &member);

@@ -84,12 +84,12 @@ struct tm_chrome_event {
 /* What the caller has made of an event, for those that are the same but for their numbers. */
 struct tm_chrome_known {
     struct tm_record record; /* without its times */
-    uint32_t traits;         /* of its name */
+    uint32_t signature;      /* of a span that has both times and nothing else that is wanted, or 0 */
     uint8_t correlation;     /* enum tm_stat: whose value it is; TM_STAT_UNKNOWN = it is the one of the record */
     uint8_t number;          /* the same of `value` */
     int8_t tally;            /* enum tm_tally; below 0 = none */
-    bool is_plain;           /* a span that has both times and no arguments; no key and no facts are wanted */
     uint64_t varying;        /* set by tm_chrome_remember: bits of enum tm_stat; of TM_STAT_UNKNOWN: the id */
+    uint32_t traits;         /* of its name */
     bool has_number;
     bool has_facts;     /* all facts are wanted: each is a number, and no config is made of them */
     bool has_arguments; /* what it says of itself is kept: only the correlation may be another one */
@@ -99,7 +99,7 @@ struct tm_chrome_known {
     uint32_t thread; /* where arguments are kept: as of tm_chrome_lately; TM_NONE = on none */
 };
 
-static_assert(offsetof(struct tm_chrome_known, has_number) == 64, "what a plain one needs is one cache line");
+static_assert(offsetof(struct tm_chrome_known, traits) == 64, "what a plain one needs is one cache line");
 
 /* A device as deviceProperties tells it (PyTorch).  0 or "" = not told. */
 struct tm_chrome_device {
@@ -449,19 +449,6 @@ enum tm_time_trait {
 /* Of `id`, the first that is there. */
 enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOURCES };
 
-/* How events begin: members that are alike for many, byte by byte up to the first value that is not. */
-enum { TM_HEADS = 8, TM_HEAD_BYTES = 96 };
-
-struct tm_chrome_head {
-    uint8_t text[TM_HEAD_BYTES];
-    uint32_t length;       /* 0 = none */
-    uint32_t member, seen; /* of enum event_member: whose value follows, and what has come */
-    uint32_t cat_at, cat_length;
-    bool has_cat;
-    char phase;
-    struct tm_json_id pid, tid; /* numbers */
-};
-
 /* A number of the present event, as it is in the window. */
 enum tm_number_kind { TM_NUMBER_TS, TM_NUMBER_DUR, TM_NUMBER_ID, TM_NUMBER_FACT, TM_NUMBER_SKIPPED, TM_NUMBER_NONE };
 enum { TM_NUMBERS_MOST = 12 };
@@ -499,7 +486,6 @@ struct tm_chrome_reader {
     bool is_outgrown; /* it is larger than the window: what is to stay is copied */
     bool has_long_value, has_repeated_key, has_nested_argument, has_others;
     struct tm_chrome_keys keys;
-    struct tm_chrome_head heads[TM_HEADS]; /* the newest first */
     struct tm_noted_number numbers[TM_NUMBERS_MOST];
     uint32_t number_count; /* more than there can be: nobody wants them */
     uint64_t event_base;   /* of the window, when it began */

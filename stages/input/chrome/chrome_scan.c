@@ -400,16 +400,14 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
 {
     const struct tm_chrome_known *const known = e->known;
     const int64_t us = (int64_t)((uint64_t)e->ts.us - (uint64_t)m->origin_us);
-    struct tm_raw_record raw = { .record = known->record, .traits = known->traits };
+    uint64_t correlation = known->record.correlation;
 
     if (us < 0 || us >= usual_us || e->dur.us < 0 || e->dur.us >= usual_us || !(e->dur.us | (e->dur.ps > 1)))
         return false;
-    raw.record.start_ps = us * ps_per_us + e->ts.ps;
-    raw.record.dur_ps = e->dur.us * ps_per_us + e->dur.ps;
     if (known->correlation && known->varying >> known->correlation & 1)
-        raw.record.correlation = (uint64_t)e->facts.ints[known->correlation];
-    tm_record_store_add(m->store, &raw);
-    return true;
+        correlation = (uint64_t)e->facts.ints[known->correlation];
+    return tm_record_store_add_known(m->store, known->record.track, known->signature, us * ps_per_us + e->ts.ps,
+                                     e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
 /* What is made of an event that is another one but for its numbers. */
@@ -417,17 +415,18 @@ static void store_known(void *to, const struct tm_chrome_event *e)
 {
     struct tm_chrome_maker *const m = to;
     const struct tm_chrome_known *const known = e->known;
-    struct tm_raw_record raw = { .record = known->record, .traits = known->traits };
+    struct tm_raw_record raw;
     uint64_t key[4];
 
     m->run->events_read++;
     m->complete += e->phase == 'X';
     if (m->arguments && known->thread != TM_NONE)
         m->lately = (struct tm_chrome_lately){
-            .is_any = true, .thread = known->thread, .track = raw.record.track, .ts = e->ts
+            .is_any = true, .thread = known->thread, .track = known->record.track, .ts = e->ts
         };
-    if (known->is_plain && store_plain(m, e))
+    if (known->signature && store_plain(m, e))
         return;
+    raw = (struct tm_raw_record){ .record = known->record, .traits = known->traits };
     if (known->tally >= 0)
         count(m, (enum tm_tally)known->tally);
     if (!take_times(m, e, &raw.record))
@@ -453,6 +452,7 @@ static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e,
                      const struct tm_raw_record *raw, struct tm_chrome_known *known)
 {
     const bool is_whole = e->has & TM_CHROME_NAME && e->pid.kind && e->tid.kind;
+    const uint32_t times = TM_CHROME_TS | TM_CHROME_DUR;
 
     known->has_facts = raw->record.args_length == sizeof(struct tm_allocation);
     if (!is_whole || (known->has_facts && !(phase == PHASE_INSTANT && is_torch_memory(e))))
@@ -468,8 +468,10 @@ static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e,
     known->tally = phase_rows[phase].tally;
     known->has_number = raw->record.args_length == sizeof(struct tm_number);
     known->value = known->has_number ? m->args.number.value : 0;
-    known->is_plain = phase == PHASE_COMPLETE && e->has & TM_CHROME_TS && e->has & TM_CHROME_DUR &&
-                      !(known->has_number || known->has_facts || known->has_key || known->number) && known->tally < 0;
+    if (phase == PHASE_COMPLETE && (e->has & times) == times && known->tally < 0 &&
+        !(known->has_number || known->has_facts || known->has_key || known->number))
+        known->signature = tm_signature_of(tm_record_store_signatures(m->store),
+                                           &(struct tm_raw_record){ .record = known->record, .traits = known->traits });
     tm_chrome_remember(m->reader, known);
 }
 

@@ -431,6 +431,14 @@ void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_reco
         add_wide(store, &row);
 }
 
+bool tm_record_store_add_known(struct tm_record_store *store, uint64_t track, uint32_t signature, int64_t start_ps,
+                               int64_t dur_ps, uint64_t correlation)
+{
+    if (track != store->track)
+        turn_to(store, track);
+    return add_small(store, start_ps, dur_ps, correlation, signature);
+}
+
 void tm_record_store_add_batch(struct tm_record_store *store, uint64_t track, const struct tm_batch *batch)
 {
     if (track != store->track)

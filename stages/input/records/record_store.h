@@ -25,6 +25,10 @@ void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 /* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
 void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw);
 
+/* The same of a record that is known by its signature but for these.  false: it does not fit in a row of these alone */
+bool tm_record_store_add_known(struct tm_record_store *store, uint64_t track, uint32_t signature, int64_t start_ps,
+                               int64_t dur_ps, uint64_t correlation);
+
 /* The same of all records of a batch, of one track. */
 void tm_record_store_add_batch(struct tm_record_store *store, uint64_t track, const struct tm_batch *batch);
 
