@@ -133,14 +133,10 @@ TM_INLINE bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *numbe
     return behind ? behind == end : tm_wire_any_varint(&w, number) && w.at == end;
 }
 
-/* Whether a value that does not matter takes all bytes from `at` to `end`; at least one.  Few shapes ask. */
+/* Whether a value that is no number takes all bytes from `at` to `end`; at least one.  Few shapes ask. */
 static __attribute__((noinline, unused)) bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end)
 {
-    uint64_t number;
-
     switch (value_key & 7) {
-    case TM_WIRE_VARINT:
-        return read_whole(at, end, &number, tm_wire_pack);
     case TM_WIRE_64:
         return end - at == 8;
     case TM_WIRE_LEN:
@@ -158,14 +154,14 @@ TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *a
     const uint8_t *const number = at + hole->head_bytes, *const behind = at + 2 + at[1];
     uint64_t value;
 
-    if ((tm_wire_fixed64(at) & hole->mask) != hole->head || behind > end)
+    if ((tm_wire_fixed64(at) & hole->mask) != hole->head || behind > end || behind <= number)
         return NULL;
-    if (hole->stat == TM_STAT_UNKNOWN)
-        return at[1] < 0x80 && behind > number && is_whole(number[-1], number, behind) ? behind : NULL;
+    if (hole->stat == TM_STAT_UNKNOWN && (number[-1] & 7) != TM_WIRE_VARINT)
+        return at[1] < 0x80 && is_whole(number[-1], number, behind) ? behind : NULL;
     if (!read_whole(number, behind, &value, pack)) /* also where the length takes more than a byte: no number is that
                                                       long */
         return NULL;
-    numbers[hole->stat] = (int64_t)value;
+    numbers[hole->stat] = (int64_t)value; /* TM_STAT_UNKNOWN: nobody asks */
     return behind;
 }
 
