@@ -83,7 +83,7 @@ def check_findings(tap, name, pdf, document):
 
 def check_studies(tap, folder):
     studies.make(folder)
-    titles = {"compare": ["COMPARISON OF RUNS", "Causes of the change", "From base to new", "Comparability"],
+    titles = {"compare": ["RUN COMPARISON", "Causes of the change", "From base to new", "Comparability"],
               "scaling": ["SCALING STUDY", "Scaling limits", "Speedup", "Study"]}
     for name in studies.STUDIES:
         result, out, stem = studies.study(folder, name, "pdf,json")

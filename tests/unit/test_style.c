@@ -82,7 +82,7 @@ static void judgements_can_be_read_on_their_tint(void **state)
     (void)state;
     for (enum theme theme = LIGHT; theme < THEMES; theme++)
         for (size_t i = 0; i < sizeof(tones) / sizeof(tones[0]); i++) {
-            const uint32_t tint = mixed("padding: 12px 18px;\nbackground: ", tones[i], theme);
+            const uint32_t tint = mixed("padding: 9px 16px;\nbackground: ", tones[i], theme);
 
             expect_readable(tones[i], colour_named(tones[i], theme), tint, theme);
             expect_readable("text of the verdict", colour_named("text", theme), tint, theme);
