@@ -654,7 +654,7 @@ static void name_comparison(const struct comparison *c, char *out, size_t out_by
     for (size_t i = 1; i < c->sides && used < out_bytes; i++)
         used += (size_t)snprintf(out + used, out_bytes - used, "%s%s", i > 1 ? ", " : "", c->side[i].label);
     if (used < out_bytes)
-        (void)snprintf(out + used, out_bytes - used, " vs. %s", c->side[0].label);
+        (void)snprintf(out + used, out_bytes - used, " against %s", c->side[0].label);
 }
 
 static void add_head(struct comparison *c)

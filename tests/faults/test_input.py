@@ -246,7 +246,7 @@ def own_traces(tap):
                 more = ["-o", folder / "out.json"] if verb == "convert" else []
                 result = run(verb, trace, *more, cwd=folder)
                 tap.ok(result.status == 3 and "is a Perfetto trace written by tracemill" in result.err
-                       and "give the profile that it was made from" in result.err, f"{verb} {trace.name}", result)
+                       and "use the profile that it was created from" in result.err, f"{verb} {trace.name}", result)
 
 
 def unreadable(tap, folder):

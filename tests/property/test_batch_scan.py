@@ -99,7 +99,7 @@ def check_outputs(tap, root, folder, text):
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     result = run("batch", "scan", root, "-o", pipe)
-    tap.ok(result.status == 5 and pipe.is_fifo() and "no file" in result.err, "a pipe is not replaced by a file", result)
+    tap.ok(result.status == 5 and pipe.is_fifo() and "not a file" in result.err, "a pipe is not replaced by a file", result)
     for name, more, wanted in (("of a list on stdout is no failure", (), 0),
                                ("hides no file that could not be written", ("-o", folder / "limited"), 5)):
         done = subprocess.run(["sh", "-c", '(sleep 0.2; "$@"; echo $? >"$0") | true', str(folder / "status"), "prlimit",

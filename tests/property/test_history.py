@@ -236,7 +236,7 @@ def prune(tap, template, folder):
     merge(out)
     before = print_of(out)
     done = run("batch", "prune", out, "--keep", 5, "--dry-run")
-    tap.ok(done.status == 0 and print_of(out) == before and done.out.count("\n") == 31 and "of 30 runs would go" in done.out,
+    tap.ok(done.status == 0 and print_of(out) == before and done.out.count("\n") == 31 and "of 30 runs would be removed" in done.out,
            "a dry run tells what would go, and does nothing", done)
     counted = run("batch", "prune", out, "--keep", 5, "--dry-run", "--json")
     told = json.loads(counted.out) if counted.out.startswith("{") else {}

@@ -6,9 +6,9 @@ TABLES = ("kernels", "ops", "scopes", "collectives", "transfers", "gaps", "compi
 PLANTED = {
     "a family of operations 20% slower": (("--slower-op", "gemm_fusion_dot=1.2"), "op_slower", "gemm_fusion_dot", 70),
     "products 20% slower": (("--slower-op", "cublas-gemm=1.2"), "op_slower", "cublas-gemm", 70),
-    "one more copy per step": (("--extra-transfer",), "transfer_more", "to the device", 80),
+    "one more copy per step": (("--extra-transfer",), "transfer_more", "from host to device", 80),
     "nothing beside computing": (("--no-overlap",), "overlap_lost", "", 60),
-    "compilations in the steps": (("--scenario", "recompile"), "recompiles", "inside the steps", 90),
+    "compilations in the steps": (("--scenario", "recompile"), "recompiles", "during steps", 90),
     "one slow device": (("--slow-device", "1=1.3"), "slow_device", "gpu:1", 70),
 }
 

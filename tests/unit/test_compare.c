@@ -480,7 +480,7 @@ static void the_geomean_is_of_times_that_all_sides_have(void **state)
     assert_near(tm_double(test_at(&t, "geomean.ratios[2]")), cbrt(0.9 * 1 * 0.5), 1e-12);
     assert_string_equal(tm_text(test_at(&t, "sides[0].id")), "base");
     assert_string_equal(tm_text(test_at(&t, "sides[2].id")), "new_2");
-    assert_string_equal(tm_text(test_at(&t, "input.run")), "b, c vs. a");
+    assert_string_equal(tm_text(test_at(&t, "input.run")), "b, c against a");
     assert_int_equal(tm_length(test_at(&t, "tests")), 2);
     assert_non_null(strstr(tm_text(test_at(&t, "verdict.text")), "fastest"));
     test_compared_free(&t);

@@ -233,7 +233,7 @@ static void a_wrong_check_is_told_and_the_data_are_kept(void **state)
     assert_problem(&file, "member 1 inflates to a size other than recorded", end - 8, 12);
     file.at[end - 1] ^= 1;
     file.at[10] ^= 1;
-    assert_problem(&file, "check of the header of member 1 fails", 0, 12);
+    assert_problem(&file, "header checksum of member 1 is wrong", 0, 12);
     free(file.at);
 }
 

@@ -684,7 +684,7 @@ static void members_and_frames_follow_one_another(void **state)
     free(file);
     file = pack_three(pack_zstd, &length, &first_end);
     assert_each_way(file, length, TM_ZSTD, 3, "");
-    assert_each_way(file, length + 10, TM_ZSTD, 3, "after frame 3 follow bytes");
+    assert_each_way(file, length + 10, TM_ZSTD, 3, "after frame 3, there is data");
     free(file);
 }
 
