@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Templates in a table of a fixed size, their lists one behind the other in one block.  Each is found by a hash of all of
- * it, and compared; what came once is known by its hash alone, in a table in which a later one takes the place of an
- * earlier one. */
+ * it, and compared; what came once is known by its hash alone, in sets of four, in which a later one takes the place of
+ * the earliest. */
 #include "pipeline/argument_templates.h"
 
 #include <string.h>
@@ -13,8 +13,11 @@ enum {
     MOST_BITS = 13,
     LIST_BYTES = 160, /* of each, on average */
     PROBES = 8,
+    SEEN_WAYS = 4,
     TRUSTED = 1 << 10,
-    TRUST_MOST = 8,
+    TRUST_MOST = 64,
+    TRUST_GAIN = 2,
+    TRY_ONE_IN = 16, /* where there is no trust */
 };
 
 struct entry {
@@ -28,10 +31,13 @@ struct tm_argument_templates {
     size_t used, room;                 /* of the lists */
     struct tm_argument_template *rows; /* 1 << bits */
     struct entry *entries;             /* 2 << bits, by hash */
-    uint64_t *seen;                    /* 1 << bits hashes, by hash */
+    uint64_t *seen;                    /* 1 << bits hashes, in sets by hash */
     uint8_t *lists;
     uint64_t seed;
-    int8_t trust[TRUSTED]; /* by name: grows where nothing but the id varies; at -TRUST_MOST other numbers do */
+    int8_t
+        trust[TRUSTED]; /* by name: grows where nothing but the id varies; at -TRUST_MOST other numbers do, or seem to:
+                              a launch has a list for each op and device that it is called for */
+    uint32_t not_tried;
 };
 
 static size_t bytes_for(uint32_t bits)
@@ -199,15 +205,26 @@ static bool make_draft(struct draft *d, struct tm_arguments list, bool has_id, u
     return !has_id || d->row.holes == 1;
 }
 
+/* Whether a list came before, of those that came lately; it is known from now on. */
+static bool has_come(struct tm_argument_templates *t, uint64_t hash)
+{
+    uint64_t *const set = &t->seen[hash >> (64 - t->bits) & ~(uint64_t)(SEEN_WAYS - 1)];
+
+    for (size_t way = 0; way < SEEN_WAYS; way++)
+        if (set[way] == hash)
+            return true;
+    memmove(set + 1, set, (SEEN_WAYS - 1) * sizeof(*set));
+    set[0] = hash;
+    return false;
+}
+
 /* out: 0: there is no such template; *is_seen: there was such a list once */
 static uint32_t find_or_add(struct tm_argument_templates *t, const struct draft *d, uint32_t flags, bool *is_seen)
 {
     const uint64_t hash = hash_of(t, d, flags);
     struct entry *const entry = find_entry(t, d, hash, flags);
-    uint64_t *const seen = &t->seen[hash >> (64 - t->bits)];
 
-    *is_seen = *seen == hash || (entry && entry->number);
-    *seen = hash;
+    *is_seen = (entry && entry->number) || has_come(t, hash);
     if (!entry || entry->number)
         return entry ? entry->number : 0;
     return *is_seen ? add(t, d, hash, flags, entry) : 0;
@@ -222,11 +239,15 @@ uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid na
     uint32_t number;
     bool is_seen;
 
-    if (correlation && *trust > -TRUST_MOST && make_draft(&d, *list, true, correlation, &to)) {
+    if (correlation && (*trust > -TRUST_MOST || ++t->not_tried % TRY_ONE_IN == 0) &&
+        make_draft(&d, *list, true, correlation, &to)) {
         number = find_or_add(t, &d, TM_TEMPLATE_CORRELATION, &is_seen);
         if (number)
             list->length = 0;
-        *trust = (int8_t)(*trust + (is_seen ? *trust < TRUST_MOST : -1));
+        if (is_seen)
+            *trust = (int8_t)(*trust + (*trust < TRUST_MOST ? TRUST_GAIN : 0));
+        else if (*trust > -TRUST_MOST)
+            --*trust;
         if (is_seen || *trust > -TRUST_MOST)
             return number;
     }

@@ -113,7 +113,7 @@ static void the_correlation_id_is_not_kept_twice(void **state)
         with_id += taken != 0;
     }
     assert_int_equal(with_id, 98);
-    for (int i = 1; i < 100; i++) {
+    for (int i = 1; i < 400; i++) {
         const struct tm_arguments list = make_list(&rig, 1000 + i, "other", 10 * i);
         struct tm_arguments own = list;
         const uint32_t taken = tm_argument_templates_take(rig.templates, 8, (uint64_t)(1000 + i), &own, holes);
@@ -121,7 +121,32 @@ static void the_correlation_id_is_not_kept_twice(void **state)
         assert_whole(&rig, taken, own, (uint64_t)(1000 + i), list);
         with_all += taken && !(taken & TM_TEMPLATE_CORRELATION);
     }
-    assert_true(with_all > 80);
+    assert_true(with_all > 300);
+    close_rig(&rig);
+}
+
+/* A launch has a list for each op that it is called for: many that are new at first, and then none. */
+static void a_name_of_many_lists_is_trusted_again(void **state)
+{
+    enum { LISTS = 50, TURNS = 200 };
+    struct rig rig;
+    uint8_t holes[TM_TEMPLATE_NUMBERS_MOST];
+    int with_id = 0;
+
+    (void)state;
+    open_rig(&rig);
+    for (int i = 0; i < 200; i++) { /* lists that never come again */
+        struct tm_arguments list = make_list(&rig, 5000 + i, "text", 100 + i);
+
+        (void)tm_argument_templates_take(rig.templates, 7, (uint64_t)(5000 + i), &list, holes);
+    }
+    for (int i = 0; i < LISTS * TURNS; i++) {
+        struct tm_arguments own = make_list(&rig, 10000 + i, "op", i % LISTS);
+        const uint32_t taken = tm_argument_templates_take(rig.templates, 7, (uint64_t)(10000 + i), &own, holes);
+
+        with_id += i > LISTS * TURNS / 2 && taken & TM_TEMPLATE_CORRELATION;
+    }
+    assert_true(with_id > LISTS * TURNS / 2 - LISTS);
     close_rig(&rig);
 }
 
@@ -210,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_that_comes_again_has_a_template),
         cmocka_unit_test(the_correlation_id_is_not_kept_twice),
+        cmocka_unit_test(a_name_of_many_lists_is_trusted_again),
         cmocka_unit_test(only_the_numbers_that_vary_are_holes),
         cmocka_unit_test(where_there_is_no_room_lists_stay_as_they_are),
         cmocka_unit_test(too_long_a_list_gets_no_template),
