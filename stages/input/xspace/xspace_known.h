@@ -133,7 +133,7 @@ TM_INLINE bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *numbe
     return behind ? behind == end : tm_wire_any_varint(&w, number) && w.at == end;
 }
 
-/* Whether a value that is no number takes all bytes from `at` to `end`; at least one.  Few shapes ask. */
+/* Whether a value that is not a number takes all bytes from `at` to `end`; at least one.  Few shapes ask. */
 static __attribute__((noinline, unused)) bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end)
 {
     switch (value_key & 7) {
