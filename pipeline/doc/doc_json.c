@@ -189,7 +189,7 @@ static uint32_t read_hex(struct reading *r)
         } else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
             code = code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
         } else {
-            refuse(r, c == PAST_END ? "it is cut short in a text" : "\\u wants four hexadecimal digits");
+            refuse(r, c == PAST_END ? "it is truncated inside a text" : "\\u wants four hexadecimal digits");
             return 0;
         }
         r->at++;
@@ -232,7 +232,7 @@ static void read_escape(struct reading *r)
         const int c = look(r);
 
         if (c == PAST_END) {
-            refuse(r, "it is cut short in a text");
+            refuse(r, "it is truncated inside a text");
             return;
         }
         for (size_t i = 0; i + 1 < sizeof(named); i += 2) {
@@ -271,7 +271,7 @@ static void read_text(struct reading *r)
         r->at++;
         append(r, "", 1);
     } else {
-        refuse(r, c == PAST_END ? "it is cut short in a text" : "a control character stands in a text as it is");
+        refuse(r, c == PAST_END ? "it is truncated inside a text" : "a control character stands in a text as it is");
     }
 }
 

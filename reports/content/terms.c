@@ -69,7 +69,7 @@ const struct tm_term tm_terms[] = {
     { "kernels", "Variants", OF(summary, "kernels.by_name.variants") },
     { "kernels", "Occupancy", OF(summary, "kernels.rows.occupancy_pct") },
     { "kernels", "Share", OF(summary, "kernels.rows.share_pct") },
-    { "kernels", "Class|Category", OF(summary, "kernels.rows.class|kernels.rows.category") },
+    { "kernels", "Category", OF(summary, "kernels.rows.category") },
     { "kernels", "p95", OF(summary, "kernels.rows.p95_ps") },
     { "kernels", "Op|HLO op", OF(summary, "kernels.rows.op|kernels.rows.hlo_op") },
     { "kernels", "Precision", OF(summary, "kernels.rows.precision") },

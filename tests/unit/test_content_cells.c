@@ -119,7 +119,7 @@ static void texts_have_the_words_of_their_kind(void **state)
         { TM_DOC_SOURCE, "host", "step markers on the host" },
         { TM_DOC_SOURCE, "elsewhere", "elsewhere" },
         { TM_DOC_DIRECTION, "h2d", "host to device" },
-        { TM_DOC_DIRECTION, "other", "of unknown direction" },
+        { TM_DOC_DIRECTION, "other", "unknown direction" },
         { TM_DOC_TERM, "none", "nothing" },
         { TM_DOC_TERM, "compute", "computing" },
         { TM_DOC_TERM, "shared_memory", "shared memory" },

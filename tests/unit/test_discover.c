@@ -363,7 +363,7 @@ static void several_runs_need_a_choice(void **state)
     discover(root);
     assert_int_equal(tm_choose_run(&run, &found, NULL, false, &chosen), TM_ERR_USAGE);
     assert_null(chosen);
-    assert_non_null(strstr(run.error.what, "25 runs found: 2026_01_02_03_04_24, "));
+    assert_non_null(strstr(run.error.what, "25 runs found: 2026_01_02_03_04_24 "));
     assert_non_null(strstr(run.error.what, " more"));
     assert_non_null(strstr(run.error.hint, "--latest"));
     assert_non_null(strstr(run.error.hint, "--run"));

@@ -291,7 +291,7 @@ static void a_text_cut_at_any_byte_is_refused_with_the_byte(void **state)
         open_doc(&f);
         assert_int_equal(read_bytes(&f, json, cut), TM_ERR_INPUT);
         assert_int_equal(f.run.error.at, cut);
-        assert_non_null(strstr(f.run.error.what, cut ? "cut short" : "empty"));
+        assert_non_null(strstr(f.run.error.what, cut ? "truncated" : "empty"));
         close_doc(&f);
     }
 }

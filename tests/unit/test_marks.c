@@ -69,7 +69,7 @@ static void each_loss_marks_what_it_touches(void **state)
           NULL },
         { "{'input':{'files':[{'path':'a','kind':'chrome_json','notes':['lacks']}]}}", "lossy_copy", "JSON",
           "occupancy", "occupancy", "gaps", "device_utilization" },
-        { LOSS("deep-nesting", "note"), "deep_nesting", "7 spans", "gaps", "host_overhead", "kernels", "occupancy" },
+        { LOSS("deep-nesting", "note"), "deep_nesting", "7 events", "gaps", "host_overhead", "kernels", "occupancy" },
     };
 
     (void)state;

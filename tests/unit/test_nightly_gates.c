@@ -392,7 +392,9 @@ static void files_tell_a_night(void **state)
     assert_has(text, "<testsuite name=\"a&lt;b&gt;|` #2\"");
     assert_has(text, "<property name=\"revision\" value=\"abcdef02\"/>");
     assert_has(text, "<error message=\"no &lt;trace&gt;\" type=\"refused\"/>");
-    assert_has(text, "<failure message=\"Step time: it is 120 ms, in the baseline 100 ms (+20%)\" type=\"gate\">");
+    assert_has(text, "<failure message=\"Step time: it is 120 ms, in the baseline 100 ms (+20%); the limit is an "
+                     "increase in percent of "
+                     "at most 5\" type=\"gate\">");
     text = written(&m, false);
     assert_has(text, "### Night 2026-11-02\n\n**1 run failed its gates, 1 without a report, 1 passed.**");
     assert_has(text, "| **failed** | Step time: increase of at most 5% | 120 ms | 100 ms | +20% |\n");
