@@ -82,11 +82,13 @@ static void emit_counts(const struct tm_options *options, const struct tm_batch_
  * errors: TM_PARTIAL where one is not done, or of a damaged input; TM_ERR_OUTPUT */
 static tm_status batch_close(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts)
 {
-    if (options->json && !options->dry_run)
+    if (options->dry_run)
+        return run->error.status;
+    if (options->json)
         print_counts(run, options, counts);
-    else if (!options->quiet && !options->json)
+    else if (!options->quiet)
         emit_counts(options, counts);
-    if (tm_failed(run) || options->dry_run)
+    if (tm_failed(run))
         return run->error.status;
     return counts->partial || counts->refused || counts->failed || counts->missing ? TM_PARTIAL : TM_OK;
 }

@@ -129,7 +129,7 @@ def check_keys(tap, root):
     _, runs, result = scan(root, "--keys", "{job}/{}/{night}/{revision}")
     llama = [r for r in runs if r["path"].startswith("llama")]
     tap.ok({r["keys"]["job"] for r in llama} == {"llama"} and {r["keys"]["job"] for r in runs} == {"llama", "gemma", "train/exp3"}
-           and "8 runs do not fit --keys" in result.err, "a template says what parts are, the look the others", result)
+           and "8 runs do not match --keys" in result.err, "a template says what parts are, the look the others", result)
     _, runs, result = scan(root, "--label", "night=2026-12-24", "--label", "job=all", "--label", "warm")
     tap.ok({(r["keys"]["job"], r["keys"]["night"], r["keys"]["label"]) for r in runs} == {("all", "2026-12-24", "warm")},
            "labels win over paths", result)
@@ -163,7 +163,7 @@ def check_archives(tap, root, folder):
         bad = tarfile.TarInfo("../../etc/up.xplane.pb")
         archive.addfile(bad, io.BytesIO())
     _, runs, result = scan(tar)
-    tap.ok({(r["run"], json.dumps(r["keys"])) for r in runs} == plain and "1 run is left out" in result.err,
+    tap.ok({(r["run"], json.dumps(r["keys"])) for r in runs} == plain and "1 run is skipped" in result.err,
            "an archive holds the same runs, and none outside", result)
     tap.ok(len({f["fingerprint"] for r in runs for f in r["files"]}) == 1
            and all(f["path"] == "dump.tar.gz" and f["position"] > 0 for r in runs for f in r["files"]),
@@ -226,7 +226,7 @@ def check_completions(tap, folder):
            and offered("tracemill", "batch", "run", "--ke") == [], "bash: then that action's options")
     for shell in ("zsh", "fish"):
         text = (folder / shell).read_text()
-        tap.ok("batch scan\"" not in text and "-a batch scan" not in text and "export" in text, f"{shell}: actions are words of their own")
+        tap.ok('"batch scan"' not in text and "-a batch scan" not in text and "export" in text, f"{shell}: actions are words of their own")
         try:
             done = subprocess.run([shell, "-n", str(folder / shell)], capture_output=True, check=False)
             tap.ok(done.returncode == 0, f"{shell} reads its completions", done.stderr)
@@ -248,7 +248,7 @@ def check_links(tap, folder):
     _, runs, result = scan(root)
     told = run("batch", "scan", root, "-o", folder / "linked.jsonl", "--json", "-q")
     tap.ok([r["path"] for r in runs] == ["train/2026-11-20"] and [len(r["files"]) for r in runs] == [1] and
-           "3 links lead out of ROOT and are not followed" in result.err and json.loads(told.out)["links_not_followed"] == 3,
+           "3 links point outside ROOT and are not followed" in result.err and json.loads(told.out)["links_not_followed"] == 3,
            "links that lead out of ROOT are counted, and not followed", result, runs)
     (root / "everything").unlink()
     (root / "train" / "2026-11-20" / "other.xplane.pb").unlink()
