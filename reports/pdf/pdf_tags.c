@@ -36,7 +36,7 @@ static HPDF_Array new_array(struct tm_pdf *pdf)
 void tm_pdf_tags_begin(struct tm_pdf *pdf)
 {
     struct tm_pdf_tags *const tags = &pdf->tags;
-    HPDF_Dict marks;
+    HPDF_Dict marks, parents;
 
     tags->root = new_dict(pdf, "StructTreeRoot");
     tags->document = new_dict(pdf, "StructElem");
@@ -50,6 +50,10 @@ void tm_pdf_tags_begin(struct tm_pdf *pdf)
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->document, "P", tags->root));
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->document, "K", tags->parts));
     TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->root, "K", tags->document));
+    /* Now, and not when the pages are there: what is in no dictionary is not freed after a failure. */
+    parents = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
+    TM_PDF_CALL(pdf, HPDF_Dict_Add(parents, "Nums", tags->pages));
+    TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->root, "ParentTree", parents));
 }
 
 void tm_pdf_tags_new_page(struct tm_pdf *pdf)
@@ -127,10 +131,5 @@ void tm_pdf_end_artifact(struct tm_pdf *pdf)
 
 void tm_pdf_tags_finish(struct tm_pdf *pdf)
 {
-    struct tm_pdf_tags *const tags = &pdf->tags;
-    HPDF_Dict parents = tm_pdf_is_sound(pdf) ? HPDF_Dict_New(pdf->doc->mmgr) : NULL;
-
-    TM_PDF_CALL(pdf, HPDF_Dict_Add(parents, "Nums", tags->pages));
-    TM_PDF_CALL(pdf, HPDF_Dict_Add(tags->root, "ParentTree", parents));
-    TM_PDF_CALL(pdf, HPDF_Dict_AddNumber(tags->root, "ParentTreeNextKey", pdf->pages));
+    TM_PDF_CALL(pdf, HPDF_Dict_AddNumber(pdf->tags.root, "ParentTreeNextKey", pdf->pages));
 }
