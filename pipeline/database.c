@@ -3,9 +3,11 @@
 #include "pipeline/database.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
@@ -28,6 +30,18 @@ static size_t take_memory(struct tm_database *database, struct tm_run *run)
     return cache;
 }
 
+/* SQLite keeps nothing of it where the end of a transaction fails. */
+int tm_database_problem(struct sqlite3 *db)
+{
+    const int problem = sqlite3_system_errno(db);
+    struct rlimit limit;
+
+    if (problem == 0 && sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        return EFBIG;
+    return problem;
+}
+
 tm_status tm_database_fail(struct tm_run *run, struct sqlite3 *db)
 {
     const int code = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
@@ -44,6 +58,8 @@ tm_status tm_database_fail(struct tm_run *run, struct sqlite3 *db)
         tm_hint(&run->error, "write it again from the profile with 'tracemill query PROFILE --keep FILE'");
         break;
     default:
+        if (tm_database_problem(db))
+            return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, tm_database_problem(db), "cannot write the database");
         (void)tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot write the database: %s", text);
         tm_hint(&run->error, "give a folder with more free space with --tmp");
     }

@@ -41,6 +41,9 @@ void tm_database_put(struct tm_run *run, struct sqlite3_stmt *statement);
 /* What the connection failed with becomes the failure of the run.  The tables of a file: TM_ERR_INPUT. */
 tm_status tm_database_fail(struct tm_run *run, struct sqlite3 *db);
 
+/* The error number of the system behind the last failure of a connection; 0 = not known. */
+int tm_database_problem(struct sqlite3 *db);
+
 /* End the transaction of a new database and write a compact copy of it: the same tables give the same bytes.
  * in: path  of an empty file */
 void tm_database_save(struct tm_run *run, struct sqlite3 *db, const char *path);

@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <sqlite3.h>
 
 #include "pipeline/atomic_file.h"
+#include "pipeline/database.h"
 #include "pipeline/nightly/manifest.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/run.h"
@@ -252,18 +252,6 @@ static tm_status history_is_damaged(struct tm_history *history, const char *what
     return TM_ERR_INPUT;
 }
 
-/* What the system said, 0 = not known: SQLite keeps nothing of it where the end of a transaction fails. */
-static int problem_of(sqlite3 *db)
-{
-    const int problem = sqlite3_system_errno(db);
-    struct rlimit limit;
-
-    if (problem == 0 && sqlite3_extended_errcode(db) == SQLITE_IOERR_WRITE && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-        limit.rlim_cur != RLIM_INFINITY)
-        return EFBIG;
-    return problem;
-}
-
 /* What SQLite said of the last call that failed. */
 static tm_status history_fail(struct tm_history *history, sqlite3 *db)
 {
@@ -284,8 +272,9 @@ static tm_status history_fail(struct tm_history *history, sqlite3 *db)
         return TM_ERR_INPUT;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-        if (problem_of(db) != 0)
-            return tm_fail_system(error, status, -1, problem_of(db), "cannot %s the history '%s'", act, history->path);
+        if (tm_database_problem(db) != 0)
+            return tm_fail_system(error, status, -1, tm_database_problem(db), "cannot %s the history '%s'", act,
+                                  history->path);
         break;
     default:
         break;

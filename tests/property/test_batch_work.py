@@ -159,7 +159,7 @@ def changed(tap, batch):
         result = batches.work(batch.manifest, out)
         row = batches.result_of(out, "gpu-job") or {}
         others = [r["status"] for r in batches.results(out).values()]
-        tap.ok(result.status == 4 and row.get("status") == "failed" and "since it was scanned" in row["message"]
+        tap.ok(result.status == 4 and row.get("status") == "failed" and "after the scan" in row["message"]
                and row["hint"] and others.count("failed") == 1 and len(others) == batch.count,
                f"{name}: the item fails, the others do not", result, row)
         victim.write_bytes(kept)
@@ -339,7 +339,7 @@ def twice(tap, folder):
     states = [result["status"] for result in batches.results(out).values()]
     tap.ok([process.returncode for process in both] == [first.status] * 3 == [0] * 3 and set(states) == {"done"},
            "a share that is started three times at once: all of it done", [p.returncode for p in both], states, *said)
-    tap.ok(sum("share 0/2 is at work in another process" in text for text in said) == 2, "who waits says so", *said)
+    tap.ok(sum("share 0/2 is running in another process" in text for text in said) == 2, "who waits says so", *said)
     tap.ok(not batches.difference(batches.content(once), batches.content(out)), "and the same files as of one",
            batches.difference(batches.content(once), batches.content(out)))
     shutil.rmtree(out)

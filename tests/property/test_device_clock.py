@@ -219,7 +219,7 @@ def check_outputs(tap, name, folder, clocks, summary):
     tap.ok(joined and clock_of(joined) == clock_of(summary), f"{name}: the same out of a partial", str(result))
     jumps = sum(len(clock.jumps) for clock in clocks.values())
     text = " ".join((folder / "told" / "report.txt").read_text().split())
-    tap.ok(f"The recorded times jump against it {jumps} times, by up to" in text, f"{name}: the report tells of {jumps} jumps")
+    tap.ok(f"The recorded times jump relative to them {jumps} times, by up to" in text, f"{name}: the report tells of {jumps} jumps")
 
 
 def main():

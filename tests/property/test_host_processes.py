@@ -79,7 +79,7 @@ def damaged(tap, folder):
 def ended(tap, folder):
     """A process that is killed is an error with its host, and nothing is written; the driver takes its processes along."""
     make_run(folder / "log", hosts=3, steps=1500)
-    for target, wanted in (("a process", "ended by signal 9"), ("the driver", None)):
+    for target, wanted in (("a process", "terminated by signal 9"), ("the driver", None)):
         out = folder / target.replace(" ", "-")
         process = batches.start("report", folder / "log", "-o", out, "--jobs", "2", "--format", "json")
         end, found = time.monotonic() + 20, []

@@ -38,10 +38,10 @@ def check_text(tap, name, summary, text):
         if summary[section] is not None and title + sign in lines:
             continue
         # named at the end, with its reason; with the marks where nothing was found in what could be read
-        left_out = " ".join(text[text.index("\nNot in this report\n"):text.index("\nDefinitions\n")].split())
+        left_out = " ".join(text[text.index("\nChecked, nothing found\n"):text.index("\nDefinitions\n")].split())
         named = title + (sign if summary[section] is not None else "")
         if title in lines or named not in left_out:
-            wrong.append(f"no heading '{title}{sign}', and '{named}' is not under 'Not in this report'")
+            wrong.append(f"no heading '{title}{sign}', and '{named}' is not under 'Checked, nothing found'")
     for kpi in summary["kpis"]:
         sign = sign_of(summary, lambda m, k=kpi: m["id"] in k["marks"])
         if sign and kpi["applies"] and not any(line.startswith(f"{kpi['title']}{sign} ") for line in lines):

@@ -198,7 +198,7 @@ def refusals(tap, folder):
     half = fake.submit(root, "-o", other, ANSWER_1="echo 'sbatch: error: no' >&2; exit 1")
     tap.ok(half.status == 5 and "'scancel 17'" in half.err, "sbatch refuses the merge: the array job is told", half)
     silent = fake.submit(root, "-o", other, ANSWER_0="true", ANSWER_1="true")
-    tap.ok(silent.status == 5 and "no number" in silent.err, "sbatch says nothing", silent)
+    tap.ok(silent.status == 5 and "no job id" in silent.err, "sbatch says nothing", silent)
     waited = fake.submit(root, "-o", other, "--sbatch=--wait", ANSWER_0="echo 5; exit 4", ANSWER_1="echo 6; exit 1")
     tap.ok(waited.status == 1 and "merge job 6\n" in waited.out, "with --wait the status is that of the merge", waited)
     broken = fake.submit(root, "-o", other, "--sbatch=--wait", ANSWER_1="echo 6; exit 137")

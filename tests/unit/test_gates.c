@@ -1207,9 +1207,12 @@ static void junit_has_a_case_for_each_gate(void **state)
     assert_has(xml, "<testsuite name=\"tracemill check\" tests=\"5\" failures=\"2\" errors=\"1\" "
                     "skipped=\"1\" time=\"0\">");
     assert_has(xml, "<testcase name=\"steps.median_ps max 1ms\" classname=\"tracemill.check\" time=\"0\">");
-    assert_has(xml, "<failure message=\"Step time: it is 100 ms\" type=\"gate\">say &quot;&lt;hi&gt;&quot; ");
-    assert_has(xml, "<error message=\"Occupancy: occupancy applies only to GPUs\" type=\"unknown\">");
-    assert_has(xml, "<skipped message=\"the profile has no memory events\"/>");
+    assert_has(xml, "<failure message=\"Step time: it is 100 ms; the limit is at most 1ms\" type=\"gate\">say "
+                    "&quot;&lt;hi&gt;&quot; ");
+    assert_has(
+        xml,
+        "<error message=\"Occupancy: occupancy applies only to GPUs; the limit is at least 1%\" type=\"unknown\">");
+    assert_has(xml, "<skipped message=\"the profile has no memory events; the limit is at most 1\"/>");
     assert_has(xml, "&lt;b&gt;&amp;");
     for (size_t i = 0; i < length; i++)
         assert_true((unsigned char)xml[i] >= 0x20 || xml[i] == '\n');
