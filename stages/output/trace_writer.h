@@ -67,12 +67,12 @@ struct tm_out_event {
     tm_strid name;                        /* never 0 */
     tm_strid category;                    /* 0 = none */
     struct tm_arguments own, common;      /* both are written, own first; may be empty */
-    uint32_t template;            /* 0 = none; else a template of the trace, and own is what goes into its holes */
-    uint64_t correlation;         /* for the holes */
-    uint64_t flow;                /* spans of one number are joined by arrows in the order of time; 0 = none */
-    const struct tm_event *of;    /* what it was made from: in begin and instant; NULL of what was computed */
-    const struct tm_trace *trace; /* of `of`, and of the template */
-    uint8_t marks;                /* enum tm_out_mark: written as arguments (trace_writer.h) */
+    uint64_t correlation;                 /* for the holes of the template */
+    uint64_t flow;                        /* spans of one number are joined by arrows in the order of time; 0 = none */
+    const struct tm_event *of;            /* what it was made from: in begin and instant; NULL of what was computed */
+    const struct tm_trace *trace;         /* of `of`, and of the template */
+    uint32_t template; /* 0 = none; else a template of the trace, and own is what goes into its holes */
+    uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
 };
 

@@ -177,7 +177,7 @@ def on_small_disk(prefix, place, size, before, *arguments):
     out: (status, standard error, whether what lies there changed, what lies there)"""
     show = SHOW.format(names="out map .map* .out*")
     script = (f"cp -a '{before}/.' . && {{ {show}; }} >'{place}.before'; "
-              f"\"$@\" 2>'{place}.err'; echo $?; {{ {show}; }}")
+              f"\"$@\" >'{place}.out' 2>'{place}.err'; echo $?; {{ {show}; }}")
     command = prefix + ["sh", "-c", MOUNT.format(size=size), "sh", str(place), "sh", "-c",
                         f"cd '{place}'; {script}", "sh", str(BINARY), "report", str(DEMO), "-o", "out", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -191,10 +191,16 @@ static void check_arguments(const struct tm_trace *trace, struct tm_arguments li
 static void check_own_and_common(struct way *way, const struct tm_event *event)
 {
     const struct tm_trace *const trace = &way->host->trace;
+    uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
     struct tm_arguments common;
 
     if (!trace->keeps_arguments && (event->own.length || event->record.common))
-        abort(); /* nobody asked for them */
+        abort();                                  /* nobody asked for them */
+    if (event->record.flags & TM_FLAG_TEMPLATE) { /* which has those in common, too */
+        check_arguments(trace, tm_arguments_whole(trace->templates, event->record.common, event->own,
+                                                  event->record.correlation, whole));
+        return;
+    }
     check_arguments(trace, event->own);
     if (event->record.common && tm_trace_common(trace, event->record.common, way->list, &common) == TM_OK)
         check_arguments(trace, common);

@@ -36,7 +36,7 @@ def main():
         document, pdf, path = check(tap, "story", folder, make_history.story())
         check_findings(tap, "story", pdf, document)
         check_info(tap, "story", pdf, document)
-        missing = [title for title in ("THE LAST NIGHT", "What changed", "Trends", "Jobs", "Runs of the night") if letters(title) not in letters(pdf.text)]
+        missing = [title for title in ("NIGHTLY REPORT", "Changes", "Trends", "Jobs", "Runs of the night") if letters(title) not in letters(pdf.text)]
         tap.ok(not missing, "its sections are in it", *missing)
         wants = {f["link"]["href"] for f in document["findings"] if f["link"]}
         has = set(re.findall(r"/URI \(([^)]*)\)", path.read_bytes().decode("latin-1").replace(r"\057", "/")))

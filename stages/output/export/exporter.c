@@ -712,7 +712,7 @@ static void open_parts(struct tm_exporter *e)
     const struct tm_trace_writer_type *const type = e->writer->type;
     const struct tm_lanes_options lanes = {
         .account = TM_ACCOUNT_THREADS,
-        .memory_bytes = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 16 * 15,
+        .memory_bytes = tm_budget_share(budget, TM_ACCOUNT_THREADS) / 32 * 31,
         .holds = e->may_cut,
         .outer_first = !type->writes_ends,
     };
