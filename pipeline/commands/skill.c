@@ -47,7 +47,7 @@ const struct tm_verb tm_skill_verb = {
         " With --install it is written to DIR/tracemill/SKILL.md, where agents look for skills.",
     .examples =
         "tracemill skill\n"
-        "tracemill skill --install ~/.claude/skills\n",
+        "tracemill skill --install skills    writes skills/tracemill/SKILL.md\n",
     .bit = TM_FOR_SKILL,
     .flags = TM_VERB_PRINTS,
     .least = 0,
