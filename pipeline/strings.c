@@ -137,6 +137,13 @@ bool tm_read_range(const char *text, uint64_t *begin, uint64_t *end)
 /* Suggestions for mistyped words: optimal string alignment over two short words, with three rows of
  * the table on the stack. */
 
+bool tm_has_ending(const char *text, const char *ending)
+{
+    const size_t length = strlen(text), n = strlen(ending);
+
+    return length > n && strcmp(text + length - n, ending) == 0;
+}
+
 enum { WORD_MOST = 63 };
 
 static size_t least(size_t a, size_t b)

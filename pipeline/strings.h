@@ -127,6 +127,9 @@ struct tm_nearest {
  * stays. */
 void tm_nearest_offer(struct tm_nearest *nearest, const char *typed, const char *known);
 
+/* Whether a text ends with that ending, and has something before it. */
+bool tm_has_ending(const char *text, const char *ending);
+
 /* Patterns as a shell has them, for whole texts: '*' any bytes, '?' one character, [a-z] one byte of these, [!a-z] one
  * byte of others, '\' takes what follows as it is.  '/' and a '.' at the begin are nothing special. */
 

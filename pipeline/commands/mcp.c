@@ -108,8 +108,6 @@ static const char *option_of(const struct parameter *p)
 /* --- messages --- */
 
 struct server {
-    struct tm_run *run;
-    const struct tm_options *options;
     char root[PATH_MAX];
     char line[MESSAGE_BYTES + 2];
     char answer[ANSWER_BYTES + 1], error[ERROR_BYTES + 1];
@@ -525,8 +523,6 @@ static tm_status run_mcp(struct tm_run *run, const struct tm_options *options)
 
     if (!s)
         return run->error.status;
-    s->run = run;
-    s->options = options;
     if (!realpath(root, s->root))
         (void)tm_fail_system(&run->error, TM_ERR_USAGE, -1, errno, "cannot use '%s' for --root", root);
     else

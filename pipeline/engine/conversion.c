@@ -7,6 +7,7 @@
 
 #include "pipeline/engine/analysis.h"
 #include "pipeline/engine/outputs.h"
+#include "pipeline/strings.h"
 #include "reports/format/format.h"
 #include "stages/output/export/exporter.h"
 #include "stages/output/trace_writer.h"
@@ -448,12 +449,8 @@ static const struct tm_trace_format formats[] = {
 
 const struct tm_trace_format *tm_trace_format_of(const char *name)
 {
-    const size_t length = strlen(name);
-
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        const size_t ending = strlen(formats[i].ending);
-
-        if (length > ending && strcmp(name + length - ending, formats[i].ending) == 0)
+        if (tm_has_ending(name, formats[i].ending))
             return &formats[i];
     }
     return NULL;

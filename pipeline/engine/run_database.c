@@ -12,6 +12,7 @@
 #include "pipeline/engine/analysis.h"
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
+#include "pipeline/strings.h"
 #include "reports/query/query.h"
 #include "stages/output/parquet/parquet.h"
 #include "stages/output/sqlite/event_tables.h"
@@ -304,20 +305,13 @@ static void save_folder(struct tm_run_database *d, const char *folder)
 
 /* --- files --- */
 
-static bool ends_with(const char *path, const char *ending)
-{
-    const size_t length = strlen(path), n = strlen(ending);
-
-    return length > n && strcmp(path + length - n, ending) == 0;
-}
-
 enum tm_database_form tm_database_form_of(const char *path)
 {
-    if (ends_with(path, "/"))
+    if (tm_has_ending(path, "/"))
         return TM_DATABASE_FOLDER;
-    if (ends_with(path, ".parquet"))
+    if (tm_has_ending(path, ".parquet"))
         return TM_DATABASE_PARQUET;
-    return ends_with(path, ".sqlite") || ends_with(path, ".db") ? TM_DATABASE_SQLITE : TM_DATABASE_NONE;
+    return tm_has_ending(path, ".sqlite") || tm_has_ending(path, ".db") ? TM_DATABASE_SQLITE : TM_DATABASE_NONE;
 }
 
 void tm_run_database_want_file(struct tm_run_database *d, const char *path)

@@ -62,7 +62,6 @@ struct sqlite3_stmt *tm_query_prepare(struct tm_run *run, struct sqlite3 *db, co
 struct tm_query_answer {
     struct sqlite3_stmt *statement;
     const char *sql;
-    const struct tm_value *summary; /* for what was lost; NULL = none is at hand */
     enum tm_query_form form;
     int columns;      /* of a line of text */
     uint64_t top;     /* rows at most; 0 = 1,000, of CSV and JSON all */

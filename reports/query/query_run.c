@@ -175,7 +175,6 @@ struct answer {
     struct tm_doc *doc; /* rows of text and Markdown; the head of JSON */
     struct tm_value *root, *rows;
     struct tm_doc *row; /* the last one of JSON */
-    const char *dropped;
 };
 
 static uint64_t now_ns(void)

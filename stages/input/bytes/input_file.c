@@ -15,6 +15,7 @@
 
 #include "pipeline/files.h"
 #include "pipeline/run.h"
+#include "pipeline/strings.h"
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/unwrap.h"
 
@@ -340,19 +341,12 @@ tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *pat
     return tm_input_open_with(in, run, path, NULL);
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-    const size_t length = strlen(text), bytes = strlen(ending);
-
-    return length > bytes && strcmp(text + length - bytes, ending) == 0;
-}
-
 /* The format of Nsight Systems is not published: what nothing else fits is recognized by name. */
 static enum tm_file_kind kind_of_unknown(const struct tm_input *in)
 {
     const char *const name = in->member[0] ? in->member : in->path;
 
-    return ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm")
+    return tm_has_ending(name, ".nsys-rep") || tm_has_ending(name, ".qdrep") || tm_has_ending(name, ".qdstrm")
                ? TM_FILE_NSIGHT_REPORT
                : TM_FILE_UNKNOWN;
 }
