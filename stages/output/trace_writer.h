@@ -74,6 +74,7 @@ struct tm_out_event {
     uint32_t template; /* 0 = none; else a template of the trace, and own is what goes into its holes */
     uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
+    bool begins_flow; /* it is the first span of its flow in this file that is known */
 };
 
 /* The own arguments as a list.
@@ -137,6 +138,9 @@ struct tm_trace_writer_type {
      * ones before inner ones; where it can be, when the span ends, and of spans of a row that begin and end together
      * outer ones come first: so do readers take them. */
     bool writes_ends;
+    /* The number of a flow is that of one arrow in the file, 1, 2, 3 ...: a flow whose start was forgotten starts again
+     * with another one.  Else it is the same in all files. */
+    bool numbers_flows;
     /* in: names  of everything that is written
      * errors: NULL, with the error in run->error */
     struct tm_trace_writer *(*open)(struct tm_run *run, struct tm_names *names,

@@ -576,44 +576,15 @@ static void arrows_come_out_of_the_first_span(void **state)
     struct tm_out_event launch = span(&thread, 0, 100000, "launch"), work = span(&other, 20000, 30000, "work"),
                         alone = span(&thread, 50000, 60000, "alone");
 
-    launch.flow = work.flow = 77;
-    alone.flow = 78;
-    rig.writer->type->begin(rig.writer, &launch);
-    rig.writer->type->begin(rig.writer, &work);
+    launch.flow = work.flow = 1;
+    launch.begins_flow = true;
     put_end(&work);
-    put_end(&alone); /* its begin was not told: no arrow */
+    put_end(&alone);
     put_end(&launch);
     finish();
     assert_has("\"name\":\"work\",\"bind_id\":\"0x1\",\"flow_in\":true,\"flow_out\":true}");
     assert_has("\"name\":\"launch\",\"bind_id\":\"0x1\",\"flow_out\":true}");
     assert_has("\"name\":\"alone\"}");
-    close_rig();
-}
-
-static void arrows_that_are_forgotten_begin_anew(void **state)
-{
-    enum { ARROWS = 60000 };
-    size_t in = 0, out = 0;
-
-    (void)state;
-    open_with(&plain);
-    struct tm_out_event event = span(&thread, 0, 1000, "e");
-
-    for (uint64_t i = 0; i < ARROWS; i++) {
-        event.flow = i % (ARROWS / 2) + 1;
-        event.start_ps = (int64_t)i * 1000;
-        event.end_ps = event.start_ps + 1000;
-        rig.writer->type->begin(rig.writer, &event);
-        if (i % 10 == 9) /* keeps the text short */
-            put_end(&event);
-    }
-    finish();
-    for (const char *at = rig.text; (at = strstr(at, "\"flow_in\"")); at++)
-        in++;
-    for (const char *at = rig.text; (at = strstr(at, "\"flow_out\"")); at++)
-        out++;
-    assert_int_equal(out, ARROWS / 10);
-    assert_true(in > ARROWS / 40 && in < ARROWS / 20);
     close_rig();
 }
 
@@ -771,7 +742,6 @@ int main(void)
         cmocka_unit_test(of_spans_that_begin_together_the_longer_one_stands_first),
         cmocka_unit_test(what_cannot_wait_is_written_all_the_same),
         cmocka_unit_test(arrows_come_out_of_the_first_span),
-        cmocka_unit_test(arrows_that_are_forgotten_begin_anew),
         cmocka_unit_test(ends_of_arrows_of_the_file_are_written),
         cmocka_unit_test(counters_and_instants_are_written),
         cmocka_unit_test(hostile_names_become_strict_text),

@@ -7,26 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "pipeline/store/hash.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
-
-/* Which span began an arrow, by the arrow's number: a table of a fixed size, in which the number that was not used for
- * the longest time gives way.  An arrow whose begin was forgotten begins anew: between a launch and its work lie at
- * least TM_CHROME_FLOW_WAYS other launches, and about TM_CHROME_FLOW_SETS times as many. */
-enum { TM_CHROME_FLOW_SETS = 8192, TM_CHROME_FLOW_WAYS = 4 };
-
-struct tm_chrome_flow {
-    uint64_t flow;  /* 0 = empty */
-    uint64_t first; /* the span that begins it: chrome_flow_span */
-    uint64_t id;    /* in the file */
-};
-
-struct tm_chrome_flows {
-    uint64_t ids;                                                         /* given out in this file */
-    struct tm_chrome_flow sets[TM_CHROME_FLOW_SETS][TM_CHROME_FLOW_WAYS]; /* last used first */
-};
 
 /* Of spans of a row that are equal in the file, readers take the first one for the outer one.  Those that are equal to
  * the picosecond come so; of those that are equal only to the nanosecond an inner one may come first, because it ends
@@ -46,53 +29,6 @@ struct tm_chrome_order {
     size_t count;
     struct tm_chrome_line lines[TM_CHROME_ORDER_LINES];
 };
-
-/* Arrows whose begin is known: sets of a few numbers each, found by the number.  The seed is fixed, since what is
- * forgotten shows in the file. */
-
-enum { SEED = 1 };
-
-/* What tells a span from the others of an arrow. */
-static uint64_t chrome_flow_span(uint64_t row, int64_t start_ps)
-{
-    return tm_hash_mix((uint64_t)start_ps, row);
-}
-
-static void chrome_flows_clear(struct tm_chrome_flows *flows)
-{
-    memset(flows, 0, sizeof(*flows));
-}
-
-static size_t set_of(uint64_t flow)
-{
-    return tm_hash_mix(flow, SEED) % TM_CHROME_FLOW_SETS;
-}
-
-/* A span of an arrow begins. */
-static void chrome_flows_begin(struct tm_chrome_flows *flows, uint64_t flow, uint64_t span)
-{
-    struct tm_chrome_flow *const set = flows->sets[set_of(flow)];
-    size_t way = 0;
-
-    while (way < TM_CHROME_FLOW_WAYS - 1 && set[way].flow && set[way].flow != flow)
-        way++;
-    const struct tm_chrome_flow known =
-        set[way].flow == flow ? set[way] : (struct tm_chrome_flow){ .flow = flow, .first = span, .id = ++flows->ids };
-
-    memmove(set + 1, set, way * sizeof(*set));
-    set[0] = known;
-}
-
-/* out: NULL: forgotten */
-static const struct tm_chrome_flow *chrome_flows_find(const struct tm_chrome_flows *flows, uint64_t flow)
-{
-    const struct tm_chrome_flow *const set = flows->sets[set_of(flow)];
-
-    for (size_t way = 0; way < TM_CHROME_FLOW_WAYS; way++)
-        if (set[way].flow == flow)
-            return &set[way];
-    return NULL;
-}
 
 /* The order of lines of equal spans: see chrome_json_writer.c. */
 
@@ -170,7 +106,6 @@ struct chrome_json {
     struct tm_trace_writer base;
     struct tm_writer_options options;
     bool has_events;
-    struct tm_chrome_flows flows;
     struct tm_chrome_order order;
     struct tm_json_text json;
 };
@@ -224,7 +159,6 @@ static void begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
     struct tm_json_text *const json = &c->json;
 
     tm_sink_begin(&json->sink, file);
-    chrome_flows_clear(&c->flows);
     chrome_order_clear(&c->order);
     tm_json_keys_begin(&json->keys);
     c->has_events = false;
@@ -324,20 +258,10 @@ static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 
 /* An arrow of a number goes through all spans that bear it: it comes out of the first one, and goes into and out of the
  * others. */
-static void begin_span(struct tm_trace_writer *w, const struct tm_out_event *event)
-{
-    if (event->flow)
-        chrome_flows_begin(&writer_of(w)->flows, event->flow, chrome_flow_span(event->row->uuid, event->start_ps));
-}
-
 static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
 {
-    const struct tm_chrome_flow *const known = chrome_flows_find(&c->flows, event->flow);
-
-    if (!known)
-        return;
-    put_id(c, ",\"bind_id\":", known->id);
-    if (known->first != chrome_flow_span(event->row->uuid, event->start_ps))
+    put_id(c, ",\"bind_id\":", event->flow);
+    if (!event->begins_flow)
         tm_sink_text(&c->json.sink, ",\"flow_in\":true");
     tm_sink_text(&c->json.sink, ",\"flow_out\":true");
 }
@@ -418,10 +342,10 @@ static void put_arrow(struct tm_trace_writer *w, const struct tm_out_flow *flow)
 
 const struct tm_trace_writer_type tm_chrome_json_writer = {
     .writes_ends = false,
+    .numbers_flows = true,
     .open = open_writer,
     .begin_file = begin_file,
     .row = put_row,
-    .begin = begin_span,
     .end = end_span,
     .instant = put_instant,
     .counter = put_counter,

@@ -310,9 +310,10 @@ enum { SEED = 1 }; /* fixed: what is forgotten shows in the counts */
 static void exporter_begin_arrows(struct tm_exporter *e)
 {
     memset(e->begun, 0, TM_ARROW_SETS * sizeof(*e->begun));
+    e->arrows_begun = 0;
 }
 
-static uint64_t *set_of(const struct tm_exporter *e, uint64_t id)
+static struct tm_known_arrow *set_of(const struct tm_exporter *e, uint64_t id)
 {
     return e->begun[tm_hash_mix(id, SEED) % TM_ARROW_SETS];
 }
@@ -320,25 +321,31 @@ static uint64_t *set_of(const struct tm_exporter *e, uint64_t id)
 /* out: whether it was known.  It is the last one that will be forgotten. */
 static bool use_arrow(struct tm_exporter *e, uint64_t id, bool may_begin)
 {
-    uint64_t *const set = set_of(e, id);
+    struct tm_known_arrow *const set = set_of(e, id), used = { .flow = id };
     size_t way = 0;
     bool is_known;
 
-    while (way < TM_ARROW_WAYS - 1 && set[way] != id)
+    while (way < TM_ARROW_WAYS - 1 && set[way].flow != id)
         way++;
-    is_known = set[way] == id;
+    is_known = set[way].flow == id;
     if (!is_known && !may_begin)
         return false;
+    used.number = is_known ? set[way].number : ++e->arrows_begun;
     for (; way; way--)
         set[way] = set[way - 1];
-    set[0] = id;
+    set[0] = used;
     return is_known;
 }
 
-/* A span that is written bears this arrow; 0 = none. */
-static void exporter_count_launch(struct tm_exporter *e, uint64_t flow)
+/* A span or an instant with a flow is to be written. */
+static void exporter_count_launch(struct tm_exporter *e, struct tm_out_event *event)
 {
-    e->counts.arrows += flow && use_arrow(e, flow, true);
+    const bool is_known = use_arrow(e, event->flow, true);
+
+    e->counts.arrows += is_known;
+    event->begins_flow = !is_known;
+    if (e->writer->type->numbers_flows)
+        event->flow = set_of(e, event->flow)->number;
 }
 
 /* An end whose begin was lost is not written: each one that is has its begin, but perhaps in the part before. */
@@ -466,7 +473,6 @@ static void write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
     struct tm_out_event event = event_of(e, span);
 
     e->counts.slices++;
-    exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.start_ps);
     if (!type->begin)
         return;
@@ -496,7 +502,6 @@ static void write_instant(struct tm_exporter *e, const struct tm_lane_span *span
 
     event.row = use_row(e, span);
     e->counts.slices++;
-    exporter_count_launch(e, event.flow);
     tm_exporter_note_time(e, event.start_ps);
     e->writer->type->instant(e->writer, &event);
 }
@@ -548,6 +553,8 @@ static void exporter_add_span(struct tm_exporter *e, struct tm_lane_span *span)
         tm_tally_add(&e->run->tallies, TM_TALLY_LANES_FULL, 1);
         return;
     }
+    if (span->event.flow && !(span->event.is_instant && e->writer->type->numbers_flows)) /* JSON has none there */
+        exporter_count_launch(e, &span->event);
     if (span->event.is_instant) {
         write_instant(e, span);
         return;

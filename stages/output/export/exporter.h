@@ -272,6 +272,11 @@ enum { TM_SERIES_MOST = 1 << 15 };
 /* Arrows that are known to have begun in the present file: sets of some of them, those that were used last. */
 enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
 
+struct tm_known_arrow {
+    uint64_t flow;   /* 0 = free */
+    uint64_t number; /* of those that have begun in the file, from 1 on */
+};
+
 /* Counters of the present host, by what tells them apart. */
 struct tm_series_table {
     struct tm_rows *rows; /* struct tm_series: out_rows.c */
@@ -300,8 +305,9 @@ struct tm_exporter {
     struct tm_lost_flows lost;
     struct tm_export_counts counts;
     bool may_cut;
-    bool ends_at_once;                         /* a span is written as a whole when it begins */
-    uint64_t (*begun)[TM_ARROW_WAYS];          /* TM_ARROW_SETS: arrows; 0 = free */
+    bool ends_at_once;                             /* a span is written as a whole when it begins */
+    struct tm_known_arrow (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS */
+    uint64_t arrows_begun;                         /* in the present file */
     uint8_t *common;                           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
     struct tm_name_answer keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];

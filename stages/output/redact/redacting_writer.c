@@ -383,6 +383,7 @@ static void set_type(struct redacting *r)
 
     r->type = (struct tm_trace_writer_type){
         .writes_ends = inner->writes_ends,
+        .numbers_flows = inner->numbers_flows,
         .open = inner->open,
         .begin_file = begin_file,
         .row = put_row,
