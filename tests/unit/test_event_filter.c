@@ -284,7 +284,7 @@ static void test_derived(void **state)
     tm_event_filter_take_derived(f, &on_second, &wanted);
     assert_false(wanted.is_wanted);
     tm_event_filter_take_derived(f, &on_host, &wanted);
-    assert_true(wanted.is_wanted && wanted.start_ps == 0);
+    assert_true(wanted.is_wanted && wanted.start_ps == 1200 && wanted.end_ps == 1210);
     tm_event_filter_take_derived(f, &of_one, &wanted); /* a device works on it later than the host */
     assert_true(wanted.is_wanted && wanted.start_ps == 5000);
     tm_event_filter_take_derived(f, &of_another, &wanted);
@@ -293,11 +293,47 @@ static void test_derived(void **state)
     rig_free(&rig);
 }
 
+/* What belongs to no step by itself is cut to the time of the steps, that of their work on the devices included. */
+static void test_derived_work(void **state)
+{
+    const struct tm_derived_row facts = { .start_ps = 0, .end_ps = 9000, .device = TM_NONE, .sort = TM_DERIVED_FACTS },
+                                busy = { .start_ps = 2000, .end_ps = 2000, .device = 1, .sort = TM_DERIVED_BUSY },
+                                late = { .start_ps = 2500, .end_ps = 2500, .device = 1, .sort = TM_DERIVED_BUSY };
+    struct filter_rig rig;
+    struct tm_event_filter *f;
+    struct tm_wanted wanted;
+    struct tm_run run;
+    struct tm_trace *const trace = &rig.export.trace;
+
+    (void)state;
+    rig_init(&rig, &run);
+    trace->steps.rows = tm_rows_new(&run, TM_ACCOUNT_MODEL, sizeof(struct tm_step_row), 0);
+    for (int64_t k = 0; k < 5; k++) {
+        const struct tm_step_row row = { .start_ps = 1500 + 500 * k, .end_ps = 1900 + 500 * k, .activities = k != 4 };
+
+        tm_rows_append(trace->steps.rows, &row);
+    }
+    trace->devices[1].activities = 4;
+    add_range(&rig, TM_FILTER_STEP, 1, 2);
+    f = open_filter(&rig);
+    tm_event_filter_take_derived(f, &facts, &wanted);
+    assert_true(wanted.is_wanted && wanted.start_ps == 1200 && wanted.end_ps == 2400);
+    tm_event_filter_take_derived(f, &busy, &wanted);
+    assert_true(wanted.is_wanted);
+    tm_event_filter_take_derived(f, &late, &wanted);
+    assert_false(wanted.is_wanted);
+    tm_event_filter_free(f);
+    tm_rows_free(trace->steps.rows);
+    trace->steps.rows = NULL;
+    rig_free(&rig);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times), cmocka_unit_test(test_devices), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_names), cmocka_unit_test(test_others),  cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_devices), cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_others),  cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_derived_work),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

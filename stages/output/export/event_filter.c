@@ -22,8 +22,10 @@ struct tm_event_filter {
     /* of the present host */
     struct times wanted[TM_FILTER_TERMS]; /* in order, apart from each other */
     size_t wanted_count;
-    struct times steps[TM_FILTER_TERMS];
+    struct times steps[TM_FILTER_TERMS]; /* of the host */
     size_t step_count;
+    struct times work[TM_FILTER_TERMS]; /* of those steps, on the host and on its devices; as wanted */
+    size_t work_count;
     bool devices[TM_DEVICES_MOST], no_device;
     struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */
 };
@@ -64,6 +66,23 @@ static int64_t after(int64_t first_ps, int64_t ps)
     return ps == INT64_MAX || __builtin_add_overflow(first_ps, ps, &sum) ? INT64_MAX : sum;
 }
 
+/* out: how many are left: in order, apart from each other */
+static size_t merge_times(struct times *times, size_t count)
+{
+    size_t merged = 0;
+
+    qsort(times, count, sizeof(*times), by_begin);
+    for (size_t i = 0; i < count; i++) {
+        struct times *const last = merged ? &times[merged - 1] : NULL;
+
+        if (!last || times[i].start_ps > last->end_ps)
+            times[merged++] = times[i];
+        else if (times[i].end_ps > last->end_ps)
+            last->end_ps = times[i].end_ps;
+    }
+    return merged;
+}
+
 static void find_times(struct tm_event_filter *f, int64_t first_ps)
 {
     size_t count = 0;
@@ -74,15 +93,26 @@ static void find_times(struct tm_event_filter *f, int64_t first_ps)
         if (term->kind == TM_FILTER_TIME)
             f->wanted[count++] = (struct times){ after(first_ps, term->begin), after(first_ps, term->end) };
     }
-    qsort(f->wanted, count, sizeof(*f->wanted), by_begin);
-    f->wanted_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct times *const last = f->wanted_count ? &f->wanted[f->wanted_count - 1] : NULL;
+    f->wanted_count = merge_times(f->wanted, count);
+}
 
-        if (!last || f->wanted[i].start_ps > last->end_ps)
-            f->wanted[f->wanted_count++] = f->wanted[i];
-        else if (f->wanted[i].end_ps > last->end_ps)
-            last->end_ps = f->wanted[i].end_ps;
+static void widen(struct times *times, int64_t start_ps, int64_t end_ps)
+{
+    times->start_ps = start_ps < times->start_ps ? start_ps : times->start_ps;
+    times->end_ps = end_ps > times->end_ps ? end_ps : times->end_ps;
+}
+
+/* A step's work may start on the devices when its host has gone on to the next ones. */
+static void widen_by_work(struct times *work, const struct tm_trace *trace, uint64_t ordinal)
+{
+    const struct tm_step_row *row;
+
+    for (uint32_t i = 0; i < trace->device_count && trace->steps.rows; i++) {
+        if (!trace->devices[i].activities)
+            continue;
+        row = tm_rows_at(trace->steps.rows, trace->devices[i].first_step_row + ordinal);
+        if (row->activities)
+            widen(work, row->start_ps, row->end_ps);
     }
 }
 
@@ -90,16 +120,15 @@ static void find_times(struct tm_event_filter *f, int64_t first_ps)
 static void find_steps(struct tm_event_filter *f, const struct tm_trace *trace, const struct tm_filter_term *term)
 {
     const uint64_t count = tm_rows_count(trace->steps.marks);
-    struct times *const times = &f->steps[f->step_count];
+    struct times *const times = &f->steps[f->step_count], *const work = &f->work[f->step_count];
 
-    *times = (struct times){ INT64_MAX, INT64_MIN };
+    *times = *work = (struct times){ INT64_MAX, INT64_MIN };
     for (uint64_t k = term->begin < 0 ? 0 : (uint64_t)term->begin; k < count && (int64_t)k < term->end; k++) {
         const struct tm_step_mark *const mark = tm_rows_at(trace->steps.marks, k);
 
-        if (mark->start_ps < times->start_ps)
-            times->start_ps = mark->start_ps;
-        if (mark->start_ps + mark->dur_ps > times->end_ps)
-            times->end_ps = mark->start_ps + mark->dur_ps;
+        widen(times, mark->start_ps, mark->start_ps + mark->dur_ps);
+        widen(work, mark->start_ps, mark->start_ps + mark->dur_ps);
+        widen_by_work(work, trace, k);
     }
     f->step_count += times->start_ps <= times->end_ps;
 }
@@ -138,6 +167,7 @@ void tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace
     for (size_t i = 0; i < f->filter->count; i++)
         if (f->filter->terms[i].kind == TM_FILTER_STEP)
             find_steps(f, trace, &f->filter->terms[i]);
+    f->work_count = merge_times(f->work, f->step_count);
 }
 
 /* --- time, device, step --- */
@@ -149,14 +179,14 @@ static bool lies_in(const struct times *times, int64_t start_ps, int64_t end_ps)
     return start_ps < times->end_ps && end_ps > times->start_ps;
 }
 
-/* Cut the part of an event to the wanted time; false: it lies outside. */
-static bool cut(const struct tm_event_filter *f, struct tm_wanted *part)
+/* Cut the part of an event to these times, which are in order; false: it lies outside. */
+static bool cut(const struct times *wanted, size_t count, struct tm_wanted *part)
 {
     const int64_t start_ps = part->start_ps, end_ps = part->end_ps;
     bool is_in = false;
 
-    for (size_t i = 0; i < f->wanted_count; i++) {
-        const struct times *const times = &f->wanted[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct times *const times = &wanted[i];
 
         if (!lies_in(times, start_ps, end_ps))
             continue;
@@ -249,7 +279,7 @@ static bool passes(const struct tm_event_filter *f, const struct tm_track *track
         return false;
     if (f->has[TM_FILTER_STEP] && !is_in_steps(f, event->step, part->start_ps, part->end_ps))
         return false;
-    return !f->has[TM_FILTER_TIME] || cut(f, part);
+    return !f->has[TM_FILTER_TIME] || cut(f->wanted, f->wanted_count, part);
 }
 
 void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
@@ -272,7 +302,8 @@ void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct 
     if (f->has[TM_FILTER_DEVICE] && !is_on(f, row->device))
         wanted->is_wanted = false;
     if (wanted->is_wanted && f->has[TM_FILTER_STEP])
-        wanted->is_wanted = is_in_steps(f, row->of_step ? row->of_step - 1 : TM_NONE, row->start_ps, row->end_ps);
+        wanted->is_wanted = row->of_step ? is_in_steps(f, row->of_step - 1, row->start_ps, row->end_ps)
+                                         : cut(f->work, f->work_count, wanted);
     if (wanted->is_wanted && f->has[TM_FILTER_TIME])
-        wanted->is_wanted = cut(f, wanted);
+        wanted->is_wanted = cut(f->wanted, f->wanted_count, wanted);
 }
