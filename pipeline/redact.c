@@ -316,6 +316,7 @@ enum {
     ADDRESS_DIGITS = 3,
     HOST_SLOTS = 2048,
     HOSTS_MOST = 1024, /* that are known again */
+    NAME_LEAST = 4,    /* bytes of a host's name that is looked for in texts */
 };
 
 #define HOST_PREFIX "host-"
@@ -326,6 +327,16 @@ enum { HOST_PREFIX_BYTES = sizeof(HOST_PREFIX) - 1 };
 static const char pseudonym_signs[] = "bcdfghjkmnpqrstvwxyz23456789";
 
 enum { FIRST_SIGNS = 20, ALL_SIGNS = 28 };
+
+/* Names of hosts by hash: "gpu-node-17" consists of words that stay, but names a machine.  A text is compared at the
+ * start of each word with the names of each length that there is, longest first. */
+struct known_names {
+    uint64_t hashes[HOST_SLOTS]; /* 0 = free */
+    size_t count;
+    uint64_t lengths[(TM_REDACT_WORD_MOST + 64) / 64]; /* a bit for each length that a name has */
+    size_t longest;
+    bool starts[256]; /* small letters with which a name starts */
+};
 
 struct tm_redactor {
     struct tm_run *run;
@@ -338,6 +349,7 @@ struct tm_redactor {
     bool in_path;               /* or it has one, which is not at its end yet */
     uint64_t hosts[HOST_SLOTS]; /* pseudonyms that hosts have, as they are written; 0 = free */
     size_t host_count;
+    struct known_names known; /* of hosts, in whatever text they stand */
 };
 
 /* --- made and released --- */
@@ -731,6 +743,81 @@ static size_t count_host(struct tm_redactor *r, const char *text, size_t length)
     return *host_slot(r, text + HOST_PREFIX_BYTES, &packed) ? HOST_PREFIX_BYTES + TM_PSEUDONYM_BYTES : 0;
 }
 
+static inline char lower_of(char c)
+{
+    return (char)(is_upper(c) ? c - 'A' + 'a' : c);
+}
+
+static bool ends_name(const void *slot, const void *hash)
+{
+    const uint64_t known = *(const uint64_t *)slot;
+
+    return !known || known == *(const uint64_t *)hash;
+}
+
+/* Where a name is in the table, or belongs.  in: name  at most TM_REDACT_WORD_MOST bytes */
+static uint64_t *name_slot(struct known_names *known, const char *name, size_t length, uint64_t *hash)
+{
+    char lower[TM_REDACT_WORD_MOST];
+
+    for (size_t i = 0; i < length; i++)
+        lower[i] = lower_of(name[i]);
+    *hash = tm_hash_text(lower, length, 0) | 1;
+    return tm_probe(known->hashes, HOST_SLOTS, sizeof(*known->hashes), *hash >> 53, hash, ends_name);
+}
+
+/* A single word of everybody's, as "localhost" or "f32", is a name of nothing in a text. */
+static bool names_machine(const char *name, size_t length)
+{
+    size_t letters = 0;
+
+    for (size_t i = 0; i < length; i++)
+        letters += is_letter(name[i]);
+    return length >= NAME_LEAST && length <= TM_REDACT_WORD_MOST && letters < length && is_word_byte(name[0]) &&
+           !is_public_word(name, length);
+}
+
+static void know_name(struct known_names *known, const char *name, size_t length)
+{
+    uint64_t hash, *slot;
+
+    if (!names_machine(name, length) || known->count == HOSTS_MOST)
+        return;
+    slot = name_slot(known, name, length, &hash);
+    known->count += *slot == 0;
+    *slot = hash;
+    known->lengths[length / 64] |= UINT64_C(1) << length % 64;
+    known->longest = length > known->longest ? length : known->longest;
+    known->starts[(unsigned char)lower_of(name[0])] = true;
+}
+
+void tm_redactor_know_host(struct tm_redactor *r, const char *host)
+{
+    const size_t length = strlen(host), label = strcspn(host, ".");
+
+    if (count_host(r, host, length) == length)
+        return;
+    know_name(&r->known, host, length);
+    if (count_digits(host, label) < label)
+        know_name(&r->known, host, label);
+}
+
+/* The length of a known host's name at the start; 0 = there is none. */
+static size_t count_known(struct tm_redactor *r, const char *text, size_t length)
+{
+    struct known_names *const known = &r->known;
+    size_t n = length < known->longest ? length : known->longest;
+    uint64_t hash;
+
+    if (!known->starts[(unsigned char)lower_of(*text)])
+        return 0;
+    for (; n; n--)
+        if (known->lengths[n / 64] >> n % 64 & 1 && (n == length || !is_word_byte(text[n])) &&
+            *name_slot(known, text, n, &hash))
+            return n;
+    return 0;
+}
+
 static void put_host(struct tm_redactor *r, const char *host, size_t length)
 {
     const size_t known = count_host(r, host, length);
@@ -776,11 +863,14 @@ static void redact(struct tm_redactor *r, const char *text, size_t length)
         const size_t address = is_word_byte(before) ? 0 : count_address(text + i, length - i, behind);
         const size_t host = is_word_byte(before) ? 0 : count_host(r, text + i, length - i);
         const size_t sign = (unsigned char)text[i] == SIGN_LEAD ? 2 : 1;
-        const size_t n = address ? address : host ? host : count_word(text + i, length - i);
+        const size_t name = is_word_byte(before) || host ? 0 : count_known(r, text + i, length - i);
+        const size_t n = name ? name : address ? address : host ? host : count_word(text + i, length - i);
 
         if (n == 0)
             pass_sign(r, text + i, length - i, before);
-        if (n == 0 || host)
+        if (name)
+            put_host(r, text + i, name);
+        else if (n == 0 || host)
             put(r, text + i, n ? n : sign);
         else if (address)
             put_pseudonym(r, text + i, n);
@@ -862,6 +952,7 @@ tm_status tm_redact_host(struct tm_redactor *r, char *to, size_t bytes, const ch
     if (r) {
         const char *const valid = begin_text(r, host, &length);
 
+        tm_redactor_know_host(r, host);
         put_host(r, valid, length);
         (void)end_text(r, &host, &length);
     }

@@ -61,6 +61,10 @@ tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, c
  * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
 tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host);
 
+/* A host whose name is replaced in all texts from now on, although it may consist of words that stay: whole
+ * ("gpu-node-17.example.com"), and its first part alone.  tm_redact_host does it too. */
+void tm_redactor_know_host(struct tm_redactor *redactor, const char *host);
+
 /* A path: of its words nobody's stay, but for its endings, and what lies in a library of Python.  An absolute path
  * inside of a text tm_redact knows by itself. */
 tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,

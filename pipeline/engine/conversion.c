@@ -173,8 +173,11 @@ void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer
 /* The key of the pseudonyms is there: what was noted before gets them now. */
 static void redact_facts(struct tm_conversion *c)
 {
-    if (c->run->redactor)
-        tm_trace_facts_redact(&c->facts, c->run->redactor);
+    if (!c->run->redactor)
+        return;
+    for (uint32_t i = 0; i < c->inputs.host_count; i++)
+        tm_redactor_know_host(c->run->redactor, c->inputs.hosts[i]->host);
+    tm_trace_facts_redact(&c->facts, c->run->redactor);
 }
 
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary)

@@ -73,6 +73,7 @@ enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* that tell facts of their own */ };
 
 struct tm_trace_fact_text {
     char key[96], value[512];
+    bool is_number; /* which is no name, however long it is: times are */
 };
 
 tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run)
@@ -102,6 +103,7 @@ static void add_fact(struct tm_trace_facts *facts, const char *host, const char 
     text = &facts->texts[facts->count];
     (void)snprintf(text->key, sizeof(text->key), "%s%s%s", host ? host : "", host ? "." : "", key);
     (void)snprintf(text->value, sizeof(text->value), "%s", value);
+    text->is_number = false;
     facts->list[facts->count++] = (struct tm_out_fact){ text->key, text->value };
 }
 
@@ -109,14 +111,12 @@ static void add_number(struct tm_trace_facts *facts, const char *host, const cha
 {
     char text[32];
 
+    const size_t before = facts->count;
+
     (void)snprintf(text, sizeof(text), "%lld", (long long)value);
     add_fact(facts, host, key, is_known ? text : "");
-}
-
-/* A number is no name, however long it is: times are. */
-static bool is_number(const char *text)
-{
-    return text[strspn(text, "0123456789")] == '\0';
+    if (facts->count > before)
+        facts->texts[before].is_number = true;
 }
 
 /* The host before a key. */
@@ -135,8 +135,6 @@ static void redact_value(struct tm_redactor *redactor, char *value, size_t bytes
     const char *path = value;
     size_t length = strlen(value);
 
-    if (is_number(value))
-        return;
     if (strcmp(key, "host") == 0) {
         tm_redact_host(redactor, value, bytes, value);
     } else if (strcmp(key, "run") != 0 && strcmp(key, "source") != 0) {
@@ -147,17 +145,27 @@ static void redact_value(struct tm_redactor *redactor, char *value, size_t bytes
     }
 }
 
+static const char *bare_key(const struct tm_trace_fact_text *text)
+{
+    const char *const dot = strrchr(text->key, '.');
+
+    return dot ? dot + 1 : text->key;
+}
+
 void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor)
 {
+    for (size_t i = 0; i < facts->count; i++)
+        if (strcmp(bare_key(&facts->texts[i]), "host") == 0)
+            tm_redactor_know_host(redactor, facts->texts[i].value);
     for (size_t i = 0; i < facts->count; i++) {
         struct tm_trace_fact_text *const text = &facts->texts[i];
-        const char *const dot = strrchr(text->key, '.');
-        const char *const key = dot ? dot + 1 : text->key;
+        const char *const key = bare_key(text);
 
         if (strncmp(text->key, "tracemill.", strlen("tracemill.")) == 0)
             continue;
-        redact_value(redactor, text->value, sizeof(text->value), key);
-        if (dot)
+        if (!text->is_number)
+            redact_value(redactor, text->value, sizeof(text->value), key);
+        if (key != text->key)
             redact_key(redactor, text->key, sizeof(text->key), key);
     }
 }

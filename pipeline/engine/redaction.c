@@ -321,7 +321,18 @@ struct level {
     size_t next;
 };
 
-/* in: field  NULL = it is not declared */
+/* What is done to each text of a document.  in: field  NULL = it is not declared */
+typedef void take_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
+                       struct tm_value *text);
+
+static void know_host(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
+                      struct tm_value *text)
+{
+    (void)doc;
+    if (field && tm_doc_kind_of(field) == TM_DOC_HOST)
+        tm_redactor_know_host(redactor, tm_text(text));
+}
+
 static void redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
                         struct tm_value *text)
 {
@@ -342,9 +353,9 @@ static void redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const 
         tm_set_text(doc, text, name, strlen(name));
 }
 
-/* All that lies inside of a value.  in: place  of it */
-static void redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root,
-                       struct tm_doc_place place)
+/* All texts inside a value.  in: place  of it */
+static void take_texts(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root,
+                       struct tm_doc_place place, take_text *take)
 {
     struct level levels[DEPTH_MOST] = { { root, place, 0 } };
     size_t depth = 1;
@@ -363,7 +374,7 @@ static void redact_all(struct tm_redactor *redactor, struct tm_doc *doc, struct 
         if (!value)
             depth--;
         else if (tm_type_of(value) == TM_STRING)
-            redact_text(redactor, doc, here.field, value);
+            take(redactor, doc, here.field, value);
         else if ((tm_type_of(value) == TM_OBJECT || tm_type_of(value) == TM_ARRAY) && depth < DEPTH_MOST)
             levels[depth++] = (struct level){ value, here, 0 };
     }
@@ -380,18 +391,25 @@ static void take_fingerprints(struct tm_redactor *redactor, struct tm_value *fil
     tm_redactor_make_key(redactor);
 }
 
-tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary)
+/* The sections of a summary.  What the user said, and the program's own texts of the root, stay. */
+static void take_sections(struct tm_redactor *redactor, struct tm_doc *summary, take_text *take)
 {
     struct tm_value *const root = tm_doc_root(summary);
 
-    take_fingerprints(redactor, tm_member(tm_member(root, "input"), "files"));
     for (size_t i = 0; i < tm_length(root); i++) {
         const char *const key = tm_key_at(root, i);
         struct tm_doc_place place = { .below = tm_summary_schema.fields };
 
         tm_doc_enter(&place, key, strlen(key));
-        if (strcmp(key, "report") != 0 && tm_type_of(tm_element(root, i)) != TM_STRING) /* what the user said stays */
-            redact_all(redactor, summary, tm_element(root, i), place);
+        if (strcmp(key, "report") != 0 && tm_type_of(tm_element(root, i)) != TM_STRING)
+            take_texts(redactor, summary, tm_element(root, i), place, take);
     }
+}
+
+tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary)
+{
+    take_fingerprints(redactor, tm_member(tm_member(tm_doc_root(summary), "input"), "files"));
+    take_sections(redactor, summary, know_host);
+    take_sections(redactor, summary, redact_text);
     return tm_doc_status(summary);
 }

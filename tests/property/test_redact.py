@@ -224,6 +224,19 @@ def addresses(tap, folder, validator):
     tap.ok(seen[0] and seen[0] == seen[1], "addresses stay", seen)
 
 
+def hosts_in_texts(tap, folder):
+    """The name of a host is in texts too, made of words that stay or of digits alone."""
+    for out, name in ((folder / "first-host", "gpu-node-17"), (folder / "second-host", "48151623")):
+        space = make_profile.gpu(seed=3)
+        for event in (e for plane in space.planes for line in plane.lines for e in line.events):
+            event.stats["note"] = f"sent to {name}:8471"
+        source = folder / f"{name}.xplane.pb"
+        source.write_bytes(space.encode())
+        failed, said = write_all(source, out, "--redact", "--redact-map", folder / "hosts.names")
+        left = planted.found(out, name)
+        tap.ok(not failed and not left and name not in said, f"the host {name} is in no text", left[:12], *failed)
+
+
 def choices(schema):
     """Words of which the schema of the summary lets a text be one."""
     if isinstance(schema, dict):
@@ -267,6 +280,7 @@ def main():
         said_by_user(tap, folder)
         addresses(tap, folder, validator)
         own_words(tap, folder, validator)
+        hosts_in_texts(tap, folder)
     tap.done()
 
 

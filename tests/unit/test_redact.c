@@ -202,6 +202,34 @@ static void hosts_and_paths_keep_no_word(void **state)
     tm_redactor_free(redactor);
 }
 
+/* "gpu-node-17" consists of words that stay, but names a machine. */
+static void names_of_hosts_are_found_in_texts(void **state)
+{
+    static const char *const texts[] = { "on gpu-node-17", "GPU-Node-17:8471", "/dev/gpu-node-17.xplane.pb",
+                                         "gpu-node-17.core.cluster.local", "data from (gpu-node-17)" };
+    char host[64];
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    struct tm_redactor *redactor = make_redactor(&run, some_key);
+
+    assert_string_equal(redacted(redactor, "on gpu-node-17"), "on gpu-node-17");
+    tm_redactor_know_host(redactor, "gpu-node-17.core.cluster.local");
+    tm_redactor_know_host(redactor, "localhost");
+    tm_redactor_know_host(redactor, "10.0.3.17");
+    assert_int_equal(tm_redact_host(redactor, host, sizeof(host), "gpu-node-17"), TM_OK);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_null(strcasestr(redacted(redactor, texts[i]), "node"));
+        assert_null(strstr(redacted(redactor, texts[i]), "17"));
+        assert_non_null(strstr(redacted(redactor, texts[i]), "host-"));
+    }
+    assert_non_null(strstr(redacted(redactor, "on gpu-node-17"), host));
+    assert_string_equal(redacted(redactor, "gpu-node-171 gpu node 17 node-17"), "gpu-node-171 gpu node 17 node-17");
+    assert_string_equal(redacted(redactor, "localhost 10"), "localhost 10");
+    tm_redactor_free(redactor);
+}
+
 /* Whatever comes in, what comes out is shorter than the room for it, and valid. */
 static void long_and_broken_texts_fit(void **state)
 {
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(other_words_go),
         cmocka_unit_test(the_form_of_a_name_stays),
         cmocka_unit_test(hosts_and_paths_keep_no_word),
+        cmocka_unit_test(names_of_hosts_are_found_in_texts),
         cmocka_unit_test(long_and_broken_texts_fit),
         cmocka_unit_test(a_key_is_made_of_fingerprints_in_their_order),
         cmocka_unit_test(each_refused_request_ends_clean),
