@@ -183,11 +183,16 @@ size_t tm_word_distance(const char *a, const char *b)
 
 void tm_nearest_offer(struct tm_nearest *nearest, const char *typed, const char *known)
 {
-    const size_t length = strlen(typed);
-    const size_t allowed = least(length, strlen(known)) / 3 + (length < 3);
+    const size_t length = strlen(typed), known_length = strlen(known);
+    const size_t allowed = least(length, known_length) / 3 + (length < 3);
+    const bool starts = length >= 2 && strncasecmp(typed, known, length) == 0;
+
+    /* The difference in length is the least distance: most words are refused here, without the table of distances. */
+    if (!starts && (length > known_length ? length - known_length : known_length - length) > allowed)
+        return;
     size_t distance = tm_word_distance(typed, known);
 
-    if (length >= 2 && strncasecmp(typed, known, length) == 0)
+    if (starts)
         distance = least(distance, 1);
     else if (distance > allowed)
         return;

@@ -242,7 +242,7 @@ const char *tm_figure_title(const struct tm_value *from, const char *path, char 
  * offered by it, the others as "[*]"; rows by name only where the path breaks off among them. Works
  * in fixed memory, by recursion as deep as a document is. */
 
-enum { BEST = 3, IDS_MOST = 64, ROWS_MOST = 4096, DEPTH_MOST = 16 };
+enum { BEST = 3, IDS_MOST = 64, ROWS_MOST = 4096, DEPTH_MOST = 16, COMPARED_MOST = 63 };
 
 struct candidate {
     size_t distance;
@@ -253,6 +253,7 @@ struct candidates {
     const struct tm_value *from;
     const char *wrong;
     size_t length, count;
+    size_t compared; /* bytes of `wrong` that tm_word_distance reads */
     struct candidate best[BEST];
 };
 
@@ -277,7 +278,7 @@ static void offer(struct candidates *c, const char *path, size_t distance)
 {
     struct candidate candidate = { .distance = distance };
 
-    if (3 * distance > c->length + 2 || strlen(path) >= TM_FIGURE_PATH || !is_figure(c, path))
+    if (3 * distance > c->compared + 2 || strlen(path) >= TM_FIGURE_PATH || !is_figure(c, path))
         return;
     for (size_t i = 0; i < c->count; i++) {
         if (strcmp(c->best[i].path, path) == 0)
@@ -287,14 +288,13 @@ static void offer(struct candidates *c, const char *path, size_t distance)
     c->count = tm_sorted_keep(c->best, c->count, BEST, sizeof(candidate), &candidate, nearest_first);
 }
 
-/* Most words are told to be far by their length alone.  tm_word_distance looks at the first 63
- * bytes. */
+/* The difference in length alone rules most words out. */
 static size_t near_distance(const struct candidates *c, const char *word)
 {
-    const size_t length = strnlen(word, 63), typed = c->length < 63 ? c->length : 63;
-    const size_t least = length > typed ? length - typed : typed - length;
+    const size_t length = strnlen(word, COMPARED_MOST);
+    const size_t least = length > c->compared ? length - c->compared : c->compared - length;
 
-    return 3 * least > c->length + 2 ? SIZE_MAX / 4 : tm_word_distance(c->wrong, word);
+    return 3 * least > c->compared + 2 ? SIZE_MAX / 4 : tm_word_distance(c->wrong, word);
 }
 
 /* A path is as near as its whole text is, or its end after a '.', which is the second best; one
@@ -448,10 +448,13 @@ void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char
     char path[TM_FIGURE_PATH] = "";
     size_t length = 0;
 
+    *to = '\0';
+    if (c.length >= TM_FIGURE_PATH)
+        return; /* no figure has such a path */
+    c.compared = c.length < COMPARED_MOST ? c.length : COMPARED_MOST;
     offer_at_break(&c);
     offer_short_names(&c);
     offer_all(&c, from, path, 0, 0);
-    *to = '\0';
     while (c.count > 1 && c.best[c.count - 1].distance > c.best[0].distance + 2)
         c.count--; /* far behind the best one */
     for (size_t i = 0; i < c.count && length < to_bytes; i++) {

@@ -315,6 +315,10 @@ static void a_wrong_name_is_told_with_the_nearest_ones(void **state)
         { "devices[*].util>1%", "did you mean devices[*].utilization_pct?" },
         { "steps.samples_ps>1ms", "did you mean" },
         { "zebra>1", "figures are paths in summary.json, such as steps.median_ps" },
+        { "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"
+          "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz"
+          "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz>1",
+          "figures are paths in summary.json, such as steps.median_ps" },
     };
     struct rig rig;
 
