@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates in a table of a fixed size, their lists one behind the other in one block.  Each is found by a hash of all of
- * it, and compared; what came once is known by its hash alone, in sets of four, in which a later one takes the place of
- * the earliest. */
+/* Templates in a table of a fixed size, their lists one after the other in one block.  Each is found by a hash of all
+ * of it, and compared; what came once is known by its hash alone, in sets of four, in which a later one takes the place
+ * of the earliest. */
 #include "pipeline/argument_templates.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ enum {
     TRUSTED = 1 << 10,
     TRUST_MOST = 64,
     TRUST_GAIN = 2,
-    TRY_ONE_IN = 16, /* where there is no trust */
+    TRY_ONE_IN = 16, /* if there is no trust */
 };
 
 struct entry {
@@ -184,7 +184,7 @@ uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_ar
 }
 
 /* The draft of a list: with a hole for its only number that is the id, or with one for each.
- * out: *numbers  of the holes but for the id; false: there can be no template of it */
+ * out: *numbers  of the holes except for the id; false: there can be no template of it */
 static bool make_draft(struct draft *d, struct tm_arguments list, bool has_id, uint64_t id, uint8_t **numbers)
 {
     uint8_t *const end = *numbers + TM_TEMPLATE_NUMBERS_MOST - 10;

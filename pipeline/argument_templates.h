@@ -8,14 +8,14 @@
 #include "pipeline/arguments.h"
 #include "pipeline/run.h"
 
-/* Lists of arguments that are the same but for a few whole numbers.  A call site has one set of arguments, and its events
+/* Lists of arguments that are the same except for a few integers.  A call site has one set of arguments, and its events
  * differ in a correlation id or a count:
  *     correlation_id 1650, kernel_details "regs:40 ...", hlo_op "fusion.46"
  *     correlation_id 9066, kernel_details "regs:40 ...", hlo_op "fusion.46"
- * The list is kept once, as a template with holes.  A record has the number of its template (TM_FLAG_TEMPLATE), and its own
- * arguments are what goes into the holes, but for the correlation id, which it has anyway: nothing at all in place of a
- * hundred bytes, mostly.  Writers keep what they made of a template and copy it.  A template stays until all of them are
- * freed; where there is no room for another one, lists stay as they are.  Memory: `input`, fixed. */
+ * The list is kept once, as a template with holes.  A record has the number of its template (TM_FLAG_TEMPLATE), and its
+ * own arguments are what goes into the holes, except for the correlation id, which it has anyway: nothing at all in
+ * place of a hundred bytes, mostly.  Writers keep what they made of a template and copy it.  A template stays until all
+ * of them are freed; if there is no room for another one, lists stay as they are.  Memory: `input`, fixed. */
 enum {
     TM_ARGUMENT_HOLES = 16,
     TM_TEMPLATE_LIST_MOST = 1024, /* bytes of a list that becomes a template */
@@ -40,14 +40,14 @@ void tm_argument_templates_free(struct tm_argument_templates *t); /* tolerates N
 const struct tm_argument_template *tm_argument_template(const struct tm_argument_templates *t, uint32_t number);
 
 /* A template for lists like this one.
- * in:     holes  bit n: the n-th node is a whole number that varies
+ * in:     holes  bit n: the n-th node is an integer that varies
  *         flags  0, or TM_TEMPLATE_CORRELATION
  * out:    its number; 0: it does not get one */
 uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_arguments list, uint64_t holes,
                                    uint32_t flags);
 
-/* Give a list by a template.  A list that is new becomes a template when it comes again: with a hole for the correlation
- * id, where that is enough for most events of the name, else with holes for all whole numbers at its top.
+/* Give a list by a template.  A list that is new becomes a template when it comes again: with a hole for the
+ * correlation id, where that is enough for most events of the name, else with holes for all integers at its top.
  * in:     correlation  of the record; 0 = none
  *         numbers      TM_TEMPLATE_NUMBERS_MOST bytes
  * out:    the template, and *list is what goes into its holes, in `numbers`; 0: there is none, and the list stays */
@@ -83,7 +83,7 @@ static inline const uint8_t *tm_take_hole(const uint8_t *from, uint64_t *number)
     return from;
 }
 
-/* The numbers of all holes, one behind the other.
+/* The numbers of all holes, one after the other.
  * in: room  10 bytes more than there may be of the others */
 static inline const uint8_t *tm_hole_numbers(uint32_t template, struct tm_arguments numbers, uint64_t correlation,
                                              uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10])

@@ -24,12 +24,12 @@ enum tm_argument_type {
     TM_ARGUMENT_INT,    /* varint, zigzag */
     TM_ARGUMENT_UINT,   /* varint: above INT64_MAX, or unsigned in the input */
     TM_ARGUMENT_DOUBLE, /* 8 bytes, finite or not */
-    TM_ARGUMENT_NUMBER, /* varint length, bytes: a JSON number that is no integer of 64 bits, as it was written */
+    TM_ARGUMENT_NUMBER, /* varint length, bytes: a JSON number that is not an integer of 64 bits, as it was written */
     TM_ARGUMENT_TEXT,   /* varint length, bytes: any; short ones and those that hardly come again */
     TM_ARGUMENT_NAME,   /* varint of a tm_strid: a longer text */
     TM_ARGUMENT_OBJECT, /* 4 bytes length, nodes */
     TM_ARGUMENT_ARRAY,  /* 4 bytes length, values */
-    /* What is no argument, but belongs to the event; only at the top, before all arguments, with key 0. */
+    /* What is not an argument, but belongs to the event; only at the top, before all arguments, with key 0. */
     TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
     TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
     TM_ARGUMENT_PLACE,    /* varint of 5 bytes: of a flow, the track on which it lies */
@@ -40,7 +40,7 @@ enum tm_argument_type {
 /* How much of them an output has. */
 enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
 
-/* Texts up to this length stay in the list, longer ones become names. */
+/* Strings up to this length stay in the list, longer ones become names. */
 enum { TM_ARGUMENT_NODE_SPARE = 64 /* more than put_head of arguments.c wants */ };
 enum { TM_ARGUMENT_TEXT_MOST = 24, TM_ARGUMENTS_DEEPEST = 24, TM_ARGUMENTS_MOST = 128 << 10 };
 
@@ -60,7 +60,7 @@ struct tm_argument {
     struct tm_arguments inside; /* OBJECT, ARRAY */
 };
 
-/* For tm_arguments_next: a long number; what a type has but whole numbers and names. */
+/* For tm_arguments_next: a long number; what a type has but integers and names. */
 bool tm_arguments_long_varint(struct tm_arguments *list, uint64_t *value);
 bool tm_arguments_payload(struct tm_arguments *list, struct tm_argument *argument);
 
@@ -127,10 +127,10 @@ struct tm_arguments_builder {
     uint8_t *bytes;
     size_t used, room;
     size_t spared;          /* by handles that are shorter than they may be: what fits must not depend on them */
-    struct tm_names *names; /* keys and long texts go there */
+    struct tm_names *names; /* keys and long strings go there */
     tm_status status;       /* of the names; the first failure stays */
     bool is_cut;
-    bool has_nul;     /* for who puts in: a text has NUL, which is told of each event: it is not remembered */
+    bool has_nul;     /* for who puts in: a string has NUL, which is told of each event: it is not remembered */
     uint32_t depth;   /* objects and arrays that are open */
     uint32_t skipped; /* those inside, that could not be opened */
     struct {
@@ -141,7 +141,7 @@ struct tm_arguments_builder {
 
 /* in: buffer  room bytes, at most TM_ARGUMENTS_MOST; must outlive the list */
 void tm_arguments_begin(struct tm_arguments_builder *b, struct tm_names *names, uint8_t *buffer, size_t room);
-/* The list; everything that is open is closed.  b->status tells whether names failed. */
+/* The list; everything that is open is closed.  b->status says whether names failed. */
 struct tm_arguments tm_arguments_end(struct tm_arguments_builder *b);
 
 /* Nodes of the top as they were made before.

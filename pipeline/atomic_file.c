@@ -57,7 +57,7 @@ void tm_part_name_add(char *name, size_t bytes, const char *text)
 
 /* --- names --- */
 
-/* A name, from its begin to where it is cut. */
+/* A name, from its start to where it is cut. */
 struct rest {
     const char *text;
     size_t length;
@@ -74,7 +74,7 @@ static bool cut_ending(struct rest *name, const char *ending)
     return true;
 }
 
-/* Without the digits at its end.  out: false where there are none */
+/* Without the digits at its end.  out: false if there are none */
 static bool cut_digits(struct rest *name)
 {
     const size_t before = name->length;
@@ -97,8 +97,8 @@ bool tm_left_behind_is(const char *name)
 
 /* --- locks --- */
 
-/* Lock what is written now.  A file system that cannot lock is no error.
- * out: false: somebody has just taken it for left behind and removes it: begin another one */
+/* Lock what is written now.  A file system that cannot lock is not an error.
+ * out: false: somebody has just taken it for left behind and removes it: start another one */
 static bool left_behind_lock(int fd)
 {
     struct stat info;

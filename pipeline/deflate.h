@@ -22,7 +22,7 @@ struct tm_deflater *tm_deflater_new(struct tm_run *run, enum tm_deflate_wrapper 
 void tm_deflater_free(struct tm_deflater *d); /* tolerates NULL */
 struct z_stream_s *tm_deflater_stream(struct tm_deflater *d);
 
-/* Deflates whole blocks, fast: each becomes a stream of its own (RFC 1950).  What a block becomes depends on nothing but
+/* Deflates whole blocks, fast: each becomes its own stream (RFC 1950).  What a block becomes depends on nothing but
  * its bytes and the library. */
 struct tm_block_deflater;
 

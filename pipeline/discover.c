@@ -41,7 +41,7 @@ struct tm_member_links {
     size_t count, capacity;
     struct tm_member_link **order; /* private: those that are wanted, by name */
     size_t wanted;
-    uint64_t sniffed_at; /* private: the member whose content was looked at last in this listing */
+    uint64_t sniffed_at; /* private: the member whose content was examined last in this listing */
     enum tm_sniffed sniffed;
     uint64_t unreadable; /* out: targets that could not be read */
 };
@@ -164,8 +164,8 @@ static void add_plain(struct search *s, char *path, const struct tm_trace_name *
     }
 }
 
-/* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or descriptors
- * ends the search. */
+/* A folder that cannot be read hides what is in it, and is counted; one for which this process lacks memory or
+ * descriptors ends the search. */
 static void refuse_folder(struct search *s, const struct pending *folder, int reason)
 {
     if (folder->depth > 0 && !tm_lacks_room(reason)) {
@@ -231,7 +231,7 @@ static void take_entry(struct search *s, const struct pending *folder, int fd, c
         s->found->unreadable++;
         if (!named)
             return;
-        info = (struct stat){ .st_mode = S_IFREG }; /* who opens it tells why */
+        info = (struct stat){ .st_mode = S_IFREG }; /* who opens it says why */
     }
     if ((!S_ISDIR(info.st_mode) && !(S_ISREG(info.st_mode) && trace)) || !is_followed(s, folder, entry))
         return;
@@ -449,14 +449,14 @@ tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count,
 
 /* Finds what the links of an archive lead to: hard links, of which the archive has the content once, and symbolic ones,
  * also through links to folders.  Names are paths within the archive, and nothing of them is looked up on this machine.
- * Kept are the links that may be traces; where a target is no file that is known already, the archive is listed once
+ * Kept are the links that may be traces; where a target is not a file that is known already, the archive is listed once
  * for each hop. */
 
 enum hit { HIT_NONE, HIT_FOLDER, HIT_LINK, HIT_FILE };
 
 /* --- names --- */
 
-/* Put the parts of a name behind what is there.  out: false  it is too long, or leads out */
+/* Put the parts of a name after what is there.  out: false  it is too long, or leads out */
 static bool append_parts(char *out, size_t *used, const char *name)
 {
     while (*name) {
@@ -482,7 +482,7 @@ static bool append_parts(char *out, size_t *used, const char *name)
 }
 
 /* A name as the path from the top of the archive, without "." and "..".
- * in:  folder  where it begins, "" = the top
+ * in:  folder  where it starts, "" = the top
  * out: false  it leads out of the archive, or is too long */
 static bool member_normalize(char out[TM_MEMBER_PATH_BYTES], const char *folder, const char *name)
 {
@@ -915,7 +915,7 @@ static void add_links(struct gathering *g)
     }
 }
 
-/* Length of the folder in a member's name, which stands before its last slash. */
+/* Length of the folder in a member's name, which is before its last slash. */
 static size_t folder_length(const char *name)
 {
     const char *const slash = strrchr(name, '/');

@@ -17,14 +17,15 @@ enum tm_found_kind { /* the better ones first */
                      TM_FOUND_XPLANE,
                      TM_FOUND_TRACE_JSON,
                      TM_FOUND_PERFETTO_JSON,
-                     TM_FOUND_COPY, /* holds the same as one that is read, compressed or with losses: never to be read as well */
+                     TM_FOUND_COPY, /* holds the same as one that is read, compressed or with losses: never to be
+                                     * read as well */
                      TM_FOUND_FILE, /* named itself, or alone in an archive: its content decides */
 };
 
 struct tm_input; /* stages/input/bytes/input_file.h */
 
 struct tm_found_file {
-    char *path;        /* for opening: the file, or the archive that it lies in */
+    char *path;        /* for opening: the file, or the archive that it is in */
     char *member;      /* its name in the archive at `path`; NULL = the file at `path` itself */
     char *target;      /* the member that holds its content, where it is a link to one; NULL = itself */
     uint64_t position; /* of the member that holds it in its archive, from 1; 0 = not a member */
@@ -34,7 +35,7 @@ struct tm_found_file {
     uint64_t bytes;
     int64_t mtime_ns;
     enum tm_found_kind kind;
-    struct tm_input *opened; /* stdin, which comes only once, where its kind was looked at; borrowed; NULL = open it */
+    struct tm_input *opened; /* stdin, which comes only once, where its kind was examined; borrowed; NULL = open it */
 };
 
 struct tm_found_run {
@@ -54,7 +55,7 @@ struct tm_left_out {
     uint64_t lost_links; /* links of archives whose targets are not in it, or that go in a circle */
     uint64_t special;    /* members that are devices, pipes or sockets */
     uint64_t replaced;   /* members of which a later one has the name */
-    uint64_t hidden;     /* members with names of traces in folders whose name begins with a dot */
+    uint64_t hidden;     /* members with names of traces in folders whose name starts with a dot */
     uint64_t not_traces; /* files called *.json or *.pb whose first bytes are not those of a trace */
     uint64_t unseen;     /* of these, what is past TM_DISCOVER_SNIFFS_MOST: it may be a trace */
 };
@@ -68,7 +69,7 @@ struct tm_found {
     uint64_t links;      /* to folders and traces, that point outside the folder and were not followed */
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
     uint64_t unnamed;    /* members of archives whose names are too long or unusable */
-    uint64_t damaged;    /* archives of which only the begin could be read */
+    uint64_t damaged;    /* archives of which only the start could be read */
     struct tm_left_out left_out;
     size_t capacity; /* private */
 };
@@ -85,9 +86,9 @@ enum tm_sniffed { TM_SNIFFED_OTHER, TM_SNIFFED_XSPACE, TM_SNIFFED_TRACE_JSON };
 /* errors: TM_ERR_INPUT  it cannot be read, which the search counts; any other one ends the search */
 typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sniffed *sniffed);
 
-/* Find the runs behind an argument.  Folders whose name begins with a dot are not searched; links are followed where they
- * lead to a place in the folder (run->links_root), or anywhere with run->follow_links; each folder is searched once, however
- * many ways lead there.
+/* Find the runs behind an argument.  Folders whose name starts with a dot are not searched; links are followed where
+ * they lead to a place in the folder (run->links_root), or anywhere with run->follow_links; each folder is searched
+ * once, however many ways lead there.
  * in:     input  a path; "-" is taken as a file
  *         sniff  tells contents by their first bytes; NULL = only names count
  * out:    found  at least one run; the argument is a file: one run with that file
@@ -96,8 +97,8 @@ typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sn
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
 tm_status tm_discover(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found);
 
-/* Whether a path leads, by links, to a place that is not in a folder.  in: root  without links.  out: errno where it cannot be
- * followed, else 0 */
+/* Whether a path leads, by links, to a place that is not in a folder.  in: root  without links.  out: errno where it
+ * cannot be followed, else 0 */
 int tm_leads_out(const char *root, const char *path, bool *leads_out) TM_MUST_USE;
 
 /* A member of an archive, as a list of its members tells it. */
@@ -109,8 +110,9 @@ struct tm_member {
     bool is_regular;  /* a file with content of its own: no folder, link or device */
     bool is_special;  /* a device, a pipe, a socket */
     const char *link; /* what it is a link to, as it is in the archive; NULL = it is none */
-    bool is_hard;     /* the link is the name of a member; else it begins at the folder of the link */
-    /* Tell the content, while the member is being given; NULL = that cannot be determined.  errors: as of a tm_sniff_path */
+    bool is_hard;     /* the link is the name of a member; else it starts at the folder of the link */
+    /* Tell the content, while the member is being given; NULL = that cannot be determined.  errors: as of a
+     * tm_sniff_path */
     tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
     void *of; /* of whoever gives it */
 };
@@ -127,12 +129,12 @@ struct tm_listing {
 typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_member *take, void *to,
                                   struct tm_listing *listing);
 
-/* Find the runs in an archive.  Names are compared as they are, without dots and slashes at their begin; of several
- * members of one name the last one counts; what lies in folders whose name begins with a dot is left out.  A link to a
+/* Find the runs in an archive.  Names are compared as they are, without dots and slashes at their start; of several
+ * members of one name the last one counts; what is in folders whose name starts with a dot is left out.  A link to a
  * member of the archive is that member under another name; links that lead elsewhere are counted.
  * in:     list  gives the members of an archive
  * out:    found  as of tm_discover; an archive of one file only, with no folder or of another name: that file
- * errors: TM_ERR_INPUT  no profile is in it (says how many members were looked at); those of `list` */
+ * errors: TM_ERR_INPUT  no profile is in it (says how many members were examined); those of `list` */
 tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found);
 
 /* What finds the runs of one argument: tm_discover, or one that knows archives too. */
@@ -217,7 +219,7 @@ void tm_run_free(struct tm_run *run, struct tm_found_run *r);
 void tm_found_file_free(struct tm_run *run, struct tm_found_file *file);
 /* The host in the name of a file that was named itself; any name will do. */
 char *tm_file_host(struct tm_run *run, const char *path) TM_MUST_USE;
-/* Runs that share a name are called by their path below the root.  Then all are put in the order of time. */
+/* Runs that share a name are called by their path below the root.  Then all are put in time order. */
 tm_status tm_runs_order(struct tm_found *found, const char *root);
 
 #endif

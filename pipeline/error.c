@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one error of a job: put together without memory of its own, printed once, by main.  Texts
+/* The one error of a job: put together without memory of its own, printed once, by main.  Strings
  * that come from a trace or a path pass through tm_clean_text on their way in, so that printing is
  * safe. */
 #include "pipeline/error.h"
@@ -12,14 +12,14 @@
 
 #include "pipeline/strings.h"
 
-/* Long enough that a text which does not fit here is cut at TM_ERROR_TEXT too, even if each of its
+/* Long enough that a string which does not fit here is cut at TM_ERROR_TEXT too, even if each of its
  * characters shrinks from four bytes to one '?' (hidden ones). */
 enum { FORMAT_BYTES = 4 * TM_ERROR_TEXT };
 
 void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length)
 {
     static const char dots[] = "...";
-    size_t used = 0, last_fit = 0; /* last_fit: where the dots may begin */
+    size_t used = 0, last_fit = 0; /* last_fit: where the dots may start */
 
     if (out_bytes == 0)
         return;

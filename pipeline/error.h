@@ -9,8 +9,8 @@
 #define TM_MUST_USE __attribute__((warn_unused_result))
 /* On the way of every event, where a call costs as much as what it does. */
 #define TM_INLINE static inline __attribute__((always_inline))
-/* With registers and room on the stack of its own: what hardly an event needs, or what needs much of the stack that is not
- * to lie there while its caller does something else. */
+/* With registers and room on the stack of its own: what hardly an event needs, or what needs much of the stack that is
+ * not to be there while its caller does something else. */
 #define TM_NOT_INLINE static __attribute__((noinline))
 #define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
@@ -29,7 +29,7 @@ typedef enum {
 enum { TM_ERROR_TEXT = 512, TM_ERROR_CAUSES = 6 };
 
 /* What went wrong, told once.  Fixed size: the failing path allocates nothing.  Zeroed = no error.
- * Texts of traces are cleaned when they are put in: hidden characters become '?'. */
+ * Strings of traces are cleaned when they are put in: hidden characters become '?'. */
 struct tm_error {
     tm_status status;
     int64_t at;               /* byte offset in the inflated input, or -1 */
@@ -42,7 +42,7 @@ struct tm_error {
 };
 
 /* Record the failure at the place that knows it; the first failure wins.
- * in:     at      byte offset in the inflated input, -1 where there is none
+ * in:     at      byte offset in the inflated input, -1 if there is none
  * out:    status  the given one, so that `return tm_fail(...)` reads well */
 tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const char *format, ...) TM_PRINTF(4, 5);
 
@@ -51,7 +51,7 @@ bool tm_lacks_room(int problem);
 
 /* The same of a system call that failed with the errno `problem`: what the system says of it is added to the text.  The
  * status is TM_ERR_LIMIT where room is lacking, TM_ERR_OUTPUT where a file may not grow, whoever asks; limits of the
- * process on files have a hint of their own. */
+ * process on files have their own hint. */
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
     TM_PRINTF(5, 6);
 
@@ -65,7 +65,7 @@ void tm_hint(struct tm_error *error, const char *format, ...) TM_PRINTF(2, 3);
 void tm_error_print(const struct tm_error *error, FILE *to);
 
 /* Copy text for a terminal: hidden characters (strings.h: controls, marks of direction, of no width) and
- * what is no UTF-8 become '?'; cut with "..." to fit.  out: a string, always terminated. */
+ * what is not UTF-8 become '?'; cut with "..." to fit.  out: a string, always terminated. */
 void tm_clean_text(char *out, size_t out_bytes, const char *text, size_t length);
 
 #endif

@@ -9,25 +9,25 @@
 
 #include "pipeline/run.h"
 
-/* Nothing that a job writes takes the place of what it reads, nor of something else that it writes.  Who finds an input notes
- * it, by device and inode; who will write notes where, by the path without links.  Whichever comes first, the second one is
- * refused, before any work is lost; and tm_atomic_open asks once more, for names that nobody knew before.
- * A run of which the guard was not begun is not looked after. */
+/* Nothing that a job writes takes the place of what it reads, nor of something else that it writes.  Who finds an input
+ * notes it, by device and inode; who will write notes where, by the path without links.  Whichever comes first, the
+ * second one is refused, before any work is lost; and tm_atomic_open asks once more, for names that nobody knew before.
+ * A run of which the guard was not started is not looked after. */
 tm_status tm_guard_begin(struct tm_run *run);
 void tm_guard_end(struct tm_run *run);
 
-/* An input.  One that is not there, or is no regular file, is none.
+/* An input.  One that is not there, or is not a regular file, is none.
  * in:     info  as stat() tells; NULL = look
  * errors: TM_ERR_USAGE  something will be written there */
 tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info);
-/* Whether a file of N bytes may be where something will be written: if not, it need not be looked at. */
+/* Whether a file of N bytes may be where something will be written: if not, it need not be examined. */
 bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes);
 
 /* A file that will be written; the same one may be noted again.
  * in:     what  "the file of --junit", "the history of the batch": another one may not be written there; borrowed
  * errors: TM_ERR_USAGE; TM_ERR_OUTPUT for a path that is too long */
 tm_status tm_guard_output(struct tm_run *run, const char *path, const char *what);
-/* A folder that is written into: no other file may lie in it.  in: what  "among the runs of the batch" */
+/* A folder that is written into: no other file may be in it.  in: what  "among the runs of the batch" */
 tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what);
 
 /* At the last moment: is it an input? */
@@ -49,8 +49,8 @@ struct tm_file_ids {
 tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const struct stat *info, bool *is_new);
 void tm_file_ids_free(struct tm_run *run, struct tm_file_ids *ids); /* tolerates a zeroed one */
 
-/* Open to read, as open() with these flags beside O_RDONLY and O_CLOEXEC; but a pipe to which nobody writes is at its end,
- * and is not waited for.
+/* Open to read, as open() with these flags beside O_RDONLY and O_CLOEXEC; but a pipe to which nobody writes is at its
+ * end, and is not waited for.
  * out: the descriptor; -1 with errno */
 int tm_open_to_read(const char *path, int flags);
 
@@ -64,8 +64,8 @@ int tm_read_at(int fd, void *to, size_t bytes, uint64_t at, size_t *got);
 /* The same from where the descriptor stands. */
 int tm_read_on(int fd, void *to, size_t bytes, size_t *got);
 
-/* A file as it was when it was opened.  What reads it twice, or for long, looks at its end whether it still is that: else
- * the figures may be those of two files.  Zeroed = not a file, which does not change. */
+/* A file as it was when it was opened.  What reads it twice, or for long, checks at the end that it is still the same:
+ * else the figures may be those of two files.  Zeroed = not a file, which does not change. */
 struct tm_unchanged {
     uint64_t bytes;
     int64_t modified_ns;
@@ -81,8 +81,8 @@ tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, 
 /* The error of a file that ends at a place inside its first size. */
 tm_status tm_unchanged_refuse_short(struct tm_run *run, const char *name, uint64_t bytes, uint64_t at);
 
-/* When a file was changed, in nanoseconds since 1970.  Some file systems hold years that 64 bits do not: these are the first
- * or the last nanosecond that they do. */
+/* When a file was changed, in nanoseconds since 1970.  Some file systems hold years that 64 bits do not: these are the
+ * first or the last nanosecond that they do. */
 static inline int64_t tm_file_time_ns(const struct stat *info)
 {
     int64_t ns;

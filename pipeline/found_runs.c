@@ -44,7 +44,7 @@ const char *tm_member_path(const char *name)
     }
 }
 
-/* Length without a dot and digits at the end, as the time in the names of PyTorch; the same where there are none. */
+/* Length without a dot and digits at the end, as the time in the names of PyTorch; the same if there are none. */
 static size_t without_number(const char *name, size_t length)
 {
     size_t end = length;
@@ -258,7 +258,7 @@ tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const 
     return TM_ERR_USAGE;
 }
 
-/* Gives each file a host of its own.  Each number is used for one file only, so two made names never meet; a
+/* Gives each file its own host.  Each number is used for one file only, so two made names never meet; a
  * made name that another file has already is passed over. */
 
 static void give_host(struct tm_run *run, char *host)
@@ -276,7 +276,7 @@ static char *copy_host(struct tm_run *run, const char *host, size_t length)
     return copy;
 }
 
-/* A host as the first file that has it sees it: where it stands among the files. */
+/* A host as the first file that has it sees it: where it is among the files. */
 struct taken {
     const char *host;
     size_t at;
@@ -317,7 +317,7 @@ static char *numbered_host(struct tm_run *run, const struct taken *table, size_t
     }
 }
 
-/* Number those that are not the first of their host.  The texts of `table` stay valid until all are made. */
+/* Number those that are not the first of their host.  The strings of `table` stay valid until all are made. */
 static tm_status number_hosts(struct tm_run *run, struct tm_found_file *const *files, const struct taken *table,
                               size_t count, char **fresh)
 {
@@ -455,7 +455,7 @@ const char *tm_found_name(const struct tm_found_file *file, char name[TM_FOUND_N
     return name;
 }
 
-/* The last part of it, which tells what the file is. */
+/* The last part of it, which says what the file is. */
 static const char *last_of(const struct tm_found_file *file)
 {
     size_t length;
@@ -465,7 +465,7 @@ static const char *last_of(const struct tm_found_file *file)
 
 /* ---- which files are read ----------------------------------------------------------------------------- */
 
-/* out: false  of a name that tells nothing */
+/* out: false  of a name that says nothing */
 static bool read_name(const char *name, struct tm_trace_name *told)
 {
     return tm_trace_name_read(name, told) || tm_plain_name_read(name, told);
@@ -504,7 +504,7 @@ static bool same_data(const struct tm_found_file *one, const struct tm_found_fil
            memcmp(name, name2, told.data_length) == 0;
 }
 
-/* One profile may lie there several times: xplane.pb and trace.json of one host, each of them compressed as well.
+/* One profile may be there several times: xplane.pb and trace.json of one host, each of them compressed as well.
  * The best one is read, the others would count twice.  perfetto_trace.json is that of a host which it does not
  * name, so it is read only where it is alone.  JSON with any other name beside XSpace files is a viewer's copy. */
 static void mark_copies(struct tm_found_run *r)
@@ -656,7 +656,7 @@ static int by_name(const void *a, const void *b)
     return names ? names : strcmp(one->folder, other->folder);
 }
 
-/* A folder's path below the root; the whole of it where there is none. */
+/* A folder's path below the root; the whole of it if there is none. */
 static const char *below(const char *folder, const char *root)
 {
     const size_t length = strlen(root);
@@ -680,7 +680,7 @@ static void rename_run(struct tm_run *run, struct tm_found_run *r, const char *r
     r->name = name;
 }
 
-/* Runs that share a name are called by their path below the root.  Then all are put in the order of time.
+/* Runs that share a name are called by their path below the root.  Then all are put in time order.
  * The name changes only after its group is complete, so the order by name stays true meanwhile. */
 tm_status tm_runs_order(struct tm_found *found, const char *root)
 {

@@ -10,7 +10,7 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 
-/* An open table, at most half full.  It grows with what is in it, so that few sites lie in few pages. */
+/* An open table, at most half full.  It grows with what is in it, so that few sites are in few pages. */
 
 enum {
     LEAST_ROWS = 16,
@@ -19,7 +19,7 @@ enum {
     CACHE_LINE = 64
 };
 
-/* Rows that are no longer than a cache line lie in one, as blocks of this size begin at a page. */
+/* Rows that are no longer than a cache line are in one, as blocks of this size start at a page. */
 static size_t round_up(size_t row_bytes)
 {
     size_t bytes = 8;

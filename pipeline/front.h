@@ -11,8 +11,8 @@
 /* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
  * few thousand kernels again and again, so what is computed for one of them is remembered under its number
  * (pipeline/front.h), and an event needs one look-up for all stages.  Memory: a table; when its share
- * is full it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever remembers
- * something under an old one does not find it any more: nothing wrong, only forgotten. */
+ * is full it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever
+ * remembers something under an old one does not find it any more: nothing wrong, only forgotten. */
 
 /* All that a site is made of; compared as a whole. */
 struct tm_site {
@@ -57,7 +57,7 @@ static inline uint64_t tm_sites_first(const struct tm_sites *sites, const struct
     return tm_hash_pair(site->name_and_config, rest, sites->seed) >> (64 - sites->bits);
 }
 
-/* The site will be asked for soon. */
+/* The site will be requested soon. */
 static inline void tm_sites_expect(const struct tm_sites *sites, const struct tm_site *site)
 {
     __builtin_prefetch(&sites->slots[tm_sites_first(sites, site)]);
@@ -81,7 +81,7 @@ static inline struct tm_sites_slot *tm_sites_find(const struct tm_sites *sites, 
 
 /* The slot of a site, valid until the next call.
  * out:    *is_new  it was not there: `told` is 0
- * errors: NULL where there is no memory for a larger table */
+ * errors: NULL if there is no memory for a larger table */
 static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const struct tm_site *site, bool *is_new)
 {
     struct tm_sites_slot *const slot = tm_sites_find(sites, site);
@@ -97,7 +97,7 @@ static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const st
 struct tm_site_rows {
     struct tm_run *run;
     enum tm_account account;
-    uint8_t *rows;       /* each begins with the number of its site, a uint64_t; 0 = empty */
+    uint8_t *rows;       /* each starts with the number of its site, a uint64_t; 0 = empty */
     size_t row_bytes;    /* of one of them: as the caller said, and room that keeps it in few cache lines */
     uint64_t mask;       /* number of rows - 1, a power of two */
     uint64_t used;       /* rows that are not empty */
@@ -114,7 +114,7 @@ tm_status tm_site_rows_init(struct tm_site_rows *rows, struct tm_run *run, enum 
                             size_t memory_bytes);
 void tm_site_rows_release(struct tm_site_rows *rows);
 
-/* Where the row of a site is, which is not 0; another one's, if it begins with another number. */
+/* Where the row of a site is, which is not 0; another one's, if it starts with another number. */
 static inline void *tm_site_rows_place(const struct tm_site_rows *rows, uint64_t site)
 {
     return rows->rows + (site & rows->mask) * rows->row_bytes;
@@ -125,9 +125,9 @@ static inline void *tm_site_rows_place(const struct tm_site_rows *rows, uint64_t
 void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site);
 
 /* The row of a site, valid until the next call.
- * out:    *is_new  what lies behind its number is of another site, or zero: the caller fills it again.  A caller that
+ * out:    *is_new  what follows its number is of another site, or zero: the caller fills it again.  A caller that
  *                  fails then ends
- * errors: NULL where there is no memory for more rows */
+ * errors: NULL if there is no memory for more rows */
 static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bool *is_new)
 {
     uint64_t *row = tm_site_rows_place(rows, site);
@@ -142,9 +142,9 @@ static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bo
 }
 
 /* Rows that gather before a group table: one row per site (pipeline/front.h) is folded in place, and goes to the groups
- * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few additions,
- * and the hash of the group's key is computed once per site.  A row may be longer than the group's: what follows the
- * group's row is remembered for the site and not handed on.
+ * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few
+ * additions, and the hash of the group's key is computed once per site.  A row may be longer than the group's: what
+ * follows the group's row is remembered for the site and not handed on.
  * The groups' merge folds what was handed on in pieces, so the result is the same for any number of rows. */
 
 /* Takes a row that leaves, instead of the groups: what can be computed once for all of its events is added to it here.
@@ -164,7 +164,7 @@ struct tm_front_row {
     uint8_t row[]; /* aligned to 8 bytes */
 };
 
-/* in:     row_bytes     of the caller's row; begins with a row of `into`
+/* in:     row_bytes     of the caller's row; starts with a row of `into`
  *         memory_bytes  for the rows, as of tm_site_rows_init
  * owns:   the caller releases it with tm_front_release (a zeroed one is tolerated), before the groups
  * errors: of the ledger */
@@ -189,7 +189,8 @@ static inline void *tm_front_find(const struct tm_front *front, uint64_t site)
 }
 
 /* The row of a site, which is not 0, to fold into; valid until the next call.
- * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then ends
+ * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then
+ * ends
  * errors: NULL where a row could not be handed on */
 static inline void *tm_front_at(struct tm_front *front, uint64_t site, bool *is_new)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tracemill: reads profiler traces, of JAX, PyTorch and others, and tells what slows the run down.
+/* tracemill: reads profiler traces, of JAX, PyTorch and others, and says what slows the run down.
  * Here: from the command line to a verb, and from its status to messages and the exit status.  The
  * locale stays "C": numbers in the outputs do not depend on where the program runs. */
 #include <inttypes.h>
@@ -104,7 +104,7 @@ static bool has_groups(const char *word)
     return verb && (verb->flags & TM_VERB_GROUPS);
 }
 
-/* The verb that a command line means, and its operands.  --help and --version stand for verbs of
+/* The verb that a command line means, and its operands.  --help and --version represent verbs of
  * their own; `VERB --help` is `help VERB`. */
 static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char **words, size_t count,
                                          struct tm_options *options, struct tm_error *error)
@@ -141,7 +141,7 @@ static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char 
     return verb;
 }
 
-/* Losses are told once, at the end, by name. */
+/* Losses are reported once, at the end, by name. */
 static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
 {
     const char *separator = ": ";
@@ -180,7 +180,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     st = tm_failed(run) ? run->error.status : verb->run(run, options);
     tm_archive_end(run);
     tm_guard_end(run);
-    /* The first failure wins: this one is seen only where none was told. */
+    /* The first failure wins: this one is seen only where none was reported. */
     if (st != TM_OK && st != TM_PARTIAL && st != TM_GATE)
         (void)tm_fail(&run->error, st, -1, "cannot finish '%s'", verb->name);
     tm_progress_end(&run->progress);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as text: the one place for units and digits, so that HTML, PDF and text say the same, and for numbers that read
- * back as they were.  Nothing here allocates or depends on the locale or the clock. */
+/* Numbers as text: the one place for units and digits, so that HTML, PDF and text say the same, and for numbers that
+ * read back as they were.  Nothing here allocates or depends on the locale or the clock. */
 #include "pipeline/numbers.h"
 
 #include <inttypes.h>
@@ -266,7 +266,7 @@ char *tm_format_limit(char *out, double limit, const char *unit)
 
 enum { DIGITS_MOST = 20 };
 
-/* The digits end at `end`.  out: where they begin */
+/* The digits end at `end`.  out: where they start */
 static char *put_digits(char *end, uint64_t value)
 {
     do {

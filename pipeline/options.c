@@ -144,7 +144,7 @@ static tm_status read_class(const struct reading *r)
 }
 
 static const struct {
-    const char *word; /* with what stands before the value */
+    const char *word; /* with what is before the value */
     tm_status (*read)(const struct reading *r);
     enum tm_filter_kind kind;
 } kinds[] = {
@@ -778,7 +778,7 @@ static tm_status refuse_by(const struct tm_reading *r, const char *reason)
     return TM_ERR_USAGE;
 }
 
-/* What follows a word and '='; NULL = it does not begin so. */
+/* What follows a word and '='; NULL = it does not start so. */
 static const char *value_of(const char *text, const char *word)
 {
     const size_t length = strlen(word);

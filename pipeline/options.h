@@ -10,14 +10,14 @@
 #include "pipeline/error.h"
 
 /* --filter, each given as often as wanted; an event has to pass every kind, and of one kind any of those given:
- *     time=1.5s:2s      lies in that time after the first event; spans are cut at its ends; either end may be left out
- *     device=gpu:0      lies on that device (also "HOST/gpu:0", "gpu", "host" for all that lies on none)
+ *     time=1.5s:2s      is in that time after the first event; spans are cut at its ends; either end may be left out
+ *     device=gpu:0      is on that device (also "HOST/gpu:0", "gpu", "host" for all that is on none)
  *     step=3:7          belongs to a step of that ordinal, from 0, up to but not 7 (step=3: that one); what belongs to
- *                       no step by itself: lies in the time of one of them
+ *                       no step by itself: is in the time of one of them
  *     name=GLOB         *, ? and [a-z] as in a shell; name!=GLOB: not of that name
  *     min=10us          lasts that long (instants, counters and arrows are not asked)
  *     class=kernel      is of that class (docs/classes.md)
- *     track=GLOB        lies on a row of that name */
+ *     track=GLOB        is on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
 
 enum tm_filter_kind {
@@ -123,7 +123,7 @@ struct tm_shard {
     bool is_index_told;    /* false: a scheduler's variable tells the index */
 };
 
-/* Texts of an option that may be given several times. */
+/* Strings of an option that may be given several times. */
 enum { TM_TEXTS_MOST = TM_FILTER_TERMS };
 struct tm_texts {
     const char *text[TM_TEXTS_MOST];
@@ -131,7 +131,7 @@ struct tm_texts {
 };
 
 /* Everything the command line, the environment and the configuration file say, with the defaults
- * filled in.  Texts are borrowed: they live as long as the process.  One that nobody set is NULL. */
+ * filled in.  Strings are borrowed: they live as long as the process.  One that nobody set is NULL. */
 struct tm_options {
     char *const *inputs; /* the operands after the verb */
     size_t input_count;
@@ -150,9 +150,9 @@ struct tm_options {
     const char *title;      /* --title of a report */
     const char *note;       /* --note, a paragraph at its top */
     enum tm_paper paper;    /* --paper of the PDF */
-    bool raw;               /* --raw: texts in CSV with all their characters */
+    bool raw;               /* --raw: strings in CSV with all their characters */
     bool redact;            /* --redact: pseudonyms for what names people, hosts, paths and programs */
-    const char *redact_map; /* --redact-map: which pseudonym stands for what; stays with who made it */
+    const char *redact_map; /* --redact-map: which pseudonym represents what; stays with who made it */
 
     struct tm_filter filter; /* --filter, all of them */
     enum tm_args_level args; /* --args */
@@ -189,7 +189,7 @@ struct tm_options {
     int64_t item_time_ps;    /* --item-timeout: clock time of one worker; 0 = no limit */
     bool retry;              /* --retry: do again what could not be read */
     const char *keys;        /* --keys: a template of path parts */
-    struct tm_texts labels;  /* --label: KEY=VALUE, or a text */
+    struct tm_texts labels;  /* --label: KEY=VALUE, or a string */
     const char *openmetrics; /* --openmetrics: a file to write */
     bool slurm;              /* --slurm */
     uint64_t tasks;          /* --tasks: of an array job; 0 = by size */
@@ -219,7 +219,7 @@ enum tm_option_kind {
     TM_KIND_WORDS,  /* some of them joined by commas: bits in their order */
     TM_KIND_SIZE,   /* bytes with K M G KiB MiB GiB: uint64_t */
     TM_KIND_TIME,   /* ns us ms s: int64_t in ps */
-    TM_KIND_NUMBER, /* a whole number: uint64_t, or int64_t where `most` is no more */
+    TM_KIND_NUMBER, /* an integer: uint64_t, or int64_t where `most` is no more */
     TM_KIND_OWN,    /* what `read` takes */
 };
 
@@ -233,7 +233,7 @@ enum tm_option_flag {
 struct tm_reading;
 typedef tm_status tm_option_reader(const struct tm_reading *reading);
 
-/* One row per option: the command line, the environment, the configuration file, the help texts,
+/* One row per option: the command line, the environment, the configuration file, the help strings,
  * the manual page and the completions are all made from it. */
 struct tm_option {
     const char *name; /* after "--" */
@@ -249,7 +249,7 @@ struct tm_option {
     uint64_t least, most;  /* of a NUMBER; least of a SIZE too, in whole KiB */
     const char *why_least; /* of a SIZE: a clause behind "it is less than 64K" */
     tm_option_reader *read;
-    const char *of_verbs; /* of these verbs alone, by blanks; stands before the row of that name for others; NULL = any
+    const char *of_verbs; /* of these verbs alone, by blanks; is before the row of that name for others; NULL = any
                            * verb */
 };
 
@@ -360,7 +360,7 @@ struct tm_setting {
 /* A configuration file is read whole. */
 enum { TM_CONFIG_MOST_BYTES = 64 << 10 };
 
-/* The effective text of every option, with its origin.  Holds the texts of the configuration file;
+/* The effective text of every option, with its origin.  Holds the strings of the configuration file;
  * those of the command line and of the environment are borrowed.  Not to be moved once it is
  * filled. */
 struct tm_setting_set {
@@ -376,8 +376,8 @@ void tm_settings_init(struct tm_setting_set *set);
 
 /* Take the options of a command line out of it.  Long names must be written in full, so that a new
  * option never breaks a script; options and operands may be mixed; "--" ends the options.
- * in:     argv      argv[0] is not looked at
- *         has_groups  whether a verb has groups of operands: then "--" behind the first of them stands between two
+ * in:     argv      argv[0] is not examined
+ *         has_groups  whether a verb has groups of operands: then "--" behind the first of them is between two
  *                   groups, comes out as an operand, and options may follow; NULL = none has
  * out:    operands  are moved to argv[1] ... argv[*operand_count]
  * errors: TM_ERR_USAGE, with the nearest option as a hint */
@@ -387,7 +387,7 @@ tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **ar
 
 /* Take the environment, then the file that --config or TRACEMILL_CONFIG names, if any, for
  * everything that is not set by something stronger.
- * errors: TM_ERR_USAGE for a file that is not there, is no JSON object or has a wrong key or value */
+ * errors: TM_ERR_USAGE for a file that is not there, is not JSON object or has a wrong key or value */
 tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_error *error) TM_MUST_USE;
 
 /* The same for the text of a configuration file; `path` is for messages and is kept. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The container of partials.  A text is written where it is named first, and by its number from then on; so neither
- * side needs all texts at once, and a reader goes through the file once.  Memory: a buffer on either side, the
- * numbers of texts in arrays that spill, and the one text that is read. */
+/* The container of partials.  A string is written where it is named first, and by its number from then on; so neither
+ * side needs all strings at once, and a reader goes through the file once.  Memory: a buffer on either side, the
+ * numbers of strings in arrays that spill, and the one string that is read. */
 #include "pipeline/partial.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ static inline uint64_t decode(const uint8_t *from, int bytes)
     return le64toh(little);
 }
 
-/* What the numbers of texts may take, in quarters of an account that nobody else uses meanwhile. */
+/* What the numbers of strings may take, in quarters of an account that nobody else uses meanwhile. */
 enum { NUMBERS_QUARTERS = 2, TWINS_QUARTERS = 1 };
 
 static size_t quarters(struct tm_run *run, int count)
@@ -82,12 +82,12 @@ struct tm_partial_writer {
     size_t used;
     struct tm_rows *numbers; /* uint32_t by handle: number of the text, 0 = not written yet */
     uint32_t texts;
-    struct tm_index *duplicates; /* struct twin: the first handle of each text; NULL = every text has one */
+    struct tm_index *duplicates; /* struct twin: the first handle of each string; NULL = every string has one */
     uint64_t length_at;          /* of the present section: where its length goes */
     struct tables tables;
 };
 
-/* A text may have several handles, and which ones depends on the memory.  The first one stands for all. */
+/* A string may have several handles, and which ones depends on the memory.  The first one represents all. */
 struct duplicate {
     uint64_t low, high; /* of the hash */
     uint64_t handle;
@@ -229,7 +229,7 @@ void tm_partial_put_text(struct tm_partial_writer *w, const char *text)
     }
 }
 
-/* The text behind a handle, as long as it is. */
+/* The text after a handle, as long as it is. */
 static void put_whole_name(struct tm_partial_writer *w, tm_strid name)
 {
     const uint32_t length = tm_names_info(w->names, name).length;
@@ -259,7 +259,7 @@ void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name)
         tm_partial_put_u32(w, *number);
         return;
     }
-    *number = ++w->texts; /* there are no more texts than handles */
+    *number = ++w->texts; /* there are no more strings than handles */
     tm_partial_put_u32(w, w->texts);
     put_whole_name(w, first);
 }

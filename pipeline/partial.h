@@ -21,7 +21,8 @@ typedef const char *tm_partial_host(const void *of, uint32_t host);
  * what comes after one is ignored: tm_partial_write checks it. */
 struct tm_partial_writer;
 
-/* in:     names    of the run: handles are written as texts, each text once; no more come while sections are written
+/* in:     names    of the run: handles are written as strings, each string once; no more come while sections are
+ * written
  *         host, of names of hosts
  *         names and hosts have to live until the last section has ended
  * owns:   the caller owns the result, tm_partial_writer_free releases it (NULL allowed)
@@ -43,7 +44,7 @@ void tm_partial_put_double(struct tm_partial_writer *w, double value);
 void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count);
 void tm_partial_put_text(struct tm_partial_writer *w, const char *text); /* shorter than 4 GiB */
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
-/* An id that begins with the name of its host, which may have another name where it is read. */
+/* An id that starts with the name of its host, which may have another name where it is read. */
 void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id);
 /* The host, and the id of one of its devices. */
 void tm_partial_put_device(struct tm_partial_writer *w, uint32_t host, const char *id);
@@ -60,12 +61,13 @@ tm_status tm_partial_write(struct tm_partial_writer *w, FILE *to);
 
 struct tm_partial_reader;
 
-/* Whether a file begins as a partial of any version does; false also where it cannot be read. */
+/* Whether a file starts as a partial of any version does; false also where it cannot be read. */
 bool tm_partial_is(const char *path);
 
-/* Open a partial and see that it is whole.  It stands before the first section.
+/* Open a partial and see that it is whole.  It is before the first section.
  * owns:   the caller owns the result, tm_partial_close releases it (NULL allowed)
- * errors: NULL, with the error in run->error: TM_ERR_INPUT  cannot be read, of another version, damaged; TM_ERR_LIMIT */
+ * errors: NULL, with the error in run->error: TM_ERR_INPUT  cannot be read, of another version, damaged;
+ * TM_ERR_LIMIT */
 struct tm_partial_reader *tm_partial_open(struct tm_run *run, const char *path) TM_MUST_USE;
 /* The same of an open file, which stays the caller's.  in: name  for messages */
 struct tm_partial_reader *tm_partial_open_file(struct tm_run *run, int fd, const char *name) TM_MUST_USE;

@@ -106,7 +106,7 @@ void tm_stats_print(const struct tm_run *run, double cpu_seconds, FILE *to)
     print_memory(run, to);
 }
 
-/* The standard streams: whether somebody looks at them, and whether everything went out. */
+/* The standard streams: whether somebody reads them, and whether everything went out. */
 
 bool tm_terminal_has_colors(const struct tm_options *options, FILE *stream)
 {

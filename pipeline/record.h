@@ -90,12 +90,12 @@ enum tm_record_flag {
     TM_FLAG_GRAPH_EXEC = 1 << 6, /* cuda_graph_exec_id */
     TM_FLAG_GRAPH_NODE = 1 << 7, /* cuda_graph_node_id */
     TM_FLAG_RUN_ID = 1 << 8,
-    TM_FLAG_OPEN = 1 << 9,      /* begun, never ended; a flow's step or end: nothing began it before */
+    TM_FLAG_OPEN = 1 << 9,      /* started, never ended; a flow's step or end: nothing started it before */
     TM_FLAG_GROUP = 1 << 10,    /* args hold its group_id: the file was grouped by a viewer */
     TM_FLAG_PLACED = 1 << 11,   /* a flow: its PLACE is known to be right; only inside an input */
     TM_FLAG_INSTANT = 1 << 12,  /* the input calls it an instant; other spans may have no length, too */
     TM_FLAG_TEMPLATE = 1 << 14, /* `common` is a template of arguments instead (argument_templates.h) */
-    TM_FLAG_TIMED = 1 << 13,    /* only inside a record store: times of the device stand in place of the correlation */
+    TM_FLAG_TIMED = 1 << 13,    /* only inside a record store: times of the device are in place of the correlation */
 };
 
 /* One event, the same for every input.  A resolver fills what the input does not say. */

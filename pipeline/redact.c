@@ -305,7 +305,7 @@ static bool is_public_word(const char *word, size_t length)
 }
 
 enum {
-    OUT_BYTES = 5 * TM_REDACT_TEXT_MOST, /* a byte that is no UTF-8 and a dot give nine: nothing gives more */
+    OUT_BYTES = 5 * TM_REDACT_TEXT_MOST, /* a byte that is not UTF-8 and a dot give nine: nothing gives more */
     VALID_BYTES = 3 * TM_REDACT_TEXT_MOST,
     DIGITS_MOST = 4,         /* of a number that stays */
     SHAPE_DIGITS_MOST = 12,  /* of a dimension */
@@ -316,7 +316,7 @@ enum {
     ADDRESS_DIGITS = 3,
     HOST_SLOTS = 2048,
     HOSTS_MOST = 1024, /* that are known again */
-    NAME_LEAST = 4,    /* bytes of a host's name that is looked for in texts */
+    NAME_LEAST = 4,    /* bytes of a host's name that is looked for in strings */
 };
 
 #define HOST_PREFIX "host-"
@@ -328,7 +328,7 @@ static const char pseudonym_signs[] = "bcdfghjkmnpqrstvwxyz23456789";
 
 enum { FIRST_SIGNS = 20, ALL_SIGNS = 28 };
 
-/* Names of hosts by hash: "gpu-node-17" consists of words that stay, but names a machine.  A text is compared at the
+/* Names of hosts by hash: "gpu-node-17" consists of words that stay, but names a machine.  A string is compared at the
  * start of each word with the names of each length that there is, longest first. */
 struct known_names {
     uint64_t hashes[HOST_SLOTS]; /* 0 = free */
@@ -429,8 +429,8 @@ static inline bool is_letter(char c)
     return is_upper(c) || (c >= 'a' && c <= 'z');
 }
 
-/* Letters of other scripts are parts of words, and whatever else is beyond ASCII with them; but for U+0080 to U+00BF,
- * which have no letters: this program has some of their signs in its own texts. */
+/* Letters of other scripts are parts of words, and whatever else is beyond ASCII with them; except for U+0080 to
+ * U+00BF, which have no letters: this program has some of their signs in its own strings. */
 enum { SIGN_LEAD = 0xc2 };
 
 static inline bool is_word_byte(char c)
@@ -456,7 +456,7 @@ static size_t count_letters(const char *text, size_t length)
     return n;
 }
 
-/* How many letters at the begin of these are one piece of a joined word: "Launch" of LaunchKernel, "HLO" of
+/* How many letters at the start of these are one piece of a joined word: "Launch" of LaunchKernel, "HLO" of
  * HLOModule. */
 static size_t count_piece(const char *letters, size_t length)
 {
@@ -533,7 +533,7 @@ static bool are_letters_public(const char *letters, size_t length, bool *has_pub
     return true;
 }
 
-/* What stands behind a number of C++, and behind times. */
+/* What follows a number of C++, and behind times. */
 static bool is_suffix(const char *letters, size_t length)
 {
     static const char *const suffixes[] = { "u", "ul", "ull", "f", "ns", "us", "ms", "s", "d" };
@@ -577,7 +577,7 @@ static bool is_ascii(const char *word, size_t length)
     return true;
 }
 
-/* Letters, joined as in LayerNorm, with a short number behind them or none. */
+/* Letters, joined as in LayerNorm, with a short number after them or none. */
 static void put_joined(struct tm_redactor *r, const char *word, size_t letters, size_t length)
 {
     for (size_t i = 0; i < letters;) {
@@ -600,7 +600,7 @@ static bool is_among(const char *const *words, size_t count, const char *word, s
     return false;
 }
 
-/* What stands behind the dots at the end of a path, and folders that every machine has. */
+/* What follows the dots at the end of a path, and folders that every machine has. */
 static bool is_path_word(const char *word, size_t length, char before)
 {
     static const char *const endings[] = {
@@ -613,7 +613,7 @@ static bool is_path_word(const char *word, size_t length, char before)
                          : is_among(folders, sizeof(folders) / sizeof(folders[0]), word, length);
 }
 
-/* What lies in these folders is somebody else's library: its names are looked at as others are. */
+/* What is in these folders is somebody else's library: its names are examined as others are. */
 static bool is_library(const char *word, size_t length)
 {
     static const char *const names[] = { "packages", "python3", "python2" };
@@ -634,7 +634,7 @@ static void put_path_word(struct tm_redactor *r, const char *word, size_t length
     r->is_path &= !is_end;
 }
 
-/* Whether a path begins with this slash: "/home/a", "=/tmp", but not the parts of "jit(f)/dot" and "vm/gpu:0", nor
+/* Whether a path starts with this slash: "/home/a", "=/tmp", but not the parts of "jit(f)/dot" and "vm/gpu:0", nor
  * "/device:GPU:0". */
 static bool begins_path(const char *slash, size_t length, char before)
 {
@@ -672,7 +672,7 @@ static void put_word(struct tm_redactor *r, const char *word, size_t length, cha
         put_pseudonym(r, word, length);
 }
 
-/* --- texts --- */
+/* --- strings --- */
 
 static bool is_address_sign(char c)
 {
@@ -680,8 +680,8 @@ static bool is_address_sign(char c)
 }
 
 /* Four numbers as of an address of the internet, "10.0.3.17" or "ip-10-0-3-17", and not those of a date and a time.
- * in:  behind  a number and one of its signs stand before it
- * out: its length; 0 = none begins there */
+ * in:  behind  a number and one of its signs are before it
+ * out: its length; 0 = none starts there */
 static size_t count_address(const char *text, size_t length, bool behind)
 {
     size_t at = 0;
@@ -704,7 +704,7 @@ static size_t count_address(const char *text, size_t length, bool behind)
     return at < length && is_word_byte(text[at]) ? 0 : at;
 }
 
-/* The length of the word at the begin, which is cut between characters where it is too long. */
+/* The length of the word at the start, which is cut between characters where it is too long. */
 static size_t count_word(const char *text, size_t length)
 {
     size_t n = 0;
@@ -733,7 +733,7 @@ static uint64_t *host_slot(struct tm_redactor *r, const char *pseudonym, uint64_
                     ends_host);
 }
 
-/* The length of a host's pseudonym at the begin; 0 = there is none. */
+/* The length of a host's pseudonym at the start; 0 = there is none. */
 static size_t count_host(struct tm_redactor *r, const char *text, size_t length)
 {
     uint64_t packed;
@@ -766,7 +766,7 @@ static uint64_t *name_slot(struct known_names *known, const char *name, size_t l
     return tm_probe(known->hashes, HOST_SLOTS, sizeof(*known->hashes), *hash >> 53, hash, ends_name);
 }
 
-/* A single word of everybody's, as "localhost" or "f32", is a name of nothing in a text. */
+/* A single word of everybody's, as "localhost" or "f32", is a name of nothing in a string. */
 static bool names_machine(const char *name, size_t length)
 {
     size_t letters = 0;
@@ -836,7 +836,7 @@ static void put_host(struct tm_redactor *r, const char *host, size_t length)
         *slot = packed;
 }
 
-/* "vm/gpu:0": the length of what is before the slash; 0 = a text is something else. */
+/* "vm/gpu:0": the length of what is before the slash; 0 = a string is something else. */
 static size_t count_device_host(const char *text, size_t length)
 {
     static const char *const kinds[] = { "/gpu:", "/tpu:", "/cpu:" };
@@ -883,7 +883,7 @@ static void redact(struct tm_redactor *r, const char *text, size_t length)
     }
 }
 
-/* Whole characters of a text, each byte that begins none as U+FFFD. */
+/* Whole characters of a string, each byte that starts none as U+FFFD. */
 static size_t make_valid(char *to, const char *text, size_t length)
 {
     size_t used = 0;
@@ -899,7 +899,7 @@ static size_t make_valid(char *to, const char *text, size_t length)
     return used;
 }
 
-/* Begin with a text: its length, cut, and valid. */
+/* Begin with a string: its length, cut, and valid. */
 static const char *begin_text(struct tm_redactor *r, const char *text, size_t *length)
 {
     *length = *length < TM_REDACT_TEXT_MOST ? *length : TM_REDACT_TEXT_MOST;

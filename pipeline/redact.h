@@ -7,7 +7,7 @@
 
 #include "pipeline/store/names.h"
 
-/* A hash that nobody can work out, forward or backward, who lacks the key, however many results he has seen: for what
+/* A hash that nobody can compute, forward or backward, who lacks the key, however many results he has seen: for what
  * leaves the program.  (Hashes for tables, as XXH3, give their seed away after a few results.)
  * source: J.-P. Aumasson, D. J. Bernstein: SipHash: a fast short-input PRF (2012); here SipHash-2-4 */
 struct tm_secret_key {
@@ -18,8 +18,8 @@ uint64_t tm_keyed_hash(struct tm_secret_key key, const void *bytes, size_t lengt
 
 /* Pseudonyms for names: what is written for people outside has these in place of words that somebody chose.
  *
- * A text is cut at everything that is no letter and no digit; what lies between stays or becomes a pseudonym, by itself
- * alone and always the same, so that equal names stay equal everywhere, and the form of a name stays:
+ * A string is cut at everything that is not a letter and no digit; what is between stays or becomes a pseudonym, by
+ * itself alone and always the same, so that equal names stay equal everywhere, and the form of a name stays:
  * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are distinguished by who asks.  What stays:
  *     words that belong to everybody (redact.c), also joined as in cudaLaunchKernel, tilesize128x64, f32
  *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them:
@@ -30,7 +30,7 @@ uint64_t tm_keyed_hash(struct tm_secret_key key, const void *bytes, size_t lengt
 struct tm_redactor;
 
 enum {
-    TM_REDACT_TEXT_MOST = 32 << 10, /* longer texts are cut there */
+    TM_REDACT_TEXT_MOST = 32 << 10, /* longer strings are cut there */
     TM_REDACT_WORD_MOST = 256,      /* longer words are taken in pieces */
     TM_PSEUDONYM_BYTES = 8,
 };
@@ -40,33 +40,34 @@ enum {
 struct tm_redactor *tm_redactor_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
 void tm_redactor_free(struct tm_redactor *redactor); /* tolerates NULL */
 
-/* A key from elsewhere; or, where there is none yet, one out of what tells the input from all others: the fingerprints
+/* A key from elsewhere; or, if there is none yet, one out of what tells the input from all others: the fingerprints
  * of its files, in their order, then made_of.  The same input has the same key. */
 void tm_redactor_set_key(struct tm_redactor *redactor, struct tm_secret_key key);
 void tm_redactor_add_fingerprint(struct tm_redactor *redactor, const char *fingerprint);
 void tm_redactor_make_key(struct tm_redactor *redactor);
 struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
 
-/* A text without names.  What fails is remembered in run->error, as the status tells: whatever it is, there is a text.
+/* A string without names.  What fails is remembered in run->error, as the status tells: whatever it is, there is a
+ * string.
  * in:     text  any bytes
  * out:    *out  valid UTF-8, NUL-terminated, *out_length bytes; good until the next call */
 tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t length, const char **out,
                     size_t *out_length);
 
-/* The same into a text of N bytes, which may be `text`; what does not fit is cut.
+/* The same into a string of N bytes, which may be `text`; what does not fit is cut.
  * in: redactor  NULL: a copy */
 tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text);
 
 /* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
- * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later texts. */
+ * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later strings. */
 tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host);
 
-/* A host whose name is replaced in all texts from now on, although it may consist of words that stay: whole
+/* A host whose name is replaced in all strings from now on, although it may consist of words that stay: whole
  * ("gpu-node-17.example.com"), and its first part alone.  tm_redact_host does it too. */
 void tm_redactor_know_host(struct tm_redactor *redactor, const char *host);
 
-/* A path: of its words nobody's stay, but for its endings, and what lies in a library of Python.  An absolute path
- * inside of a text tm_redact knows by itself. */
+/* A path: of its words nobody's stay, except for its endings, and what is in a library of Python.  An absolute path
+ * inside of a string tm_redact knows by itself. */
 tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,
                          size_t *out_length);
 

@@ -218,7 +218,7 @@ uint64_t tm_tally_losses(const struct tm_tallies *t, enum tm_tally_use use)
 /* The progress line: rewritten in place on a terminal, silent everywhere else. */
 
 enum {
-    LOOK_SHIFT = 18,                /* the clock is looked at once per 256 KiB */
+    LOOK_SHIFT = 18,                /* the clock is examined once per 256 KiB */
     PRINT_EVERY_NS = 100 * 1000000, /* ten times a second */
 };
 

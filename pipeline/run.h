@@ -16,22 +16,22 @@ struct tm_progress {
     uint64_t total_bytes, done_bytes;   /* of the phase; total: 0 = not known */
     uint64_t total_events, done_events; /* likewise: where the total is known, the phase is measured in events */
     const uint64_t *events_read;        /* counter of the run; NULL = none */
-    uint64_t events_before;             /* what it read when the phase began */
+    uint64_t events_before;             /* what it read when the phase started */
     uint64_t begin_ns, last_print_ns;
 };
 
 void tm_progress_init(struct tm_progress *p, bool quiet);
-/* A new phase begins ("reading", "analyzing", ...), measured in bytes; total_bytes 0 = not known. */
+/* A new phase starts ("reading", "analyzing", ...), measured in bytes; total_bytes 0 = not known. */
 void tm_progress_phase(struct tm_progress *p, const char *phase, uint64_t total_bytes);
 /* The same, measured in events.  in: bytes  of the input that they come from, for the line; 0 = not known */
 void tm_progress_phase_of_events(struct tm_progress *p, const char *phase, uint64_t total_events, uint64_t bytes);
-/* Cheap enough for every buffer: looks at the clock only each few hundred kilobytes. */
+/* Cheap enough for every buffer: examines the clock only each few hundred kilobytes. */
 void tm_progress_add(struct tm_progress *p, uint64_t bytes);
 void tm_progress_look(struct tm_progress *p);
 /* Clear the line. */
 void tm_progress_end(struct tm_progress *p);
 
-/* One more event of the phase: looks at the clock once in 16,384. */
+/* One more event of the phase: examines the clock once in 16,384. */
 static inline void tm_progress_events(struct tm_progress *p, uint32_t count)
 {
     const uint64_t before = p->done_events;
@@ -48,8 +48,8 @@ static inline void tm_progress_event(struct tm_progress *p)
 }
 
 /* Everything that was read but is in no figure, by name: promise 2 of the design.  A note is
- * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss of figures
- * alone is none where a trace is written, which has the event nevertheless. */
+ * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss of
+ * figures alone is none where a trace is written, which has the event nevertheless. */
 enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS, TM_TALLY_LOSS_OF_FIGURES };
 
 enum tm_tally_use { TM_TALLY_FOR_FIGURES, TM_TALLY_FOR_TRACES };
@@ -70,9 +70,9 @@ enum tm_tally {
     TM_TALLY_UNKNOWN_DEVICE,      /* events on planes of device kinds we do not know */
     TM_TALLY_UNKNOWN_FIELD,       /* fields that the format does not define: skipped */
     TM_TALLY_UNKNOWN_PLANE,       /* events on planes that are neither host nor device */
-    TM_TALLY_WRONG_CLOCK,         /* a launch that begins after its device work */
+    TM_TALLY_WRONG_CLOCK,         /* a launch that starts after its device work */
     TM_TALLY_PROFILER_WARNING,    /* warnings and errors that the profiler left in the file */
-    TM_TALLY_UNSORTED_LINE,       /* lines not in the order of time: sorted by us */
+    TM_TALLY_UNSORTED_LINE,       /* lines not in time order: sorted by us */
     TM_TALLY_DAMAGED_PROGRAM,     /* compiled programs (HLO) that cannot be read to their end */
     TM_TALLY_CLOCK_MAPPING_JUMP,  /* TPU: jumps of the recorded times against the device's own clock */
     TM_TALLY_UNKNOWN_SIZE,        /* memory profile: allocations of size -1, which means that it is unknown */
@@ -80,7 +80,7 @@ enum tm_tally {
     /* Chrome JSON: what an event is made of */
     TM_TALLY_EMPTY_OBJECT,      /* {} among the events */
     TM_TALLY_CLOSING_OBJECT,    /* {} as the last one, as JAX writes it */
-    TM_TALLY_NOT_AN_OBJECT,     /* null, a number, a text, a list among the events */
+    TM_TALLY_NOT_AN_OBJECT,     /* null, a number, a string, a list among the events */
     TM_TALLY_MISSING_PHASE,     /* no ph: left out */
     TM_TALLY_UNKNOWN_PHASE,     /* a ph that the format does not define: left out */
     TM_TALLY_MISSING_TIME,      /* no ts: left out */
@@ -90,7 +90,7 @@ enum tm_tally {
     TM_TALLY_MISSING_THREAD,    /* no tid: kept on the thread of the process' number */
     TM_TALLY_BAD_NUMBER,        /* a ts or dur that is not a number, or NaN, or Infinity: taken as missing */
     TM_TALLY_NAN_NUMBER,        /* NaN or Infinity elsewhere: taken as not there */
-    TM_TALLY_STRING_NUMBER,     /* ts or dur written as a text: read as the number */
+    TM_TALLY_STRING_NUMBER,     /* ts or dur written as a string: read as the number */
     TM_TALLY_EXPONENT_NUMBER,   /* ts or dur with an exponent: read exactly */
     TM_TALLY_UNICODE_NAME,      /* a name with letters beyond ASCII */
     TM_TALLY_CONTROL_CHARACTER, /* a name with control characters, escaped or raw */
@@ -105,11 +105,11 @@ enum tm_tally {
     TM_TALLY_FLOW_EVENT,       /* likewise */
     TM_TALLY_ASYNC_EVENT,      /* likewise */
     TM_TALLY_OTHER_PHASE,      /* objects, memory dumps, clocks, contexts: left out */
-    TM_TALLY_UNMATCHED_BEGIN,  /* begun, never ended: kept with length 0, marked as open */
-    TM_TALLY_UNMATCHED_END,    /* ended, never begun: left out */
-    TM_TALLY_UNMATCHED_FLOW,   /* a flow that begins and never ends, or ends and never began */
-    TM_TALLY_REUSED_FLOW_ID,   /* a flow that begins under an id whose flow has ended */
-    TM_TALLY_OVERLAPPING_SPAN, /* begins inside another of its thread and ends after it: kept as it is */
+    TM_TALLY_UNMATCHED_BEGIN,  /* started, never ended: kept with length 0, marked as open */
+    TM_TALLY_UNMATCHED_END,    /* ended, never started: left out */
+    TM_TALLY_UNMATCHED_FLOW,   /* a flow that starts and never ends, or ends and never started */
+    TM_TALLY_REUSED_FLOW_ID,   /* a flow that starts under an id whose flow has ended */
+    TM_TALLY_OVERLAPPING_SPAN, /* starts inside another of its thread and ends after it: kept as it is */
     TM_TALLY_REPEATED_EVENT,   /* the same time, length and name as the one before on its thread: both kept */
     TM_TALLY_RENAMED,          /* a process or thread that gets another name: the last one counts */
     TM_TALLY_EVENT_CAP,        /* files with exactly the number of events at which JAX stops writing */
@@ -118,18 +118,19 @@ enum tm_tally {
     TM_TALLY_ZERO_PADDING, /* files with zero bytes after the end */
     TM_TALLY_OPEN_ARRAY,   /* the list of events is not closed, which its format allows */
     TM_TALLY_STACK_FRAMES, /* tables of stack frames: left out */
-    TM_TALLY_DAMAGED_TEXT, /* places where the text is no JSON: skipped up to the next whole event */
+    TM_TALLY_DAMAGED_TEXT, /* places where the text is not JSON: skipped up to the next whole event */
     /* Traces that are written */
     TM_TALLY_FILTERED_OUT,          /* events that the filter did not want */
-    TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on a lane of their own */
+    TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on their own lane */
     TM_TALLY_LANES_FULL,            /* spans for which no lane is left: not written */
-    TM_TALLY_FLOW_NOT_BEGUN,        /* ends of arrows that nothing began: not written */
+    TM_TALLY_FLOW_NOT_BEGUN,        /* ends of arrows that nothing started: not written */
     TM_TALLY_FLOW_WITHOUT_SPAN,     /* ends of arrows where no span is open: not written */
     TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are no finite number: not written */
-    TM_TALLY_COUNTER_NOT_REPEATED,  /* values of counters past the first 32,768 of a host: no part begins with them */
+    TM_TALLY_COUNTER_NOT_REPEATED,  /* values of counters past the first 32,768 of a host: no part starts with them */
     TM_TALLY_LONG_ARGUMENTS,   /* events whose arguments are too long, or nest too deep: written without the rest */
-    TM_TALLY_NUL_IN_ARGUMENTS, /* Chrome JSON: events with NUL in a text of their arguments: U+FFFD stands for it */
-    TM_TALLY_UNWRITTEN_MEMBER, /* Chrome JSON: counters, arrows, events of over 256 KiB whose members are not all written */
+    TM_TALLY_NUL_IN_ARGUMENTS, /* Chrome JSON: events with NUL in a string of their arguments: U+FFFD represents it */
+    TM_TALLY_UNWRITTEN_MEMBER, /* Chrome JSON: counters, arrows, events of over 256 KiB whose members are not all
+                                * written */
     TM_TALLY_COUNT
 };
 
@@ -172,7 +173,7 @@ struct tm_run {
     struct tm_redactor *redactor; /* --redact: names are written as pseudonyms; NULL = as they are */
     uint64_t limit_times;         /* --raise-limits (pipeline/run.h); 0 = 1 */
     enum tm_tally_use tally_use;  /* what the verb writes */
-    bool raw;                     /* --raw: texts in CSV with all their characters */
+    bool raw;                     /* --raw: strings in CSV with all their characters */
     struct tm_guard *guard;       /* pipeline/files.h; NULL = nothing is looked after */
     bool strict;
     bool quiet;
@@ -181,16 +182,16 @@ struct tm_run {
     uint64_t swept_device, swept_inode; /* the folder that tm_left_behind_sweep saw last */
     uint64_t last_site;                 /* number given last (pipeline/front.h) */
     uint64_t events_read;
-    uint64_t bytes_read; /* of the input as it lies on disk */
-    /* of stages/input/bytes/archive.h: an archive that is still open behind the member that was read last, NULL = none, and
-     * what all passes over archives came by to get at members: headers, and bytes that were unpacked for it */
+    uint64_t bytes_read; /* of the input as it is on disk */
+    /* of stages/input/bytes/archive.h: an archive that is still open after the member that was read last, NULL = none,
+     * and what all passes over archives came by to get at members: headers, and bytes that were unpacked for it */
     struct tm_archive_member *archive_left;
     uint64_t archive_again_members, archive_again_bytes;
-    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* stands for a row that could not be had */
+    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* represents a row that could not be had */
 };
 
-/* Whether the job has failed.  Loops and users of results check it; the containers of pipeline/store accept calls after a
- * failure, do nothing and return nothing. */
+/* Whether the job has failed.  Loops and users of results check it; the containers of pipeline/store accept calls after
+ * a failure, do nothing and return nothing. */
 static inline bool tm_failed(const struct tm_run *run)
 {
     return run->error.status != TM_OK;

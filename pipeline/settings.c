@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a command line, an environment and a configuration file to one set of effective settings:
- * flags, then TRACEMILL_*, then the file, then the defaults.  The set keeps texts only; values are
+ * flags, then TRACEMILL_*, then the file, then the defaults.  The set keeps strings only; values are
  * read from them in one place, so that every origin obeys the same rules.  Configuration files are
  * small, hence whole in memory. */
 #include "pipeline/options.h"
@@ -29,7 +29,7 @@ void tm_settings_init(struct tm_setting_set *set)
     }
 }
 
-/* An option takes a text.  What comes from a stronger place replaces what was there; of an option that may be given
+/* An option takes a string.  What comes from a stronger place replaces what was there; of an option that may be given
  * several times, what comes from the same place is added.
  * out: false: there are more than can be kept */
 static bool set_text(struct tm_setting_set *set, size_t index, const char *text, enum tm_setting_origin origin)
@@ -73,7 +73,7 @@ static void make_tables(struct getopt_tables *tables, const char *verb)
     size_t count = 0;
 
     *letter++ = '-'; /* operands in their place, as option 1 */
-    *letter++ = ':'; /* a missing argument is told apart */
+    *letter++ = ':'; /* a missing argument is distinguished */
     for (int i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
 
@@ -165,16 +165,16 @@ static tm_status take_flag(struct tm_setting_set *set, int answer, const char *e
 }
 
 /* The words of a command line up to its end, or up to the "--" that ends the options.
- * in:     argv  argv[0] is not looked at
+ * in:     argv  argv[0] is not examined
  *         operands  get those that are there, which are `count` then
- * out:    end   the number of the "--"; argc where there is none */
+ * out:    end   the number of the "--"; argc if there is none */
 static tm_status take_words(struct tm_setting_set *set, int argc, char **argv, char **operands, size_t *count, int *end,
                             struct tm_error *error)
 {
     struct getopt_tables tables = { .letters = "" };
 
     make_tables(&tables, *count ? operands[0] : NULL);
-    optind = 0; /* begin anew: glibc's way */
+    optind = 0; /* start anew: glibc's way */
     opterr = 0;
     for (;;) {
         *end = optind ? optind : 1;
@@ -227,7 +227,7 @@ tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *v
 {
     for (size_t i = 0; i < TM_OPTION_COUNT; i++) {
         const struct tm_option *const row = &tm_option_table[i];
-        /* `config show` tells what any setting would be. */
+        /* `config show` says what any setting would be. */
         const bool is_taken = (row->verbs & (uint32_t)bit) || (bit == TM_FOR_CONFIG && tm_option_is_setting(row));
 
         if (set->of[i].origin != TM_ORIGIN_FLAG || is_taken)
@@ -241,8 +241,8 @@ tm_status tm_settings_check_verb(const struct tm_setting_set *set, const char *v
 
 /* ---- the configuration file ---- */
 
-/* The copy of a text that lives as long as the set.  A decoded JSON text is never longer than its
- * source, and whole numbers are short, so twice the file always suffices. */
+/* The copy of a string that lives as long as the set.  A decoded JSON text is never longer than its
+ * source, and integers are short, so twice the file always suffices. */
 static const char *keep(struct tm_setting_set *set, const char *text)
 {
     const size_t bytes = strlen(text) + 1;
@@ -321,7 +321,7 @@ static const char *member_text(const cJSON *member, const struct tm_option *row,
     if (!is_number || !cJSON_IsNumber(member))
         return NULL;
 
-    const double number = member->valuedouble; /* whole numbers are exact up to 2^53 */
+    const double number = member->valuedouble; /* integers are exact up to 2^53 */
 
     if (!(number >= 0 && number <= 9007199254740992.0) || number != (double)(uint64_t)number)
         return NULL;
@@ -470,7 +470,7 @@ const char *tm_settings_place(const struct tm_setting_set *set, enum tm_option_i
     return "default";
 }
 
-/* Where a wrong value is to be mended. */
+/* Where a wrong value is to be fixed. */
 static const char *name_origin(const struct tm_setting_set *set, enum tm_option_index index, char *out,
                                size_t out_bytes)
 {
@@ -482,7 +482,7 @@ static const char *name_origin(const struct tm_setting_set *set, enum tm_option_
     return out;
 }
 
-/* The texts of one option, into its field. */
+/* The strings of one option, into its field. */
 static tm_status apply(const struct tm_setting_set *set, enum tm_option_index index, struct tm_options *options,
                        struct tm_error *error)
 {
@@ -499,7 +499,7 @@ static tm_status apply(const struct tm_setting_set *set, enum tm_option_index in
     return st;
 }
 
-/* A default that hangs on options which stand before it in the table: who wants tables as data wants much of them. */
+/* A default that hangs on options which are before it in the table: who wants tables as data wants much of them. */
 static void imply(struct tm_setting_set *set, enum tm_option_index index, const struct tm_options *options)
 {
     struct tm_setting *const setting = &set->of[index];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as rows of 64 bytes.  Nearly all arguments are one number and lie in the row; those of allocations go to
+/* Records as rows of 64 bytes.  Nearly all arguments are one number and are in the row; those of allocations go to
  * slots in small pages, since they are read in about the order in which they were written.  Where events keep what they
- * say of themselves, both lie one behind the other in an array of bytes. */
+ * say of themselves, both lie one after the other in an array of bytes. */
 #include "pipeline/source.h"
 
 #include <string.h>
@@ -120,7 +120,7 @@ static void copy_to_end(struct tm_kept_args *args, uint64_t from, size_t length)
     tm_rows_append_many(args->bytes, args->own, length);
 }
 
-/* What a row has, as the begin of a longer list at the end of the array. */
+/* What a row has, as the start of a longer list at the end of the array. */
 static void copy_row(struct tm_kept_args *args, struct tm_kept_record *row)
 {
     const uint64_t at = tm_rows_count(args->bytes);

@@ -11,10 +11,10 @@
 /* A trace that has been scanned: its dictionary stands, its records can be read track by track, as often as
  * wanted.  An input format implements it; the survey and the ordering read it. */
 
-/* What the records of one call site have in common, as the input tells it.  A program runs the same kernels from the same
- * places again and again: of nearly every event only the times and the correlation id are new.  So a record goes through
- * stores, batches and the order as these three and the number of its signature, which are 28 bytes instead of 96, and
- * what follows from a name or launch facts is computed once for each number. */
+/* What the records of one call site have in common, as the input tells it.  A program runs the same kernels from the
+ * same places again and again: of nearly every event only the times and the correlation id are new.  So a record goes
+ * through stores, batches and the order as these three and the number of its signature, which are 28 bytes instead of
+ * 96, and what follows from a name or launch facts is computed once for each number. */
 struct tm_signature {
     tm_strid name;
     uint32_t config, common;
@@ -51,7 +51,7 @@ struct tm_raw_record {
     uint32_t traits;         /* of its name */
     uint32_t signature; /* its number: it has no arguments beside those that its template tells.  0 = it has none */
     struct tm_arguments
-        own; /* what the event itself says, where it was asked for; borrowed until asked again.  Else NULL,
+        own; /* what the event itself says, where it was requested; borrowed until asked again.  Else NULL,
                                 and perhaps its length */
 };
 
@@ -97,14 +97,15 @@ static inline struct tm_allocation *tm_raw_allocation(struct tm_raw_record *raw,
     return &args->allocation;
 }
 
-/* The next records of a track at once: columns of those that have a signature, and behind them perhaps one that has none. */
+/* The next records of a track at once: columns of those that have a signature, and after them perhaps one that has
+ * none. */
 enum { TM_BATCH_RECORDS = 168 /* as many as a block of the record store has */ };
 
 struct tm_batch {
     uint32_t count;
     bool has_other; /* one without a number follows them */
     bool is_last;   /* nothing follows */
-    bool keeps_own; /* in: own arguments will be asked for: who has some becomes the other one */
+    bool keeps_own; /* in: own arguments will be requested: who has some becomes the other one */
     int64_t start_ps[TM_BATCH_RECORDS], dur_ps[TM_BATCH_RECORDS];
     uint64_t correlation[TM_BATCH_RECORDS];
     uint16_t signature[TM_BATCH_RECORDS];
@@ -145,8 +146,8 @@ struct tm_source_type {
     struct tm_cursor *(*open)(struct tm_source *source, uint64_t track, size_t buffer_bytes);
     /* The next record in the order of the file; *more false at the end. */
     tm_status (*next)(struct tm_cursor *cursor, struct tm_raw_record *raw, bool *more);
-    /* The next records, one or more, but at the end: batch->is_last.  The batch is empty before.  NULL: tm_next_batch asks
-     * for each. */
+    /* The next records, one or more, but at the end: batch->is_last.  The batch is empty before.  NULL: tm_next_batch 
+     * requests each. */
     tm_status (*next_batch)(struct tm_cursor *cursor, struct tm_batch *batch);
     /* Fill raw->own of the record that the cursor gave out last, of a batch the other one; only where
      * trace->keeps_arguments.  The bytes are valid until the next call of it on any cursor of the source. */
@@ -162,7 +163,8 @@ struct tm_source {
 };
 
 /* The next records of any cursor.
- * out: batch  valid until it is filled again; is_last, behind which nothing is asked for: also where the run has failed */
+ * out: batch  valid until it is filled again; is_last, behind which nothing is requested: also where the run has
+ * failed */
 void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 
 /* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer
@@ -177,15 +179,15 @@ struct tm_kept_record {
 static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a page of 4 KiB");
 
 /* Where longer arguments wait: slots of sizeof(struct tm_allocation) bytes, TM_KEPT_ARGS_BYTES of them in memory, the
- * others in a spill file.  Zeroed but for account and own_bytes = none yet.  Own arguments take own_bytes and
+ * others in a spill file.  Zeroed except for account and own_bytes = none yet.  Own arguments take own_bytes and
  * TM_ARGUMENTS_MOST more: they are put in one after the other and read in as many places as there are tracks. */
 struct tm_kept_args {
     enum tm_account account; /* which pays for the memory */
-    size_t own_bytes;        /* of own arguments that lie in memory; TM_KEPT_LEAST_BYTES or more, where there are any */
+    size_t own_bytes;        /* of own arguments that are in memory; TM_KEPT_LEAST_BYTES or more, if there are any */
     struct tm_run *run;
     struct tm_rows *slots;
     struct tm_rows *bytes; /* where own arguments lie */
-    uint8_t *own;          /* TM_ARGUMENTS_MOST: those that were asked for last */
+    uint8_t *own;          /* TM_ARGUMENTS_MOST: those that were requested last */
 };
 
 enum { TM_KEPT_ARGS_BYTES = 64 << 10, TM_KEPT_LEAST_BYTES = 512 << 10 };

@@ -56,11 +56,11 @@ struct tm_site_sums {
     uint64_t without_length; /* of them, those whose length is 0 */
     int64_t min_ps, max_ps;  /* of a length */
     struct tm_wide squares;  /* sum of squared lengths */
-    int64_t first_ps;        /* begin of the first one */
+    int64_t first_ps;        /* start of the first one */
     int64_t first_dur_ps;    /* its length */
     uint64_t first_order;    /* its place in the stream of its host */
     uint64_t continued;      /* tm_feed_continue */
-    int64_t self_ps;         /* for take_self: without what lies in them */
+    int64_t self_ps;         /* for take_self: without what is in them */
     struct tm_wide self_squares;
 };
 
@@ -79,14 +79,14 @@ struct tm_stage_type {
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
     /* Whether take is to get the events of a call site, which are chosen or are not.  NULL = all of its classes */
     bool (*wants)(struct tm_stage *s, const struct tm_event *event);
-    /* Events in the order of time, all of one device or all of none: what depends on that order.  Of them those count for
+    /* Events in time order, all of one device or all of none: what depends on that order.  Of them those count for
      * which tm_wants.  NULL = nothing does */
     void (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
     /* What the events of a call site come to, once they are many or their host ends: of what all of them have in common
      * the event says (times, arguments, launch, step and track it does not).  In no order, and a site may come several
      * times, each time with other events.  NULL = it does not only count */
     void (*take_site)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
-    /* The same with self times, of chosen activities: where they lie in each other (the lines of TPUs, the threads of
+    /* The same with self times, of chosen activities: where they are in each other (the lines of TPUs, the threads of
      * CPUs) of operations that have ended. */
     void (*take_self)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
     /* Where the lengths of a site's chosen events are kept for exact quantiles, and as what group; NULL = nowhere. */
@@ -114,7 +114,7 @@ typedef tm_status tm_take_gap(void *to, const struct tm_idle_gap *gap);
 
 /* Who looks on while hosts are analyzed.  Calls come in this order, none after a failure:
  *     (begin_host (take | take_gap)* end_host)*
- * Gaps come some time after the events that they lie between. */
+ * Gaps come some time after the events that they are between. */
 struct tm_observer_type {
     tm_status (*begin_host)(void *to, const struct tm_trace *trace); /* surveyed; stays until end_host returns */
     tm_status (*take)(void *to, const struct tm_event *event);       /* as stages get it */

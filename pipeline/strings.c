@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts: checked as UTF-8, read as numbers with units, compared with known words and with patterns, and quoted for CSV
- * and shells.
+/* Strings: checked as UTF-8, read as numbers with units, compared with known words and with patterns, and quoted for
+ * CSV and shells.
  *
- * UTF-8 by RFC 3629, strictly.  Names in traces are bytes that somebody else wrote, so each text is
- * looked at before it reaches a terminal or a report. */
+ * UTF-8 by RFC 3629, strictly.  Names in traces are bytes that somebody else wrote, so each string is
+ * examined before it reaches a terminal or a report. */
 #include "pipeline/strings.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Texts of numbers with units, read as whole numbers: nothing is rounded, nothing wraps around.  Holds no memory. */
+/* Strings of numbers with units, read as integers: nothing is rounded, nothing wraps around.  Holds no memory. */
 
 bool tm_take_digits(const char **text, uint64_t *number)
 {
@@ -79,7 +79,7 @@ static const struct time_unit *time_unit_of(const char *name, size_t length)
     return NULL;
 }
 
-/* Digits behind the point.  in: unit_ps  what stands before the point counts in it */
+/* Digits behind the point.  in: unit_ps  what is before the point counts in it */
 static bool add_fraction(const char *at, const char *end, int64_t unit_ps, int64_t *ps, struct tm_wrong *wrong)
 {
     for (int64_t digit_ps = unit_ps; at < end; at++) {
@@ -359,7 +359,7 @@ static bool has_sign(const char *text, size_t length, const char *before)
     return length && memchr("=+-@", text[0], 4);
 }
 
-/* A formula begins behind a separator.  Blanks do not count there: "; -x" is what sentences have. */
+/* A formula starts behind a separator.  Blanks do not count there: "; -x" is what sentences have. */
 static bool begins_another(const char *text, size_t length)
 {
     const char c = text[0];
@@ -367,7 +367,7 @@ static bool begins_another(const char *text, size_t length)
     return (c == ';' || c == '\t' || c == '\r' || c == '\n') && length > 1 && has_sign(text + 1, length - 1, "\"'");
 }
 
-/* What a spreadsheet takes for the begin of a formula. */
+/* What a spreadsheet takes for the start of a formula. */
 static bool is_formula(const char *text, size_t length)
 {
     return length && (memchr("\t\r\n", text[0], 3) || has_sign(text, length, " \t\r\n\"'"));
@@ -419,7 +419,7 @@ static void put_any(tm_csv_put *put, void *to, const char *text, size_t length, 
     }
 }
 
-/* How many bytes stand before the next place that needs an apostrophe; all where there is none. */
+/* How many bytes are before the next place that needs an apostrophe; all if there is none. */
 static size_t until_formula(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -450,7 +450,7 @@ void tm_csv_quote(tm_csv_put *put, void *to, const char *text, size_t length, bo
     put(to, "\"", 1);
 }
 
-/* In single quotes everything stands for itself but the single quote, which goes between two quoted parts.
+/* In single quotes everything represents itself but the single quote, which goes between two quoted parts.
  * source: POSIX.1-2017, Shell Command Language, 2.2.2 */
 
 void tm_shell_word(tm_shell_put *put, void *to, const char *text)
@@ -481,7 +481,7 @@ static const char *end_of_set(const char *at)
 {
     if (*at == '!')
         at++;
-    if (*at == ']') /* the first one stands for itself */
+    if (*at == ']') /* the first one represents itself */
         at++;
     return strchr(at, ']');
 }
@@ -518,7 +518,7 @@ static bool is_in_set(const char *at, const char *end, unsigned char byte)
     return is_in != is_other;
 }
 
-/* Fit one element of the pattern, no star, to the begin of the text.
+/* Fit one element of the pattern, no star, to the start of the text.
  * out:    bytes of the text; 0 = it does not fit; *next  behind the element */
 static size_t fit_one(const char *pattern, const char *text, size_t length, const char **next)
 {
@@ -546,7 +546,7 @@ static size_t fit_one(const char *pattern, const char *text, size_t length, cons
 bool tm_glob_fits(const char *pattern, const char *text, size_t length)
 {
     const char *star = NULL;  /* behind the last one */
-    size_t at = 0, taken = 0; /* taken: what that star leaves begins there */
+    size_t at = 0, taken = 0; /* taken: what that star leaves starts there */
 
     while (at < length || *pattern) {
         const char *next;

@@ -6,19 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One step through a text of any bytes.
+/* One step through a string of any bytes.
  * in:     length  bytes that are left, at least 1
  * out:    code    the code point, where the result is not 0
- *         result  length of the valid sequence (1 to 4), or 0: the first byte begins none
+ *         result  length of the valid sequence (1 to 4), or 0: the first byte starts none
  * source: RFC 3629: no surrogates, no overlong forms, nothing past U+10FFFF */
 enum { TM_UTF8_LONGEST = 4 };
 
 size_t tm_utf8_next(const char *text, size_t length, uint32_t *code);
 
-/* Is a character not seen, or does it change how others are seen, or make a terminal act?  Controls (C0, DEL, C1), separators
- * of lines, marks of direction, what is ignored where it is shown, and what is no character.  Everywhere such a one is
- * replaced by a sign, or by its escape.
- * source: Unicode, DerivedCoreProperties.txt, Default_Ignorable_Code_Point, without what has a shape of its own */
+/* Is a character not seen, or does it change how others are seen, or make a terminal act?  Controls (C0, DEL, C1),
+ * separators of lines, marks of direction, what is ignored where it is shown, and what is not a character.  Everywhere
+ * such a one is replaced by a sign, or by its escape.
+ * source: Unicode, DerivedCoreProperties.txt, Default_Ignorable_Code_Point, without what has its own shape */
 bool tm_utf8_is_hidden(uint32_t code);
 
 /* What takes the place of bytes that are not UTF-8: U+FFFD. */
@@ -34,7 +34,7 @@ static inline bool tm_utf8_is_plain(uint64_t eight)
     return !(eight & highest) && !((eight - UINT64_C(0x0101010101010101)) & highest);
 }
 
-/* How many bytes at the start of a text are valid UTF-8 without NUL. */
+/* How many bytes at the start of a string are valid UTF-8 without NUL. */
 static inline size_t tm_utf8_head(const char *text, size_t length)
 {
     size_t i = 0;
@@ -62,25 +62,26 @@ enum { TM_UTF8_ESCAPE = 11, TM_JSON_ESCAPE = 13 };
 size_t tm_utf8_escape(char *to, uint32_t code);
 size_t tm_json_escape(char *to, uint32_t code);
 
-/* How many bytes at the start of a text are valid UTF-8 of characters that are not hidden. */
+/* How many bytes at the start of a string are valid UTF-8 of characters that are not hidden. */
 size_t tm_utf8_visible_head(const char *text, size_t length);
 
 /* True if all of it is valid; quick where the text is ASCII. */
 bool tm_utf8_is_valid(const char *text, size_t length);
 
-/* Texts as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are somebody
- * else's words.  A formula begins with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the start
- * of a cell; and directly or behind quotes where some spreadsheets begin another cell: they take ';' or a tab for the comma, depending on the country,
- * and then a line's end inside of a cell for one of the table.  U+FFFD takes
- * the place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as
- * reports show it: "\n", "\u001b", "\u{e0001}"; where it is asked for as it was recorded (is_raw), only NUL is not.
+/* Strings as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are
+ * somebody else's words.  A formula starts with = + - @, as ASCII or of full width, which blanks and quotes may
+ * precede, at the start of a cell; and directly or behind quotes where some spreadsheets start another cell: they take
+ * ';' or a tab for the comma, depending on the country, and then a line's end inside of a cell for one of the table.
+ * U+FFFD takes the place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden),
+ * is an escape, as reports show it: "\n", "\u001b", "\u{e0001}"; where it is requested as it was recorded (is_raw),
+ * only NUL is not.
  * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
 
 /* Needs no quotes: can be written as it is. */
 bool tm_csv_is_plain(const char *text, size_t length);
 
-/* Write a text of any bytes as a cell in quotes. */
+/* Write a string of any bytes as a cell in quotes. */
 void tm_csv_quote(tm_csv_put *put, void *to, const char *text, size_t length, bool is_raw);
 
 /* The same without its quotes, for a cell of several lines. */
@@ -88,20 +89,20 @@ void tm_csv_put_quoted(tm_csv_put *put, void *to, const char *text, size_t lengt
 
 typedef void tm_shell_put(void *to, const char *text, size_t length);
 
-/* Write a text of any bytes as one word of a POSIX shell, in quotes where it has to be. */
+/* Write a string of any bytes as one word of a POSIX shell, in quotes where it has to be. */
 void tm_shell_word(tm_shell_put *put, void *to, const char *text);
 
 /* Quantities as people type them: on the command line, in a configuration file, inside a filter. */
 
-/* What is wrong with a text, as clauses for a message; the hint may be NULL. */
+/* What is wrong with a string, as clauses for a message; the hint may be NULL. */
 struct tm_wrong {
     const char *reason, *hint;
 };
 
-/* Digits at *text, moved past them.  out: false where there are none or the number passes uint64 */
+/* Digits at *text, moved past them.  out: false if there are none or the number passes uint64 */
 bool tm_take_digits(const char **text, uint64_t *number);
 
-/* A whole number with K, M, G, KiB, MiB, GiB or nothing behind it; K is 1024 bytes.  out: false, *wrong */
+/* An integer with K, M, G, KiB, MiB, GiB or nothing after it; K is 1024 bytes.  out: false, *wrong */
 bool tm_read_bytes(const char *text, uint64_t *bytes, struct tm_wrong *wrong);
 
 /* WHOLE[.FRACTION]UNIT in picoseconds, exactly: never through a double.
@@ -109,7 +110,7 @@ bool tm_read_bytes(const char *text, uint64_t *bytes, struct tm_wrong *wrong);
  * out:    *ps  0 to 106 days; false, *wrong */
 bool tm_read_time(const char *text, size_t length, int64_t *ps, struct tm_wrong *wrong);
 
-/* A:B, whole numbers; an end that is left out is 0, or UINT64_MAX.  out: false where it is no such range */
+/* A:B, integers; an end that is left out is 0, or UINT64_MAX.  out: false where it is no such range */
 bool tm_read_range(const char *text, uint64_t *begin, uint64_t *end);
 
 /* How many single acts (put in, take out, change, swap two neighbours) make `b` of `a`; any case.
@@ -122,16 +123,16 @@ struct tm_nearest {
     size_t distance;
 };
 
-/* Offer one known word.  A word that begins with all of `typed`, of 2 bytes or more, counts as
+/* Offer one known word.  A word that starts with all of `typed`, of 2 bytes or more, counts as
  * near; otherwise at most every third byte may be wrong.  Of equally near words the first one
  * stays. */
 void tm_nearest_offer(struct tm_nearest *nearest, const char *typed, const char *known);
 
-/* Whether a text ends with that ending, and has something before it. */
+/* Whether a string ends with that ending, and has something before it. */
 bool tm_has_ending(const char *text, const char *ending);
 
-/* Patterns as a shell has them, for whole texts: '*' any bytes, '?' one character, [a-z] one byte of these, [!a-z] one
- * byte of others, '\' takes what follows as it is.  '/' and a '.' at the begin are nothing special. */
+/* Patterns as a shell has them, for whole strings: '*' any bytes, '?' one character, [a-z] one byte of these, [!a-z]
+ * one byte of others, '\' takes what follows as it is.  '/' and a '.' at the start are nothing special. */
 
 /* What is wrong with a pattern, as a clause; NULL = nothing. */
 const char *tm_glob_wrong(const char *pattern);

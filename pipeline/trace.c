@@ -112,7 +112,7 @@ void tm_trace_damage(struct tm_trace *trace, const char *format, ...)
     trace->partial = true;
 }
 
-/* The names of classes and directions as they stand in summary.json and in the reports. */
+/* The names of classes and directions as they are in summary.json and in the reports. */
 
 /* clang-format off */
 const char *const tm_class_name[TM_CLASS_COUNT] = {

@@ -9,7 +9,7 @@
 #include "pipeline/store/rows.h"
 
 /* The dictionary of one host's trace: what its records refer to.  Filled by the input (scan) and the survey
- * before the first ordered record is given out; read-only from then on. */
+ * before the first ordered record is returned; read-only from then on. */
 
 enum tm_side { TM_SIDE_OTHER, TM_SIDE_HOST, TM_SIDE_DEVICE };
 
@@ -53,7 +53,7 @@ enum tm_origin {
     TM_ORIGIN_COUNT
 };
 
-/* What lies on a track beside spans and instants that nest. */
+/* What is on a track beside spans and instants that nest. */
 enum tm_track_sort {
     TM_TRACK_THREAD,   /* a line: a thread, a stream */
     TM_TRACK_LOOSE,    /* of a process: instants on no thread */
@@ -82,13 +82,13 @@ struct tm_track {
     uint8_t is_unsorted; /* set by the survey: not in the order (start, longer first) */
     uint8_t has_cpu_ops; /* set by the survey */
     uint8_t is_driver;   /* set by the survey: it launches, and holds nothing but calls of the driver */
-    uint32_t thread;     /* set by the survey: number of a host thread whose doings may be asked for, because it
+    uint32_t thread;     /* set by the survey: number of a host thread whose doings may be requested, because it
                               launches or is the main thread; TM_NONE elsewhere.  Two tracks have the same number where
                               one of them holds the driver's calls of the other's thread */
     uint64_t events;     /* as the file has them */
     uint64_t records;    /* set by the survey: those that have a place in time */
     int64_t first_ps,
-        last_ps; /* set by the survey: first begin and last end of the records; nothing where there are none */
+        last_ps; /* set by the survey: first start and last end of the records; nothing if there are none */
 };
 
 struct tm_device {
@@ -151,7 +151,7 @@ struct tm_steps {
     bool all;                          /* --steps all: every activity counts, inside steps or not */
     struct tm_rows *marks;             /* struct tm_step_mark, `count` rows */
     struct tm_rows *rows; /* struct tm_step_row, device-major: device.first_step_row + ordinal.  Pages are small:
-                               one step of all devices lies in as many places as there are devices */
+                               one step of all devices is in as many places as there are devices */
 };
 
 /* What the file says about where and how it was made. */
@@ -204,13 +204,13 @@ struct tm_trace {
     uint64_t launch_numbers; /* no event has a larger number of a launch */
     enum tm_origin origin;
     int64_t clock_ns;          /* of an XSpace: what the clock of its host read at time 0; 0 = not recorded */
-    int64_t origin_us;         /* what the file's clock reads at time 0; 0 where it counts from the profile's begin */
+    int64_t origin_us;         /* what the file's clock reads at time 0; 0 where it counts from the profile's start */
     bool partial;              /* the input was truncated or damaged */
     char problem[512];         /* the first damage, in words; "" = none */
     char note[512];            /* what the format lacks, in words; "" = nothing */
-    bool has_memory_counters;  /* it was converted: what allocators tell stands in counters too */
+    bool has_memory_counters;  /* it was converted: what allocators tell is in counters too */
     bool has_kernel_details;   /* some device event has them: then only those are kernels of the table */
-    int64_t first_ps, last_ps; /* the first begin and the last end of all records; 0 where there are none.  Set by the
+    int64_t first_ps, last_ps; /* the first start and the last end of all records; 0 if there are none.  Set by the
                                    survey */
     uint64_t events;
 };
@@ -237,7 +237,7 @@ tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *b
                           struct tm_arguments *list) TM_MUST_USE;
 
 /* What the HLO of a program says of the op that launch facts name.
- * out:    *op  NULL where nothing is known of it; valid until the next row of hlo_ops is asked for */
+ * out:    *op  NULL where nothing is known of it; valid until the next row of hlo_ops is requested */
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op);
 
 /* Note damage: the trace is partial, and the first text stays. */

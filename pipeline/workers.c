@@ -23,8 +23,8 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* Cores and memory.  A control group holds what is below it to its limits, so every one from ours up to the root counts:
- * cpu.max and memory.max of version 2, cpu.cfs_quota_us and memory.limit_in_bytes of version 1
+/* Cores and memory.  A control group holds what is below it to its limits, so every one from ours up to the root
+ * counts: cpu.max and memory.max of version 2, cpu.cfs_quota_us and memory.limit_in_bytes of version 1
  * (https://docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html).  What a group holds of files counts as
  * free as far as it was not used lately: the kernel drops it first. */
 
@@ -40,7 +40,7 @@ static FILE *open_file(const char *root, const char *folder, const char *name)
     return n >= 0 && n < PATH_BYTES ? fopen(path, "re") : NULL;
 }
 
-/* The numbers at the begin of a file.  out: how many there are */
+/* The numbers at the start of a file.  out: how many there are */
 static size_t read_numbers(const char *root, const char *folder, const char *name, uint64_t *numbers, size_t most)
 {
     FILE *file = open_file(root, folder, name);
@@ -60,7 +60,7 @@ static size_t read_numbers(const char *root, const char *folder, const char *nam
     return count;
 }
 
-/* The number behind a word at the begin of a line: "inactive_file 4096", "MemAvailable:  12 kB". */
+/* The number after a word at the start of a line: "inactive_file 4096", "MemAvailable:  12 kB". */
 static bool read_named(const char *root, const char *folder, const char *name, const char *word, uint64_t *number)
 {
     FILE *file = open_file(root, folder, name);
@@ -123,7 +123,7 @@ static void look_at_v1_cpu(struct tm_machine *machine, const char *root, const c
 {
     uint64_t quota, period;
 
-    if (read_numbers(root, folder, "cpu.cfs_quota_us", &quota, 1) == 1 && /* "-1" is no number: no limit */
+    if (read_numbers(root, folder, "cpu.cfs_quota_us", &quota, 1) == 1 && /* "-1" is not a number: no limit */
         read_numbers(root, folder, "cpu.cfs_period_us", &period, 1) == 1)
         lower_cores(machine, quota, period);
 }
@@ -209,7 +209,7 @@ static bool read_variable(const char *name, uint64_t *number)
     return at && tm_take_digits(&at, number) && *at == '\0' && *number > 0;
 }
 
-/* Memory is told in MiB (https://slurm.schedmd.com/sbatch.html). */
+/* Memory is reported in MiB (https://slurm.schedmd.com/sbatch.html). */
 static void look_at_slurm(struct tm_machine *machine)
 {
     uint64_t cpus, mib;
@@ -449,7 +449,7 @@ static int start(struct pool *pool, const struct kept_signals *kept, struct slot
     return 0;
 }
 
-/* Keep the begin of what it says; the rest goes nowhere, a piece at a time: who never stops is stopped when its time is
+/* Keep the start of what it says; the rest goes nowhere, a piece at a time: who never stops is stopped when its time is
  * up.  At its end the pipe is closed. */
 static void listen_to(struct slot *slot)
 {
@@ -549,7 +549,7 @@ static void wait_for_news(struct pool *pool)
     (void)ppoll(pool->polled, count, left < 0 ? NULL : &timeout, &pool->before);
 }
 
-/* What has ended is told. */
+/* What has ended is reported. */
 static tm_status take_news(struct pool *pool, bool is_told)
 {
     const int64_t now = now_ms();

@@ -4,8 +4,8 @@
 
 #include "pipeline/run.h"
 
-/* A pool of processes, one for each piece of work, made by fork: what one of them does to itself, a crash included, is an
- * outcome and nothing more.  They end with the driver, however that ends. */
+/* A pool of processes, one for each piece of work, made by fork: what one of them does to itself, a crash included, is
+ * an outcome and nothing more.  They end with the driver, however that ends. */
 
 enum tm_outcome_kind { TM_OUTCOME_EXIT, TM_OUTCOME_SIGNAL, TM_OUTCOME_TIME };
 
@@ -34,13 +34,13 @@ struct tm_work {
  * errors: those of ended; TM_ERR_LIMIT where no process can be made at all */
 tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
 
-/* How many bytes of data a process of the pool may have on top of those that it begins with. */
+/* How many bytes of data a process of the pool may have on top of those that it starts with. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
 
 enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
 
-/* How many at once: what was asked for, or as many as there are cores (affinity, SLURM_CPUS_PER_TASK, cgroup) and memory
- * (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU) for, each taking --memory and 48 MiB; at least 1.
+/* How many at once: what was requested, or as many as there are cores (affinity, SLURM_CPUS_PER_TASK, cgroup) and
+ * memory (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU) for, each taking --memory and 48 MiB; at least 1.
  * in:     wanted  0 = auto; is_forced  take it though memory is too small
  * errors: TM_ERR_USAGE  more than memory is for: with what would fit */
 tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs);

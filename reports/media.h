@@ -21,14 +21,14 @@ enum { TM_TEXT_COLUMNS = 100 };
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
 tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* Print a clean text (tm_format_text) in lines of at most TM_TEXT_COLUMNS columns, from the column `indent` on, where the
- * cursor is. */
+/* Print a clean text (tm_format_text) in lines of at most TM_TEXT_COLUMNS columns, from the column `indent` on, where
+ * the cursor is. */
 void tm_text_put_wrapped(FILE *to, const char *text, int indent);
 
 struct tm_sheet_source;
 
-/* Print the sheets of a source as one table.  No line is wider than `columns`: columns at the end are dropped where names
- * would be cut too far; with `keeps_all` none is, and lines are as wide as they have to be.
+/* Print the sheets of a source as one table.  No line is wider than `columns`: columns at the end are dropped where
+ * names would be cut too far; with `keeps_all` none is, and lines are as wide as they have to be.
  * out:    left_out  titles of what was dropped; TM_NOTE_BYTES
  * errors: TM_ERR_LIMIT no memory */
 tm_status tm_text_put_sheets(struct tm_run *run, const struct tm_sheet_source *source, int columns, bool keeps_all,
@@ -47,8 +47,8 @@ enum { TM_MARKDOWN_BYTES_MOST = 60000 };
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
 tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* A night in short, for a pull request or a chat: what failed first, then what cannot be judged or has no report; what
- * passed is folded.  At most TM_MARKDOWN_BYTES_MOST bytes: what there is no room for is counted.
+/* A night in short, for a pull request or a chat: what failed first, then what cannot be assessed or has no report;
+ * what passed is folded.  At most TM_MARKDOWN_BYTES_MOST bytes: what there is no room for is counted.
  * in:     gates  as tm_nightly_gates fills it
  *         title  NULL = none
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT */
@@ -56,7 +56,7 @@ tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *g
                                     FILE *to) TM_MUST_USE;
 
 /* Markdown as GitHub renders it, into a buffer of fixed size.  Texts of a trace enter here only.  What Markdown or its
- * reader would act on stands in inline code: nothing opens HTML, a link, an image, a formula, mentions a person
+ * reader would act on is in inline code: nothing opens HTML, a link, an image, a formula, mentions a person
  * (@name), refers to an issue (#12), a commit or a pull request, or breaks a table.  Characters that are not seen are
  * made visible.
  * source: GitHub Flavored Markdown 0.29, and what GitHub and GitLab link in comments */
@@ -91,7 +91,7 @@ void tm_mdw_html(struct tm_mdw *w, const char *text);
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
 tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* Write index.html: the parts of a trace, where each lies in time, and how to open them.  It needs nothing else, no
+/* Write index.html: the parts of a trace, where each is in time, and how to open them.  It needs nothing else, no
  * network and no script; its links lead to the parts beside it.
  * in:     doc  a list of parts (schemas/split.schema.json)
  * out:    to   UTF-8; the same bytes for the same list
@@ -101,7 +101,7 @@ tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE
 /* More pages are not made: libharu holds the document in memory.  The last page says so. */
 enum { TM_PDF_PAGES = 60 };
 
-/* Write report.pdf: a first page that stands alone, the contents, the sections of reports/content.  The same summary
+/* Write report.pdf: a first page that is alone, the contents, the sections of reports/content.  The same summary
  * gives the same bytes; SOURCE_DATE_EPOCH, where it is set, is the date of the document, which has none otherwise.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   a PDF file with its fonts; characters that they lack are written as escapes (\u4e2d)
@@ -127,8 +127,8 @@ enum { TM_CSV_KEY_BYTES = 96 };
 
 /* The headings of columns, as a data frame wants them: [a-z0-9_], unique in the table, with the unit.  Each is the last
  * part of the column's path in the summary: "total_ps", "share_pct".  Where two columns have the same last part they
- * are told by their whole paths; a figure whose path does not say its unit gets it at the end: "compute" of times is
- * "compute_ps". */
+ * are identified by their whole paths; a figure whose path does not say its unit gets it at the end: "compute" of times
+ * is "compute_ps". */
 void tm_csv_keys(char (*out)[TM_CSV_KEY_BYTES], const struct tm_table *table);
 
 /* A single table as CSV.  Whether it could be written, ferror() tells. */

@@ -130,7 +130,7 @@ static void print(struct check *c, const struct tm_doc *doc)
 
 /* --- the verb --- */
 
-/* True if every gate could be judged, or need not be.  Those of a partial input are judged where
+/* True if every gate could be assessed, or need not be.  Those of a partial input are assessed where
  * they allow it. */
 static bool is_judged(const struct tm_value *result)
 {
@@ -170,7 +170,7 @@ static tm_status judge(struct check *c, struct tm_doc *doc)
     return failed ? TM_GATE : is_judged(tm_doc_root(doc)) ? TM_OK : TM_PARTIAL;
 }
 
-/* Gates of a run that is not whole pass for those of a whole one once they lie in a file. */
+/* Gates of a run that is not whole pass for those of a whole one once they are in a file. */
 static void warn_of_init(const struct tm_value *summary)
 {
     if (tm_is(tm_path(summary, "input.partial")))

@@ -11,8 +11,8 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* Each stands in the file of its name, those of a batch in pipeline/nightly, those that print the list here.  They are declared here, since nobody else
- * calls one of them by its name. */
+/* Each is in the file of its name, those of a batch in pipeline/nightly, those that print the list here.  They are
+ * declared here, since nobody else calls one of them by its name. */
 extern const struct tm_verb tm_report_verb, tm_brief_verb, tm_show_verb, tm_query_verb, tm_schema_verb, tm_mcp_verb,
     tm_skill_verb, tm_inspect_verb, tm_convert_verb, tm_split_verb, tm_compare_verb, tm_scaling_verb, tm_check_verb,
     tm_batch_verb, tm_batch_scan_verb, tm_batch_run_verb, tm_batch_merge_verb, tm_batch_submit_verb,
@@ -93,7 +93,7 @@ const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const c
 }
 
 /* Help for people and the manual page, both made from the tables of verbs and options.
- * roff: man(7) macros only, every text escaped in one place (roff_text). */
+ * roff: man(7) macros only, every string escaped in one place (roff_text). */
 
 enum { WIDTH = 96, OPTION_COLUMN = 33, VERB_COLUMN = 16 };
 
@@ -469,7 +469,7 @@ static void help_manual(FILE *to)
 }
 
 /* Completions for bash, zsh and fish, made from the tables of verbs and options.  Names and words
- * of the tables are letters, digits, '-' and ','; help texts are quoted where a shell would look
+ * of the tables are letters, digits, '-' and ','; help strings are quoted where a shell would look
  * into them. */
 
 static bool is_listed(const struct tm_verb *verb)
@@ -500,7 +500,7 @@ static void print_verbs(FILE *to)
     }
 }
 
-/* The second words of the verbs that begin with this one, with something between them; nothing where there are none. */
+/* The second words of the verbs that start with this one, with something between them; nothing if there are none. */
 static void print_actions(FILE *to, const struct tm_verb *verb, const char *separator)
 {
     const char *before = "";
@@ -756,7 +756,7 @@ static void print_fish_action(FILE *to, const struct tm_verb *verb)
         print_actions(to, verb, " ");
 }
 
-/* Those of one word stand in one list, the others each in a block of their own. */
+/* Those of one word are in one list, the others each in their own block. */
 static void print_fish_verbs(FILE *to, const struct tm_option *option)
 {
     const char *before = "";
@@ -843,7 +843,7 @@ static void print_fish(FILE *to)
         print_fish_option(to, &tm_option_table[i]);
 }
 
-/* Completions.  out: false where there is no such shell */
+/* Completions.  out: false if there is no such shell */
 static bool help_completions(const char *shell, FILE *to)
 {
     static const struct {

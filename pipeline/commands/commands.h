@@ -15,15 +15,15 @@
 
 /* What a verb does: called once, with the run ready (ledger, spill folder, progress) and the options
  * read.
- * errors: the status is the exit status; what failed stands in run->error, main prints it */
+ * errors: the status is the exit status; what failed is in run->error, main prints it */
 typedef tm_status tm_command(struct tm_run *run, const struct tm_options *options);
 
 enum tm_verb_flag {
     TM_VERB_HIDDEN = 1,   /* in no list: for packagers */
     TM_VERB_SPILLS = 2,   /* needs a folder for spill files */
-    TM_VERB_PRINTS = 4,   /* writes to stdout only: a reader that went away is no failure */
+    TM_VERB_PRINTS = 4,   /* writes to stdout only: a reader that went away is not a failure */
     TM_VERB_TRACES = 16,  /* writes traces, not figures: for messages */
-    TM_VERB_GROUPS = 32,  /* "--" stands between groups of operands */
+    TM_VERB_GROUPS = 32,  /* "--" is between groups of operands */
     TM_VERB_NO_CONFIG = 8 /* works whatever the environment and the configuration file say */
 };
 
@@ -46,7 +46,7 @@ extern const size_t tm_verb_count;
 
 const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is none */
 
-/* The verb that words begin with: the longest, of one word or two.
+/* The verb that words start with: the longest, of one word or two.
  * out: used  how many of the words are its name */
 const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t *used);
 
@@ -54,7 +54,7 @@ const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t 
  * is near. */
 const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed);
 
-/* Texts made from the tables of verbs and options.  Write errors stay in the stream. */
+/* Strings made from the tables of verbs and options.  Write errors stay in the stream. */
 void tm_help_overview(FILE *to); /* the verbs, exit statuses */
 
 /* What `inspect` has found, as a tree of values: schema "tracemill.inspect", run, files, environment, coverage, unused,
@@ -76,7 +76,8 @@ struct tm_report_taker {
 /* Analyze the inputs and write the report into a folder: what `report` does, and a worker of a batch.
  * in:     options  output  the folder; NULL = NAME.report in the working folder
  *         taker    NULL = nobody
- * errors: TM_PARTIAL  written, of an input that is damaged or truncated; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
+ * errors: TM_PARTIAL  written, of an input that is damaged or truncated; as of tm_analyze; TM_ERR_OUTPUT; of the
+ * taker */
 tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, const struct tm_report_taker *taker);
 
 /* Where a part ends: before it would pass its limits, and at the borders that --by tells.  docs/convert.md, "Parts" */
@@ -88,11 +89,11 @@ struct tm_split_borders {
     const struct tm_steps *steps;
     int64_t offset_ps; /* of its clock */
     int64_t first_ps;  /* its first event, on the output's clock */
-    uint64_t begun;    /* steps that begin before or at the present part's begin */
+    uint64_t begun;    /* steps that start before or at the present part's start */
     int64_t border_ps; /* the next one; INT64_MAX = none */
     /* the part */
     bool is_fresh;            /* nothing was asked of it */
-    uint64_t counters_before; /* that stand at its start */
+    uint64_t counters_before; /* that are at its start */
 };
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
@@ -105,7 +106,7 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
                            size_t open_spans, int64_t time_ps);
 
 /* The part that was written ends there, on the output's clock; INT64_MAX: it is the host's last one.
- * out:    *first, *count  the steps that it has a part of: a step ends where the next one begins */
+ * out:    *first, *count  the steps that it has a part of: a step ends where the next one starts */
 tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first, uint64_t *count);
 
 /* The folder that parts go to. */

@@ -46,7 +46,7 @@ static void print_row(const char *id, const char *good, const char *bad, const c
     (void)printf("%-20s %-10s %-10s %-6s %s\n", id, good, bad, unit, clean);
 }
 
-/* "> 80"; "-" where there is no limit. */
+/* "> 80"; "-" if there is no limit. */
 static void tell_limit(char out[VALUE_BYTES], bool is_set, const char *sign, double limit)
 {
     char number[TM_FORMAT_BYTES];

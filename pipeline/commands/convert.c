@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `convert`: a run into one file, in another format.  The file's ending tells which. */
+/* `convert`: a run into one file, in another format.  The file's ending says which. */
 #include "pipeline/engine/conversion.h"
 
 #include <stdio.h>

@@ -32,8 +32,8 @@ static bool is_plain(uint32_t code, bool first)
     return !tm_utf8_is_hidden(code) && code != '%' && code != '/' && code != '\\' && !(first && code == '-');
 }
 
-/* What is not seen, and what a terminal or a script could stumble over, becomes %XX, and '%' itself as well, so that two
- * names never become one.
+/* What is not seen, and what a terminal or a script could stumble over, becomes %XX, and '%' itself as well, so that
+ * two names never become one.
  * out: false  not all of it fits into the room */
 static bool clean_name(char *out, size_t room, const char *name, size_t length)
 {
@@ -62,8 +62,8 @@ static bool clean_name(char *out, size_t room, const char *name, size_t length)
     return at == length;
 }
 
-/* The name for the copy.  One that is longer than a name may be keeps its begin and its ending, and has a hash of the whole
- * between them. */
+/* The name for the copy.  One that is longer than a name may be keeps its start and its ending, and has a hash of the
+ * whole between them. */
 static void name_copy(char out[NAME_BYTES], const struct tm_found_file *file)
 {
     size_t length;
@@ -164,7 +164,7 @@ static void check_original(const struct original *o)
 {
     char name[TM_FOUND_NAME_BYTES + 3];
 
-    if (o->member) /* the archive was looked at */
+    if (o->member) /* the archive was examined */
         return;
     (void)snprintf(name, sizeof(name), "'%s'", o->name);
     tm_unchanged_check(o->opened, o->fd, false, o->run, name);

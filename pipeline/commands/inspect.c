@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shows what is in a trace: files, hosts, devices, lines, classes, names, what is damaged, and what to change in the
  * way of profiling.  Reads the inputs as `report` does up to the survey, which counts events by their sort, so that
- * every record is looked at once. */
+ * every record is examined once. */
 #include "pipeline/commands/commands.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 enum { TEXTS_MOST = 3 };
 
-/* What is advised: texts may begin with the runs that they are for (reports/findings/findings.h), and the first that
+/* What is advised: strings may start with the runs that they are for (reports/findings/findings.h), and the first that
  * is for this run holds. */
 struct advice {
     const char *id;
@@ -327,12 +327,12 @@ void tm_inspect_advise(struct tm_value *found)
         advise(found, list, &warned);
 }
 
-/* What `inspect` has found, for people.  Texts of the trace are made visible; they come last on their line, or are cut,
- * because their width on a terminal is not known. */
+/* What `inspect` has found, for people.  Strings of the trace are made visible; they come last on their line, or are
+ * cut, because their width on a terminal is not known. */
 
 enum { VISIBLE_BYTES = 1024, PLANE_CHARS = 28, LINE_CHARS = 60, NAME_CHARS = 72, CUT_BYTES = 4 * NAME_CHARS + 8 };
 
-/* A text of the trace, cut in the middle and filled up to `width` characters (0 = not filled). */
+/* A string of the trace, cut in the middle and filled up to `width` characters (0 = not filled). */
 static void print_text(FILE *to, const char *text, size_t most, size_t width)
 {
     char visible[VISIBLE_BYTES], cut[CUT_BYTES];

@@ -341,7 +341,7 @@ static bool gather(struct server *s, int out, int err, size_t *out_used, size_t 
     return true;
 }
 
-/* Cut a text inside which a character may have been cut. */
+/* Cut a string inside which a character may have been cut. */
 static void end_text(char *text, size_t used, size_t most)
 {
     while (used == most && used && ((unsigned char)text[used - 1] & 0xc0) == 0x80)

@@ -33,7 +33,7 @@ struct scaling {
     size_t count; /* of points */
 };
 
-/* N of "N=PATH"; 0 where the label is no number. */
+/* N of "N=PATH"; 0 where the label is not a number. */
 static uint32_t said_devices(const struct tm_run_operand *operand)
 {
     const char *at = operand->label;
@@ -73,7 +73,7 @@ static void order_runs(struct scaling *s)
         s->runs[i] = study->runs[s->order[i].number];
 }
 
-/* By a word that the user gave to one of the runs; a number is no word. */
+/* By a word that the user gave to one of the runs; a number is not a word. */
 static void label_point(const struct scaling *s, struct point *point, uint32_t devices)
 {
     (void)snprintf(point->label, sizeof(point->label), "%u device%s", devices, tm_format_plural(devices));

@@ -40,7 +40,7 @@ struct tm_split_parts {
     struct tm_written part;
 };
 
-/* When a part is full.  Steps are looked at one after the other, as parts go on: no memory beside the trace's. */
+/* When a part is full.  Steps are examined one after the other, as parts go on: no memory beside the trace's. */
 
 enum {
     END_BYTES = 64,   /* at most, what ends a slice that is open */
@@ -69,7 +69,7 @@ static int64_t output_time(const struct tm_split_borders *b, int64_t ps)
 
 /* --- steps --- */
 
-/* When a step begins, on the output's clock.  out: INT64_MAX where there is no such step */
+/* When a step starts, on the output's clock.  out: INT64_MAX if there is no such step */
 static int64_t step_begin(struct tm_split_borders *b, uint64_t ordinal)
 {
     const struct tm_step_mark *mark;
@@ -97,7 +97,7 @@ static int64_t next_border(struct tm_split_borders *b, int64_t time_ps)
     }
     if (o->by != TM_BY_STEP)
         return INT64_MAX;
-    /* Of steps that have begun, the next whole number of parts. */
+    /* Of steps that have started, the next integer of parts. */
     ordinal = b->begun ? (b->begun - 1) / o->by_steps : 0;
     if (__builtin_mul_overflow(ordinal + 1, o->by_steps, &ordinal))
         return INT64_MAX;
@@ -150,7 +150,7 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
         b->is_fresh = false;
         b->counters_before = counts->counters;
     }
-    /* What stands at its begin is no reason to end it: parts would be empty for ever. */
+    /* What is at its start is no reason to end it: parts would be empty for ever. */
     if (tm_failed(b->run) || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
         return false;
     if (time_ps >= b->border_ps)
@@ -179,7 +179,7 @@ tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps,
 }
 
 /* What may be written over.  An older index is known by its first lines, and read line by line: it is one of ours, so
- * each part stands on a line of its own.  Only names that parts can have are ever removed. */
+ * each part is on its own line.  Only names that parts can have are ever removed. */
 
 enum { LINE_BYTES = 4096, PATH_BYTES = 8192 };
 
@@ -401,7 +401,7 @@ static void close_writer(struct tm_split_parts *p)
     p->file = NULL;
 }
 
-/* in: device  of the host; TM_NONE = what lies on none; looked at where parts are by device */
+/* in: device  of the host; TM_NONE = what is on none; looked at where parts are by device */
 static void begin_part_list(struct tm_split_parts *p, const struct tm_trace *trace, uint32_t device)
 {
     struct tm_written *part = &p->part;
@@ -432,7 +432,7 @@ static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t devic
     close_part(p, tm_exporter_counts(p->out.exporter), INT64_MAX);
 }
 
-/* in: has_device  only what lies on that device of each host; TM_NONE = on none */
+/* in: has_device  only what is on that device of each host; TM_NONE = on none */
 static void write_hosts(struct tm_split_parts *p, bool has_device, uint32_t device, uint32_t *most_devices)
 {
     open_writer(p, has_device, device);

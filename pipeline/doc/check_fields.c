@@ -4,7 +4,7 @@
 
 /* clang-format off */
 
-/* A gate that was judged has a figure; of the others it is known why they were not. */
+/* A gate that was assessed has a figure; of the others it is known why they were not. */
 static const char gate_rule[] =
     "\"allOf\": [{\"if\": {\"properties\": {\"status\": {\"enum\": [\"passed\", \"failed\"]}}}, "
     "\"then\": {\"properties\": {\"value\": {\"type\": \"number\"}, \"value_text\": {\"type\": \"string\"}}}, "

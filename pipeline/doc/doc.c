@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary as a tree.  Values lie in blocks that double in size and never move, so a pointer to
+/* The summary as a tree.  Values are in blocks that double in size and never move, so a pointer to
  * a value stays good and an array of n numbers takes 16 n bytes and no list of pointers.  Keys and
  * reasons, which repeat in every row of a table, are stored once and compared by address.  All of
  * it is in an arena of the account `model` and within its share. */
@@ -22,11 +22,11 @@
 enum {
     CHUNK_BYTES = 64 << 10,
     BLOCK_FIRST = 4,   /* values of the first block of a container; the next has twice as many */
-    BLOCKS_INSIDE = 3, /* blocks whose addresses lie in the container: 28 values */
+    BLOCKS_INSIDE = 3, /* blocks whose addresses are in the container: 28 values */
     BLOCKS_MOST = 30,
     HASHED_FROM = 32,     /* objects with more members get a table */
     DEPTH_MOST = 64,      /* containers in one another: printing goes down by recursion */
-    PRINTED_BYTES = 1024, /* of a text that is made by a format */
+    PRINTED_BYTES = 1024, /* of a string that is made by a format */
 };
 
 struct container;
@@ -185,7 +185,7 @@ static uint32_t hash_text(const struct tm_doc *doc, const char *text)
     return (uint32_t)(tm_hash_text(text, strlen(text), doc->seed) >> 32);
 }
 
-/* The stored copy of a text, or NULL. */
+/* The stored copy of a string, or NULL. */
 static const char *known_word(const struct tm_doc *doc, const char *text)
 {
     if (!doc->words)
@@ -195,7 +195,7 @@ static const char *known_word(const struct tm_doc *doc, const char *text)
     return word ? word->text : NULL;
 }
 
-/* Copy any bytes as valid UTF-8: each byte that begins no sequence becomes U+FFFD, and so does NUL,
+/* Copy any bytes as valid UTF-8: each byte that starts no sequence becomes U+FFFD, and so does NUL,
  * which would cut the text for its readers.  `to` NULL: only measures. */
 static size_t copy_valid(char *to, const char *text, size_t length)
 {
@@ -208,7 +208,7 @@ static size_t copy_valid(char *to, const char *text, size_t length)
 
         if (length - i >= sizeof(eight)) {
             memcpy(&eight, text + i, sizeof(eight));
-            if (tm_utf8_is_plain(eight)) { /* nearly all of nearly all texts */
+            if (tm_utf8_is_plain(eight)) { /* nearly all of nearly all strings */
                 if (to)
                     memcpy(to + used, &eight, sizeof(eight));
                 used += sizeof(eight);
@@ -277,7 +277,7 @@ static struct container *any_inside_of(const struct tm_value *v)
     return v && (v->type == TM_ARRAY || v->type == TM_OBJECT) ? v->as.container : NULL;
 }
 
-/* Which block holds a value, and where in it: block b begins at value BLOCK_FIRST * (2^b - 1). */
+/* Which block holds a value, and where in it: block b starts at value BLOCK_FIRST * (2^b - 1). */
 static struct block *block_of(const struct container *c, size_t index, size_t *in_block)
 {
     const uint64_t shifted = index + BLOCK_FIRST;

@@ -25,7 +25,7 @@ void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
 struct tm_run *tm_doc_run(const struct tm_doc *doc);    /* that it was made with */
 struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
 
-/* Add a member to an object (key) or an element to an array (key NULL).  Texts and keys are copied.  A key
+/* Add a member to an object (key) or an element to an array (key NULL).  Strings and keys are copied.  A key
  * that already exists is replaced in its place.  When memory ends, the failure is remembered in run->error
  * and the result is a value that swallows further calls: check tm_doc_status once, at the end. */
 struct tm_value *tm_add_object(struct tm_value *to, const char *key);
@@ -38,7 +38,7 @@ void tm_add_string(struct tm_value *to, const char *key, const char *text);
 void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...) TM_PRINTF(3, 4); /* up to 1 KiB */
 void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length);            /* any bytes; made
                                                                valid UTF-8 (U+FFFD) when it goes in */
-/* A text of any bytes, or where it is NULL or "" null with that reason. */
+/* A string of any bytes, or where it is NULL or "" null with that reason. */
 void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why);
 void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and
                                      printed as member "why": {key: reason} of the same object */
@@ -48,9 +48,9 @@ void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why:
 void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length);
 tm_status tm_doc_status(const struct tm_doc *doc);
 
-/* A member for adding to it; NULL where there is none. */
+/* A member for adding to it; NULL if there is none. */
 struct tm_value *tm_member(struct tm_value *object, const char *key);
-/* The member of an object, or the element of an array, of that number; NULL where there is none. */
+/* The member of an object, or the element of an array, of that number; NULL if there is none. */
 struct tm_value *tm_element(struct tm_value *container, size_t index);
 
 /* Reading.  Every function tolerates NULL and the wrong type (NULL, 0, "" or false). */
@@ -77,30 +77,31 @@ const struct tm_value *tm_path(const struct tm_value *from, const char *path);
  * that read back the same, ends with a newline. */
 tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd);
 
-/* A value as a line of its own, with blanks after ':' and ',' and no others: for JSON Lines.  Whether it could be
+/* A value as its own line, with blanks after ':' and ',' and no others: for JSON Lines.  Whether it could be
  * written, ferror() tells. */
 void tm_value_print_line(const struct tm_value *value, FILE *to);
 
-/* The same, with a list that is made while it is printed: in place of the empty array that the member `list` is stand the
- * values that `next` gives, each on a line of its own, until it gives NULL. */
+/* The same, with a list that is made while it is printed: in place of the empty array that the member `list` is stand
+ * the values that `next` gives, each on its own line, until it gives NULL. */
 typedef const struct tm_value *tm_next_value(void *of);
 void tm_value_print_rows(const struct tm_value *value, const char *list, tm_next_value *next, void *of, FILE *to);
 
 /* Add a copy of a value and of all below it as a member (key) or an element (key NULL); nulls keep their reasons.
- * in:     to    not below `from`; of the same document or another; what there is no room for: see tm_doc_status of its own
+ * in:     to    not below `from`; of the same document or another; what there is no room for: see tm_doc_status of its
+ * own
  *         from  NULL = a null without a reason */
 void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *from);
 
 /* A document that was printed by tm_doc_print, or any other JSON, back as a tree; printed again it
  * has the same bytes. Nulls get their reasons from the member "why" of their object, which goes
  * away if it holds nothing else.  Whole numbers of 64 bits are integers, others doubles, and those
- * past a double null.  Of members of one key the last one counts.  Any bytes may come: texts are
+ * past a double null.  Of members of one key the last one counts.  Any bytes may come: strings are
  * made valid UTF-8, nesting and size are limited, and nothing is held but the tree.
  *
  * in:     bytes  length of them; name  of the file, for messages
  * out:    to     gets the members of the object that the text is
- * errors: TM_ERR_INPUT with the byte where it is no JSON, or no object; TM_ERR_LIMIT past
- * TM_DOC_BYTES_MOST bytes, TM_DOC_DEPTH_MOST levels or TM_DOC_TEXT_MOST bytes of a text, or when
+ * errors: TM_ERR_INPUT with the byte where it is not JSON, or no object; TM_ERR_LIMIT past
+ * TM_DOC_BYTES_MOST bytes, TM_DOC_DEPTH_MOST levels or TM_DOC_TEXT_MOST bytes of a string, or when
  * memory ends */
 enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20, TM_DOC_TEXT_MOST = 1 << 20 };
 
@@ -117,9 +118,9 @@ struct cJSON;
 
 /* A small JSON text that a user wrote, as the tree of cJSON.
  * in:     length  of the text; behind its value there may be blanks only
- *         act     begins the messages: "use thresholds of"; name  of the file
+ *         act     starts the messages: "use thresholds of"; name  of the file
  * owns:   the caller; cJSON_Delete
- * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is no JSON; TM_ERR_LIMIT without memory, which
+ * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is not JSON; TM_ERR_LIMIT without memory, which
  *         cJSON cannot distinguish from an error */
 struct cJSON *tm_json_parse(const char *text, size_t length, const char *act, const char *name,
                             struct tm_error *error) TM_MUST_USE;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* The fields of a document: each is declared once, with what its value is, what people call it and what it means.  From
- * these tables come schemas/NAME.schema.json and the page for people beside it (`make schemas`), the units of gates, the
- * kinds and titles of columns, and which texts are names that --redact replaces.
+ * these tables come schemas/NAME.schema.json and the page for people beside it (`make schemas`), the units of gates,
+ * the kinds and titles of columns, and which strings are names that --redact replaces.
  *
  *     static const struct tm_doc_field pauses[] = {
  *         { "below_ps", TM_DOC_TIME, .title = "Shorter than" },
@@ -17,14 +17,14 @@
  *
  * To add a figure: 1. a member of a row and its line in the row's table, the fold and the tm_add_* of the report, in a
  * file of stages/figures; 2. its line here, in the table of its object (summary_*fields.c), and `make schemas`; 3. its
- * column in reports/content, where a report shows it, and its row in reports/content/terms.c, if its help is to be shown
- * there. */
+ * column in reports/content, where a report shows it, and its row in reports/content/terms.c, if its help is to be
+ * shown there. */
 enum tm_doc_kind {
     TM_DOC_NONE,
     TM_DOC_OBJECT, /* of the fields `fields` */
     TM_DOC_BOOL,
 
-    /* Texts. */
+    /* Strings. */
     TM_DOC_WORD,      /* a short text of the program: one of `words`, where they are listed */
     TM_DOC_TERM,      /* the same; reports have other words for it */
     TM_DOC_CAUSE,     /* of idle time */
@@ -36,17 +36,17 @@ enum tm_doc_kind {
     TM_DOC_PATH,      /* of a file, of a scope */
     TM_DOC_SOURCE,    /* of a column, not of a field: of step borders */
     TM_DOC_LINK,  /* likewise: the path of a file below the document's folder, to which the first cell of the row leads
-                       * where the medium has links; there it is no column of its own, nor on paper */
-    TM_DOC_VALUE, /* a text or a number */
+                       * where the medium has links; there it is not a column of its own, nor on paper */
+    TM_DOC_VALUE, /* a string or a number */
 
     /* Numbers. */
     TM_DOC_TIME,    /* a length of time in picoseconds, not negative */
-    TM_DOC_MOMENT,  /* a point in time, in picoseconds after the host's origin; an event may lie before it */
+    TM_DOC_MOMENT,  /* a point in time, in picoseconds after the host's origin; an event may be before it */
     TM_DOC_DATE,    /* nanoseconds since 1970 */
     TM_DOC_NS,      /* nanoseconds, not negative: of the clock of a trace that was written */
     TM_DOC_US,      /* microseconds, as Chrome traces count */
     TM_DOC_COUNT,   /* whole, not negative */
-    TM_DOC_INTEGER, /* whole: a number that names something, or of the unit that stands beside it */
+    TM_DOC_INTEGER, /* whole: a number that names something, or of the unit that is beside it */
     TM_DOC_BYTES,
     TM_DOC_RATE, /* bytes per second */
     TM_DOC_FLOPS,
@@ -70,9 +70,9 @@ enum {
     TM_DOC_OF_NULLS = 1 << 11, /* elements of the list, or members of the map, may be null */
     TM_DOC_OPTIONAL = 1 << 12, /* may be missing */
     TM_DOC_FRACTION = 1 << 13, /* may have a fraction, or be larger than 64 bits hold */
-    TM_DOC_FILLED = 1 << 14,   /* a text that is not empty */
+    TM_DOC_FILLED = 1 << 14,   /* a string that is not empty */
     TM_DOC_UNIQUE = 1 << 15,   /* no element is in the list twice */
-    TM_DOC_OWN = 1 << 16,      /* a text in which no name can be: --redact leaves it */
+    TM_DOC_OWN = 1 << 16,      /* a string in which no name can be: --redact leaves it */
     TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
     TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
     TM_DOC_ADDS = 1 << 19,         /* of rows without a `rest`: what is left out of a list adds up in it */
@@ -86,8 +86,8 @@ struct tm_doc_field {
     const char *help;  /* what it is, in sentences: schemas, pages and reports tell it; NULL = the title does */
     const char *words; /* "a|b|c"; NULL = any */
     const struct tm_doc_field *fields;
-    double least, most;  /* of a number, the length of a text, or elements of a list; 0 = any */
-    const char *pattern; /* of a text, or of the names in a map: a regular expression */
+    double least, most;  /* of a number, the length of a string, or elements of a list; 0 = any */
+    const char *pattern; /* of a string, or of the names in a map: a regular expression */
     const char *rule;    /* more members for the schema of the object, in JSON */
     const char
         *whole; /* of a list of the longest ones: the field beside it that counts all of them, and after '|' that of
@@ -98,7 +98,7 @@ struct tm_doc_field {
 #define TM_DOC_CAUSES "device_wait|launch|compile|input|sync|gc|profiler|host|unrecorded"
 #define TM_DOC_DIRECTIONS "h2d|d2h|p2p|d2d|other"
 
-/* A document and the texts of its schema and page. */
+/* A document and the strings of its schema and page. */
 struct tm_doc_schema {
     const char *name;        /* "summary": schemas/summary.schema.json */
     const char *title;       /* of the schema */
@@ -154,7 +154,7 @@ void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length);
 void tm_doc_enter_piece(struct tm_doc_place *place, const char *piece, size_t length);
 
 /* The place at the end of a path, as tm_path has it.
- * in: fields  where the path begins
+ * in: fields  where the path starts
  * out: false: it leads nowhere */
 bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path);
 
@@ -165,7 +165,7 @@ bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 const struct tm_doc_field *tm_doc_walk(struct tm_doc_place *place, const char *path);
 
 /* The field by its path, as tm_path has it: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
- * in: fields  where the path begins */
+ * in: fields  where the path starts */
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path);
 
 /* Tables that one file has and another one uses. */
@@ -192,7 +192,7 @@ extern const struct tm_doc_field tm_doc_fallback[];
 extern const struct tm_doc_field tm_doc_rest[];
 extern const struct tm_doc_field tm_doc_place[];
 
-/* In all documents: what wrote them, what the user says of them, where a finding can be looked at. */
+/* In all documents: what wrote them, what the user says of them, where a finding can be examined. */
 extern const struct tm_doc_field tm_doc_tool[];
 extern const struct tm_doc_field tm_doc_report[];
 extern const struct tm_doc_field tm_doc_where[];

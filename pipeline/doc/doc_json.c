@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tree of values as JSON (RFC 8259), written through one buffer.  Texts in the tree are valid
+/* A tree of values as JSON (RFC 8259), written through one buffer.  Strings in the tree are valid
  * UTF-8 already. */
 #include "pipeline/doc/doc.h"
 
@@ -48,7 +48,7 @@ static int64_t position(const struct reading *r)
     return (int64_t)(r->passed - (uint64_t)(r->end - r->at));
 }
 
-/* After a failure there is nothing more to read, so that what has begun ends soon. */
+/* After a failure there is nothing more to read, so that what has started ends soon. */
 static void stop(struct reading *r)
 {
     r->end = r->at;
@@ -69,7 +69,7 @@ static void refuse_size(struct reading *r, const char *what, unsigned long long 
     stop(r);
 }
 
-/* Read on.  out: false at the end, and after a failure, which stands in run->error */
+/* Read on.  out: false at the end, and after a failure, which is in run->error */
 static bool fill(struct reading *r)
 {
     const size_t room = r->most < WINDOW_BYTES ? (size_t)r->most : WINDOW_BYTES;
@@ -122,7 +122,7 @@ static void expect(struct reading *r, char wanted, const char *otherwise)
         refuse(r, c == PAST_END ? "it is truncated" : otherwise);
 }
 
-/* --- texts --- */
+/* --- strings --- */
 
 static void append(struct reading *r, const char *bytes, size_t length)
 {
@@ -197,7 +197,7 @@ static uint32_t read_hex(struct reading *r)
     return code;
 }
 
-/* After "\u".  A first half that no second one follows stands alone, and what follows it is read by
+/* After "\u".  A first half that no second one follows is alone, and what follows it is read by
  * itself.  out: whether the backslash of another escape is passed already */
 static bool read_code(struct reading *r)
 {
@@ -226,7 +226,7 @@ static bool read_code(struct reading *r)
 /* After a backslash. */
 static void read_escape(struct reading *r)
 {
-    static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, what it stands for */
+    static const char named[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* pairs: letter, what it represents */
 
     do {
         const int c = look(r);
@@ -435,7 +435,7 @@ static struct tm_value *keep_reasons(struct tm_value *of)
     return why;
 }
 
-/* One reason: a text goes to the null that it is of. */
+/* One reason: a string goes to the null that it is of. */
 static void read_reason(struct reading *r, struct tm_value *of, struct tm_value **kept)
 {
     const struct tm_value *null_value = tm_member(of, r->text);
@@ -707,7 +707,7 @@ static void put_special(struct printer *p, uint32_t code)
     put(p, escape, tm_json_escape(escape, code));
 }
 
-/* Whether none of eight bytes is to be looked at: all stand for themselves in a text. */
+/* Whether none of eight bytes is to be examined: all represent themselves in a string. */
 static inline bool stand_for_themselves(const char *bytes)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), highest = 0x80 * ones;
@@ -908,7 +908,7 @@ tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
     return TM_OK;
 }
 
-/* --- small texts that a user wrote ---
+/* --- small strings that a user wrote ---
  * cJSON has one answer for a mistake in the text and for memory that ended: its allocator is asked which it was. */
 
 static bool memory_ended;

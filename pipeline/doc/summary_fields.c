@@ -5,7 +5,7 @@
 
 /* clang-format off */
 
-/* A figure without a value is not judged, and says why. */
+/* A figure without a value is not assessed, and says why. */
 static const char kpi_rule[] =
     "\"allOf\": [{\"if\": {\"properties\": {\"value\": {\"type\": \"null\"}}}, "
     "\"then\": {\"properties\": {\"band\": {\"const\": \"unknown\"}, "

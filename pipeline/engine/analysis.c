@@ -34,7 +34,7 @@
 #include "stages/resolve/classes.h"
 #include "stages/survey/survey.h"
 
-/* One host's file: open -> scan -> survey -> order -> resolve.  The verbs that need events begin here. */
+/* One host's file: open -> scan -> survey -> order -> resolve.  The verbs that need events start here. */
 
 struct tm_chosen_steps tm_host_steps(const struct tm_options *options)
 {
@@ -610,7 +610,7 @@ static void begin_summary(struct analysis *a)
     a->file_list = tm_add_array(input, "files");
 }
 
-/* Device memory profiles stand in the section of memory, also where no allocator told anything. */
+/* Device memory profiles are in the section of memory, also where no allocator told anything. */
 static void report_profiles(struct analysis *a)
 {
     struct tm_value *section = tm_member(a->root, "memory");
@@ -627,7 +627,7 @@ static void report_profiles(struct analysis *a)
     tm_device_profiles_report(a->profiles, section);
 }
 
-/* Without a trace only the first stage, which tells what was read, has something to say. */
+/* Without a trace only the first stage, which says what was read, has something to say. */
 static void report_stages(struct analysis *a)
 {
     const size_t count = a->inputs->host_count ? a->stage_count : 1;
@@ -672,7 +672,7 @@ static void place_files(struct analysis *a)
     tm_give(&a->run->budget, TM_ACCOUNT_MODEL, clocks, bytes);
 }
 
-/* Files of the run that could not be read stand among those that were. */
+/* Files of the run that could not be read are among those that were. */
 static void add_missing(struct analysis *a)
 {
     static const char why[] = "it was not read";
@@ -714,7 +714,7 @@ static void finish_summary(struct analysis *a)
         tm_add_string(warnings, NULL, a->warnings->text[i]);
     if (a->run->redactor)
         tm_redact_summary(a->run->redactor, a->summary);
-    if (tm_failed(a->run)) /* what is worked out of a summary takes it for complete */
+    if (tm_failed(a->run)) /* what is computed of a summary takes it for complete */
         return;
     tm_marks_add(a->run, a->root);
     tm_findings_add(a->run, a->root, &a->thresholds);
@@ -769,7 +769,8 @@ static void work(struct analysis *a)
         finish_summary(a);
 }
 
-/* in: inputs  of one host of a run, of which the partial is wanted alone, or the observer's; NULL = those of the options
+/* in: inputs  of one host of a run, of which the partial is wanted alone, or the observer's; NULL = those of the
+ * options
  */
 static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct tm_inputs *inputs,
                          struct tm_doc *summary, struct tm_partial_writer **partial, const struct tm_observer *observer)

@@ -35,7 +35,7 @@ struct tm_file_facts {
     bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: truncated or damaged */
 };
 
-/* Which of them are told where. */
+/* Which of them are reported where. */
 enum tm_facts_place { TM_FACTS_SUMMARY = 1, TM_FACTS_INSPECT = 2 };
 
 /* What tells a file from others: its XXH3-64.  in: input  all of it has been read */
@@ -72,7 +72,7 @@ void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level arg
 
 /* Facts of a host; of the first few hosts only.
  * in: path      of the file that it was read from
- *     is_only   else its name stands before the keys */
+ *     is_only   else its name is before the keys */
 void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
                              bool is_only);
 
@@ -89,7 +89,7 @@ tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const 
 struct tm_host_clock {
     int64_t base_ns;   /* what its clock read at its time 0; 0 = not told */
     int64_t first_ps;  /* its first event, after that */
-    int64_t offset_ps; /* where its time 0 lies on the clock of the output */
+    int64_t offset_ps; /* where its time 0 is on the clock of the output */
     bool is_noted, is_written;
 };
 
@@ -108,10 +108,10 @@ struct tm_input_part {
     enum tm_input_part_kind kind;
     uint32_t first_host, host_count; /* in tm_inputs.hosts */
     uint64_t sum;                    /* of a partial's content */
-    uint32_t file_count;             /* files that it stands for: 1, of a partial those that it was made of */
+    uint32_t file_count;             /* files that it represents: 1, of a partial those that it was made of */
 };
 
-/* The files of one run, found behind the operands of a verb. */
+/* The files of one run, found after the operands of a verb. */
 struct tm_inputs {
     struct tm_run *run;
     struct tm_found *found; /* one per operand */
@@ -127,15 +127,15 @@ struct tm_inputs {
     struct tm_found_file *loaded; /* hosts of partials */
     uint32_t loaded_count, loaded_most;
     char partial_run_name[4096];
-    struct tm_input *standard_input; /* where it was looked at */
+    struct tm_input *standard_input; /* where it was examined */
 };
 
-/* Reads one file of a run, a host's trace, and writes its partial; in a process of its own.  Failures: run->error. */
+/* Reads one file of a run, a host's trace, and writes its partial; in its own process.  Failures: run->error. */
 typedef void tm_host_partial_write(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
                                    size_t file, FILE *to);
 
-/* Partials of the hosts of a run, made by processes side by side (--jobs): as many as there are cores and memory for.  For
- * some hosts after each other at a time, so that not too many files are open. */
+/* Partials of the hosts of a run, made by processes side by side (--jobs): as many as there are cores and memory for.
+ * For some hosts after each other at a time, so that not too many files are open. */
 struct tm_host_partials {
     struct tm_run *run;
     const struct tm_options *options;
@@ -179,7 +179,7 @@ void tm_warn_left_out(const struct tm_found *found);
 void tm_warn_skipped(const struct tm_left_out *skipped);
 /* For verbs that do not read on: reading tells it of each file. */
 void tm_warn_damaged(const struct tm_found *found);
-/* For verbs that list: files whose content was looked at, and is not a trace. */
+/* For verbs that list: files whose content was examined, and is not a trace. */
 void tm_note_not_traces(const struct tm_left_out *skipped);
 
 /* As members of a document. */
@@ -241,7 +241,7 @@ typedef void tm_take_warning(void *to, const char *text, size_t length);
 struct tm_host_options {
     struct tm_chosen_steps steps;
     bool keeps_arguments; /* records come with what they say of themselves */
-    bool keeps_records;   /* its events will be asked for: that they are read again is to be cheap */
+    bool keeps_records;   /* its events will be requested: that they are read again is to be cheap */
     bool counts;          /* for tm_host_counts */
     tm_take_warning *warn;
     void *to; /* of warn */
@@ -251,7 +251,7 @@ struct tm_host_options {
 struct tm_chosen_steps tm_host_steps(const struct tm_options *options);
 
 /* Open, scan and survey a file, or a member of an archive.
- * in:     names   of the whole run: texts outlive the host
+ * in:     names   of the whole run: strings outlive the host
  * owns:   the caller; tm_host_close releases it, also after a failure
  * errors: of the input: unreadable, of a kind that this version does not read; limits; spill files */
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
@@ -264,7 +264,7 @@ typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same without what they say of themselves, even where that is kept: for figures. */
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same device by device, in the order of tm_order_by_device: for figures that nobody looks at meanwhile. */
+/* The same device by device, in the order of tm_order_by_device: for figures that nobody examines meanwhile. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
 /* Give how many events there are of each sort, once; where options.counts said so. */
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to);
@@ -273,7 +273,7 @@ tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to)
 struct tm_observer {
     const struct tm_observer_type *type;
     void *to;
-    struct tm_names *names;   /* of the run, made by the caller, so that texts outlive the analysis */
+    struct tm_names *names;   /* of the run, made by the caller, so that strings outlive the analysis */
     struct tm_inputs *inputs; /* found by the caller; NULL = find them */
     /* Where the only host stays open after it was read, with its arguments where keeps_arguments: the caller closes it.
      * NULL = every host is closed */
@@ -286,7 +286,7 @@ struct tm_observer {
  * in:     options  inputs, input_count; what is chosen of them: run_name, latest, steps, skip_steps,
  *                  window; gap_min_ps, rows, thresholds
  *         observer  NULL = nobody
- * out:    summary  as schemas/SUMMARY.md says; input.partial tells whether an input was truncated or
+ * out:    summary  as schemas/SUMMARY.md says; input.partial says whether an input was truncated or
  *                  damaged, and then the result is still TM_OK
  *         partial  NULL = not wanted; else what goes into the partial of the run, complete: for tm_partial_write
  * owns:   the caller owns *partial, which tm_partial_writer_free releases; NULL after a failure

@@ -340,7 +340,7 @@ static void print_clean(FILE *to, const char *text)
     (void)fputs(line, to);
 }
 
-/* What was left out on purpose, or could not be shown; losses are told by main. */
+/* What was left out on purpose, or could not be shown; main reports losses. */
 static void tell_unwritten(const struct tm_run *run)
 {
     static const struct {

@@ -41,7 +41,7 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
                              const char *act, bool is_plain);
 void tm_conversion_close(struct tm_conversion *c); /* tolerates a zeroed one */
 
-/* Work out what stands beside the events, if that is wanted, and learn the clocks: then the events can be written. */
+/* Work out what is beside the events, if that is wanted, and learn the clocks: then the events can be written. */
 tm_status tm_conversion_prepare(struct tm_conversion *c);
 /* The same where somebody else analyzes: the observer for it, then what came out.  With --plain too. */
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);
@@ -56,7 +56,7 @@ tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHO
 struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, bool is_gzip);
 
 /* A host that is to be written: scanned and surveyed.
- * owns:   the conversion; valid until another one is asked for */
+ * owns:   the conversion; valid until another one is requested */
 tm_status tm_conversion_host(struct tm_conversion *c, uint32_t number, struct tm_host_run **host);
 /* Give all its events to an exporter, from begin_host to end_host. */
 tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter);
@@ -91,7 +91,7 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
                                const struct tm_trace_format *format, const struct tm_export_options *choice);
 void tm_trace_output_close(struct tm_trace_output *out); /* tolerates zeroed memory */
 
-/* The first file begins; the exporter begins those that follow. */
+/* The first file starts; the exporter starts those that follow. */
 tm_status tm_trace_output_begin_file(struct tm_trace_output *out, struct tm_out_file *file);
 /* The last one ends. */
 tm_status tm_trace_output_end_file(struct tm_trace_output *out);

@@ -67,13 +67,13 @@ int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
     return origin_ns < 0 ? 0 : origin_ns;    /* no clock of a trace reads less than 0 */
 }
 
-/* Facts as pairs of texts.  Memory: two tables of a fixed size. */
+/* Facts as pairs of strings.  Memory: two tables of a fixed size. */
 
 enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* that tell facts of their own */ };
 
 struct tm_trace_fact_text {
     char key[96], value[512];
-    bool is_number; /* which is no name, however long it is: times are */
+    bool is_number; /* which is not a name, however long it is: times are */
 };
 
 tm_status tm_trace_facts_make(struct tm_trace_facts *facts, struct tm_run *run)
@@ -93,7 +93,7 @@ void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run)
     *facts = (struct tm_trace_facts){ .count = 0 };
 }
 
-/* in: host  whose name stands before the key; NULL = nobody's */
+/* in: host  whose name is before the key; NULL = nobody's */
 static void add_fact(struct tm_trace_facts *facts, const char *host, const char *key, const char *value)
 {
     struct tm_trace_fact_text *text;
@@ -212,8 +212,8 @@ struct fact {
     const char *key;
     enum fact_kind kind;
     unsigned places;       /* enum tm_facts_place */
-    size_t at, bytes;      /* bytes: of a text */
-    size_t count_at, most; /* of texts: where their number stands, and how many there may be */
+    size_t at, bytes;      /* bytes: of a string */
+    size_t count_at, most; /* of strings: where their number stands, and how many there may be */
 };
 
 #define MEMBER(name) offsetof(struct tm_file_facts, name)
@@ -369,7 +369,7 @@ void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file
     }
 }
 
-/* A text that has been in a document: valid UTF-8, so that it keeps its length in the next one. */
+/* A string that has been in a document: valid UTF-8, so that it keeps its length in the next one. */
 static void load_text(struct tm_partial_reader *r, char *to, size_t bytes)
 {
     tm_partial_text(r, to, bytes);

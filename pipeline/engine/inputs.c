@@ -314,7 +314,7 @@ static bool is_chosen(const struct tm_found_file *file, const struct tm_input_ch
            (!file->member || strcmp(file->member, choice->member) == 0);
 }
 
-/* The one file that a batch asks for, whatever else has come to lie there. */
+/* The one file that a batch requests, whatever else has come to be there. */
 static void add_chosen(struct tm_inputs *inputs, const struct tm_found *found, const struct tm_input_choice *choice)
 {
     for (size_t i = 0; i < found->run_count; i++) {
@@ -419,7 +419,7 @@ static void look_into(struct tm_inputs *inputs, size_t at, const struct tm_optio
     tm_give(&run->budget, TM_ACCOUNT_MODEL, file, file ? sizeof(*file) : 0);
 }
 
-/* Open a file for its kind; false where it cannot be opened: reading it will tell why.
+/* Open a file for its kind; false where it cannot be opened: reading it will say why.
  * owns:   *input is the caller's, also after a failure
  * errors: of stdin, which can be read only once, and of memory */
 static bool open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input)

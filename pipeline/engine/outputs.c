@@ -227,7 +227,7 @@ struct files {
 struct output {
     enum tm_format format;
     const char *ending; /* behind the stem of the document's files */
-    const char *name;   /* where there is no ending; NULL = the name of the file that has every figure */
+    const char *name;   /* if there is no ending; NULL = the name of the file that has every figure */
     tm_status (*of_summary)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
     tm_status (*of_result)(struct tm_run *run, const struct tm_document_result *result, FILE *to);
     tm_status (*into)(struct tm_run *run, const struct tm_document_result *result, const char *folder, const char *name,

@@ -9,8 +9,8 @@
 #include "stages/output/export/exporter.h"
 
 /* Summaries of runs: each operand that is a summary.json, or the folder of a report with one in it,
- * is read; any other is analyzed like an INPUT of `report`, one after the other, with tallies of
- * its own.  While one is analyzed, those before it wait in a spill file; then all are read into
+ * is read; any other is analyzed like an INPUT of `report`, one after the other, with its own
+ * tallies.  While one is analyzed, those before it wait in a spill file; then all are read into
  * memory, where they may take most of what --memory gives. */
 
 enum { TM_LABEL_BYTES = 256, TM_PLACE_BYTES = 4096 };
@@ -22,7 +22,7 @@ struct tm_run_operand {
     size_t label_length; /* 0 = none was given */
 };
 
-/* "LABEL=PATH", or a path: where a file has that whole name, or '/' stands before the '='.
+/* "LABEL=PATH", or a path: where a file has that whole name, or '/' is before the '='.
  * owns: *operand refers to the text */
 void tm_run_operand_read(struct tm_run_operand *operand, const char *text);
 
@@ -47,14 +47,15 @@ struct tm_summaries {
 enum { TM_RUNS_MOST = 4096 };
 
 /* The file of a document of this program: the operand itself, or the file `name` in the folder that it is.
- * in:     schema  that it begins with: "tracemill.night"; "tracemill." = any
+ * in:     schema  that it starts with: "tracemill.night"; "tracemill." = any
  * out:    false: there is no such document */
 bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES]);
 
 /* Read a document that tm_document_find has found and that is not a summary: a comparison, a study, a check, a night.
  * in:     act  what it is for, for messages: "brief"
  * out:    doc  was empty; holds as much of it as there is memory for one document
- * errors: TM_ERR_INPUT  it cannot be read, has another schema version, or with --strict is partial; TM_ERR_USAGE  --redact
+ * errors: TM_ERR_INPUT  it cannot be read, has another schema version, or with --strict is partial; TM_ERR_USAGE
+ * --redact
  *         of names that are in it; TM_ERR_LIMIT */
 tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct tm_options *options, const char *file,
                            const char *act);
@@ -77,14 +78,14 @@ void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed on
  * errors: TM_ERR_INPUT  it cannot be read, is another document, or has another schema version; TM_ERR_LIMIT */
 tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file);
 
-/* What pseudonyms would have to stand in: verbs that read several runs do not make them.
+/* What pseudonyms would have to be in: verbs that read several runs do not make them.
  * errors: TM_ERR_USAGE where the settings ask for --redact */
 tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act);
 
 /* What the verbs that write files share. */
 
 /* See early that a folder can be written, before the work is done that would be lost.  Nothing is
- * made yet: the nearest part of the path that exists is looked at. errors: TM_ERR_OUTPUT */
+ * made yet: the nearest part of the path that exists is examined. errors: TM_ERR_OUTPUT */
 tm_status tm_check_folder(struct tm_run *run, const char *path);
 
 /* A file to write: its folder and its name. */
@@ -113,7 +114,7 @@ void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, co
 tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
                           const char *run_name, const char *ending, bool is_trace);
 
-/* Files that options name, each in a place of its own: a gate file, JUnit, Markdown, metrics. */
+/* Files that options name, each in its own place: a gate file, JUnit, Markdown, metrics. */
 typedef tm_status tm_write_side_file(const void *of, FILE *to);
 
 struct tm_side_file {
@@ -166,7 +167,7 @@ struct tm_written {
     uint64_t raw_bytes, bytes;       /* before compression; on disk */
     uint64_t first_step, step_count; /* of its host, that have a part in it; 0 = none, or it has several hosts */
     char host[128];                  /* "" = all of them */
-    char device[192];                /* "gpu:0"; "host" = what lies on no device; "" = everything */
+    char device[192];                /* "gpu:0"; "host" = what is on no device; "" = everything */
 };
 
 /* Its members: file, bytes, ..., as schemas/split.schema.json has them. */
@@ -181,7 +182,7 @@ struct tm_partial_writer;
 struct tm_document;
 
 /* What there is to write: a report, a comparison, a scaling study.  What of it a document is, its
- * "schema" tells (reports/content/content.h), and that tells how its files are called. */
+ * "schema" tells (reports/content/content.h), and that says how its files are called. */
 struct tm_document_result {
     struct tm_doc *doc;
     struct tm_partial_writer *partial; /* of a report; NULL = not wanted */
@@ -202,10 +203,10 @@ enum { TM_DOCUMENT_FILE_BYTES = 64 };
 const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root, uint32_t formats,
                              size_t index);
 
-/* What the verbs tell the guard (pipeline/files.h) before they begin to work. */
+/* What the verbs tell the guard (pipeline/files.h) before they start to work. */
 
-/* The files that the command line, the environment and the configuration name for reading.  Folders and archives tell theirs
- * as they are searched. */
+/* The files that the command line, the environment and the configuration name for reading.  Folders and archives tell
+ * theirs as they are searched. */
 tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options);
 
 /* The files of a document in a folder.  in: formats  bits of enum tm_format */
@@ -222,31 +223,32 @@ tm_status tm_guard_batch(struct tm_run *run, const char *out);
 tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                               const struct tm_options *options);
 
-/* A document on stdout as JSON.  A reader that went away is no failure. */
+/* A document on stdout as JSON.  A reader that went away is not a failure. */
 tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc);
 
-/* Columns of a line on stdout: of the terminal, or as wide as a text report where it is piped or redirected. */
+/* Columns of a line on stdout: of the terminal, or as wide as a string report where it is piped or redirected. */
 int tm_columns_of_line(void);
 
-/* The end of what was printed: what waits in a buffer goes out.  A reader that went away is no failure.
+/* The end of what was printed: what waits in a buffer goes out.  A reader that went away is not a failure.
  * in:     st  how printing it went
  * errors: that; TM_ERR_OUTPUT */
 tm_status tm_finish_stdout(struct tm_run *run, tm_status st);
 
-/* A text of an input as words for a terminal, cut where it is long. */
+/* A string of an input as words for a terminal, cut where it is long. */
 void tm_print_clean(FILE *to, const char *text);
 
-/* A line on stderr for a gate that failed or could not be judged (a row of "gates", schemas/CHECK.md); others: nothing.
+/* A line on stderr for a gate that failed or could not be assessed (a row of "gates", schemas/CHECK.md); others:
+ * nothing.
  * in: label  of the run */
 void tm_print_gate(const struct tm_value *gate, const char *label);
 
-/* In a job of GitHub Actions: the document as Markdown at the end of the job's summary ($GITHUB_STEP_SUMMARY); elsewhere, and
- * where it cannot be written, nothing. */
+/* In a job of GitHub Actions: the document as Markdown at the end of the job's summary ($GITHUB_STEP_SUMMARY);
+ * elsewhere, and where it cannot be written, nothing. */
 void tm_actions_add_summary(struct tm_run *run, const struct tm_doc *doc);
-/* Likewise: an annotation for a gate that failed (error) or could not be judged (warning), on stderr, which is read
+/* Likewise: an annotation for a gate that failed (error) or could not be assessed (warning), on stderr, which is read
  * for them, too. */
 void tm_actions_annotate_gate(const struct tm_value *gate, const char *label);
-bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be judged */
+bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be assessed */
 
 /* One line on stderr: which files of a summary are damaged, and how far the figures reach.
  * in: what  rests on the summary, with its verb: "report is" */
@@ -255,13 +257,13 @@ void tm_print_partial(const struct tm_value *summary, const char *what);
 /* One warning for each failed check of a summary or an inspection, on stderr. */
 void tm_print_failed_checks(const struct tm_value *root);
 
-/* --redact of a verb: pseudonyms in all that it writes, and the map that tells what they stand for.
- * The map is a text: "tracemill names 1", "key " and 32 hexadecimal digits, then a line for each word, in the order of
- * the pseudonyms: the pseudonym, a tab, the word. */
+/* --redact of a verb: pseudonyms in all that it writes, and the map that says what they represent.
+ * The map is a string: "tracemill names 1", "key " and 32 hexadecimal digits, then a line for each word, in the order
+ * of the pseudonyms: the pseudonym, a tab, the word. */
 
 /* Begin: run->redactor is there from now on, where --redact was chosen.  A map that already exists gives its key,
  * and its words stay in it.
- * errors: TM_ERR_USAGE  a file that is no map; --redact-map alone */
+ * errors: TM_ERR_USAGE  a file that is not a map; --redact-map alone */
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options);
 void tm_redaction_end(struct tm_run *run);
 
@@ -270,19 +272,19 @@ size_t tm_redaction_names_bytes(const struct tm_run *run);
 
 /* Write the map, before what it is of gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
  * in:     output  the file or the folder that is written; a folder exists
- * errors: TM_ERR_USAGE  it would lie in the output, which is for sharing; TM_ERR_OUTPUT */
+ * errors: TM_ERR_USAGE  it would be in the output, which is for sharing; TM_ERR_OUTPUT */
 tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output);
 
 /* Put pseudonyms for the names of a summary that holds what was recorded and nothing that was concluded from it: key
  * figures, findings and the verdict come after this, and speak of pseudonyms by themselves.  Fingerprints of files go
- * away: they are what the key is made of.  The key is made here where there is none. */
+ * away: they are what the key is made of.  The key is made here if there is none. */
 tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary);
 
 /* Give each run its label.
  * in: operand  of each run, in their order; the runs have path and doc */
 void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count);
 
-/* Put a number behind a label where another one is the same: "a #2".
+/* Put a number after a label where another one is the same: "a #2".
  * in: other  the i-th of those that have theirs */
 typedef const char *tm_other_label(const void *of, size_t i);
 

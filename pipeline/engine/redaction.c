@@ -251,7 +251,7 @@ static void find_place(struct tm_run *run, const char *wanted, const char *outpu
     place->folder[slash && length ? length : 1] = '\0';
 }
 
-/* Whether a folder is another one, or lies in it. */
+/* Whether a folder is another one, or is in it. */
 static bool is_inside(const char *folder, const char *other)
 {
     char inner[PATH_MAX], outer[PATH_MAX];
@@ -321,7 +321,7 @@ struct level {
     size_t next;
 };
 
-/* What is done to each text of a document.  in: field  NULL = it is not declared */
+/* What is done to each string of a document.  in: field  NULL = it is not declared */
 typedef void take_text(struct tm_redactor *redactor, struct tm_doc *doc, const struct tm_doc_field *field,
                        struct tm_value *text);
 
@@ -353,7 +353,7 @@ static void redact_text(struct tm_redactor *redactor, struct tm_doc *doc, const 
         tm_set_text(doc, text, name, strlen(name));
 }
 
-/* All texts inside a value.  in: place  of it */
+/* All strings inside a value.  in: place  of it */
 static void take_texts(struct tm_redactor *redactor, struct tm_doc *doc, struct tm_value *root,
                        struct tm_doc_place place, take_text *take)
 {
@@ -391,7 +391,7 @@ static void take_fingerprints(struct tm_redactor *redactor, struct tm_value *fil
     tm_redactor_make_key(redactor);
 }
 
-/* The sections of a summary.  What the user said, and the program's own texts of the root, stay. */
+/* The sections of a summary.  What the user said, and the program's own strings of the root, stay. */
 static void take_sections(struct tm_redactor *redactor, struct tm_doc *summary, take_text *take)
 {
     struct tm_value *const root = tm_doc_root(summary);

@@ -145,7 +145,7 @@ tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, con
 
 /* --- groups --- */
 
-/* How many bytes two labels begin with alike, in whole parts of a path, without the slash. */
+/* How many bytes two labels start with alike, in whole parts of a path, without the slash. */
 static size_t common_parts(const char *a, const char *b)
 {
     size_t common = 0;

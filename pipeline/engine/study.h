@@ -41,7 +41,7 @@ struct tm_compare_options tm_study_options(const struct tm_options *options);
 tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending);
 
 /* What a group of runs is called: by the first label that the user gave, else by what their labels
- * begin with, else by the first one. */
+ * start with, else by the first one. */
 void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run, size_t runs);
 
 /* By how much do two runs of one program differ?  As --run-spread says it of the step time, or from the history of a

@@ -83,7 +83,7 @@ static size_t most_bytes(const struct tm_run *run)
 
 /* --- which are summaries --- */
 
-/* What follows blanks and the text, in `at`; NULL where it does not stand there. */
+/* What follows blanks and the text, in `at`; NULL where it is not there. */
 static const char *past(const char *at, const char *text)
 {
     if (at)
@@ -91,7 +91,7 @@ static const char *past(const char *at, const char *text)
     return at && strncmp(at, text, strlen(text)) == 0 ? at + strlen(text) : NULL;
 }
 
-/* A document of this program begins with its schema. */
+/* A document of this program starts with its schema. */
 static bool is_document(const char *path, const char *schema)
 {
     char head[HEAD_BYTES];
@@ -253,7 +253,7 @@ tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *fi
 
 /* --- analyzing --- */
 
-/* Every analysis counts from 0: its summary tells what it read. */
+/* Every analysis counts from 0: its summary says what it read. */
 static void begin_counts(struct tm_run *run)
 {
     memset(&run->tallies, 0, sizeof(run->tallies));
@@ -341,7 +341,7 @@ static void read_file(struct loading *l, struct tm_loaded_run *run)
     else
         (void)tm_fail(&l->run->error, TM_ERR_INPUT, -1, "cannot read '%s': it has changed", run->path);
     run->is_partial = tm_is(tm_path(root, "input.partial")) || !tm_query_checks_hold(root);
-    begin_counts(l->run); /* losses were told when it was written */
+    begin_counts(l->run); /* losses were reported when it was written */
     if (!tm_failed(l->run))
         tm_check_strict(l->run, run->is_partial, l->act);
 }
@@ -487,7 +487,7 @@ static struct piece without_slashes(struct piece p)
     return p;
 }
 
-/* Where the last part begins. */
+/* Where the last part starts. */
 static size_t last_part(struct piece p)
 {
     size_t at = p.length;
@@ -572,7 +572,7 @@ static bool is_separator(char c)
     return strchr("-_/. ", c) != NULL;
 }
 
-/* How many bytes all labels begin with (or end with), up to and with a separator. */
+/* How many bytes all labels start with (or end with), up to and with a separator. */
 static size_t shared_bytes(const struct tm_loaded_run *run, size_t count, bool at_end)
 {
     const size_t first = strlen(run[0].label);

@@ -30,7 +30,7 @@ struct tm_baseline_choice {
     char told[TM_KEY_BYTES + 16]; /* as it would be typed; "" of paths */
 };
 
-/* Whether a --baseline names runs of the history, and is no path: "last-good", "median:7", "night:2026-11-01". */
+/* Whether a --baseline names runs of the history, and is not a path: "last-good", "median:7", "night:2026-11-01". */
 bool tm_baseline_is_word(const char *text);
 
 /* in:     baseline  of --baseline: nothing, one word, or paths
@@ -50,10 +50,10 @@ struct tm_job_past;
 
 struct tm_job_past *tm_job_past_new(struct tm_run *run, const struct tm_baseline_choice *choice) TM_MUST_USE;
 void tm_job_past_free(struct tm_job_past *past);   /* tolerates NULL */
-void tm_job_past_forget(struct tm_job_past *past); /* another job begins */
+void tm_job_past_forget(struct tm_job_past *past); /* another job starts */
 
-/* The next run of the job, in the order of time.
- * in:     gates  what they say of it: "passed", "failed", "unknown", "" = never judged
+/* The next run of the job, in time order.
+ * in:     gates  what they say of it: "passed", "failed", "unknown", "" = never assessed
  * errors: TM_ERR_LIMIT */
 tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates);
 
@@ -67,8 +67,8 @@ struct tm_batch_counts {
     uint64_t done, partial, refused, failed, missing; /* how they stand now */
     uint64_t worked;                                  /* items that were not done before */
     uint64_t troubled;                                /* of these: not done, or partial */
-    uint64_t night_troubled; /* of merging: of the runs that are judged, partial and refused ones */
-    uint64_t ahead;          /* of merging: runs with future dates, and not judged */
+    uint64_t night_troubled; /* of merging: of the runs that are assessed, partial and refused ones */
+    uint64_t ahead;          /* of merging: runs with future dates, and not assessed */
     char ahead_id[TM_RUN_ID_BYTES], ahead_night[11]; /* one of them */
 };
 
@@ -85,7 +85,7 @@ tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, c
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
                         const char *out, struct tm_shard shard, struct tm_batch_counts *counts);
 
-/* What is wrong with the options of a merge is told before any work: the gate file, --baseline, files beside OUT.
+/* What is wrong with the options of a merge is reported before any work: the gate file, --baseline, files beside OUT.
  * errors: TM_ERR_USAGE */
 tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out);
 
@@ -93,13 +93,15 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out);
 
-/* Hold the runs that are judged to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a night").
- * Without --gate it tells of the reports alone.
+/* Hold the runs that are assessed to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a
+ * night"). Without --gate it tells of the reports alone.
  * in:     result   of a document with room for about a kilobyte for each run and each of its gates (tm_doc_set_most)
  * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text],
- *                  "runs": [{"id", "job", "night", "when_ns", "revision", "label", "step", "status", "message", "report",
+ *                  "runs": [{"id", "job", "night", "when_ns", "revision", "label", "step", "status", "message",
+ * "report",
  *                    "notes": [text], "baseline": [id], "gates": [as of CHECK.md],
- *                    "verdict": "passed|failed|unknown|not judged|no report", "text": of the first gate that failed}],
+ *                    "verdict": "passed|failed|unknown|not assessed|no report", "text": of the first gate that
+ * failed}],
  *                    in the order of job and time,
  *                  "counts": {"runs", "passed", "failed", "unknown", "not_judged", "no_report",
  *                    "gates": {"passed", "failed", "unknown", "skipped"}}, "verdict": {"text", "severity"};
@@ -110,7 +112,7 @@ tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options,
                            struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
                            tm_status *verdict);
 
-/* Tasks of a batch, each worked by a process of its own: a report or a partial into the folder of an item, and its
+/* Tasks of a batch, each worked by its own process: a report or a partial into the folder of an item, and its
  * result. */
 struct tm_batch_task {
     const struct tm_batch_run *batch_run;
@@ -138,7 +140,8 @@ struct tm_batch_pool {
     size_t failures;
 };
 
-/* The fingerprints of the options, of reports and of partials: what changes a report only leaves partials as they are. */
+/* The fingerprints of the options, of reports and of partials: what changes a report only leaves partials as they
+ * are. */
 tm_status tm_batch_pool_options(struct tm_batch_pool *pool);
 
 /* Work all tasks.  How each ended goes into the counts.
@@ -154,7 +157,7 @@ enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const st
 
 /* --- of an item --- */
 
-/* Its work, and how that stands: tm_result_stands tells whether it is to be done. */
+/* Its work, and how that stands: tm_result_stands says whether it is to be done. */
 struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item);
 tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
                              enum tm_result_status *status);

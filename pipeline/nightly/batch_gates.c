@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gates of a night.  The history is gone through once, job by job and oldest first, with the last runs of the job
- * remembered by name; a run of the page (tm_history_is_judged) is judged as it comes by. */
+ * remembered by name; a run of the page (tm_history_is_judged) is assessed as it comes by. */
 #include "pipeline/nightly/batch.h"
 
 #include <inttypes.h>
@@ -18,10 +18,10 @@
 #include "reports/history/history.h"
 
 /* The runs that a run of this job is held against, oldest first.  Of the runs on as many hosts and devices of the same
- * model: those whose gates passed, the newest `most`; if these are fewer, also those that are whole and were not judged or
- * could not be; if there is none of both, partial ones.  Never those that failed.
+ * model: those whose gates passed, the newest `most`; if these are fewer, also those that are whole and were not
+ * assessed or could not be; if there is none of both, partial ones.  Never those that failed.
  * out:    chosen  borrowed until the past changes
- *         none    where there is none: why, and whether it is because there was no run of the job at all */
+ *         none    if there is none: why, and whether it is because there was no run of the job at all */
 enum { TM_NO_BASELINE_BYTES = 256 };
 
 struct tm_no_baseline {
@@ -40,7 +40,7 @@ struct gated_night {
     struct tm_run *run;
     const char *out; /* the folder */
     const struct tm_judged_night *judged;
-    struct tm_gates *gates; /* NULL = only the reports are looked at */
+    struct tm_gates *gates; /* NULL = only the reports are examined */
     struct tm_baseline_choice choice;
     struct tm_summaries fixed; /* of paths */
     struct tm_job_past *past;
@@ -49,8 +49,8 @@ struct gated_night {
     uint64_t verdicts[VERDICTS], gate_statuses[NIGHT_GATE_STATUSES], new_jobs;
 };
 
-/* One run of a night and its gates: its summary is in memory, and of those that it is held against the members that some
- * gate looks at. */
+/* One run of a night and its gates: its summary is in memory, and of those that it is held against the members that
+ * some gate examines. */
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 512, SUMMARY_PCT = 40 /* of the limit, for one */ };
 
@@ -58,7 +58,7 @@ static const char *const night_verdict_word[VERDICTS] = { "passed", "failed", "u
 
 static const char *const night_gate_status[NIGHT_GATE_STATUSES] = { "passed", "failed", "unknown", "skipped" };
 
-/* One run of the night, while it is judged. */
+/* One run of the night, while it is assessed. */
 struct judged {
     const struct tm_history_run *of;
     struct tm_value *row;
@@ -111,7 +111,7 @@ static void note(struct judged *j, const char *id, const char *text)
     tm_add_string(j->notes, NULL, line);
 }
 
-/* One run is no baseline of itself, and none twice. */
+/* One run is not a baseline of itself, and none twice. */
 static bool is_another(const struct judged *j, const struct tm_compared_run *run)
 {
     bool is_one = tm_are_same_run(&j->run, run);
@@ -343,7 +343,7 @@ static struct tm_value *begin_row(struct gated_night *n, const struct tm_history
     return row;
 }
 
-/* Put a run that is judged into the result, judged where it has a report and there are gates. */
+/* Put a run that is assessed into the result, assessed where it has a report and there are gates. */
 static void night_gates_take(struct gated_night *n, const struct tm_history_run *row)
 {
     struct judged *const j = tm_take(&n->run->budget, TM_ACCOUNT_MODEL, sizeof(*j), &n->run->error);
@@ -696,7 +696,7 @@ static tm_status count_run(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-/* What leaves a gate open is told. */
+/* What leaves a gate open is reported. */
 static void add_notes(struct gated_night *n, struct tm_history *history, struct tm_value *notes)
 {
     const struct tm_history_query ahead = { .order = TM_HISTORY_BY_JOB, .after = n->judged->until };

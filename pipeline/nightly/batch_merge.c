@@ -71,7 +71,7 @@ static const char *report_file(uint32_t formats)
 
 /* OUT/index.html and the other files of the last night, in the formats of the options; those formats that are of single
  * runs are left out.  Then what tm_document_deliver says of it.
- * in:     gates  as tm_nightly_gates filled it; NULL = none were asked for
+ * in:     gates  as tm_nightly_gates filled it; NULL = none were requested
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 static void night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
                               struct tm_history *history, const struct tm_judged_night *judged,
@@ -92,7 +92,7 @@ static void night_index_write(struct tm_run *run, const struct tm_options *optio
     tm_doc_free(result.doc);
 }
 
-/* From the partials of hosts to the report of their run.  Hosts that failed are told as missing. */
+/* From the partials of hosts to the report of their run.  Hosts that failed are reported as missing. */
 
 /* --- which runs --- */
 
@@ -106,8 +106,8 @@ static void fail_run(struct tm_batch_pool *pool, const struct tm_batch_task *tas
                        message, "");
 }
 
-/* A run whose parts are all there, or will not be; it is reported again if other parts stand than in its report, and each
- * time where one failed: the next time it may fail for another reason. */
+/* A run whose parts are all there, or will not be; it is reported again if other parts stand than in its report, and
+ * each time where one failed: the next time it may fail for another reason. */
 static void choose_run(struct tm_batch_pool *pool, const struct tm_batch_run *batch_run, struct tm_batch_task *tasks)
 {
     struct tm_batch_task task = { .batch_run = batch_run, .weight = batch_run->files };
@@ -203,7 +203,7 @@ static void set_figures(struct tm_history_run *row, const struct tm_value *figur
     }
 }
 
-/* in: result  {} where there is none */
+/* in: result  {} if there is none */
 static void fill(struct row *row, const struct tm_value *result, enum tm_result_status status)
 {
     const struct tm_value *const facts = tm_get(result, "facts"), *const verdict = tm_get(result, "verdict");
@@ -297,7 +297,7 @@ static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run
     (void)snprintf(counts->ahead_night, sizeof(counts->ahead_night), "%s", batch_run->keys.night);
 }
 
-/* Put a row for each run of the manifest into the history, of the result that stands in OUT.  One that is not there, or is
+/* Put a row for each run of the manifest into the history, of the result that is in OUT.  One that is not there, or is
  * of an input that has changed since, makes a row with the status "missing".
  * in:     until  later nights are dated ahead
  * out:    counts  runs, how they stand, and those that are dated ahead
@@ -504,7 +504,7 @@ static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const ch
         *used += (size_t)snprintf(to + *used, bytes - *used, "%s%" PRIu64 " %s", *used ? ", " : "", number, what);
 }
 
-/* What is damaged for good is told by the status in the night that it came; what failed, until it is done. */
+/* What is damaged for good is reported by the status in the night that it came; what failed, until it is done. */
 static tm_status final_status(const struct merge *m)
 {
     const struct tm_batch_counts *const c = &m->counts;

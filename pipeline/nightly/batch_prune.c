@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `batch prune`: the files of old runs go, their figures stay in the history.  Of each run first its result says that it was
- * pruned, so that nobody makes it again; then its files go; the history says so at the end.  Ended at any moment, it is run
- * again. */
+/* `batch prune`: the files of old runs go, their figures stay in the history.  Of each run first its result says that
+ * it was pruned, so that nobody makes it again; then its files go; the history says so at the end.  Ended at any
+ * moment, it is run again. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 
-/* Remove what the program wrote into the folder of a run: reports, tables, partials of hosts.  result.json stays, and what
- * others put there.  Links are removed, not followed.
+/* Remove what the program wrote into the folder of a run: reports, tables, partials of hosts.  result.json stays, and
+ * what others put there.  Links are removed, not followed.
  * in:     keeps_summary  summary.json stays too
  *         only_counts    nothing is removed
  * out:    bytes  are added to: what goes; files likewise
@@ -31,7 +31,8 @@ struct tm_pruned {
     uint64_t files, bytes;
 };
 
-/* The folder of a run is gone through entry by entry; what has the name of an output goes.  It may be half gone already. */
+/* The folder of a run is gone through entry by entry; what has the name of an output goes.  It may be half gone
+ * already. */
 
 /* Where in the folder of a run: what has which name there is ours. */
 enum place { OF_RUN, OF_TABLES, OF_HOSTS, OF_HOST, NOT_OURS };
@@ -241,8 +242,8 @@ static struct kept_file summary_of(const struct tm_value *result)
     return kept;
 }
 
-/* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be read:
- * while they are the same, the run is not made again. */
+/* What the result says from now on.  The fingerprint is that of all files of the run, also where some could not be
+ * read: while they are the same, the run is not made again. */
 static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, const struct tm_batch_run *batch_run,
                  const struct kept_file *summary)
 {
@@ -364,7 +365,7 @@ static tm_status see_run(void *of, const struct tm_history_run *row)
         end_job(p);
         memcpy(p->job, row->keys.job, sizeof(p->job));
     }
-    if (tm_failed(p->run) || tm_history_is_ahead(&p->judged, row)) /* it is no baseline, and takes no place of one */
+    if (tm_failed(p->run) || tm_history_is_ahead(&p->judged, row)) /* it is not a baseline, and takes no place of one */
         return p->run->error.status;
     return tm_job_past_add(p->past, row, row->gates);
 }

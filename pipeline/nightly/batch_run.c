@@ -93,8 +93,8 @@ static tm_status batch_close(struct tm_run *run, const struct tm_options *option
     return counts->partial || counts->refused || counts->failed || counts->missing ? TM_PARTIAL : TM_OK;
 }
 
-/* What a process of a batch does: one report, or one partial, and its result.  It has a run of its own: ledger, tallies,
- * error.  The inputs are looked at before and after, so that a result is of what its fingerprint says. */
+/* What a process of a batch does: one report, or one partial, and its result.  It has its own run: ledger, tallies,
+ * error.  The inputs are examined before and after, so that a result is of what its fingerprint says. */
 
 static const char *batch_pool_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part);
 static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task);
@@ -161,7 +161,7 @@ static void check_place(struct task *t)
 
     t->run->links_root = root;
     if (t->run->follow_links || !realpath(root, real) || tm_leads_out(real, t->path, &leads_out) != 0 || !leads_out)
-        return; /* what cannot be followed is told by who opens it */
+        return; /* opening it reports what cannot be followed */
     (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' points outside '%s'", t->path, root);
     tm_hint(&t->run->error, "--follow-links follows links to any location");
 }
@@ -173,7 +173,7 @@ static void prepare_file(struct task *t)
 
     if (tm_input_path(t->run, r, &place, t->run_path) || tm_input_path(t->run, r, file_of(t), t->path))
         return;
-    t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is no path */
+    t->operand = file_of(t)->member ? t->path : t->run_path; /* the folder of a member is not a path */
     t->choice = (struct tm_input_choice){ .path = t->path, .member = file_of(t)->member, .run_name = r->name };
     t->options.inputs = &t->operand;
     t->options.input_count = 1;
@@ -308,7 +308,8 @@ static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_bat
     return st == TM_ERR_INPUT && run.error.problem ? TM_BATCH_UNREADABLE : (int)st;
 }
 
-/* Tasks of a batch in a pool of processes: what their ends mean, the results of those that failed, the progress line. */
+/* Tasks of a batch in a pool of processes: what their ends mean, the results of those that failed, the progress
+ * line. */
 
 /* --- options --- */
 
@@ -535,7 +536,7 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
     return pool->run->error.status;
 }
 
-/* Working the items of a share: those that are not done, each by a process of its own. */
+/* Working the items of a share: those that are not done, each by its own process. */
 
 /* --- before --- */
 
@@ -568,8 +569,8 @@ tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, c
     return tm_failed(run) ? run->error.status : tm_check_folder(run, out);
 }
 
-/* Whether a manifest is one that `batch submit` made for its tasks: it names what was missing only.  Both paths are as its
- * scripts have them. */
+/* Whether a manifest is one that `batch submit` made for its tasks: it names what was missing only.  Both paths are as
+ * its scripts have them. */
 static bool is_handed_out(const char *out, const char *path)
 {
     const size_t length = strlen(out);
@@ -760,7 +761,7 @@ static void add_path(struct tm_batch_parts *parts, const char *folder)
         parts->path_count++;
 }
 
-/* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message begins with that. */
+/* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message starts with that. */
 static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
 {
     const size_t length = strlen(path);

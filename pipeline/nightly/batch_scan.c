@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the traces of a batch: what `batch run` and `batch submit` work.  To a file, whole or not at all, or to stdout. */
+/* Lists the traces of a batch: what `batch run` and `batch submit` work.  To a file, whole or not at all, or to
+ * stdout. */
 #include "pipeline/nightly/manifest.h"
 
 #include <errno.h>
@@ -24,8 +25,8 @@
 #include "pipeline/nightly/result.h"
 #include "reports/format/format.h"
 
-/* Hashes that tell whether work is done already: of inputs, and of the options by which they were worked.  Numbers go
- * into them as little-endian 64-bit words, texts with their length, so that no two lists run into one another. */
+/* Hashes that say whether work is done already: of inputs, and of the options by which they were worked.  Numbers go
+ * into them as little-endian 64-bit words, strings with their length, so that no two lists run into one another. */
 
 enum { END_BYTES = 64 << 10 };
 
@@ -203,8 +204,8 @@ static bool is_plain(char c)
            c == '-';
 }
 
-/* The end of a text as a part of an id: what no id may have becomes '_', a slash '-'.  out: its length; *same: it says
- * all of the text */
+/* The end of a string as a part of an id: what no id may have becomes '_', a slash '-'.  out: its length; *same: it
+ * says all of the text */
 static size_t put_plain_end(char *out, const char *text, size_t length, bool *same)
 {
     size_t begin = length > ID_END_BYTES ? length - ID_END_BYTES : 0, used = 0;
@@ -230,8 +231,8 @@ static char *make_id(struct tm_manifest *m, const char *text, size_t length, uin
     return tm_manifest_copy(m, id, used);
 }
 
-/* Of root and path, which no slash at the end of a root makes run into one another.  Its readable end leaves the folders
- * out that all runs of TensorBoard have. */
+/* Of root and path, which no slash at the end of a root makes run into one another.  Its readable end leaves the
+ * folders out that all runs of TensorBoard have. */
 static char *make_run_id(const struct scanning *s, const char *path)
 {
     static const char common[] = "plugins/profile/";
@@ -459,7 +460,7 @@ static int by_root_and_path(const void *a, const void *b)
     return roots ? roots : strcmp(one->path, other->path);
 }
 
-/* Is it among the runs of this root, which its own root lies in? */
+/* Is it among the runs of this root, which its own root is in? */
 static bool is_below_too(const struct tm_manifest *m, const struct tm_batch_run *batch_run, const char *root)
 {
     const size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -473,7 +474,7 @@ static bool is_below_too(const struct tm_manifest *m, const struct tm_batch_run 
     return bsearch(&wanted, m->runs, m->count, sizeof(*m->runs), by_root_and_path) != NULL;
 }
 
-/* A root may lie in another one: its runs are those of the outer one. */
+/* A root may be in another one: its runs are those of the outer one. */
 static void drop_doubles(struct tm_manifest *m)
 {
     const size_t count = m->count;
@@ -499,8 +500,8 @@ static void drop_doubles(struct tm_manifest *m)
 
 /* --- fingerprints --- */
 
-/* A file that cannot be read has none: to work it will fail, with the reason, and the others go on.  Members of an archive
- * have that of the archive. */
+/* A file that cannot be read has none: to work it will fail, with the reason, and the others go on.  Members of an
+ * archive have that of the archive. */
 static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *batch_run, struct tm_batch_file *file,
                              const struct tm_batch_file *before)
 {
@@ -593,7 +594,7 @@ static void warn(uint64_t count, const char *one, const char *many)
         (void)fprintf(stderr, "tracemill: warning: %" PRIu64 " %s\n", count, count == 1 ? one : many);
 }
 
-/* --strict: what could not be looked at is a loss. */
+/* --strict: what could not be examined is a loss. */
 static void check_strict(const struct tm_manifest *manifest)
 {
     struct tm_run *run = manifest->run;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands a batch to Slurm: an array job that works what is missing, and a job after it that merges.  Slurm schedules,
- * isolates, and begins tasks again whose node died; what it does not begin again, the next submit does. */
+ * isolates, and starts tasks again whose node died; what it does not start again, the next submit does. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +25,8 @@
 #include "pipeline/strings.h"
 #include "reports/format/format.h"
 
-/* A batch on its way to Slurm.  All of it lies in a folder of its own, so that tasks of an earlier one that still wait, or
- * are begun again, find theirs as it was:
+/* A batch on its way to Slurm.  All of it is in its own folder, so that tasks of an earlier one that still wait, or
+ * are started again, find theirs as it was:
  *     OUT/slurm/0001/todo.jsonl   a manifest of the runs of which something is missing: shares are shares of it
  *     OUT/slurm/0001/run.sh       a task of the array job
  *     OUT/slurm/0001/merge.sh     the job after it
@@ -58,8 +58,8 @@ struct tm_submission {
     struct tm_slurm_jobs after;     /* of an earlier submission into this OUT, which may still run */
 };
 
-/* Where a submission lies, what was submitted before it, and that old ones go.  Numbers go up: mkdir() tells who has one,
- * also on NFS. */
+/* Where a submission lies, what was submitted before it, and that old ones go.  Numbers go up: mkdir() says who has
+ * one, also on NFS. */
 
 /* KEPT: a month of nights; jobs of an older one are hardly waiting still. */
 enum { NUMBERS_MOST = 1000000, JOBS_TEXT_BYTES = 4096, KEPT = 30 };
@@ -75,7 +75,7 @@ static void take_number(char to[TM_JOB_BYTES], const char *line, const char *wor
     to[digits] = '\0';
 }
 
-/* Read lines "array 17" and "merge 18"; other lines, and what is no number, are passed over. */
+/* Read lines "array 17" and "merge 18"; other lines, and what is not a number, are passed over. */
 static void slurm_jobs_read(struct tm_slurm_jobs *jobs, const char *text)
 {
     while (*text) {
@@ -202,7 +202,7 @@ static tm_status submission_place(struct tm_run *run, struct tm_submission *subm
 }
 
 /* The scripts of a submission.  Every word that comes from outside goes through tm_shell_word.  What sbatch reads of a
- * script (#SBATCH) are plain words and numbers; paths and --sbatch stand on its command line, which also counts more.
+ * script (#SBATCH) are plain words and numbers; paths and --sbatch are on its command line, which also counts more.
  * source: sbatch(1) of Slurm 22.05 */
 
 static void put(void *to, const char *text, size_t length)
@@ -235,7 +235,7 @@ static void put_option(FILE *to, const struct tm_option *option, const char *tex
 static bool is_passed_on(size_t index, enum tm_verb_bit verb)
 {
     switch (index) {
-    case TM_OPTION_OUTPUT: /* stand in the scripts already */
+    case TM_OPTION_OUTPUT: /* are in the scripts already */
     case TM_OPTION_MANIFEST:
     case TM_OPTION_SHARD:
     case TM_OPTION_CONFIG: /* what it sets is written out */
@@ -268,7 +268,7 @@ static void put_options(FILE *to, const struct tm_submission *submission, enum t
 
 /* --- the scripts --- */
 
-/* Whether --sbatch asks for memory in a way of its own: by node, CPU or GPU, of which sbatch takes one. */
+/* Whether --sbatch requests memory in its own way: by node, CPU or GPU, of which sbatch takes one. */
 static bool asks_for_memory(const struct tm_texts *options)
 {
     for (size_t i = 0; i < options->count; i++)
@@ -294,7 +294,8 @@ static void put_log(FILE *to, const char *folder)
     }
 }
 
-/* What follows the name of an option of sbatch: "=night" in "--partition=night", "night" in "-pnight"; NULL = it is another.
+/* What follows the name of an option of sbatch: "=night" in "--partition=night", "night" in "-pnight"; NULL = it is
+ * another.
  * in: letter  0 = it has none */
 static const char *rest_of(const char *text, const char *name, char letter)
 {
@@ -328,7 +329,8 @@ static void put_after(FILE *to, const struct tm_submission *submission)
     }
 }
 
-/* --sbatch, for the first job that is submitted or for the one after it, which is no array and waits for the first. */
+/* --sbatch, for the first job that is submitted or for the one after it, which is not an array and waits for the
+ * first. */
 static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is_first)
 {
     const struct tm_texts *const options = &submission->options->sbatch;
@@ -345,8 +347,8 @@ static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is
         put_after(to, submission);
 }
 
-/* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and what follows "{{?name}}" to the end of the line
- * is there only if that holds.  A signal before the end of the time goes to the first process of the job, which is
+/* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and what follows "{{?name}}" to the end of the
+ * line is there only if that holds.  A signal before the end of the time goes to the first process of the job, which is
  * tracemill, by exec: it leaves nothing half done. */
 extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
 
@@ -356,7 +358,7 @@ static void put_named(FILE *to, const char *name, size_t length, const struct tm
 {
     const struct {
         const char *name, *word;
-        uint64_t number; /* where there is no word */
+        uint64_t number; /* if there is no word */
     } values[] = {
         { "folder", s->folder, 0 },        { "out", s->out, 0 },           { "program", s->program, 0 },
         { "jobs", NULL, s->jobs },         { "last", NULL, s->tasks - 1 }, { "tasks", NULL, s->tasks },
@@ -413,8 +415,8 @@ static tm_status write_one(struct tm_run *run, const struct tm_submission *submi
     return tm_atomic_commit(&file);
 }
 
-/* Write the three scripts.  They hold all that is set, as options: neither the environment nor the configuration file nor
- * the working folder of the one who submits is needed later.
+/* Write the three scripts.  They hold all that is set, as options: neither the environment nor the configuration file
+ * nor the working folder of the one who submits is needed later.
  * errors: TM_ERR_OUTPUT */
 static tm_status submission_write(struct tm_run *run, const struct tm_submission *submission)
 {
@@ -431,7 +433,7 @@ extern char **environ;
 
 enum { SAID_BYTES = 4096, NOT_THERE = 127 };
 
-/* The begin of what came out of a pipe; what follows is read and left out. */
+/* The start of what came out of a pipe; what follows is read and left out. */
 struct said {
     int fd;
     size_t length;
@@ -469,7 +471,7 @@ static void take_all(struct said *out, struct said *error)
     }
 }
 
-/* Run it in a group of its own, which a signal ends as a whole.  out: number of the error, 0 = it runs */
+/* Run it in its own group, which a signal ends as a whole.  out: number of the error, 0 = it runs */
 static int spawn(const char *script, const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
     char *const argv[] = { (char[]){ "sh" }, (char *)(uintptr_t)script, NULL };
@@ -592,8 +594,8 @@ static tm_status submission_send(struct tm_run *run, const struct tm_submission 
     }
 }
 
-/* A task is about five minutes of work, at 100 MB of plain XSpace a second and process with the reading from a file server
- * in it (docs/performance.md): long beside what Slurm takes to begin one, short beside what a lost one costs. */
+/* A task is about five minutes of work, at 100 MB of plain XSpace a second and process with the reading from a file
+ * server in it (docs/performance.md): long beside what Slurm takes to start one, short beside what a lost one costs. */
 static const uint64_t task_bytes = UINT64_C(300) * 100 * 1000 * 1000;
 
 enum { TASKS_MOST = 256, DRIVER_MIB = 64 };
@@ -644,7 +646,7 @@ TM_NOT_INLINE tm_status find_paths(struct tm_run *run, struct tm_submission *sub
 
 struct missing {
     struct tm_batch_pool pool;
-    tm_status st; /* of the first item that cannot be looked at */
+    tm_status st; /* of the first item that cannot be examined */
 };
 
 /* tm_want_item: an item whose result does not stand. */
@@ -659,8 +661,9 @@ static bool is_missing(void *of, const struct tm_batch_item *item)
     return !tm_result_stands(status, missing->pool.options->retry);
 }
 
-/* The runs of which something is missing, whole: a run of several hosts stays one when some of them are done.  What stands
- * is left out again by the tasks, after the shares are made: those are the same for a task that is begun again.
+/* The runs of which something is missing, whole: a run of several hosts stays one when some of them are done.  What
+ * stands is left out again by the tasks, after the shares are made: those are the same for a task that is started
+ * again.
  * owns: todo->runs, todo->count of them, is the caller's */
 static tm_status choose_runs(struct tm_run *run, const struct tm_manifest *all, const struct tm_batch_item *items,
                              size_t count, struct tm_manifest *todo, struct tm_submission *submission)

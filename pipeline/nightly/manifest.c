@@ -20,8 +20,8 @@
 
 enum { TM_BATCH_PATH_MOST = TM_FOUND_NAME_BYTES - 1, TM_BATCH_NAME_MOST = TM_FOUND_NAME_BYTES - 1 };
 
-/* Where the rows and texts of a manifest lie: texts and files in chunks that are freed together, runs in one array that
- * grows.  All of it is of the account `model`, to which the ledger is dedicated meanwhile. */
+/* Where the rows and strings of a manifest lie: strings and files in chunks that are freed together, runs in one array
+ * that grows.  All of it is of the account `model`, to which the ledger is dedicated meanwhile. */
 
 enum { CHUNK_BYTES = 64 << 10, RUNS_FIRST = 64 };
 
@@ -340,7 +340,7 @@ static char *read_bytes(struct reading *r, const struct tm_value *from, const ch
     return copy;
 }
 
-/* A text without control characters.  NULL = there is none, or it is too long or not right */
+/* A string without control characters.  NULL = there is none, or it is too long or not right */
 static char *read_text(struct reading *r, const struct tm_value *from, const char *key, size_t most)
 {
     const struct tm_value *value = tm_get(from, key);
@@ -420,7 +420,7 @@ static void read_files(struct reading *r, const struct tm_value *from, struct tm
         }
         to->bytes += to->file[i].bytes;
     }
-    /* they are few, but for hostile lists */
+    /* they are few, except for hostile lists */
     if (tm_count_distinct(r->run, to->file, to->files, sizeof(*to->file), offsetof(struct tm_batch_file, id)) <
         to->files)
         (void)refuse(r, "two traces of a run have the same id");
@@ -565,7 +565,7 @@ tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, con
     return run->error.status;
 }
 
-/* A manifest as JSON Lines (schemas/BATCH.md): each line is a document of its own, so that one run is held twice, never
+/* A manifest as JSON Lines (schemas/BATCH.md): each line is its own document, so that one run is held twice, never
  * all of them. */
 
 /* Bytes that are not UTF-8, in a member `key`_hex beside. */
@@ -684,8 +684,8 @@ tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folde
 
 /* --- shares: which items a part of a batch works on ---
  *
- * Items of work, shared out.  By size, the largest first, each to the share that has the least so far, which a heap finds:
- * no share is more than a third larger than it could be, and it takes n log n. */
+ * Items of work, shared out.  By size, the largest first, each to the share that has the least so far, which a heap
+ * finds: no share is more than a third larger than it could be, and it takes n log n. */
 
 /* What an item costs besides its bytes, and what a byte costs, in quarters of one of plain XSpace: by measurement
  * (docs/batch.md, "Shares"). */

@@ -10,7 +10,7 @@
 #include "pipeline/options.h"
 #include "pipeline/run.h"
 
-/* What a run of a batch belongs to: by these the history finds what is comparable.  All texts are
+/* What a run of a batch belongs to: by these the history finds what is comparable.  All strings are
  * valid UTF-8 without control characters; "" = not known. */
 enum { TM_KEY_BYTES = 256, TM_RUN_ID_BYTES = 128 };
 
@@ -55,17 +55,17 @@ bool tm_part_has_ending(struct tm_path_part part, const char *ending);
 
 /* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
  * path (bytewise), with its files, sorted by host.  A run of one file is one item of work: its report.  Each file of a
- * run of several is an item of its own, its partial; the report is made of the partials afterwards. */
+ * run of several is its own item, its partial; the report is made of the partials afterwards. */
 enum { TM_FINGERPRINT_BYTES = 17, TM_MANIFEST_FILES_MOST = 1000000 };
 
-/* The keys of a run, as struct tm_run_keys has them: a hundred thousand runs share most of their texts. */
+/* The keys of a run, as struct tm_run_keys has them: a hundred thousand runs share most of their strings. */
 struct tm_batch_keys {
     const char *job, *night, *revision, *label, *training; /* never NULL; "" = not known */
     int64_t when_ns, step;
 };
 
 struct tm_batch_file {
-    const char *path;   /* below the root of its run, or the archive that it lies in; any bytes */
+    const char *path;   /* below the root of its run, or the archive that it is in; any bytes */
     const char *member; /* in that archive; NULL = none */
     uint64_t position;  /* of the member in its archive, from 1; 0 = not a member */
     const char *host;
@@ -110,9 +110,11 @@ struct tm_manifest {
 /* Find the runs below roots, and fill a manifest.
  * in:     roots     folders, archives, files: options->inputs
  *         discover  finds the runs of one of them
- * owns:   the caller; tm_manifest_free, also after a failure.  Until then the ledger is dedicated to the account `model`:
- *         a process that works an item begins a ledger of its own
- * errors: TM_ERR_INPUT  a root is not there, or there is not a profile below it; TM_ERR_LIMIT past TM_MANIFEST_FILES_MOST,
+ * owns:   the caller; tm_manifest_free, also after a failure.  Until then the ledger is dedicated to the account
+ * `model`:
+ *         a process that works an item starts its own ledger
+ * errors: TM_ERR_INPUT  a root is not there, or there is not a profile below it; TM_ERR_LIMIT past
+ * TM_MANIFEST_FILES_MOST,
  *         or when memory ends */
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
                            const struct tm_options *options, tm_discover_one *discover);
@@ -135,12 +137,14 @@ struct tm_batch_item {
     const struct tm_batch_run *run;
     const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
     uint64_t
-        weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start */
+        weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its
+                 * start */
 };
 
 /* The items of a share, the heaviest first: each goes to the share that has the least so far (longest processing time
  * first), ties by id.  The same in every process.
- * in:     wanted   NULL = all of the manifest; else asked for each item, to leave some out before they are shared out: what
+ * in:     wanted   NULL = all of the manifest; else asked for each item, to leave some out before they are shared out:
+ * what
  *                  it answers has to be the same in all processes that share, so it may not ask for what is done
  * out:    *items   *count of them
  * owns:   the caller; tm_batch_items_free */
@@ -156,7 +160,7 @@ void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t
  * errors: TM_ERR_USAGE  the variables tell an index and no count, or one past the count: with what to write instead */
 tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard);
 
-/* What scanning and reading a manifest share: where its rows and texts lie, and what they may be.  Private to
+/* What scanning and reading a manifest share: where its rows and strings lie, and what they may be.  Private to
  * pipeline/nightly/manifest.c. */
 
 void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run);
@@ -164,15 +168,15 @@ void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run);
 /* Zeroed memory that lives as long as the manifest.  NULL: TM_ERR_LIMIT in run->error */
 void *tm_manifest_take(struct tm_manifest *manifest, size_t bytes) TM_MUST_USE;
 char *tm_manifest_copy(struct tm_manifest *manifest, const char *text, size_t length) TM_MUST_USE;
-/* Copy keys; texts that the run before has, too, are stored once. */
+/* Copy keys; strings that the run before has, too, are stored once. */
 tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *to, const struct tm_run_keys *keys);
 
 /* Add a run: the manifest counts its files and bytes from then on. */
 tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_run *batch_run);
 
-/* Of two pointers to texts, for qsort. */
+/* Of two pointers to strings, for qsort. */
 int tm_by_text(const void *a, const void *b);
-/* How many different texts, "" aside, rows have in a member.
+/* How many different strings, "" aside, rows have in a member.
  * in:     each, at  bytes of a row, and where in it the text is
  * out:    `count` where memory ended */
 size_t tm_count_distinct(struct tm_run *run, const void *rows, size_t count, size_t each, size_t at);
@@ -183,8 +187,9 @@ tm_status tm_manifest_check_ids(const struct tm_manifest *manifest);
 /* A path below a root: relative, none of its parts "." or ".." or empty; "" is the root itself. */
 bool tm_path_is_below(const char *path);
 
-/* Is a file still the one that a result was made of?  A hash (XXH3, 16 hex digits) of its size, its time of change and its
- * first and last 64 KiB: reading all of a terabyte to see that nothing is to be done would cost as much as doing it. */
+/* Is a file still the one that a result was made of?  A hash (XXH3, 16 hex digits) of its size, its time of change and
+ * its first and last 64 KiB: reading all of a terabyte to see that nothing is to be done would cost as much as doing
+ * it. */
 
 /* errors: TM_ERR_INPUT  it is not there, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,

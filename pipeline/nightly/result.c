@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result.json: the record of an item (schemas/BATCH.md).  It is removed before work begins and written after all else
+/* result.json: the record of an item (schemas/BATCH.md).  It is removed before work starts and written after all else
  * is on the disk, so that whatever ends the work in between leaves an item that is not done. */
 #include "pipeline/nightly/result.h"
 

@@ -27,15 +27,15 @@ enum { TM_RESULT_MESSAGE_BYTES = 1024, TM_RESULT_FILES_MOST = 1024 };
  * in:     folder       of the item
  *         fingerprint  of the inputs; options  of the options, NULL = whatever they were
  * out:    message      NULL, or why it is not done; "" = none
- *         returned     TM_RESULT_MISSING where there is no such result */
+ *         returned     TM_RESULT_MISSING if there is no such result */
 enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, const char *fingerprint,
                                      const char *options, char message[TM_RESULT_MESSAGE_BYTES]);
 
 /* Whether it need not be done again: done, partial, and refused unless --retry was given. */
 bool tm_result_stands(enum tm_result_status status, bool retry);
 
-/* Whether what was made of a run went away on purpose (batch prune): then it is not made again, whatever options and version
- * are, while its inputs are the same.
+/* Whether what was made of a run went away on purpose (batch prune): then it is not made again, whatever options and
+ * version are, while its inputs are the same.
  * in:     fingerprint  of the run, all its files
  * out:    status       that it had; TM_RESULT_MISSING where it was not pruned */
 enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, const char *fingerprint);
@@ -73,16 +73,16 @@ tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *con
  * errors: TM_ERR_OUTPUT, and of doc */
 tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc);
 
-/* Before work begins, and after a worker failed: its file is no longer the record of what stands beside it, and goes away,
+/* Before work starts, and after a worker failed: its file is no longer the record of what is beside it, and goes away,
  * then what it was the record of, and temporary files that a killed worker left.  A folder that is not there is fine.
  * in: outputs  names of the files that there may be; one that ends with '/' is a folder of tables
  * errors: TM_ERR_OUTPUT */
 tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count);
 
-/* What lies where in the folder of a batch (schemas/BATCH.md):
+/* What is where in the folder of a batch (schemas/BATCH.md):
  *     OUT/manifest.jsonl                       what the batch is of
  *     OUT/runs/ID/report.html, summary.json    of a run
- *     OUT/runs/ID/result.json                  its result: written last, so that what stands beside it is whole
+ *     OUT/runs/ID/result.json                  its result: written last, so that what is beside it is whole
  *     OUT/runs/ID/hosts/HOST/run.partial, result.json    of one host of a run of several
  *     OUT/index.html, index.json, history.db
  */
@@ -101,15 +101,15 @@ tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, cha
 tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
                         char path[TM_OUT_PATH_BYTES]);
 
-/* One driver at a time in a folder, or any number of shares of one manifest, whose items are different ones: where the file
- * system can lock.  The lock ends with the process.  Who comes too late is refused.  What killed drivers left in the folder
- * itself under temporary names goes away when one has it alone.
+/* One driver at a time in a folder, or any number of shares of one manifest, whose items are different ones: where the
+ * file system can lock.  The lock ends with the process.  Who comes too late is refused.  What killed drivers left in
+ * the folder itself under temporary names goes away when one has it alone.
  * out:    fd  -1 = the file system cannot lock: go on
  * errors: TM_ERR_OUTPUT */
 tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd);
 
-/* A share is worked by one process at a time: a second one waits for the end of the first, however that ends, and then does
- * what is left.  The lock is a file, which also file systems can lock that cannot lock folders, NFS among them.
+/* A share is worked by one process at a time: a second one waits for the end of the first, however that ends, and then
+ * does what is left.  The lock is a file, which also file systems can lock that cannot lock folders, NFS among them.
  * owns:   the caller; tm_out_unlock_share
  * errors: TM_ERR_OUTPUT */
 struct tm_share_lock {

@@ -21,19 +21,20 @@
 #include "pipeline/strings.h"
 
 /* The template of --keys: parts of a path, from the left, in which {job}, {night}, {revision}, {label}, {step} and {}
- * stand for what is there. */
+ * represent what is there. */
 enum tm_key_kind { TM_KEY_NOTHING, TM_KEY_JOB, TM_KEY_NIGHT, TM_KEY_REVISION, TM_KEY_LABEL, TM_KEY_STEP, TM_KEY_KINDS };
 
 enum { TM_KEY_PARTS_MOST = 32, TM_KEY_PART_BYTES = 255, TM_KEY_PART_KEYS_MOST = 8 };
 
 /* What one part of a path is by one part of a checked template.
- * out:    values  where a key stands, a view into `part`; the template has it `count[key]` times, at most once per part */
+ * out:    values  where a key stands, a view into `part`; the template has it `count[key]` times, at most once per
+ * part */
 struct tm_key_match {
     bool is_there[TM_KEY_KINDS];
     struct tm_path_part value[TM_KEY_KINDS];
 };
 
-/* A date in a part, at its begin or its end: 2026-11-21, 2026_11_21, 20261121, and a time behind it. */
+/* A date in a part, at its start or its end: 2026-11-21, 2026_11_21, 20261121, and a time behind it. */
 struct tm_part_date {
     char night[11];           /* "2026-11-21" */
     int64_t midnight_ns;      /* since 1970, as if it were UTC */
@@ -114,7 +115,7 @@ static bool set_day(struct tm_part_date *date, int year, int month, int day)
     return true;
 }
 
-/* The same of a part that begins with a date.  out: how many bytes it takes, 0 = it does not */
+/* The same of a part that starts with a date.  out: how many bytes it takes, 0 = it does not */
 static size_t part_date_head(struct tm_path_part part, struct tm_part_date *date)
 {
     const bool is_spread = part.length >= 10 && is_between(part.text[4]) && part.text[7] == part.text[4];
@@ -162,7 +163,7 @@ static size_t read_time(struct tm_path_part rest, int64_t *ns)
     return at;
 }
 
-/* Without what stands between words at its ends. */
+/* Without what is between words at its ends. */
 static struct tm_path_part trim(struct tm_path_part part)
 {
     while (part.length > 0 && is_between(part.text[0])) {
@@ -180,7 +181,7 @@ static bool part_date(struct tm_path_part part, struct tm_part_date *date)
         const struct tm_path_part tail = { part.text + at, part.length - at };
         size_t used;
 
-        /* At its begin, or behind a word that ends there: 'nightly-2026-11-21'. */
+        /* At its start, or after a word that ends there: 'nightly-2026-11-21'. */
         if (at > 0 && !is_between(part.text[at - 1]))
             continue;
         used = part_date_head(tail, date);
@@ -291,7 +292,7 @@ static const char *const key_words[TM_KEY_KINDS] = {
     [TM_KEY_REVISION] = "revision", [TM_KEY_LABEL] = "label", [TM_KEY_STEP] = "step",
 };
 
-/* The parts of a text between slashes, without empty ones.  out: how many, at most `most` */
+/* The parts of a string between slashes, without empty ones.  out: how many, at most `most` */
 static size_t split_parts(const char *text, struct tm_path_part *parts, size_t most)
 {
     size_t count = 0;
@@ -341,7 +342,7 @@ static enum tm_key_kind find_key(struct tm_path_part key)
     return (enum tm_key_kind)i;
 }
 
-/* The key that begins at text[0] == '{'.  out: its name, between the braces; false: it has no end */
+/* The key that starts at text[0] == '{'.  out: its name, between the braces; false: it has no end */
 static bool name_of_key(struct tm_path_part at, struct tm_path_part *name)
 {
     const char *end = memchr(at.text, '}', at.length);
@@ -503,7 +504,8 @@ static void join(struct joined *to, struct tm_path_part part)
     to->length += slash + part.length;
 }
 
-/* A text of any bytes as a key.  One that is too long, or is not shown as it is, stays distinct by a hash of all of it. */
+/* A string of any bytes as a key.  One that is too long, or is not shown as it is, stays distinct by a hash of all
+ * of it. */
 static void set_key(char key[TM_KEY_BYTES], const char *text, size_t length)
 {
     enum { HASH_BYTES = 17 };

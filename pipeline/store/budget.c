@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ledger behind --memory: who holds how much.  It does not refuse on its own; a structure asks
- * for its share once and keeps inside it, or inside what the pool gave on top of it, which makes behaviour depend on the
- * limit and the input alone and not on timing. */
+/* The ledger behind --memory: who holds how much.  It does not refuse on its own; a structure 
+ * requests its share once and keeps inside it, or inside what the pool gave on top of it, which makes behaviour depend
+ * on the limit and the input alone and not on timing. */
 #include "pipeline/store/budget.h"
 
 #include <assert.h>
@@ -14,8 +14,9 @@
 
 #include "pipeline/error.h"
 
-/* Blocks begin at a multiple of the size of a huge page: only so can they be made of huge pages, and be moved with them
- * whole.  For that a piece of address space is asked for that is larger by one such page, and its ends are given back. */
+/* Blocks start at a multiple of the size of a huge page: only so can they be made of huge pages, and be moved with them
+ * whole.  For that a piece of address space is requested that is larger by one such page, and its ends are given
+ * back. */
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
 
@@ -113,9 +114,9 @@ const char *const tm_account_name[TM_ACCOUNT_COUNT] = {
 
 /* clang-format on */
 
-/* Quarters of what an account has beyond the least limit that go into the pool.  Structures of these accounts spill, but
- * they have caches and tables of fixed size, too.  The others hold what has no other place, and refuse when it is full:
- * they keep their whole part. */
+/* Quarters of what an account has beyond the least limit that go into the pool.  Structures of these accounts spill,
+ * but they have caches and tables of fixed size, too.  The others hold what has no other place, and refuse when it is
+ * full: they keep their whole part. */
 
 /* clang-format off */
 static const uint8_t pool_quarters[TM_ACCOUNT_COUNT] = {

@@ -9,13 +9,13 @@
 #include "pipeline/error.h"
 
 /* The ledger behind --memory.  Every structure that can grow asks its account for a share when it is
- * made: that much it is sure of.  What the shares leave of the limit is one pool.  A structure that can spill draws from
- * it when its share is used up, and spills when the pool does not give; so memory that one part of a job has no use
- * for serves the others.  Shares are parts of the limit, and the pool depends on nothing but what was drawn before, so
- * the same limit gives the same behaviour; the sum of shares and pool stays under the limit. */
+ * made: that much it is sure of.  What the shares leave of the limit is one pool.  A structure that can spill draws
+ * from it when its share is used up, and spills when the pool does not give; so memory that one part of a job has no
+ * use for serves the others.  Shares are parts of the limit, and the pool depends on nothing but what was drawn before,
+ * so the same limit gives the same behaviour; the sum of shares and pool stays under the limit. */
 enum tm_account {
     TM_ACCOUNT_INPUT,    /* read buffers, windows of inflating and deflating, line cursors */
-    TM_ACCOUNT_NAMES,    /* texts of names */
+    TM_ACCOUNT_NAMES,    /* strings of names */
     TM_ACCOUNT_METADATA, /* metadata tables, configs, tracks */
     TM_ACCOUNT_LAUNCHES, /* launches by correlation id */
     TM_ACCOUNT_STEPS,    /* step markers and step rows */
@@ -50,15 +50,16 @@ extern const char *const tm_account_name[TM_ACCOUNT_COUNT];
 /* Start a ledger.  limit_bytes: --memory, at least TM_MEMORY_LEAST_MIB MiB. */
 void tm_budget_init(struct tm_budget *budget, size_t limit_bytes);
 
-/* For a process of its own.  Its resident memory may pass the limit by 16 MiB for code and libraries, which take less than
+/* For its own process.  Its resident memory may pass the limit by 16 MiB for code and libraries, which take less than
  * half of that: the pool gets the other half.  At the least limit it has nothing else. */
 void tm_budget_add_spare(struct tm_budget *budget);
 
-/* What one account is sure of, in bytes: a fixed part of the limit (the parts and the pool add up to under the limit). */
+/* What one account is sure of, in bytes: a fixed part of the limit (the parts and the pool add up to under the
+ * limit). */
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
 
-/* Its share and what it puts into the pool: for few and small things that decide what is read, a longest name; what they
- * take beyond the share the part of the limit that is not divided makes up for. */
+/* Its share and what it puts into the pool: for few and small things that decide what is read, a longest name; what
+ * they take beyond the share the part of the limit that is not divided makes up for. */
 size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
 
 /* From here on, this part of a job holds next to nothing but what is of one account: its share is three quarters of the
@@ -67,7 +68,7 @@ void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account);
 void tm_budget_end_dedication(struct tm_budget *budget);
 
 /* Ask the pool for N bytes on top of a share: before they are taken from the account.  It gives at most half of
- * what it has left, and who grows asks for parts of what it has, so that one structure that could use everything leaves
+ * what it has left, and who grows requests parts of what it has, so that one structure that could use everything leaves
  * room for others.  Whoever is refused spills. */
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
 /* The same for what is mostly read in sequence, where spilling costs little: only while most of the pool is left. */
@@ -84,7 +85,7 @@ void *tm_take(struct tm_budget *budget, enum tm_account account, size_t bytes,
 void *tm_retake(struct tm_budget *budget, enum tm_account account, void *block, size_t old_bytes, size_t new_bytes,
                 struct tm_error *error) TM_MUST_USE; /* new part not zeroed */
 void tm_give(struct tm_budget *budget, enum tm_account account, void *block, size_t bytes);
-/* A copy of a text, and its end, which tolerates NULL. */
+/* A copy of a string, and its end, which tolerates NULL. */
 char *tm_take_text(struct tm_budget *budget, enum tm_account account, const char *text,
                    struct tm_error *error) TM_MUST_USE;
 void tm_give_text(struct tm_budget *budget, enum tm_account account, const char *text);
@@ -100,8 +101,8 @@ bool tm_is_large_block(size_t bytes);
  * errors: NULL when the system has none left */
 void *tm_large_block(size_t bytes);
 
-/* As large as `bytes`, which is a large block, too; its address may change.  Added bytes are zero.  errors: NULL, and the
- * block stays */
+/* As large as `bytes`, which is a large block, too; its address may change.  Added bytes are zero.  errors: NULL, and
+ * the block stays */
 void *tm_large_block_resize(void *block, size_t old_bytes, size_t bytes);
 void tm_large_block_free(void *block, size_t bytes);
 

@@ -7,12 +7,12 @@
 /* GROUP BY in bounded memory: rows of the same 128-bit key are folded into one.  A hash table within the
  * share; when it is full, its rows are spilled as a run sorted by key, and equal keys meet again in the
  * final merge.  The result comes in order of the key, exactly the same for every share.
- * Rows begin with their key: struct tm_key. */
+ * Rows start with their key: struct tm_key. */
 struct tm_key {
     uint64_t high, low; /* XXH3-128 of what the group is about */
 };
 
-/* Below, equal to or above 0, as a is before b, the same, or behind it. */
+/* Below, equal to or above 0, as a is before b, the same, or after it. */
 static inline int tm_key_order(struct tm_key a, struct tm_key b)
 {
     if (a.high != b.high)
@@ -30,7 +30,7 @@ static inline bool tm_is_same_key(struct tm_key a, struct tm_key b)
 
 struct tm_groups;
 
-/* Fold `from` into `into`; both rows of one key.  Must be associative and commutative but for ties that the
+/* Fold `from` into `into`; both rows of one key.  Must be associative and commutative except for ties that the
  * rows themselves decide, or the result would depend on the memory. */
 typedef void tm_row_merge(void *into, const void *from);
 
@@ -42,7 +42,7 @@ size_t tm_groups_row_bytes(const struct tm_groups *groups);
 /* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end.
  * Fold one row in (it is copied). */
 void tm_groups_add(struct tm_groups *groups, const void *row);
-/* No more rows.  Once finished, finishing again begins with the first group again. */
+/* No more rows.  Once finished, finishing again starts with the first group again. */
 void tm_groups_finish(struct tm_groups *groups);
 /* The next group in the order of the key, valid until the next call; NULL at the end, and after a failure. */
 const void *tm_groups_next(struct tm_groups *groups);

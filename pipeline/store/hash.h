@@ -47,11 +47,11 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
     return word;
 }
 
-/* Of a text, within this process: where one is hashed for every event.  64 bits of quality, not for output.  With a
- * seed that it is unknown, texts cannot be chosen to have the same. */
+/* Of a string, within this process: where one is hashed for every event.  64 bits of quality, not for output.  With a
+ * seed that it is unknown, strings cannot be chosen to have the same. */
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
-    /* Both factors of a product have a secret of their own: else texts that swap their halves have the same product. */
+    /* Both factors of a product have their own secret: else strings that swap their halves have the same product. */
     const uint64_t first = UINT64_C(0xa0761d6478bd642f) * (seed | 1), second = UINT64_C(0xe7037ed1a0b428db) ^ seed;
     const uint8_t *at = text; /* an empty one may be NULL: nothing is added to it */
     uint64_t hash = first, a, b;
@@ -75,8 +75,8 @@ static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t se
     return tm_hash_fold(second ^ length, tm_hash_fold(a ^ second, b ^ hash));
 }
 
-/* A hash of two numbers.  The first product is by a constant: by a factor made of the seed, numbers that follow each other
- * lie in a few clusters with one seed in thirty. */
+/* A hash of two numbers.  The first product is by a constant: by a factor made of the seed, numbers that follow each
+ * other are in a few clusters with one seed in thirty. */
 static inline uint64_t tm_hash_pair(uint64_t a, uint64_t b, uint64_t seed)
 {
     const uint64_t first = tm_hash_fold(a ^ seed, UINT64_C(0xa0761d6478bd642f));
@@ -84,9 +84,9 @@ static inline uint64_t tm_hash_pair(uint64_t a, uint64_t b, uint64_t seed)
     return tm_hash_fold(first ^ b ^ (seed >> 32 | seed << 32), UINT64_C(0xe7037ed1a0b428db));
 }
 
-/* Open tables.  Their owners keep the slots, of any form, a power of two of them, and never fill them; the search is the
- * same: from the home of a key on, to the slot that is its own or empty.  It is compiled into each that asks, with its
- * answer to what the key's slot is. */
+/* Open tables.  Their owners keep the slots, of any form, a power of two of them, and never fill them; the search is
+ * the same: from the home of a key on, to the slot that is its own or empty.  It is compiled into each that asks, with
+ * its answer to what the key's slot is. */
 typedef bool tm_probe_ends(const void *slot, const void *key);
 
 /* in:     home   a hash of the key; its lowest bits count

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A map that is built once.  Rows gather in a window; if they all fit, a table of row numbers is
  * put beside them: dense (by key) where the largest key is near the number of rows, else open
- * addressing.  If they do not fit, they are sorted by key on disk and lie in pages: `rows` holds
+ * addressing.  If they do not fit, they are sorted by key on disk and are in pages: `rows` holds
  * the rows, `firsts` the first key of each page of rows, `tops` (in memory) the first key of each
  * page of `firsts`.  A look-up then reads at most one page of each, through their caches. */
 #include "pipeline/store/sorter.h"
@@ -351,8 +351,8 @@ static size_t guess_place(const struct keys *keys, uint64_t key)
     return (size_t)(part * (double)(keys->count - 1));
 }
 
-/* The last key that is not above `key`; the first one is not.  In traces most keys go up evenly: it is looked for around
- * its place, in steps that double. */
+/* The last key that is not above `key`; the first one is not.  In traces most keys go up evenly: it is looked for
+ * around its place, in steps that double. */
 static size_t find_not_above(const struct keys *keys, uint64_t key)
 {
     size_t low = 0, high = keys->count - 1, stride = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A log-structured merge tree.  New keys gather in an open table.  When it is full, they are sorted and written out as
  * a run of pages.  A run is merged with those before it unless they are some times as large, so there are few.  A key
- * that is not in the table is looked for in each run: a Bloom filter in memory mostly tells that it is not there, else
+ * that is not in the table is looked for in each run: a Bloom filter in memory mostly says that it is not there, else
  * one page is read.  A table that pages reads and writes a page for each key that comes at random: with that,
  * converting a million events of as many processes with random ids took 9.6 s of CPU and spilled 9.6 GiB, now 5.9 s
  * and 2.3 GiB.
@@ -206,7 +206,7 @@ static void empty_table(struct tm_key_map *map)
 {
     memset(map->slots, 0, map->slot_count * sizeof(struct row));
     memset(map->resolved, 0, sizeof(map->resolved));
-    map->resolved[0].low = 1; /* zeros are a key that could stand there */
+    map->resolved[0].low = 1; /* zeros are a key that could be there */
     map->used = 0;
 }
 
@@ -516,7 +516,7 @@ static int key_to_row(const void *key, const void *row)
     return tm_key_order(*(const struct tm_key *)key, ((const struct row *)row)->key);
 }
 
-/* The first row of a page that is of the family or behind it. */
+/* The first row of a page that is of the family or after it. */
 static uint64_t lower_bound(const struct page *page, struct tm_key key)
 {
     return tm_sorted_place(&key, page->rows, page->count, sizeof(*page->rows), key_to_row);

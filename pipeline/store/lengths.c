@@ -130,7 +130,7 @@ static tm_status grow(struct tm_length_groups *groups, uint32_t capacity)
 }
 
 /* The number of a group, which gets one if it has none.
- * out:    *number  TM_NONE where there is no room for one more
+ * out:    *number  TM_NONE if there is no room for one more
  * errors: of the ledger */
 static tm_status length_groups_number(struct tm_length_groups *groups, uint64_t group, uint32_t *number)
 {
@@ -183,11 +183,11 @@ static void length_groups_give_order(struct tm_length_groups *groups, struct tm_
     tm_give(&groups->run->budget, groups->account, order, groups->count * sizeof(*order));
 }
 
-/* Words are dealt out by bits of their keys that differ.  Where they do not fit into the scratch words, which mostly lie in
- * a cache near the processor, first in place by the highest ones.  Then each part by all that differ in it, from the
- * lowest on, to the scratch words and back: each of these dealings keeps the order of the one before.  No step depends on
- * what a word is: dealing parts by their highest bits in turn, and few words one by one, took as many instructions and
- * 1.6 times as long, since where it goes cannot be foretold. */
+/* Words are dealt out by bits of their keys that differ.  Where they do not fit into the scratch words, which mostly
+ * are in a cache near the processor, first in place by the highest ones.  Then each part by all that differ in it, from
+ * the lowest on, to the scratch words and back: each of these dealings keeps the order of the one before.  No step
+ * depends on what a word is: dealing parts by their highest bits in turn, and few words one by one, took as many
+ * instructions and 1.6 times as long, since where it goes cannot be foretold. */
 
 enum {
     DIGIT_BITS = 8,
@@ -231,7 +231,7 @@ static void sort_few(uint64_t *words, size_t count)
     }
 }
 
-/* out: begins  of the part of each value of the digit */
+/* out: starts  of the part of each value of the digit */
 static void find_parts(const uint64_t *words, size_t count, struct digit digit, uint32_t *begins)
 {
     uint32_t before = 0;
@@ -309,8 +309,8 @@ static void sort_bucket(uint64_t *words, uint64_t *scratch, size_t count)
         memcpy(words, at, count * sizeof(*words));
 }
 
-/* Sort any number of words.  Those that do not fit into the scratch words are dealt out by the highest bits that differ,
- * and the parts are sorted in the same way. */
+/* Sort any number of words.  Those that do not fit into the scratch words are dealt out by the highest bits that
+ * differ, and the parts are sorted in the same way. */
 static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
 {
     if (count <= FEW_WORDS || count <= scratch_count) {
@@ -335,7 +335,8 @@ static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t 
     }
 }
 
-/* Fold words of the same key, which lie one after the other.  A word that is full stays, and the next one has the rest. */
+/* Fold words of the same key, which lie one after the other.  A word that is full stays, and the next one has the
+ * rest. */
 static size_t fold_equal(uint64_t *words, size_t count)
 {
     const uint64_t full = tm_length_word_count(UINT64_MAX);
@@ -367,7 +368,7 @@ size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t 
 enum {
     SCRATCH_BYTES = 512 << 10, /* for the sort, at the most: what fits into a cache near the processor */
     SORTED_LEAST = 65536,      /* fewer words are not worth a sort to make room */
-    SAMPLE = 1024,             /* words that tell whether a sort is worth it */
+    SAMPLE = 1024,             /* words that say whether a sort is worth it */
     STEP = 8,                  /* where that did not make room, the next try is at so many times as many */
 };
 
@@ -613,7 +614,7 @@ static bool read_word(struct tm_lengths *lengths, struct tm_length *length)
 
 /* --- making room --- */
 
-/* The numbers of groups begin anew once no word has one. */
+/* The numbers of groups start anew once no word has one. */
 static void forget_groups(struct tm_lengths *lengths)
 {
     assert(!lengths->window.count);
@@ -665,7 +666,8 @@ static tm_status spill_window(struct tm_lengths *lengths)
 }
 
 /* Whether half of the words may be equal to others: then some of a thousand are, wherever they lie.  Most lengths of
- * kernels and delays of launches differ to the picosecond, and a sort that makes no room costs as much as the last one. */
+ * kernels and delays of launches differ to the picosecond, and a sort that makes no room costs as much as the last
+ * one. */
 static bool may_fold(const uint64_t *words, size_t count)
 {
     uint64_t sample[SAMPLE], scratch[SAMPLE];

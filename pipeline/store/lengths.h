@@ -7,7 +7,7 @@
 
 #include "pipeline/store/groups.h"
 
-/* How often each number was seen, by group: what exact quantiles are told from.  Most numbers
+/* How often each number was seen, by group: what exact quantiles are computed from.  Most numbers
  * differ, so they are only written down as they come, 8 bytes each, and sorted and counted when the
  * memory is full and at the end.  Numbers of 40 bits and up to 65,536 groups go this way, which is
  * a second of picoseconds; what is beyond that is counted in a table. */
@@ -32,7 +32,7 @@ typedef uint64_t tm_length_place;
 void tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, uint64_t count);
 /* One number of a group with its place. */
 void tm_lengths_add_at(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value);
-/* No more numbers.  Once finished, finishing again begins with the first one again. */
+/* No more numbers.  Once finished, finishing again starts with the first one again. */
 void tm_lengths_finish(struct tm_lengths *lengths);
 
 /* The next in the order (group, value), each once; valid until the next call; NULL at the end, and after a failure. */

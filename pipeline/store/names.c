@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names by handle.  Entries (hash, place, length, traits) and bytes lie in two paged arrays that
- * spill; an open table finds the handle of a text that was put in before.  It is bounded: full at
- * its largest size, it is cleared and begins anew; texts that come again get a second handle. */
+/* Names by handle.  Entries (hash, place, length, traits) and bytes are in two paged arrays that
+ * spill; an open table finds the handle of a string that was put in before.  It is bounded: full at
+ * its largest size, it is cleared and starts anew; strings that come again get a second handle. */
 #include "pipeline/store/names.h"
 
 #include <assert.h>
@@ -20,8 +20,8 @@ struct entry {
 };
 static_assert(sizeof(struct entry) == 32, "two to a cache line");
 
-/* Half of what a text is found by is a hash that nobody can choose: two texts of one XXH3-128, which can be made, do not
- * pass for one. */
+/* Half of what a string is found by is a hash that nobody can choose: two strings of one XXH3-128, which can be made,
+ * do not pass for one. */
 struct slot {
     uint64_t low;                                         /* of its XXH3-128 */
     uint64_t check;                                       /* tm_hash_text of it */
@@ -32,7 +32,7 @@ struct slot {
 enum { LENGTH_MOST = (1 << 30) - 1, HALVES_MOST = 16 };
 #define AT_MOST ((UINT64_C(1) << 48) - 1)
 
-/* A text that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
+/* A string that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
 struct near {
     uint64_t hash;
     uint32_t length; /* 0 = empty */
@@ -204,9 +204,9 @@ static void tally_text(struct tm_names *names, struct slot *slot)
     tm_tally_add(&names->run->tallies, TM_TALLY_INVALID_UTF8, 1);
 }
 
-/* Everything behind the names goes by their hashes.  Another text that has the hash of a new one was made so, and what the
- * two have done could not be told apart: that is refused, while the table has both.  More texts of half a hash than chance
- * gives are refused as well, for they make the table slow. */
+/* Everything behind the names goes by their hashes.  Another text that has the hash of a new one was made so, and what
+ * the two have done could not be distinguished: that is refused, while the table has both.  More strings of half a hash
+ * than chance gives are refused as well, for they make the table slow. */
 static tm_status refuse_alike(struct tm_names *names, struct tm_key hash)
 {
     const size_t mask = ((size_t)1 << names->bits) - 1;
@@ -341,7 +341,7 @@ void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note)
     entry->note = note;
 }
 
-/* Room for a text and its NUL. */
+/* Room for a string and its NUL. */
 static tm_status widen_text(struct tm_names *names, size_t bytes)
 {
     struct tm_run *run = names->run;

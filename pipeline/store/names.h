@@ -6,21 +6,21 @@
 
 #include "pipeline/store/groups.h"
 
-/* Texts of a trace by handle: event names, op paths, string values.  Texts lie in an append-only store that
- * spills; a bounded table finds texts that were put in before, so the same text usually has one handle, but
+/* Strings of a trace by handle: event names, op paths, string values.  Strings are in an append-only store that
+ * spills; a bounded table finds strings that were put in before, so the same string usually has one handle, but
  * after an overflow it may get a second one: compare by hash, never by handle. */
-typedef uint32_t tm_strid; /* 0 = the empty text */
+typedef uint32_t tm_strid; /* 0 = the empty string */
 
 struct tm_names;
 
-/* What is known of a text without reading it again. */
+/* What is known of a string without reading it again. */
 struct tm_name {
     struct tm_key hash; /* XXH3-128 of the bytes */
     uint32_t length;    /* bytes */
     uint32_t traits;    /* set by whoever put it in; see stages/resolve/classes.h */
 };
 
-/* Computes the traits of a text, once per handle.  NULL = none. */
+/* Computes the traits of a string, once per handle.  NULL = none. */
 typedef uint32_t tm_name_traits(const char *text, size_t length);
 
 struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_traits *traits) TM_MUST_USE;
@@ -28,11 +28,11 @@ void tm_names_free(struct tm_names *names);
 tm_status tm_names_status(const struct tm_names *names); /* of the run: why a handle is 0 */
 
 /* Failures are remembered in run->error, and what follows one gives nothing: check tm_failed once, at the end.
- * Put a text in, any bytes.  Texts that are not UTF-8 are tallied once per handle and host, and kept as they are.
+ * Put a string in, any bytes.  Strings that are not UTF-8 are tallied once per handle and host, and kept as they are.
  * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
 tm_strid tm_names_put(struct tm_names *names, const char *text, size_t length);
 
-/* The same, with its traits: for texts that are put in for every event. */
+/* The same, with its traits: for strings that are put in for every event. */
 tm_strid tm_names_put_often(struct tm_names *names, const char *text, size_t length, uint32_t *traits);
 
 static inline tm_strid tm_names_put_string(struct tm_names *names, const char *text)
@@ -40,28 +40,29 @@ static inline tm_strid tm_names_put_string(struct tm_names *names, const char *t
     return tm_names_put(names, text, strlen(text));
 }
 
-/* A new host begins: texts that are not UTF-8 are tallied for each host that has them, as if it were alone. */
+/* A new host starts: strings that are not UTF-8 are tallied for each host that has them, as if it were alone. */
 void tm_names_begin_host(struct tm_names *names);
 
 /* What is known of a handle; cheap, but not free once spilled. */
 struct tm_name tm_names_info(struct tm_names *names, tm_strid id);
 
-/* The hashes of some texts, of which keys are made.  in: ids, out: hashes, both [count] */
+/* The hashes of some strings, of which keys are made.  in: ids, out: hashes, both [count] */
 void tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes);
 
-/* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call.  "" after a failure.
+/* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call.  "" after a
+ * failure.
  * out: length  may be NULL */
 const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size_t *length);
 
-/* What a reader computed from a text, remembered with it for all who ask again; 0 until it is set.  Its meaning is that
- * of stages/figures/kernel_category.c. */
+/* What a reader computed from a string, remembered with it for all who ask again; 0 until it is set.  Its meaning is
+ * that of stages/figures/kernel_category.c. */
 uint16_t tm_names_note(struct tm_names *names, tm_strid id);
 void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
 
-/* Handles go from 0 to count - 1.  Without twins every text has one handle. */
+/* Handles go from 0 to count - 1.  Without twins every string has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_duplicates(const struct tm_names *names);
-/* Whether two handles are of the same text. */
+/* Whether two handles are of the same string. */
 bool tm_names_have_same_text(struct tm_names *names, tm_strid a, tm_strid b);
 
 static inline bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_strid b)
@@ -69,14 +70,14 @@ static inline bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_stri
     return a == b || tm_names_have_same_text(names, a, b);
 }
 
-/* Copy bytes [at, at + bytes) of a text, however long it is. */
+/* Copy bytes [at, at + bytes) of a string, however long it is. */
 void tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes);
 
 /* Numbers for keys, from 0 on in the order in which they are first asked for: exact for any number of keys, where
- * struct tm_names may give a second one.  Past its memory keys lie in sorted runs in a spill file.
+ * struct tm_names may give a second one.  Past its memory keys are in sorted runs in a spill file.
  * A key is a family and a member of it.  Members lie side by side, so ids that are numbers are put in as families of
- * those that follow each other: the number without its last bits, and these.  Whatever else is a key is a family of its
- * own. */
+ * those that follow each other: the number without its last bits, and these.  Whatever else is a key is its own
+ * family. */
 enum { TM_KEY_MEMBER_BITS = 5 };
 struct tm_key_map;
 

@@ -2,7 +2,7 @@
 /* Rows in pages.  While nothing is spilled, frame i holds page i, and access is a shift, a mask and
  * a multiplication.  After that a frame holds any page: frames are found by a small hash table with
  * chains, and the one to give up is found by the clock algorithm (a hand that passes over recently
- * used frames once).  Page p lies at p * page_bytes of the spill file, so there is no table that
+ * used frames once).  Page p is at p * page_bytes of the spill file, so there is no table that
  * grows with the pages. */
 #include "pipeline/store/rows.h"
 
@@ -241,7 +241,7 @@ struct frame {
     uint8_t *data;
     uint64_t page;
     uint32_t next;        /* in its chain */
-    uint32_t block_pages; /* of the block that begins with its page; 0 = it lies in one that began before */
+    uint32_t block_pages; /* of the block that starts with its page; 0 = it is in one that started before */
     bool dirty;           /* differs from the spill file */
     bool recent;          /* used since the hand passed */
 };
@@ -255,7 +255,7 @@ struct tm_rows {
     uint64_t count;
     struct frame *frames;
     uint32_t frame_count, frame_capacity, frames_most;
-    uint32_t ready_count; /* frames that have a page: those in use, and behind them some more of the last block */
+    uint32_t ready_count; /* frames that have a page: those in use, and after them some more of the last block */
     size_t memory_bytes, drawn_bytes; /* its own, and from the pool */
     bool is_spilled;
     struct tm_spill spill;
@@ -609,7 +609,7 @@ static bool may_add_frame(struct tm_rows *rows)
     return rows->frame_count < rows->frames_most;
 }
 
-/* Make room for one more page while all pages are in memory, or begin to spill. */
+/* Make room for one more page while all pages are in memory, or start to spill. */
 static tm_status grow_page(struct tm_rows *rows)
 {
     uint32_t which;

@@ -13,7 +13,7 @@ struct tm_spill {
 };
 
 /* Choose the folder for spill files: `wanted` (--tmp), else $TMPDIR, else /var/tmp, else `output_dir`.
- * A tmpfs is used only if it was asked for (--tmp, or an output folder where nothing else can be written),
+ * A tmpfs is used only if it was requested (--tmp, or an output folder where nothing else can be written),
  * and then with a warning on stderr.
  * owns:   run->spill_dir points to the chosen argument, which has to outlive the run
  * errors: TM_ERR_OUTPUT where none can be written */
@@ -21,10 +21,11 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
 
 tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run);
 
-/* It will be read and written in small pieces here and there.  Without that word the system reads ahead in pieces of up to
- * 2 MiB, and some file systems (ext4 since Linux 6.16) then go through all blocks of such a piece at each small write. */
+/* It will be read and written in small pieces here and there.  Without that word the system reads ahead in pieces of up
+ * to 2 MiB, and some file systems (ext4 since Linux 6.16) then go through all blocks of such a piece at each small
+ * write. */
 void tm_spill_expect_random(const struct tm_spill *spill);
-/* Append; *at = where it begins (may be NULL).  After a failure of the run nothing is written.
+/* Append; *at = where it starts (may be NULL).  After a failure of the run nothing is written.
  * errors: TM_ERR_OUTPUT, with the free space in the text. */
 tm_status tm_spill_append(struct tm_spill *spill, const void *data, size_t bytes, uint64_t *at);
 /* Overwrite in place, inside the present length.  Likewise. */
@@ -63,8 +64,8 @@ void tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count
 void tm_rows_resize(struct tm_rows *rows, uint64_t count);
 
 /* The row for reading, or for reading and writing.  The pointer is valid until the next call on the same
- * array.  After a failure, a row that is not available reads as zeros, and what is written to it is lost.  Before one, an
- * index past the end is a programmer's mistake. */
+ * array.  After a failure, a row that is not available reads as zeros, and what is written to it is lost.  Before one,
+ * an index past the end is a programmer's mistake. */
 const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 /* As tm_rows_at; *count = how many rows, one or more, lie one after the other from there (to the end of the page). */

@@ -14,8 +14,9 @@
 
 /* A block of rows.  Small blocks serve small traces; when one is full, the next is
  * eight times as large or the whole bound at once, and the old one is then at most an eighth of the
- * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles while it is small,
- * and grows by an eighth when it is a large block, which moves by itself.  Rows that are never used take no resident memory. */
+ * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles while it
+ * is small, and grows by an eighth when it is a large block, which moves by itself.  Rows that are never used take
+ * no resident memory. */
 
 enum { FIRST_BYTES = 32 << 10, LARGE_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
 
@@ -100,8 +101,8 @@ void tm_window_close(struct tm_window *window)
     window->drawn_bytes = 0;
 }
 
-/* The sort of a window.  Tags of rows are dealt out by the bytes of their prefixes, from the lowest on, without a look at
- * the rows.  What then is left to do, everything where there is no prefix, does a merge sort of natural runs. */
+/* The sort of a window.  Tags of rows are dealt out by the bytes of their prefixes, from the lowest on, without a look
+ * at the rows.  What then is left to do, everything if there is no prefix, does a merge sort of natural runs. */
 
 enum { SHORT_RUN = 12, FEW_ROWS = 256, VALUES = 256, PREFIX_BYTES = sizeof(uint32_t) };
 
@@ -118,7 +119,7 @@ static inline bool is_after(const struct sort *sort, struct tm_tag a, struct tm_
     return sort->order(tm_window_at(sort->window, a.number), tm_window_at(sort->window, b.number)) > 0;
 }
 
-/* Length of the run that begins at `begin`; one that is short is made longer by insertion. */
+/* Length of the run that starts at `begin`; one that is short is made longer by insertion. */
 static size_t find_run(const struct sort *sort, size_t begin, size_t count)
 {
     struct tm_tag *tags = sort->tags;
@@ -291,7 +292,7 @@ struct merge {
     uint32_t count;
     size_t buffer_bytes;
     uint8_t *folded; /* a row; with setup.merge only */
-    bool has_winner; /* the winner was given out and has to step on */
+    bool has_winner; /* the winner was returned and has to step on */
 };
 
 struct tm_runs {
@@ -729,7 +730,7 @@ void tm_sorter_free(struct tm_sorter *sorter)
     tm_give(&sorter->run->budget, sorter->account, sorter, sizeof(*sorter));
 }
 
-/* True if the rows lie in order already, which is what well-made input does. */
+/* True if the rows are in order already, which is what well-made input does. */
 static bool is_in_order(const struct tm_sorter *sorter)
 {
     const struct tm_window *window = &sorter->window;

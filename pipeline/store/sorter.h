@@ -12,7 +12,7 @@
 /* Which of two rows goes first: <0, 0, >0. */
 typedef int tm_row_order(const void *a, const void *b);
 
-/* A number that never falls from a row to one behind it in the order: rows are compared only where it is equal. */
+/* A number that never falls from a row to one after it in the order: rows are compared only where it is equal. */
 typedef uint64_t tm_row_prefix(const void *row);
 
 /* A prefix of rows that are in the order of a signed number. */
@@ -36,7 +36,7 @@ void tm_sorter_free(struct tm_sorter *sorter);
 
 /* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
 void tm_sorter_push(struct tm_sorter *sorter, const void *row);
-/* No more rows.  Once finished, finishing again begins with the first row again. */
+/* No more rows.  Once finished, finishing again starts with the first row again. */
 void tm_sorter_finish(struct tm_sorter *sorter);
 /* After finish.  The next row in order, valid until the next call; NULL at the end, and after a failure. */
 const void *tm_sorter_next(struct tm_sorter *sorter);
@@ -47,7 +47,8 @@ uint64_t tm_sorter_count(const struct tm_sorter *sorter);
 size_t tm_sorter_row_bytes(const struct tm_sorter *sorter);
 
 /* Rows one after the other in one block that grows in few, large steps up to a bound, which the pool of the ledger
- * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put in. */
+ * may raise: the memory part of sorters, groups and indexes.  Pointers to rows are valid until the next row is put
+ * in. */
 struct tm_window {
     struct tm_run *run;
     enum tm_account account;
@@ -119,7 +120,7 @@ tm_status tm_runs_put(struct tm_runs *runs, const void *row) TM_MUST_USE;
 /* The present run is complete. */
 tm_status tm_runs_end(struct tm_runs *runs) TM_MUST_USE;
 
-/* True if runs have to be merged before the next one begins: the caller gives back its own memory
+/* True if runs have to be merged before the next one starts: the caller gives back its own memory
  * first. */
 bool tm_runs_need_merge(const struct tm_runs *runs);
 tm_status tm_runs_merge(struct tm_runs *runs) TM_MUST_USE;
@@ -132,7 +133,7 @@ tm_status tm_runs_rewind(struct tm_runs *runs);
 /* A map from a 64-bit key to a fixed-size row, built once and then only read.  While it fits in its share
  * it is a table in memory (dense where the keys are, else open addressing); past it, sorted rows in a spill
  * file with a sparse index and a cache of blocks, so that look-ups near each other are cheap.
- * Rows begin with their key: the first 8 bytes of a row are a uint64_t. */
+ * Rows start with their key: the first 8 bytes of a row are a uint64_t. */
 struct tm_index;
 
 /* Which of two rows of the same key stays. */
@@ -161,7 +162,8 @@ uint64_t tm_index_duplicate_count(const struct tm_index *index); /* rows that ga
 
 /* --- arrays of rows that are in order, and heaps --- */
 
-/* The place of the first row that does not go before the key, which is the first argument of the order; count = none. */
+/* The place of the first row that does not go before the key, which is the first argument of the order; count =
+ * none. */
 static inline size_t tm_sorted_place(const void *key, const void *rows, size_t count, size_t row_bytes,
                                      tm_row_order *order)
 {
@@ -183,7 +185,8 @@ static inline size_t tm_sorted_place(const void *key, const void *rows, size_t c
  * out:    how many there are now */
 size_t tm_sorted_keep(void *rows, size_t count, size_t most, size_t row_bytes, const void *row, tm_row_order *order);
 
-/* A heap: its first row is the last one by the order.  Add one row; or put one, which is not in it, in place of the first. */
+/* A heap: its first row is the last one by the order.  Add one row; or put one, which is not in it, in place of the
+ * first. */
 void tm_heap_add(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 void tm_heap_replace(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 

@@ -9,7 +9,7 @@
 enum tm_waiting {
     TM_NOT_WAITING,
     TM_WAITING_FOR_THREADS, /* locks, queues, pipes, results of other threads */
-    TM_WAITING_FOR_DEVICE,  /* a result: such waits are told with the calls that wait (host.sync) */
+    TM_WAITING_FOR_DEVICE,  /* a result: such waits are reported with the calls that wait (host.sync) */
     TM_WAITING_FOR_TIME,    /* sleep: of an input pipeline it may be what a batch takes */
 };
 

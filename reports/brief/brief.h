@@ -6,14 +6,14 @@
 
 #include "pipeline/doc/doc.h"
 
-/* The brief of a run, of a comparison or of a night: the facts that matter most, in at most TM_BRIEF_BYTES bytes whatever
- * the size of the run.  It is a document of its own (schemas/BRIEF.md), printed as text, as JSON or as Markdown. */
+/* The brief of a run, of a comparison or of a night: the facts that matter most, in at most TM_BRIEF_BYTES bytes
+ * whatever the size of the run.  It is its own document (schemas/BRIEF.md), printed as text, as JSON or as Markdown. */
 enum { TM_BRIEF_BYTES = 8192 };
 
 enum tm_brief_form { TM_BRIEF_TEXT, TM_BRIEF_JSON, TM_BRIEF_MARKDOWN };
 
-/* Its lists, the least important first: where the brief would be too long, the last row of the first list that has one is
- * dropped. */
+/* Its lists, the least important first: where the brief would be too long, the last row of the first list that has one
+ * is dropped. */
 enum tm_brief_list {
     TM_BRIEF_NOT_RECORDED,
     TM_BRIEF_FIGURES,

@@ -674,11 +674,11 @@ static void draw_break(struct tm_chart *chart, bool upwards, struct tm_point at,
     }
 }
 
-/* Where a bar lies on the page. */
+/* Where a bar is on the page. */
 struct place {
     double across, thick; /* across the scale */
     bool is_plain;        /* of one figure */
-    double note;          /* where the note begins; 0: behind the bar */
+    double note;          /* where the note starts; 0: behind the bar */
 };
 
 static void tell_part(struct tm_chart *chart, const struct tm_bar *bar, int role, bool is_plain)
@@ -712,7 +712,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
         if (length < 0.02)
             continue; /* not visible at any zoom of a page */
         if (length > 4 * seam)
-            length -= seam; /* paper between neighbours: parts are told apart without their hue */
+            length -= seam; /* paper between neighbours: parts are distinguished without their hue */
         tell_part(chart, bar, role, place->is_plain);
         if (upwards)
             tm_chart_rect(chart, (enum tm_role)role, place->across, from - length, place->thick, length);
@@ -808,7 +808,7 @@ void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count,
                     top - 4, level_name);
 }
 
-/* The scale of columns on the left, and what the columns are.  out: where they begin */
+/* The scale of columns on the left, and what the columns are.  out: where they start */
 static double begin_columns(struct tm_chart *chart, const struct tm_axis *axis, const char *axis_name)
 {
     double left = tm_chart_text_width(axis_name, TM_TEXT_SMALL);

@@ -50,7 +50,7 @@ enum tm_role {
     TM_ROLE_USE_3,
     TM_ROLE_USE_4,
     /* Everything else. */
-    TM_ROLE_SERIES, /* one series of data without a meaning of its own */
+    TM_ROLE_SERIES, /* one series of data without its own meaning */
     TM_ROLE_AREA,   /* the area below that series */
     TM_ROLE_TEXT,
     TM_ROLE_QUIET, /* axis labels, notes */
@@ -92,7 +92,7 @@ enum tm_mark_kind {
     TM_MARK_POLYGON,  /* likewise; filled and closed */
     TM_MARK_DOT,      /* centre x, y; radius = width; filled */
     TM_MARK_TEXT,     /* baseline at x, y; anchor says which end of the text x is */
-    TM_MARK_OPEN,     /* a group begins; its text is what a pointer over it shows ("" = none) */
+    TM_MARK_OPEN,     /* a group starts; its text is what a pointer over it shows ("" = none) */
     TM_MARK_CLOSE,
 };
 
@@ -162,7 +162,7 @@ void tm_chart_string(struct tm_chart *chart, enum tm_role role, enum tm_text_siz
                      double y, const char *text);
 void tm_chart_open(struct tm_chart *chart, const char *format, ...) TM_PRINTF(2, 3);
 void tm_chart_close(struct tm_chart *chart);
-/* A polyline or polygon: begin it, then give its points. */
+/* A polyline or polygon: start it, then give its points. */
 void tm_chart_path(struct tm_chart *chart, enum tm_mark_kind kind, enum tm_role role, double thickness);
 void tm_chart_dashed_path(struct tm_chart *chart, enum tm_role role, double thickness);
 void tm_chart_point(struct tm_chart *chart, double x, double y);
@@ -188,16 +188,16 @@ struct tm_axis {
     enum tm_axis_kind kind;
     double from, to; /* the ends of the scale; both are ticks unless the scale is exact */
     double step;
-    double at, length; /* where `from` lies on the page, and how far away `to` lies (negative: upwards) */
+    double at, length; /* where `from` is on the page, and how far away `to` lies (negative: upwards) */
 };
 
 /* Choose the ends and the step.
  * in:     low, high  of the data, 0 <= low <= high
  *         ticks      about how many steps
- *         exact      the scale ends at low and high; ticks lie inside */
+ *         exact      the scale ends at low and high; ticks are inside */
 void tm_axis_choose(struct tm_axis *axis, enum tm_axis_kind kind, double low, double high, int ticks, bool exact);
 
-/* Where a value lies on the page. */
+/* Where a value is on the page. */
 double tm_axis_place(const struct tm_axis *axis, double value);
 
 /* Number of ticks, and the value and label of one: "0", "2 ms", "1.5 GiB". */
@@ -242,8 +242,8 @@ struct tm_legend_entry {
 /* Swatches with what they mean, in as many lines as they need, from y on.  out: the height they took */
 double tm_legend_draw(struct tm_chart *chart, const struct tm_legend_entry *entries, int count, double y);
 
-/* Up to where a scale has to reach so that most values can be distinguished: the largest one, unless a few are more than
- * four times as long as the one in the middle.  Then it is the largest of the others.
+/* Up to where a scale has to reach so that most values can be distinguished: the largest one, unless a few are more
+ * than four times as long as the one in the middle.  Then it is the largest of the others.
  * in:     values  sorted in place */
 double tm_without_outliers(double *values, size_t count);
 
@@ -264,7 +264,7 @@ struct tm_scatter {
 /* Room that is taken already, by a text of the plot itself. */
 void tm_spots_block(struct tm_scatter *spots, struct tm_scatter_point text);
 
-/* Write a name beside a dot, where it covers nothing; left out where there is no such place. */
+/* Write a name beside a dot, where it covers nothing; left out if there is no such place. */
 void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, const char *name);
 
 /* The parts of a stretch of device time, as a step or a device of the summary has them: what was
@@ -289,10 +289,10 @@ struct tm_bar {
 };
 
 /* Bars as rows, with a scale in time below and names on the left; good for few.  The bars go over the same scale,
- * but for those that are many times as long as the others: these are cut, with a mark.  out: true where one is */
+ * except for those that are many times as long as the others: these are cut, with a mark.  out: true where one is */
 bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count);
 
-/* Bars of one figure each, without a legend; a pointer shows name and note.  A dashed line with its name stands at
+/* Bars of one figure each, without a legend; a pointer shows name and note.  A dashed line with its name is at
  * level; level_name NULL = none. */
 void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count, double level, const char *level_name);
 

@@ -335,7 +335,7 @@ static size_t count_balance(const struct tm_value *summary)
     return r.count > 1 && r.mean_ps > 0;
 }
 
-/* The slowest device has the colour of the judgement. */
+/* The slowest device has the colour of the assessment. */
 static enum tm_role role_of_slowest(const struct tm_value *summary)
 {
     const char *band = tm_text(tm_path(summary, "kpis[imbalance].band"));
@@ -621,7 +621,7 @@ static void draw_scales(struct tm_chart *chart, const struct scatter *s)
     tm_chart_string(chart, TM_ROLE_QUIET, TM_TEXT_SMALL, TM_ANCHOR_END, s->right, s->bottom + 28, title);
 }
 
-/* Where the figure of the run is judged good or bad. */
+/* Where the figure of the run is assessed good or bad. */
 static void draw_limits(struct tm_chart *chart, struct scatter *s, const struct tm_value *summary)
 {
     const struct tm_value *kpi = tm_path(summary, "kpis[occupancy]");

@@ -39,7 +39,7 @@ void tm_chart_scale_below(struct tm_chart *chart, const struct tm_axis *axis, do
 int tm_chart_least_used(const struct tm_value *summary, bool (*has)(const struct tm_value *device),
                         const struct tm_value **found, size_t *total);
 
-/* Add a sentence to the caption; begin it with a space. */
+/* Add a sentence to the caption; start it with a space. */
 void tm_chart_add_caption(struct tm_chart *chart, const char *format, ...) TM_PRINTF(2, 3);
 
 #endif

@@ -19,7 +19,7 @@ enum { CHARS_LEAST = 6, NUMBERED_LEAST = 9 }; /* of a name that is cut; of one t
 
 static const double box_height = 19, box_gap = 1, narrowest = 1.5, legend_room = 22;
 
-/* Where the next box of each level begins. */
+/* Where the next box of each level starts. */
 struct icicle {
     struct tm_chart *chart;
     double per_ps;
@@ -55,7 +55,7 @@ static size_t count_scopes(const struct tm_value *summary)
     return tm_length(rows) > 1 && most > 0 && most >= whole_of(scopes) / PART;
 }
 
-/* Where the number begins that a name of a layer ends with; the length of others. */
+/* Where the number starts that a name of a layer ends with; the length of others. */
 static size_t end_of_name(const char *name)
 {
     size_t at = strlen(name);
@@ -334,7 +334,7 @@ static void put_roof_label(struct tm_chart *chart, struct tm_scatter *spots, str
     tm_spots_block(spots, (struct tm_scatter_point){ x, end.y, width });
 }
 
-/* The memory's slope from the left or the lower border up to the ridge, then the flat part.  The memory's label stands
+/* The memory's slope from the left or the lower border up to the ridge, then the flat part.  The memory's label is
  * in the middle of the slope, left of it. */
 static void draw_roof(struct tm_chart *chart, const struct roof *r, struct tm_scatter *spots, const char *type)
 {

@@ -22,7 +22,7 @@ static void name_side(char *out, size_t out_bytes, const struct tm_value *side)
 
 struct rows {
     struct tm_axis axis;
-    double top, notes; /* where notes begin */
+    double top, notes; /* where notes start */
 };
 
 /* Names on the left, notes on the right, the scale with its lines between them.
@@ -169,7 +169,7 @@ static const struct tm_value *side_of(const struct tm_value *comparison, const s
     return NULL;
 }
 
-/* The parts that are drawn: those that changed, in the order of the document, which begins with computing. */
+/* The parts that are drawn: those that changed, in the order of the document, which starts with computing. */
 struct way {
     const struct tm_value *part[PARTS_DRAWN];
     size_t parts;
@@ -261,7 +261,7 @@ static double draw_part(struct tm_chart *chart, const struct rows *rows, size_t 
     return to;
 }
 
-/* The scale begins where the way is told best: at 0 where a change is a large part of the step. */
+/* The scale starts where the way is told best: at 0 where a change is a large part of the step. */
 static void choose_scale(struct rows *rows, const struct way *way)
 {
     const double room = (way->high - way->low) * 0.6;

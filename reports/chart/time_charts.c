@@ -439,7 +439,7 @@ static void draw_bucket(struct tm_chart *chart, const struct tm_plot *plot, cons
 }
 
 /* A logarithmic scale of lengths below the buckets: round numbers, wherever they lie.
- * in:     first_ps  where the first bucket begins;  doublings  how many there are;  pitch  of one */
+ * in:     first_ps  where the first bucket starts;  doublings  how many there are;  pitch  of one */
 static void draw_lengths(struct tm_chart *chart, const struct tm_plot *plot, double first_ps, int doublings,
                          double pitch)
 {
@@ -491,7 +491,7 @@ static void draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
 
 /* How busy each device is over time: a strip per device, coloured by the share of each stretch of time.  Neighbours of
  * one colour are drawn as one.  Devices of several hosts share a scale where the clocks of the hosts agree; where they
- * do not, each host begins on the left. */
+ * do not, each host starts on the left. */
 
 enum { ROOMY = 12 /* devices with tall strips */, STEPS = 5, LOW_PCT = 50 };
 
@@ -499,7 +499,7 @@ static const double limit_pct[STEPS] = { 5, 25, 50, 80, INFINITY }; /* as the pa
 
 static const double tall_pitch = 20, tall_strip = 14, flat_pitch = 13, flat_strip = 10, window_height = 1.6;
 
-/* A device's figures, and where its time lies on the scale. */
+/* A device's figures, and where its time is on the scale. */
 struct strip {
     const struct tm_value *device, *busy;
     int64_t start_ps, end_ps, bin_ps;
@@ -540,7 +540,7 @@ static size_t count_utilization(const struct tm_value *summary)
 
 /* --- times --- */
 
-/* Where bin `index` begins: bins end at the multiples of their width. */
+/* Where bin `index` starts: bins end at the multiples of their width. */
 static int64_t begin_of(const struct strip *strip, size_t index)
 {
     const int64_t past_ps = strip->start_ps % strip->bin_ps;

@@ -37,7 +37,7 @@ static int64_t take_ns(struct collapsed *c, int64_t ps)
     return c->told_ns - before_ns;
 }
 
-/* A line of one frame that is no scope. */
+/* A line of one frame that is not a scope. */
 static void put_other(struct collapsed *c, const char *frame, int64_t ps)
 {
     const int64_t ns = take_ns(c, ps);

@@ -207,7 +207,7 @@ static void find_facts(struct causes *k)
 /* Operations that take longer or shorter, run more or less often, are new or gone; and all of them
  * by the same share. Ops of one name without its number are a family: one cause, unless one of them
  * makes up most of it.  The time of ops that run beside each other is more than what the step has
- * for compute: it is told in the step's time. */
+ * for compute: it is reported in the step's time. */
 
 enum { OPS_TOLD_MOST = 8 }; /* of a side; the rest is one line */
 
@@ -380,7 +380,7 @@ static double scale_of(const struct causes *k, const struct family *list, size_t
     return sum_ps > part_ps && sum_ps > 0 ? part_ps / sum_ps : 1;
 }
 
-/* By its own test where there is one, else with the compute of the step. */
+/* By its own test if there is one, else with the compute of the step. */
 static bool is_real(const struct causes *k, double p, size_t tests, double change_ps, double base_ps)
 {
     const double compute_ps = (double)(k->w->new_part_ps[TM_PART_COMPUTE] - k->w->base_part_ps[TM_PART_COMPUTE]);

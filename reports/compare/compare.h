@@ -57,7 +57,7 @@ tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_com
 /* Analyzed steps times the devices that each of them ran on; 1 for a run without steps and devices.
  */
 double tm_device_steps(const struct tm_value *summary);
-/* Steps were found: the session does not stand for one. */
+/* Steps were found: the session does not represent one. */
 bool tm_has_steps(const struct tm_value *summary);
 
 /* steps.parts.total_ps and the parts, per step and device.
@@ -75,7 +75,7 @@ bool tm_fingerprint(const struct tm_value *summary, char out[TM_RUN_FINGERPRINT_
 /* An element of `runs`: COMPARISON.md. */
 void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run);
 
-/* What a document of several runs begins with: what it is, who made it, what the user says of it, its settings.
+/* What a document of several runs starts with: what it is, who made it, what the user says of it, its settings.
  * in: schema  "tracemill.comparison"; is_redacted  a summary of it was */
 void tm_add_study_head(struct tm_value *root, const char *schema, const struct tm_compare_options *options,
                        bool is_redacted);
@@ -85,7 +85,7 @@ void tm_add_ps(struct tm_value *to, const char *key, double ps, const char *why)
 /* Any number as a member; NaN = null with a reason. */
 void tm_add_figure(struct tm_value *to, const char *key, double value, const char *why);
 
-/* Memory of one job that is given back in one go: what a comparison works out before it is written.
+/* Memory of one job that is given back in one go: what a comparison computes before it is written.
  * Its size follows the rows of the summaries, which are capped. */
 struct tm_compare_blocks {
     struct tm_run *run;
@@ -96,7 +96,7 @@ struct tm_compare_blocks {
 void *tm_room_take(struct tm_compare_blocks *room, size_t count, size_t bytes) TM_MUST_USE;
 void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
 
-/* The steps of a run as tests need them: one value for each step number, in the order of time.  The hosts of a
+/* The steps of a run as tests need them: one value for each step number, in time order.  The hosts of a
  * program run a step together, so that a step is not one sample for each of them: of several values of one number the
  * mean counts. */
 

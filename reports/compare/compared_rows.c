@@ -445,7 +445,7 @@ void tm_add_geomean(struct comparison *c)
         is_used[i] = figure->steps == TM_FIGURE_OF_MEAN_STEP || tm_figure_is_of_parts(figure);
         for (size_t side = 0; side < c->sides && is_used[i]; side++) {
             value[side][i] = tm_mean_over_runs(&c->side[side], value_in, figure);
-            /* a ratio of times that are next to nothing tells nothing */
+            /* a ratio of times that are next to nothing says nothing */
             is_used[i] = value[side][i] > 0 && value[side][i] * 100 >= tm_base_step_ps(c);
         }
         used += is_used[i];

@@ -210,7 +210,7 @@ static void versions_of(const struct tm_value *side, char out[VERSIONS_BYTES])
     }
 }
 
-/* Those that both sides tell agree: "yes" or "no"; "not_recorded" where there are none. */
+/* Those that both sides tell agree: "yes" or "no"; "not_recorded" if there are none. */
 static const char *same_versions(const struct tm_value *a, const struct tm_value *b)
 {
     const struct tm_value *x = tm_path(a, "runs[0].versions"), *y = tm_path(b, "runs[0].versions");

@@ -23,7 +23,7 @@ enum {
     0.005 /* of one whose steps have not: all that is found there may be false  \
                               */
 #define FIGURE_RATE 0.005
-/* What is told as a change at least. */
+/* What is reported as a change at least. */
 #define STEP_LEAST_PCT 1.0
 #define PART_LEAST_PCT 1.0     /* of the base's step */
 #define ROW_LEAST_PCT 3.0      /* of the row itself: less is between any two runs */
@@ -61,7 +61,7 @@ enum step_verdict { STEP_INCONCLUSIVE, STEP_NO_CHANGE, STEP_IMPROVEMENT, STEP_RE
 struct step_test {
     enum test_basis basis;
     struct middle_test mean, median;
-    const struct middle_test *lead;             /* the one that the change is told by */
+    const struct middle_test *lead;             /* the one that the change is identified by */
     double lag1, effective_base, effective_new; /* NaN = not of steps */
     double level;                               /* of both tests */
     bool is_enough;                             /* so many values can show a change at all */
@@ -119,7 +119,7 @@ bool tm_are_measured_alike(const struct comparison *c, size_t side);
 /* What a new side and the base can be tested by. */
 enum test_basis tm_basis_of(const struct comparison *c, size_t side);
 
-/* It begins with this. */
+/* It starts with this. */
 #define NO_SIGNIFICANCE "no significance: "
 
 const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
@@ -145,7 +145,7 @@ void tm_add_causes(struct comparison *c);
 
 /* Why a step of one side takes longer or shorter than one of the base.  Rules look at the
  * comparison, special ones first; each takes what it explains out of the changes of the parts, so
- * that nothing is told twice, and what no rule has taken is told by the part itself. */
+ * that nothing is reported twice, and what no rule has explained is attributed to the part itself. */
 enum {
     CAUSES_MOST = 48, /* of one side; more are left to their parts */
     CAUSE_TITLE_BYTES = 240,
@@ -176,7 +176,7 @@ struct causes {
     bool is_tested;
     double step_ps; /* of the base */
     double left_ps[TM_PARTS];
-    bool is_compute_told; /* by something that is no single operation */
+    bool is_compute_told; /* by something that is not a single operation */
     struct cause *list;   /* CAUSES_MOST, and one that takes what does not fit */
     int count;
 };
@@ -191,7 +191,7 @@ extern cause_rule tm_find_lost_overlap;
 extern cause_rule tm_find_idle_changes;
 extern cause_rule tm_find_changed_parts;
 
-/* What the titles of a side's causes begin with: "" of two sides, else "LABEL: ".  out: returned */
+/* What the titles of a side's causes start with: "" of two sides, else "LABEL: ".  out: returned */
 const char *tm_cause_side(const struct comparison *c, size_t side, char out[TM_FORMAT_BYTES]);
 
 /* Begin a cause.  out: never NULL */
@@ -227,7 +227,7 @@ struct row_cell {
     bool is_known;
     bool is_hidden; /* not listed, but the list was cut: it may be there */
     bool has_bytes;
-    size_t members; /* names that it stands for */
+    size_t members; /* names that it represents */
     double ps, count, bytes;
     double *ps_of_run; /* of each run */
     /* executions: their number, mean length and sum of squared differences from it; of single runs

@@ -163,7 +163,7 @@ static void row_table_add(struct comparison *c, struct tm_row_table *table, size
 /* Which rows of the sides are the same thing.  Names first (with the framework path, where both
  * tell one: compilers number their ops, and one more op gives all behind it other numbers).  Rows
  * that some side lacks then meet by their families (METRICS 9; of ops), and what has none, or one that
- * is not listed, by their names without numbers, first within one path; they stand for several then.
+ * is not listed, by their names without numbers, first within one path; they represent several then.
  * Of other hardware, whose names have nothing in common, they meet by category. */
 
 enum level { BY_FAMILY, BY_PATTERN_IN_PATH, BY_PATTERN, BY_CATEGORY, LEVELS };
@@ -389,7 +389,7 @@ static struct tm_summed lengths_of(const struct row_cell *cell)
     return (struct tm_summed){ cell->mean_ps, sqrt(cell->squares / (cell->executions - 1)), cell->executions };
 }
 
-/* Lengths of executions on two sides.  NaN where there is no test. */
+/* Lengths of executions on two sides.  NaN if there is no test. */
 static double length_p(const struct row_cell *base, const struct row_cell *other)
 {
     if (!base->has_moments || !other->has_moments || base->executions < 2 || other->executions < 2)

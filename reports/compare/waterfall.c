@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waterfall of a step, and what the rules for causes share: how they begin and write one, and how much of the change
- * of a part is left for it; and the causes outside of single operations. */
+/* The waterfall of a step, and what the rules for causes share: how they start and write one, and how much of the
+ * change of a part is left for it; and the causes outside of single operations. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 /* The result of a check. */
 
-/* The gates of a check: those that failed first, then those that could not be judged, then the
+/* The gates of a check: those that failed first, then those that could not be assessed, then the
  * rest. */
 
 static void emit_of_status(const struct tm_content *content, const char *where, const char *id, const char *caption)

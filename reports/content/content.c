@@ -81,7 +81,7 @@ bool tm_report_is_slight(const struct tm_value *summary)
     return tm_document_of(summary) == &tm_report_document && tm_query_is_too_little(summary);
 }
 
-/* There are figures, and too few of them to tell anything by. */
+/* There are figures, and too few of them to say anything by. */
 static bool is_too_little(const struct tm_section *section, const struct tm_value *summary)
 {
     return section->wants_enough && tm_report_is_slight(summary);

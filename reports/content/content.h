@@ -22,7 +22,7 @@ struct tm_cell {
     enum tm_cell_from from;
     bool is_change; /* a number that is shown with its sign */
     union {
-        const struct tm_value *value; /* of the summary; may be null, then tm_why tells why */
+        const struct tm_value *value; /* of the summary; may be null, then tm_why says why */
         const char *text;             /* "" = an empty cell */
         int64_t whole;
         double number;
@@ -49,7 +49,7 @@ static inline struct tm_cell tm_cell_of_double(enum tm_doc_kind kind, double num
     return (struct tm_cell){ .kind = kind, .from = TM_FROM_DOUBLE, .number = number };
 }
 
-/* Part of a whole in percent; an empty cell where there is no whole. */
+/* Part of a whole in percent; an empty cell if there is no whole. */
 struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_value *whole);
 
 /* Neither a number nor a text that is not "". */
@@ -75,7 +75,7 @@ enum tm_tone {
     TM_TONE_CRITICAL, /* a finding */
     TM_TONE_INFO,
     TM_TONE_UNKNOWN,
-    TM_TONE_QUIET, /* a remark on what stands above it */
+    TM_TONE_QUIET, /* a remark on what is above it */
 };
 
 /* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
@@ -111,32 +111,33 @@ static inline enum tm_doc_kind tm_column_kind(const struct tm_column *column)
 struct tm_table {
     const char *id;      /* [a-z0-9-], unique in a report: its anchor, the name of its CSV file */
     const char *caption; /* what the rows are, short; any bytes */
-    /* Its columns: "begin_ps, names[0] = First kernel, track wide".  Of each its path in a row ("@": the row's own name,
-     * where the rows are members of an object); words, where it is not shown as its field has it: its kind, without
-     * TM_DOC_, and what of TM_WIDE ... it is; and its title, where that is not its field's.  Media get `column`. */
+    /* Its columns: "begin_ps, names[0] = First kernel, track wide".  Of each its path in a row ("@": the row's own
+     * name, where the rows are members of an object); words, where it is not shown as its field has it: its kind,
+     * without TM_DOC_, and what of TM_WIDE ... it is; and its title, where that is not its field's.  Media get
+     * `column`. */
     const char *shows;
     const struct tm_column *column;
     size_t columns;
 
     /* The rows: elements of an array or members of an object of the summary, all of them in order, or those picked.
-     * A table that is no list of the summary gives its cells instead, row by row. */
+     * A table that is not a list of the summary gives its cells instead, row by row. */
     const char *list;            /* path of the rows, by which columns find their fields; NULL = they need none */
     const struct tm_value *rows; /* NULL = those of `list` */
     const size_t *pick;          /* NULL = all; lives until the table is written */
     size_t picks;
-    bool is_only_picked;         /* what is not picked is no row of the table: nobody counts it as left out */
+    bool is_only_picked;         /* what is not picked is not a row of the table: nobody counts it as left out */
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
     const uint8_t *depths; /* of these rows, as of a tree: sums are of those of depth 0; NULL = no tree */
 
     const char *rest_at, *total_at; /* the paths of these two; NULL = they are given, or there are none */
     const struct tm_value *rest;    /* {"rows", and what adds up} of rows that the summary does not list; NULL */
-    const struct tm_value *total;   /* a last row with what lies there under the columns' keys; NULL */
-    const char *total_title;        /* of that row, where there is one: "all kernels" */
+    const struct tm_value *total;   /* a last row with what is there under the columns' keys; NULL */
+    const char *total_title;        /* of that row, if there is one: "all kernels" */
     size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
     bool obeys_rows;                /* --rows: the summary has all of them, since other figures tell of them */
     size_t screen_rows;             /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
-    const char *depth;              /* path to the depth of a row in a tree whose rows stand in order; NULL = no tree */
+    const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
     const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
     const int *anchors;             /* N of each row; NULL = its place */
     bool repeats_chart;             /* a chart before it has the same figures */
@@ -206,7 +207,7 @@ struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column);
 /* "1,234 remaining rows".  out: TM_FORMAT_BYTES, returned */
 const char *tm_layout_rest_title(const struct tm_layout *layout, char *out);
 
-/* The top of a report, in pieces: each medium has a layout of its own for its first screen or page.  Key figures are in
+/* The top of a report, in pieces: each medium has its own layout for its first screen or page.  Key figures are in
  * content.h. */
 enum { TM_FRONT_FACTS_MOST = 10, TM_FRONT_BYTES = 512, TM_FRONT_TITLE_BYTES = 256 };
 
@@ -223,7 +224,7 @@ struct tm_front_page {
         char text[TM_FRONT_BYTES];
     } fact[TM_FRONT_FACTS_MOST]; /* host, devices, versions, window, steps, profiled, files, names */
     size_t facts;
-    bool is_slight;  /* too little was recorded to judge: figures have no bands, and few sections something to tell */
+    bool is_slight;  /* too little was recorded to assess: figures have no bands, and few sections something to tell */
     bool is_partial; /* the input is damaged: the report has to say so at its top, with tm_partial_text */
     char partial[TM_FRONT_BYTES];
 };
@@ -249,7 +250,7 @@ struct tm_key_figure {
     const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
     const char *id, *title, *definition;
     const char *band; /* "good", "warning", "bad", "unknown"; "" where it is outside its band and costs nothing */
-    const char *why;  /* it has no value, or the value no judgement, or it costs nothing; "" = nothing to say */
+    const char *why;  /* it has no value, or the value no assessment, or it costs nothing; "" = nothing to say */
     size_t finding;   /* of this number has its savings, 1 is the first; 0 = none */
     bool has_value;
     char value[TM_FORMAT_BYTES];                      /* with its unit; "" without */
@@ -257,8 +258,8 @@ struct tm_key_figure {
     double place; /* of the value on a scale of three equal parts, bad 0 to 1/3, warning, good 2/3 to 1; -1 = none */
 };
 
-/* Those that have a meaning in this run; none where no figure has a value.  Model FLOP utilization and the step time come
- * first. */
+/* Those that have a meaning in this run; none where no figure has a value.  Model FLOP utilization and the step time
+ * come first. */
 size_t tm_kpi_count(const struct tm_value *summary);
 void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index);
 
@@ -268,10 +269,10 @@ void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t
 enum { TM_KPI_TILES_MOST = 6 };
 size_t tm_kpi_tiles(const struct tm_value *summary, size_t pick[TM_KPI_TILES_MOST]);
 
-/* What stands beside a finding: how much could be saved, where more is told, and where to look in the trace. */
+/* What is beside a finding: how much could be saved, where more is reported, and where to look in the trace. */
 enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium is short */ };
 
-/* Where a finding can be looked at. */
+/* Where a finding can be examined. */
 struct tm_place {
     char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
     char
@@ -282,28 +283,29 @@ struct tm_place {
 /* in:     where  an element of a finding's "where" */
 void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where);
 
-/* The id of the section that tells more about what a finding says, by the finding's id: "gaps"; "coverage" of what is
+/* The id of the section that says more about what a finding says, by the finding's id: "gaps"; "coverage" of what is
  * wrong with the profile. */
 const char *tm_finding_section(const char *finding_id);
 /* That section; NULL = the report of this run has none. */
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
 
-/* "potential savings 1.35 s of device time, 80.6% of the window", "measured 12%, limit 3 %"; what the finding has of it.
+/* "potential savings 1.35 s of device time, 80.6% of the window", "measured 12%, limit 3 %"; what the finding has of
+ * it.
  * out:    TM_FINDING_BYTES, returned; "" = neither */
 const char *tm_finding_stake(char *out, const struct tm_value *finding);
 
 /* Its "link", to a file below the document's folder; NULL = it has none that is safe. */
 const char *tm_finding_link(const struct tm_value *finding);
 
-/* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6% of the window"; of a cause of a
- * comparison "+1.10 ms" and "87% of the change".
+/* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6% of the window"; of a cause of
+ * a comparison "+1.10 ms" and "87% of the change".
  * out:    TM_FORMAT_BYTES, returned; "" = there is none */
 const char *tm_finding_time(char *out, const struct tm_value *finding);
 const char *tm_finding_part(char *out, const struct tm_value *finding);
 
 /* What a document says, section by section, the same for every medium: page, PDF, text, Markdown,
  * CSV.  A document is a report of a run, a comparison ... (content.h); its value tree is called
- * the summary.  A section chooses what of it is told and in which order; a medium gives it a form.
+ * the summary.  A section chooses what of it is reported and in which order; a medium gives it a form.
  * Nothing is computed here: every figure is a member of the summary (schemas/SUMMARY.md). */
 
 struct tm_content;
@@ -316,7 +318,7 @@ struct tm_section {
     /* Why it has nothing to tell of this run, a clause; "" = it has.  NULL = it always has. */
     const char *(*nothing)(const struct tm_value *summary);
     const char *platforms; /* that have it, "gpu,tpu"; NULL = all */
-    bool wants_enough;     /* of a run of which too little was recorded to judge it has nothing to tell */
+    bool wants_enough;     /* of a run of which too little was recorded to assess it has nothing to tell */
     bool is_closing;       /* about the report and its input: a page folds it */
 };
 
@@ -330,7 +332,7 @@ struct tm_medium {
     void (*end_section)(void *to, const struct tm_section *section);
     void (*subheading)(void *to, const char *text);
     void (*paragraph)(void *to, enum tm_tone tone, const char *text);
-    /* One row, as a list "title: value"; what is null tells why. */
+    /* One row, as a list "title: value"; what is null says why. */
     void (*facts)(void *to, const struct tm_table *facts);
     void (*table)(void *to, const struct tm_table *table);
     void (*charts)(void *to, enum tm_chart_kind kind);                        /* all of that kind */
@@ -359,16 +361,16 @@ const char *tm_section_why_not(const struct tm_section *section, const struct tm
 
 /* All of them that are due. */
 void tm_content_say(const struct tm_content *content);
-/* One of them.  Unless a finding leads to it, it is brief in a short medium, and everywhere where too little was recorded: without
- * the tables and charts that are details. */
+/* One of them.  Unless a finding leads to it, it is brief in a short medium, and everywhere where too little was
+ * recorded: without the tables and charts that are details. */
 void tm_content_say_section(const struct tm_content *content, const struct tm_section *section);
-/* A report of a run of which too little was recorded to judge. */
+/* A report of a run of which too little was recorded to assess. */
 bool tm_report_is_slight(const struct tm_value *summary);
 /* Does a finding lead to the section? */
 bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary);
 
-/* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a check.
- * What a value tree is, its member "schema" tells. */
+/* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a
+ * check. What a value tree is, its member "schema" tells. */
 struct tm_document {
     const char *schema;                       /* "tracemill.summary" */
     const char *what;                         /* "report": in titles and in "Skip to the report" */
@@ -410,7 +412,7 @@ struct tm_sheet {
     const char *title[TM_SHEET_COLUMNS];
     enum tm_column_kind kind[TM_SHEET_COLUMNS];
     uint8_t indent[TM_SHEET_ROWS]; /* of the first cell: levels of a tree */
-    bool summed[TM_SHEET_ROWS];    /* a rule stands above this row: it sums up */
+    bool summed[TM_SHEET_ROWS];    /* a rule is above this row: it sums up */
     uint8_t tone[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     const char *text[TM_SHEET_ROWS][TM_SHEET_COLUMNS];
     char own[TM_SHEET_ROWS][TM_SHEET_COLUMNS][TM_SHEET_CELL_BYTES];
@@ -430,7 +432,7 @@ void tm_sheet_text(struct tm_sheet *sheet, const char *text);
 /* Add a cell and give its own room of TM_SHEET_CELL_BYTES to write into. */
 char *tm_sheet_room(struct tm_sheet *sheet);
 
-/* Add a cell with a longer text of its own; it is cut when the sheet's room for such texts is used
+/* Add a cell with its own longer text; it is cut when the sheet's room for such texts is used
  * up. */
 void tm_sheet_prose(struct tm_sheet *sheet, const char *format, ...) TM_PRINTF(2, 3);
 
@@ -452,7 +454,7 @@ struct tm_sheet_source {
 
 /* Tables of the content as sheets of texts, for media that are no pages with scripts: PDF and text. */
 
-/* Most rows that may be asked for: a sheet keeps two for what sums up. */
+/* Most rows that may be requested: a sheet keeps two for what sums up. */
 enum { TM_SHEET_ROOM = TM_SHEET_ROWS - 2, TM_NOTE_BYTES = 1024 };
 
 /* Lay a table out and fill a sheet with it: titles, rows, the row of what is not listed, the total.  Rows of trees have
@@ -463,7 +465,7 @@ enum { TM_SHEET_ROOM = TM_SHEET_ROWS - 2, TM_NOTE_BYTES = 1024 };
 void tm_sheet_fill(struct tm_sheet *sheet, struct tm_layout *layout, const struct tm_table *table,
                    const struct tm_value *summary, const struct tm_room *room);
 
-/* Fill a sheet of two columns without titles with facts: their titles and values; what is null tells why. */
+/* Fill a sheet of two columns without titles with facts: their titles and values; what is null says why. */
 void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, const struct tm_value *summary);
 
 /* The sentences below a table, by their place: values that are the same in all rows, reasons of empty cells, how many
@@ -483,8 +485,8 @@ extern const struct tm_term tm_terms[];
 extern const size_t tm_term_count; /* at most TM_TERMS_MOST */
 enum { TM_TERMS_MOST = 256 };
 
-/* The place of a term in the list; -1 = the label explains itself.  A label that begins with a name, as that of a side of
- * a comparison, is looked up without it, too: "run 7, how often" is "How often". */
+/* The place of a term in the list; -1 = the label explains itself.  A label that starts with a name, as that of a side
+ * of a comparison, is looked up without it, too: "run 7, how often" is "How often". */
 int tm_term_find(const char *section, const char *label);
 bool tm_term_is_of(const struct tm_term *term, const char *section);
 /* What it is, in sentences.  out: returned, or another text */

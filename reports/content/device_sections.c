@@ -63,7 +63,7 @@ static const struct tm_table of_host = {
     .is_detail = true,
 };
 
-/* One copy is told by its direction alone. */
+/* One copy is identified by its direction alone. */
 static bool are_several(const struct tm_value *directions)
 {
     bool is_any = false;

@@ -22,8 +22,8 @@ void tm_emit_detail_charts(const struct tm_content *content, enum tm_chart_kind 
 /* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table);
 
-/* Facts: members of one object of the summary; a path that does not exist is left out, nulls are told after them with
- * their reasons.
+/* Facts: members of one object of the summary; a path that does not exist is left out, nulls are reported after them
+ * with their reasons.
  * in:     id       as of a table
  *         at       path of the object; "" = the document itself
  *         columns  as of a table: tm_table.shows */
@@ -31,7 +31,7 @@ void tm_emit_facts(const struct tm_content *content, const char *id, const char 
 void tm_emit_columns(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
                      const char *at);
 
-/* The findings of the document, behind a remark on their order.  in: none  what is said where there are none */
+/* The findings of the document, behind a remark on their order.  in: none  what is said if there are none */
 void tm_emit_findings(const struct tm_content *content, const char *none, const char *order);
 
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
@@ -64,7 +64,8 @@ void tm_emit_runs(const struct tm_content *content, const char *id, const char *
 /* The same of sides, or points, with one run each: a row for each of them.  in: list  "points" */
 void tm_emit_single_runs(const struct tm_content *content, const char *id, const char *caption, const char *list);
 
-/* Columns of a table that has one for each side of a comparison (schemas/COMPARISON.md), or one for each but the base. */
+/* Columns of a table that has one for each side of a comparison (schemas/COMPARISON.md), or one for each but the
+ * base. */
 enum { TM_SIDE_TITLE_BYTES = 128, TM_SIDE_KEY_BYTES = 64 };
 
 struct tm_side_columns {
@@ -80,7 +81,7 @@ void tm_side_columns_add(struct tm_side_columns *to, const char *title, const ch
 void tm_side_columns_add_sides(struct tm_side_columns *to, const struct tm_value *comparison, const char *what,
                                const char *key, unsigned shape);
 
-/* "title" where there is one new side, else "LABEL, title", for each of them.
+/* "title" if there is one new side, else "LABEL, title", for each of them.
  * in: key  of an element of `changes` */
 void tm_side_columns_add_changes(struct tm_side_columns *to, const struct tm_value *comparison, const char *title,
                                  const char *key, unsigned shape);

@@ -206,7 +206,7 @@ static void add_steps(struct tm_front_page *front, const struct tm_value *summar
                          tm_format_time(number, tm_int(median)));
 }
 
-/* What a trace tells; a device memory profile alone tells nothing of it. */
+/* What a trace tells; a device memory profile alone says nothing of it. */
 static void add_run(struct tm_front_page *front, const struct tm_value *summary)
 {
     add_hosts(front, summary);
@@ -371,7 +371,7 @@ static bool is_neutral(const struct tm_key_figure *kpi)
     return kpi->finding == 0 && has_findings && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
 }
 
-/* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good stands alone. */
+/* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good is alone. */
 static void make_limit(char *out, const struct tm_value *kpi, bool is_good)
 {
     const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *limit = is_good ? good : bad;
@@ -502,8 +502,8 @@ static const struct tm_value *file_of(const struct tm_value *summary, const char
     return only;
 }
 
-/* The slices of a place.  In what `convert` writes the profile starts at 0, or where trace_ps says.  A Chrome trace as it was
- * recorded may have a clock of its own: then that one reads more than any time of ours. */
+/* The slices of a place.  In what `convert` writes the profile starts at 0, or where trace_ps says.  A Chrome trace as
+ * it was recorded may have its own clock: then that one reads more than any time of ours. */
 static void put_sql(struct tm_place *out, const struct tm_value *file, int64_t from_ps, int64_t to_ps)
 {
     const int64_t shift_ps = tm_int(tm_get(file, "trace_ps")), origin_us = tm_int(tm_get(file, "origin_us"));
@@ -606,7 +606,7 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
          most[TM_FORMAT_BYTES] = "";
     const bool is_bare = !tm_has(limit) && strcmp(unit, "count") == 0; /* the title or the evidence tells it */
     const bool has_measured = tm_has(value) && !is_bare && !(has_stake && repeats);
-    const bool has_limit = has_measured && tm_has(limit); /* else it says from where on a loss is told at all */
+    const bool has_limit = has_measured && tm_has(limit); /* else it says from where on a loss is reported at all */
 
     if (has_stake)
         tm_format_time(time, tm_int(stake));

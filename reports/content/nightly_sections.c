@@ -199,7 +199,7 @@ static const struct tm_section nightly_jobs_section = {
     .id = "jobs", .title = "Jobs", .key = "jobs", .say = emit_jobs, .nothing = no_jobs
 };
 
-/* All runs that are judged, and those that are dated ahead. */
+/* All runs that are assessed, and those that are dated ahead. */
 
 static void emit_ahead(const struct tm_content *content)
 {

@@ -29,7 +29,7 @@ static void emit_tree(const struct tm_content *content, struct tm_table tree, co
     tm_emit_table(content, &tree);
 }
 
-/* Of a training step, whose passes are told apart. */
+/* Of a training step, whose passes are distinguished. */
 static bool has_passes(const struct tm_value *scopes)
 {
     return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;
@@ -405,7 +405,7 @@ static void emit_ops(const struct tm_content *content)
                 "The profile does not record which operations its kernels belong to, so kernels are listed instead.");
     if (!tm_is_for("gpu", content->summary)) /* with GPUs it stands with the kernels */
         tm_emit_table(content, &op_categories);
-    /* where each operation is a family of its own, the table of operations says it all */
+    /* where each operation is its own family, the table of operations says it all */
     const bool has_families = tm_int(tm_get(ops, "distinct_families")) != tm_int(tm_get(ops, "distinct"));
     struct tm_table all = op_table;
 
@@ -440,7 +440,8 @@ static const struct tm_table kernel_categories = {
     .total_title = "all kernels",
 };
 
-/* The columns of a name and of its variants, which tell some of them each.  A variant is named by its grid and block. */
+/* The columns of a name and of its variants, which tell some of them each.  A variant is named by its grid and
+ * block. */
 static const struct tm_column tree_columns[] = {
     { "Kernel", "name", TM_DOC_NAME },
     { "Total", "total_ps", TM_DOC_TIME | TM_SUMS },

@@ -272,7 +272,7 @@ int tm_table_depth(const struct tm_table *table, size_t row)
 
 /* --- which columns --- */
 
-/* Programs, devices, sentences and terms that are the same in all rows tell nothing there. */
+/* Programs, devices, sentences and terms that are the same in all rows say nothing there. */
 static const char *same_in_all(const struct tm_table *table, size_t column, const struct tm_value *summary)
 {
     const struct tm_column *c = &table->column[column];
@@ -331,7 +331,7 @@ static void keep_reason(struct reasons *reasons, const char *why)
     reasons->cells[i]++;
 }
 
-/* Of a column without any value one reason is told, that of most cells. */
+/* Of a column without any value one reason is reported, that of most cells. */
 static void keep_commonest(struct reasons *reasons)
 {
     for (size_t i = 1; i < reasons->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which labels of the sections are explained, and by what: mostly by the help of a field, so that reports, schemas and their
- * pages say the same. */
+/* Which labels of the sections are explained, and by what: mostly by the help of a field, so that reports, schemas and
+ * their pages say the same. */
 #include "reports/content/content.h"
 
 #include <assert.h>
@@ -309,7 +309,7 @@ static int find_label(const char *section, const char *label)
     bool is_of_section = false;
 
     for (size_t i = 0; i < tm_term_count; i++) {
-        if (tm_terms[i].section != last) /* terms of a section stand together */
+        if (tm_terms[i].section != last) /* terms of a section are together */
             is_of_section = tm_term_is_of(&tm_terms[i], section);
         last = tm_terms[i].section;
         if (is_of_section && is_one_of(tm_terms[i].labels, label))

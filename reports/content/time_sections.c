@@ -183,7 +183,7 @@ static const struct tm_table causes = {
     .note = "The time of a gap is divided among its causes; the gap itself is counted with the largest of them.",
 };
 
-/* Gaps before the next operation or two: what eager dispatch is judged by. */
+/* Gaps before the next operation or two: what eager dispatch is assessed by. */
 static void emit_short(const struct tm_content *content, const struct tm_value *shorter)
 {
     char from[TM_FORMAT_BYTES], below[TM_FORMAT_BYTES], caption[2 * TM_FORMAT_BYTES + TITLE_BYTES];
@@ -209,7 +209,7 @@ static void emit_gap_facts(const struct tm_content *content, const struct tm_val
     tm_emit_facts(content, "gap-facts", "gaps", facts);
 }
 
-/* What is no wait: the short pauses of device_wait. */
+/* What is not a wait: the short pauses of device_wait. */
 static void emit_pauses(const struct tm_content *content, const struct tm_value *pauses)
 {
     char below[TM_FORMAT_BYTES];

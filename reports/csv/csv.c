@@ -49,7 +49,7 @@ static const char *unit_of(enum tm_doc_kind kind)
     }
 }
 
-/* Without what stands before and behind the letters. */
+/* Without what is before and after the letters. */
 static void clean(char *text)
 {
     size_t used = 0;

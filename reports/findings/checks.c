@@ -230,7 +230,7 @@ static void check_one_clock(const struct subject *of, struct check *c)
     }
 }
 
-/* A pair of begin and end events counts as one event of a class. */
+/* A pair of start and end events counts as one event of a class. */
 static void check_classes(const struct subject *of, struct check *c)
 {
     const struct tm_value *coverage = tm_get(of->root, "coverage");

@@ -23,7 +23,7 @@ struct loads {
     const struct tm_value *most, *least;
     int64_t most_ps, least_ps;
     double sum_ps;
-    double work; /* sum of the counts of kernels, or of activities where there are no kernels */
+    double work; /* sum of the counts of kernels, or of activities if there are no kernels */
 };
 
 static int64_t work_of(const struct tm_value *device)
@@ -574,7 +574,7 @@ static void advise(struct tm_findings *all, struct tm_finding *f)
         tm_finding_case(f, "across_nodes");
 }
 
-/* Time in which data move, or that may be waiting.  Known waits for late devices have a finding of their own. */
+/* Time in which data move, or that may be waiting.  Known waits for late devices have their own finding. */
 static int64_t left_of_exposed(const struct tm_findings *all)
 {
     const int64_t unmatched_ps = unmatched_of(all), left_ps = tm_wait_left(all, TM_WAIT_COLLECTIVE);

@@ -72,7 +72,7 @@ extern tm_rules_fn tm_find_collectives;
 extern tm_rules_fn tm_find_idle;
 extern tm_rules_fn tm_find_empty_queue;
 extern tm_rules_fn tm_find_ops;
-extern tm_rules_fn tm_find_broken_checks; /* after all others: it looks at what they claim, and fills summary.checks */
+extern tm_rules_fn tm_find_broken_checks; /* after all others: it examines what they claim, and fills summary.checks */
 
 /* Start a finding with the time that fixing it could save, at most the window; the severity follows from the share.
  * in:     id  of a row of schemas/findings.json, which has the texts
@@ -111,7 +111,8 @@ void tm_finding_limit(struct tm_finding *f, double limit);
  * in:     sentence  its name
  *         row       what its values are looked up in before the summary; NULL = the summary alone */
 void tm_finding_emit(struct tm_finding *f, const char *sentence, const struct tm_value *row);
-/* The same with values that are not in the summary: tm_finding_emit_with(f, "ordinary", row, tm_given_int("ps", ps)). */
+/* The same with values that are not in the summary: tm_finding_emit_with(f, "ordinary", row, tm_given_int("ps",
+ * ps)). */
 void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const struct tm_value *row,
                            const struct tm_given *given);
 #define tm_finding_emit_with(f, sentence, row, ...)                                                                    \
@@ -127,8 +128,8 @@ void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
                           size_t placed);
 
-/* Of a list: the sum of the times at a path of those rows that are meant, and the row of the highest rank, of equals the
- * first; NULL = it is empty. */
+/* Of a list: the sum of the times at a path of those rows that are meant, and the row of the highest rank, of equals
+ * the first; NULL = it is empty. */
 int64_t tm_sum_rows(const struct tm_value *rows, const char *path, bool (*is_meant)(const struct tm_value *row));
 const struct tm_value *tm_highest_row(const struct tm_value *rows, double (*rank)(const struct tm_value *row));
 

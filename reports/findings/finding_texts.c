@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks up the texts of a finding, decides which of them match a run, and fills in its sentences.  The table is constant
- * data. */
+/* Looks up the texts of a finding, decides which of them match a run, and fills in its sentences.  The table is
+ * constant data. */
 #include "reports/findings/findings.h"
 
 #include <assert.h>
@@ -85,7 +85,7 @@ const char *tm_text_for(unsigned audience, const char *text)
         const unsigned bit = bit_of(at, length);
 
         if (!bit || !at[length])
-            return text; /* no list of runs: the text itself has begun */
+            return text; /* no list of runs: the text itself has started */
         named |= bit;
         at += length + 1;
         if (at[-1] == '|')

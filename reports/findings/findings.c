@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the rules over the summary and writes their findings and the verdict.  Each group of rules is a file of its own.
+/* Runs the rules over the summary and writes their findings and the verdict.  Each group of rules is its own file.
  * Potential savings decide severity and order; facts follow, those about the profile last. */
 #include "reports/findings/findings.h"
 
@@ -65,7 +65,7 @@ static const struct tm_value *largest_loss(const struct tm_value *findings)
     return tm_int(tm_get(first, "at_stake_ps")) > 0 && is_grave(first) ? first : NULL;
 }
 
-/* Is it at least a warning without potential savings?  Damaged input has a sentence of its own. */
+/* Is it at least a warning without potential savings?  Damaged input has its own sentence. */
 static bool is_fact(const struct tm_value *f)
 {
     return is_grave(f) && tm_int(tm_get(f, "at_stake_ps")) == 0 &&

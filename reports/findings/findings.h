@@ -14,7 +14,8 @@
  * To add a finding:
  * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
  *    `evidence`, its sentences by name, with their values in braces (below; sentences of several findings are in
- *    the `evidence` of the file itself); `severity`, needed if there are no potential savings (otherwise their share of the
+ *    the `evidence` of the file itself); `severity`, needed if there are no potential savings (otherwise their share of
+ * the
  *    window decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
  *    default it quotes the title); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
  *    they are more specific.
@@ -34,9 +35,9 @@
  *
  * A value is looked up by its name among those that the caller gives, then as a path in the row that the sentence is
  * about, then as a path in the summary.  Its kind follows from the end of its name (_ps, _pct, _bytes, count, name,
- * device) or stands after a colon.  What is in brackets is left out if a value in it is missing, null or empty;
- * "[a {b}|c]" gives "c" instead, and "[{b=word} d]" gives " d" if the value is that text.  A sentence of which nothing is
- * left is not added.  scripts/embed-findings.py checks the form and compiles it into parts. */
+ * device) or is after a colon.  What is in brackets is left out if a value in it is missing, null or empty;
+ * "[a {b}|c]" gives "c" instead, and "[{b=word} d]" gives " d" if the value is that text.  A sentence of which nothing
+ * is left is not added.  scripts/embed-findings.py checks the form and compiles it into parts. */
 
 enum tm_sentence_kind {
     TM_SENTENCE_END,
@@ -59,7 +60,7 @@ enum tm_sentence_kind {
     TM_SENTENCE_HUNDREDTHS, /* with two */
     TM_SENTENCE_PLURAL,     /* "" for 1, else "s" */
     TM_SENTENCE_NAME,       /* a name of the trace: visible, and cut in the middle */
-    TM_SENTENCE_DEVICE,     /* the same of a device id, without what all of them begin with */
+    TM_SENTENCE_DEVICE,     /* the same of a device id, without what all of them start with */
     TM_SENTENCE_TEXT,       /* as it is */
     TM_SENTENCE_IS,         /* "name=text": nothing is written, and it is there if the value is this text */
 };
@@ -87,7 +88,7 @@ static inline struct tm_given tm_given_int(const char *name, int64_t value)
     return (struct tm_given){ .name = name, .whole = value, .real = (double)value };
 }
 
-/* in:     value  of a kind that is not a whole number: percent, bytes, rates, decimals */
+/* in:     value  of a kind that is not an integer: percent, bytes, rates, decimals */
 static inline struct tm_given tm_given_double(const char *name, double value)
 {
     return (struct tm_given){ .name = name, .real = value };
@@ -111,7 +112,7 @@ enum tm_audience {
     TM_FOR_JAX = 4,
     TM_FOR_TORCH = 8,
     TM_FOR_OTHER = 16, /* the framework is unknown, or there are several */
-    TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing tells that there is none */
+    TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing says that there is none */
     TM_FOR_INFER = 64,
 };
 
@@ -202,12 +203,13 @@ enum tm_severity tm_finding_severity_for(const struct tm_finding_row *row, struc
 const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation);
 const char *tm_finding_cause_for(const struct tm_finding_row *row, struct tm_situation situation);
 /* Advice that fits, one by one in the order of the table.
- * in:     *next  NULL to begin
+ * in:     *next  NULL to start
  * out:    NULL = no more; *next  where to go on */
 const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_situation situation,
                                    const struct tm_finding_text **next);
 
-/* What a summary with the sections of the stages is judged by, in this order: marks, findings, key figures, verdict. */
+/* What a summary with the sections of the stages is assessed by, in this order: marks, findings, key figures,
+ * verdict. */
 
 /* Write coverage.marks: what is missing or damaged in the input, in a sentence, and which sections and key figures it
  * touches.  The key figures name them (tm_kpis_add), and reports show them beside the figures
@@ -217,7 +219,8 @@ const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_s
  * errors: those of the document, in run->error */
 tm_status tm_marks_add(struct tm_run *run, struct tm_value *summary);
 
-/* Write summary.findings: what costs time or spoils the profile, by potential savings; behind them facts, the graver first.
+/* Write summary.findings: what costs time or spoils the profile, by potential savings; behind them facts, the graver
+ * first.
  * in:     summary  with all sections of the stages
  * out:     summary.findings[], empty for a healthy run
  * errors: TM_ERR_LIMIT no memory; those of the document, in run->error */

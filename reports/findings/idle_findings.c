@@ -18,7 +18,7 @@ void tm_host_emit_launches(struct tm_finding *f)
     tm_finding_emit(f, "launch_delay", NULL);
 }
 
-/* Sleeping is not work, but it may stand for the time of an input pipeline. */
+/* Sleeping is not work, but it may represent the time of an input pipeline. */
 static bool is_named(const char *name, bool with_sleep)
 {
     const enum tm_waiting waiting = tm_waiting_of(name, strlen(name));

@@ -36,7 +36,7 @@ static bool is_busy(const struct tm_findings *all)
 /* --- small kernels --- */
 
 /* Pauses between pieces of launched work beyond the usual share; fewer and longer pieces save them.  Longer waits have
- * other reasons, and pauses between programs have a finding of their own. */
+ * other reasons, and pauses between programs have their own finding. */
 static int64_t short_stake(const struct tm_findings *all)
 {
     const int64_t pause_ps = time_at(all, "gaps.pauses.total_ps"), busy_ps = time_at(all, "total.busy_ps");
@@ -246,7 +246,7 @@ static bool is_compiled(const struct tm_findings *all)
            time_at(all, "fusion.kernels.count") / COMPILED_PART;
 }
 
-/* PyTorch: each operation is a launch of its own, and the host does not stay ahead of the device. */
+/* PyTorch: each operation is its own launch, and the host does not stay ahead of the device. */
 static void find_eager(struct tm_findings *all)
 {
     /* a few long launches are a different problem */

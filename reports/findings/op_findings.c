@@ -194,7 +194,7 @@ static int64_t beyond_limit(const struct tm_findings *all, double share_pct)
     return tm_whole(compute_ps * (share_pct - tm_limit_of(all, TM_LIMIT_DOMINANT_KERNEL)) / 100);
 }
 
-/* The longest operation that computes: waits and transfers have findings of their own.
+/* The longest operation that computes: waits and transfers have their own findings.
  * in:     is_family  rows are families; only those count that are one operation many times */
 static const struct tm_value *top_op(const struct tm_value *rows, bool is_family)
 {
@@ -284,7 +284,7 @@ static const struct tm_value *row_of_name(const struct tm_findings *all, const c
     return NULL;
 }
 
-/* Does a name belong to kernels that compute?  Collectives and copies have findings of their own. */
+/* Does a name belong to kernels that compute?  Collectives and copies have their own findings. */
 static bool is_computing(const struct tm_findings *all, const struct tm_value *of_name)
 {
     const char *class = tm_text(tm_get(row_of_name(all, tm_text(tm_get(of_name, "name"))), "class"));
@@ -502,7 +502,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Does a framework path go through a layer?  Its name has to stand between non-word characters. */
+/* Does a framework path go through a layer?  Its name has to be between non-word characters. */
 static bool is_in_layer(const char *path, const char *layer)
 {
     const size_t length = strlen(layer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed graphs, dropped or
- * capped events, damaged input.  Each finding tells how to take a better one; each mark names the sections and key
+ * capped events, damaged input.  Each finding says how to take a better one; each mark names the sections and key
  * figures that a loss touches.  Definitions of marks: docs/metrics.md, "Marks". */
 #include <string.h>
 
@@ -521,7 +521,7 @@ static void describe_graphs(const struct tm_value *summary, char text[MARK_BYTES
                          count, tm_format_plural(count));
 }
 
-/* A file that ends at the cap of its writer is partial, too, but has a mark of its own. */
+/* A file that ends at the cap of its writer is partial, too, but has its own mark. */
 static void describe_damage(const struct tm_value *summary, char text[MARK_BYTES])
 {
     const struct tm_value *files = tm_path(summary, "input.files");

@@ -10,14 +10,14 @@
 const char *tm_reason_of(const struct tm_value *summary, const char *path);
 
 int64_t tm_query_window_ps(const struct tm_value *summary); /* all devices; 0 = none */
-/* part / whole in percent, 0 to 100; 0 where there is no whole */
+/* part / whole in percent, 0 to 100; 0 if there is no whole */
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
 /* No steps are marked, so that the whole session, or the selected part of it, counts as one. */
 bool tm_query_is_session(const struct tm_value *summary);
 /* No check of summary.checks fails; those that do not apply to this input do not count. */
 bool tm_query_checks_hold(const struct tm_value *summary);
 int64_t tm_query_activities(const struct tm_value *summary); /* of devices, in the input */
-/* Fewer than 20 activities, or no marked step and less than 1 ms busy on each device: nothing is judged. */
+/* Fewer than 20 activities, or no marked step and less than 1 ms busy on each device: nothing is assessed. */
 bool tm_query_is_too_little(const struct tm_value *summary);
 /* A trace was read, and not a device memory profile alone. */
 bool tm_query_has_trace(const struct tm_value *summary);

@@ -102,7 +102,7 @@ static int expect_word(const struct reading *r, const char *what, const char *wo
     return -1;
 }
 
-/* Every key is a known one and stands there once. */
+/* Every key is a known one and is there once. */
 static void check_keys(const struct reading *r, const cJSON *object, const char *const *known, int count)
 {
     uint32_t seen = 0;
@@ -181,7 +181,7 @@ static void take_number(const struct reading *r, const cJSON *member, const char
         *out = member->valuedouble;
 }
 
-/* good and bad: both numbers, in the order that the direction asks for, or both null. */
+/* good and bad: both numbers, in the order that the direction requests, or both null. */
 static void take_bands(const struct reading *r, const cJSON *row, const char *id, struct tm_threshold *to)
 {
     const cJSON *good = cJSON_GetObjectItemCaseSensitive(row, "good");
@@ -301,7 +301,7 @@ static void check_schema(const struct reading *r, const cJSON *root)
         refuse(r, "'schema_version'", "is not 1");
 }
 
-/* A warning must not begin after critical does. */
+/* A warning must not start after critical does. */
 static void check_shares(const struct reading *r)
 {
     const struct tm_threshold *limit = r->table->limit;

@@ -6,7 +6,7 @@
 
 #include "pipeline/doc/doc.h"
 
-/* The table that turns figures into judgements: bands of the KPIs and limits of the findings.  The
+/* The table that turns figures into assessments: bands of the KPIs and limits of the findings.  The
  * default is schemas/thresholds.json, built into the program; a file of the same form replaces what
  * it names. */
 
@@ -88,7 +88,7 @@ struct tm_thresholds {
 extern const char *const tm_kpi_id[TM_KPI_COUNT];
 extern const char *const tm_limit_id[TM_LIMIT_COUNT];
 
-/* The default table as text, as it lies in schemas/thresholds.json. */
+/* The default table as text, as it is in schemas/thresholds.json. */
 extern const char tm_thresholds_json[];
 
 /* Fill in the default table.
@@ -106,7 +106,7 @@ tm_status tm_thresholds_read(struct tm_thresholds *t, const char *path, struct t
 tm_status tm_thresholds_apply(struct tm_thresholds *t, const char *name, const char *text, size_t length,
                               struct tm_error *error);
 
-/* Do two rows judge alike, and say the same of themselves? */
+/* Do two rows lead to the same assessment, and say the same of themselves? */
 bool tm_threshold_equals(const struct tm_threshold *a, const struct tm_threshold *b);
 
 /* Write the effective table to summary.thresholds, in the form of the file, so that it can be cut

@@ -24,7 +24,7 @@ static bool is_plain(char c)
 
 enum { PIECE_BYTES = 16 };
 
-/* What stands for the character at the begin of a text.
+/* What represents the character at the start of a text.
  * out:    piece  PIECE_BYTES, not terminated; *taken  bytes of the text;  returned: bytes of the piece */
 static size_t show_character(char *piece, const char *text, size_t length, size_t *taken)
 {
@@ -84,7 +84,7 @@ static bool begins_character(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* Where the longest end of a text begins that takes less than so many bytes when it is visible. */
+/* Where the longest end of a text starts that takes less than so many bytes when it is visible. */
 static size_t tail_of(const char *text, size_t length, size_t room)
 {
     size_t tail = length, taken;
@@ -329,7 +329,7 @@ static bool is_separator(char c)
     return c != 0 && strchr("-_./:@ ", c) != NULL;
 }
 
-/* Back to where the word begins that ends before `at`. */
+/* Back to where the word starts that ends before `at`. */
 static size_t word_before(const char *text, size_t at)
 {
     while (at > 0 && is_separator(text[at - 1]))
@@ -339,7 +339,7 @@ static size_t word_before(const char *text, size_t at)
     return at;
 }
 
-/* Bytes at the begin of `name` that all hosts begin with, whole words. */
+/* Bytes at the start of `name` that all hosts start with, whole words. */
 static size_t beginning_of_all(const struct tm_value *hosts, const char *name)
 {
     size_t common = strlen(name);
@@ -357,7 +357,7 @@ static size_t beginning_of_all(const struct tm_value *hosts, const char *name)
     return common;
 }
 
-/* The same without the last word of it, which tells what the rest is ("job-0").  0 where too little would be saved. */
+/* The same without the last word of it, which says what the rest is ("job-0").  0 where too little would be saved. */
 static size_t common_bytes(const struct tm_value *hosts, const char *name)
 {
     const size_t common = word_before(name, beginning_of_all(hosts, name));

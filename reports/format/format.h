@@ -21,7 +21,7 @@ size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t l
  * in:     out_bytes  at least 16 */
 void tm_format_text(char *out, size_t out_bytes, const char *text);
 
-/* What stands for a character of HTML and XML that means something there: '&', '<', '>', '"'; NULL = itself. */
+/* What represents a character of HTML and XML that means something there: '&', '<', '>', '"'; NULL = itself. */
 const char *tm_format_entity(uint32_t character);
 
 /* Cut a valid UTF-8 text in the middle so that it has at most `most` characters (least 5):
@@ -41,11 +41,11 @@ bool tm_format_is_unit_blank(const char *text, size_t at);
 /* Number of characters (code points) of a valid UTF-8 text. */
 size_t tm_format_length(const char *text);
 
-/* Is it a path below the folder of the document, of characters that mean nothing else in any medium?  [A-Za-z0-9._/-], not
- * absolute, no "..": so it has no scheme, no host, no query, and leads nowhere else. */
+/* Is it a path below the folder of the document, of characters that mean nothing else in any medium?  [A-Za-z0-9._/-],
+ * not absolute, no "..": so it has no scheme, no host, no query, and leads nowhere else. */
 bool tm_link_is_safe(const char *path);
 
-/* How the marks of a summary (coverage.marks: what the losses of the input touch) stand beside figures: each has a
+/* How the marks of a summary (coverage.marks: what the losses of the input touch) are beside figures: each has a
  * letter, in the order of the list, and a figure or section that it touches has the letters of its marks. */
 enum { TM_MARKS_SHOWN = 26, TM_SIGN_BYTES = TM_MARKS_SHOWN + 8 };
 
@@ -61,7 +61,7 @@ char *tm_sign_of_kpi(char *out, const struct tm_value *summary, const struct tm_
 /* The letter of a mark by its place in the list. */
 char tm_mark_letter(size_t at);
 
-/* What stands for a word in a list of pairs { word, what }; `other` where the list does not have it. */
+/* What represents a word in a list of pairs { word, what }; `other` where the list does not have it. */
 #define TM_PAIRS(list) (list), sizeof(list) / sizeof((list)[0])
 const char *tm_format_word(const char *const (*pairs)[2], size_t count, const char *word, const char *other);
 
@@ -69,13 +69,13 @@ enum { TM_PICK_MOST = 512 };
 
 /* The places of the rows with most of a figure, most first; of equals the first.
  * in:     list  rows of the summary
- *         key   of the figure, a whole number
+ *         key   of the figure, an integer
  *         only  rows of which this is true; NULL = all
  *         most  of which there is room in `pick`, up to TM_PICK_MOST: each row is compared with all of them
  * out:    how many were put into `pick` */
 size_t tm_pick_largest(const struct tm_value *list, const char *key, const char *only, size_t most, size_t *pick);
 
-/* Bring picks into the order of the list.  Of a tree whose parents stand before their children and have no less than
+/* Bring picks into the order of the list.  Of a tree whose parents are before their children and have no less than
  * they, what was picked is a tree again: each row has its parent with it. */
 void tm_pick_in_order(size_t *pick, size_t count);
 
@@ -97,7 +97,7 @@ static inline bool tm_kpi_is_for_run(const struct tm_value *kpi)
 }
 
 /* Names of hosts and devices as people read them.  The summary has them in full, "vm/gpu:0"; where
- * the run has one host its name tells nothing, and where it has several with a long beginning in
+ * the run has one host its name says nothing, and where it has several with a long beginning in
  * common that says as little: of "train-2026-job-0" and "train-2026-job-1" are left "job-0" and
  * "job-1".  What was distinct stays distinct. out:    a part of the name that was given; a name
  * that is of no host of the run as it is */
@@ -105,7 +105,7 @@ const char *tm_shown_device(const struct tm_value *summary, const char *id);
 const char *tm_shown_host(const struct tm_value *summary, const char *host);
 
 /* The name of the run.  Several files that were given one by one are named as the first of them: then it is what the
- * names of all hosts begin with.
+ * names of all hosts start with.
  * out:    returned: out, any bytes, cut where the room ends; "" without a name */
 const char *tm_shown_run(const struct tm_value *summary, char *out, size_t out_bytes);
 

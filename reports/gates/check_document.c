@@ -192,7 +192,7 @@ static double round_out(double value, bool is_upper)
     if (value == 0)
         return 0;
     const double digits = 2 - floor(log10(fabs(value)));
-    const double step = pow(10, fabs(digits)); /* a whole number, so that 117 steps are 11.7 and no bit more */
+    const double step = pow(10, fabs(digits)); /* an integer, so that 117 steps are 11.7 and no bit more */
     const double steps = digits > 0 ? value * step : value / step;
     const double round = is_upper ? ceil(steps - 1e-9) : floor(steps + 1e-9);
 
@@ -234,7 +234,7 @@ static double median_of(double *value, size_t count)
 }
 
 /* How much the median of such a run varies, in percent of it, several times over.  By the median of
- * the distances from the median: a single step that was stopped for something else tells nothing of
+ * the distances from the median: a single step that was stopped for something else says nothing of
  * the others. */
 static double noise_of(double *value, size_t count)
 {
@@ -375,7 +375,7 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
 
 /* --- JUnit XML ---
  * As Jenkins and GitLab read it: one suite, a case for each
- * gate.  A failed gate is a failure, one that cannot be judged an error, a skipped one is skipped.
+ * gate.  A failed gate is a failure, one that cannot be assessed an error, a skipped one is skipped.
  * Source: the schema of Jenkins' xUnit plugin, junit-10.xsd. */
 
 /* What files of one check and of a night are made of.  Texts are any bytes. */
@@ -589,8 +589,8 @@ static tm_status junit_end(struct tm_run *run, FILE *to)
     return TM_OK;
 }
 
-/* The names of suites and cases are the same from night to night, so that a server can tell how long a case fails.  The
- * time of a suite is that of the run: nothing tells when the file was written. */
+/* The names of suites and cases are the same from night to night, so that a server can say how long a case fails.  The
+ * time of a suite is that of the run: nothing says when the file was written. */
 
 enum { NAME_BYTES = 320 };
 
@@ -603,7 +603,7 @@ static bool is(const struct tm_value *from, const char *key, const char *word)
     return strcmp(text_of(from, key), word) == 0;
 }
 
-/* What stands at the case of the report: NULL = it is there, and was read. */
+/* What is at the case of the report: NULL = it is there, and was read. */
 static const char *error_of(const struct tm_value *row)
 {
     if (is(row, "verdict", "no report"))
@@ -674,7 +674,8 @@ static void put_report(FILE *to, const struct tm_value *row, const char *name)
     (void)fputs("/>\n    </testcase>\n", to);
 }
 
-/* in: night  the last one: runs of others are told by theirs, so that those of it have the same names every night */
+/* in: night  the last one: runs of other nights are named by theirs, so that those of it have the same names every
+ * night */
 static void put_suite(FILE *to, const struct tm_value *row, const char *night, size_t number)
 {
     const struct tm_value *const notes = tm_get(row, "notes");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What gates from files and from the command line have in common: rows, limits, and how a wrong one
- * is told. */
+ * is reported. */
 #include "reports/gates/gates.h"
 
 #include <math.h>
@@ -305,7 +305,7 @@ tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const
                    reason);
 }
 
-/* Does the limit's unit fit a rule whose limit is no figure (a change in percent)? */
+/* Does the limit's unit fit a rule whose limit is not a figure (a change in percent)? */
 static bool gate_check_limit(const struct tm_gate *gate, struct tm_wrong *wrong)
 {
     const enum tm_limit_unit kind = gate->limit.kind;
@@ -782,7 +782,7 @@ static void read_file(struct reading *r, const char *path)
     r->gates->path = tm_text(tm_get(root, "path"));
     r->texts = tm_add_array(root, "texts");
     if (tm_doc_read_file(r->gates->doc, file, path) == TM_ERR_INPUT)
-        r->run->error.status = TM_ERR_USAGE; /* what was profiled is the input: this is how it is judged */
+        r->run->error.status = TM_ERR_USAGE; /* what was profiled is the input: this is how it is assessed */
     if (tm_failed(r->run))
         return;
     (void)check_file(r, file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds figures by walking their path piece by piece: each piece is looked up as tm_path does, so
  * that what the summary's readers write is what gates understand.  The unit is that of the field (doc_fields.h), or it
- * stands beside the value. */
+ * is beside the value. */
 #include "reports/gates/gates.h"
 
 #include <stdint.h>
@@ -155,7 +155,7 @@ static void step(struct walk *w, struct point at, char *place)
             return;
         next.depth = at.depth;
         next.rest = at.rest + n;
-        if (at.value && tm_type_of(at.value) == TM_NULL) { /* what lies below it has its unit all the same */
+        if (at.value && tm_type_of(at.value) == TM_NULL) { /* what is below it has its unit all the same */
             enter(&at, at.value, at.rest, n);
             at.rest += n;
             continue;
@@ -298,7 +298,7 @@ static size_t near_distance(const struct candidates *c, const char *word)
 }
 
 /* A path is as near as its whole text is, or its end after a '.', which is the second best; one
- * that begins with what was typed is near. */
+ * that starts with what was typed is near. */
 static void offer_path(struct candidates *c, const char *path)
 {
     size_t best = near_distance(c, path);
@@ -361,7 +361,7 @@ static void offer_all(struct candidates *c, const struct tm_value *v, char *path
 }
 
 /* How near a name is to what was typed in its place, 0 to 2; more where it is not.  The whole name
- * may have been begun. */
+ * may have been started. */
 static size_t piece_distance(const char *typed, const char *name)
 {
     const size_t length = strlen(typed), distance = tm_word_distance(typed, name);

@@ -35,7 +35,7 @@ tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm
                          const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                          size_t *failed);
 
-/* The same where a comparison has judged these runs: gates say nothing that it does not. */
+/* The same where a comparison has assessed these runs: gates say nothing that it does not. */
 struct tm_gate_comparison {
     const struct tm_value *test; /* tests[] of COMPARISON.md, of the side that the input is of: gates of the step time
                                        hold to it, unless it is inconclusive */
@@ -59,7 +59,7 @@ struct tm_judged_job {
 tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                              const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                              const struct tm_judged_job *job, size_t *failed);
-/* Do both have files, and the same ones?  Such a run is no baseline: tm_gates_judge refuses it. */
+/* Do both have files, and the same ones?  Such a run is not a baseline: tm_gates_judge refuses it. */
 bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b);
 
 /* A gate file for a run as it is: its main figures with some room. */
@@ -68,7 +68,7 @@ tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE
 /* JUnit XML of a result. */
 tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *to);
 
-/* Limits as people write them: a number and the unit behind it. */
+/* Limits as people write them: a number and the unit after it. */
 enum tm_limit_unit {
     TM_IN_NUMBER, /* a JSON number: in the unit of the figure, whatever that is */
     TM_IN_BARE,   /* a text without a unit */
@@ -93,7 +93,7 @@ bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm
  * "bytes", "count" ... out: false, *wrong where they do not go together */
 bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number, struct tm_wrong *wrong);
 
-/* What gates are inside: a row for each rule of each gate.  Texts lie in the document of the gates.
+/* What gates are inside: a row for each rule of each gate.  Texts are in the document of the gates.
  */
 enum tm_rule {
     TM_RULE_MAX,
@@ -144,7 +144,7 @@ bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const struct tm_gate *gate,
                          const char *format, ...) TM_PRINTF(4, 5);
 
-/* A figure of a document by its path, as tm_path has it.  "[*]" stands for each element of a list
+/* A figure of a document by its path, as tm_path has it.  "[*]" represents each element of a list
  * or member of an object: of many figures the one that a rule is strictest with is taken.  The id
  * of a key figure, "device_utilization", and "utilization" are short names. */
 enum { TM_FIGURE_PATH = 512, TM_FIGURE_UNIT = 24, TM_FIGURE_DEPTH = 24 };
@@ -168,7 +168,7 @@ struct tm_figure {
 
 enum tm_figure_pick { TM_FIGURE_MOST, TM_FIGURE_LEAST };
 
-/* The path that a short name stands for, else the name.  out: of static storage, or `to` */
+/* The path that a short name represents, else the name.  out: of static storage, or `to` */
 const char *tm_figure_path(const struct tm_value *from, const char *name, char to[TM_FIGURE_PATH]);
 /* in: path  less than TM_FIGURE_PATH bytes */
 void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const char *path, enum tm_figure_pick pick);
@@ -179,7 +179,7 @@ const char *tm_figure_title(const struct tm_value *from, const char *path, char 
  * near. */
 void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to, size_t to_bytes);
 
-/* Bytes of the first piece of a path: "steps", ".median_ps", "[0]", "[*]"; 0 = it is no path. */
+/* Bytes of the first piece of a path: "steps", ".median_ps", "[0]", "[*]"; 0 = it is not a path. */
 size_t tm_figure_piece(const char *path);
 
 struct tm_noise {
@@ -231,7 +231,7 @@ struct tm_gate_result {
     double steps;     /* the figure is a sum over so many steps and is compared per step; 0 = it is compared as it is */
     bool is_untested; /* the steps are too few independent ones for a test */
     char bare[TM_FIGURE_BYTES]; /* the path without ".total" */
-    bool is_total;              /* ".total" stands behind it: compared as it is */
+    bool is_total;              /* ".total" follows it: compared as it is */
     enum tm_gate_status status;
     char why[TM_WHY_BYTES]; /* "" = nothing to say */
 };
@@ -239,7 +239,7 @@ struct tm_gate_result {
 /* Is it a sum over the analyzed steps, to be compared per step?  in: path  in a summary */
 bool tm_figure_is_sum(const char *path);
 
-/* What was checked: all that stands before the gates.  in: root  of an empty document */
+/* What was checked: all that is before the gates.  in: root  of an empty document */
 void tm_check_begin(struct tm_value *root, const struct tm_judging *j);
 void tm_check_add(struct tm_value *rows, const struct tm_judging *j, const struct tm_gate_result *r);
 /* The counts and the verdict. */

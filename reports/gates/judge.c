@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holds a run to its gates and writes the document of schemas/CHECK.md.  Each gate: find the
  * figure, bring the limit into its unit, find it in the baselines, judge, write.  What a gate
- * cannot be judged by is told beside it. */
+ * cannot be assessed by is reported beside it. */
 #include "reports/gates/gates.h"
 
 #include <math.h>
@@ -143,7 +143,7 @@ bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_r
     return tm_fingerprint(a->summary, of_a) && tm_fingerprint(b->summary, of_b) && strcmp(of_a, of_b) == 0;
 }
 
-/* A run is no baseline of itself, and none twice.
+/* A run is not a baseline of itself, and none twice.
  * in:     baseline  NULL = none
  * errors: TM_ERR_USAGE with the two paths */
 static tm_status refuse_same_run(struct tm_run *run, const struct tm_compared_run *input,
@@ -407,7 +407,7 @@ static void test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
     r->noise = stricter(r->noise, is_mean(r->path) ? j->steps.mean : j->steps.median);
 }
 
-/* --- the judgement --- */
+/* --- the assessment --- */
 
 static bool is_past(const struct tm_gate *gate, double value, double limit)
 {
@@ -525,7 +525,7 @@ static bool is_partial(const struct tm_value *summary)
     return tm_is(tm_path(summary, "input.partial"));
 }
 
-/* Is what the gate looks at whole? */
+/* Is what the gate examines whole? */
 static bool is_whole(const struct tm_judging *j, struct tm_gate_result *r)
 {
     const bool is_relative = tm_rule_is_relative(r->gate->rule);

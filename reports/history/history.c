@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history of a batch, open, renewed and committed.  A renewed one is a nameless file of SQLite's own (in the folder for
- * spill files), which old and new rows go into in any order.  Committing writes them sorted, in one transaction and without
- * a journal, into a file beside the old one: so the same rows give the same bytes (of one version of SQLite, which puts its
- * number into a file), and there is a whole file under the name at any moment. */
+/* The history of a batch, open, renewed and committed.  A renewed one is a nameless file of SQLite's own (in the folder
+ * for spill files), which old and new rows go into in any order.  Committing writes them sorted, in one transaction and
+ * without a journal, into a file beside the old one: so the same rows give the same bytes (of one version of SQLite,
+ * which puts its number into a file), and there is a whole file under the name at any moment. */
 #include "reports/history/history.h"
 
 #include <assert.h>
@@ -44,9 +44,9 @@ struct history_column {
 /* Of the night ?2: tm_history_is_judged in SQL. */
 #define HISTORY_IS_JUDGED "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
 
-/* The tables of history.db (schemas/BATCH.md).  A file counts as a history only if the text of every statement that made
- * it is one of these, to the byte: nothing that a stranger put into a file (a trigger, a view, a column that is computed)
- * is ever run. */
+/* The tables of history.db (schemas/BATCH.md).  A file counts as a history only if the text of every statement that
+ * made it is one of these, to the byte: nothing that a stranger put into a file (a trigger, a view, a column that is
+ * computed) is ever run. */
 
 #define TEXT(member) COLUMN_TEXT, offsetof(struct tm_history_run, member), 0
 #define ARRAY(member)                                                                                                  \
@@ -107,7 +107,7 @@ static void TM_PRINTF(2, 3) add(struct words *w, const char *format, ...)
     w->used += (size_t)n;
 }
 
-/* The figures of versions 1 and 2, which never change: what is no figure any more is not read. */
+/* The figures of versions 1 and 2, which never change: what is not a figure any more is not read. */
 /* clang-format off */
 static const char *const first_figures[] = {
     "step_time_ps", "step_p95_ps", "device_utilization_pct", "mfu_pct", "compute_ps", "exposed_collective_ps",
@@ -162,14 +162,14 @@ static const char *column_name(size_t i)
     return i < history_column_count ? history_column[i].name : tm_figure_table[i - history_column_count].id;
 }
 
-/* Whether the same run stands there, worked from the same by the same program: no other column tells that something was
+/* Whether the same run is there, worked from the same by the same program: no other column says that something was
  * worked.  What pruning takes away does not. */
 static const char same_run[] = "job IS excluded.job AND night IS excluded.night AND status IS excluded.status"
                                " AND fingerprint IS excluded.fingerprint AND options IS excluded.options"
                                " AND version IS excluded.version AND definitions IS excluded.definitions";
 
 /* INSERT of a row, all columns bound in order; in place of what has its id. */
-/* What gates said stays with what they said it of, and a run on the page that judged it. */
+/* What gates said stays with what they said it of, and a run on the page that assessed it. */
 static const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
 {
     struct words w = { sql, 0 };
@@ -227,9 +227,9 @@ static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYT
     return is_same;
 }
 
-/* Opens a history that is there.  It may have been damaged, changed or laid there by anybody: it is opened for reading, as a
- * file that does not change (which needs no lock, and follows no journal that lies beside it), with SQLite's own defences,
- * and looked at as a whole before a row of it is believed. */
+/* Opens a history that is there.  It may have been damaged, changed or laid there by anybody: it is opened for reading,
+ * as a file that does not change (which needs no lock, and follows no journal that is beside it), with SQLite's own
+ * defences, and looked at as a whole before a row of it is believed. */
 
 enum { ROW_BYTES_MOST = 1 << 20 };
 
@@ -298,7 +298,7 @@ static sqlite3_stmt *history_prepare(struct tm_history *history, const char *sql
     return statement;
 }
 
-/* Whether the file is there.  errors: TM_ERR_INPUT  it is no file, or its folder cannot be read */
+/* Whether the file is there.  errors: TM_ERR_INPUT  it is not a file, or its folder cannot be read */
 static bool history_find(struct tm_history *history)
 {
     struct tm_error *const error = &history->run->error;
@@ -404,7 +404,7 @@ static void check(struct tm_history *history)
                "its tables have version %lld; this program reads version %d", (long long)version, TM_HISTORY_VERSION);
     else if (history_has_tables(history, extra))
         check_pages(history);
-    else if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be looked at */
+    else if (sqlite3_errcode(history->db) != SQLITE_OK) /* they could not be examined */
         (void)history_fail(history, history->db);
     else if (*extra)
         refuse(history, "remove what was added: changes by other programs are not kept",
@@ -451,8 +451,8 @@ static void history_open_file(struct tm_history *history)
     check(history);
 }
 
-/* Rows of the history: into a statement, and out of one.  What comes out of a file is looked at like any input: ids become
- * names of folders. */
+/* Rows of the history: into a statement, and out of one.  What comes out of a file is examined like any input: ids
+ * become names of folders. */
 
 enum { TEXT_BYTES_MOST = 4096 };
 
@@ -591,7 +591,7 @@ static bool read_figure(sqlite3_stmt *statement, int at, double *figure)
     return type == SQLITE_NULL || ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*figure));
 }
 
-/* What there is of a run lies in its folder, and nowhere else. */
+/* What there is of a run is in its folder, and nowhere else. */
 static bool is_at_its_place(const char *path, const char *id, const char *name)
 {
     const size_t length = strlen(id);
@@ -615,7 +615,7 @@ bool tm_history_is_current(const struct tm_history_run *row)
     return row->definitions == TM_SUMMARY_VERSION;
 }
 
-/* The row that a SELECT of all columns stands at.  errors: TM_ERR_INPUT  it cannot be ours */
+/* The row that a SELECT of all columns is at.  errors: TM_ERR_INPUT  it cannot be ours */
 static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *statement, struct tm_history_run *row)
 {
     size_t figure[TM_FIGURES_MOST];
@@ -897,7 +897,7 @@ tm_status tm_history_commit(struct tm_history *history)
     return history->run->error.status;
 }
 
-/* The nights of a history: which one is the last, and which runs are told and judged with it. */
+/* The nights of a history: which one is the last, and which runs are reported and assessed with it. */
 
 enum { DAY_S = 86400 };
 

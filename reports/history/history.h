@@ -13,9 +13,9 @@
 #include "reports/statistics/statistics.h"
 
 /* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
- * those who ask it by SQL).  Only merging writes it, and writes it again each time: the old one is copied row by row into a
- * file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and has the same
- * bytes for the same rows. */
+ * those who ask it by SQL).  Only merging writes it, and writes it again each time: the old one is copied row by row
+ * into a file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and
+ * has the same bytes for the same rows. */
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {
@@ -29,17 +29,17 @@ struct tm_history_run {
     const char *platform, *model;
     int64_t hosts, devices; /* -1 = not known */
     const char *verdict, *severity, *finding;
-    const char *gates;      /* "passed", "failed", "unknown"; "" = never judged */
+    const char *gates;      /* "passed", "failed", "unknown"; "" = never assessed */
     const char *gates_text; /* the first that failed */
     const char *fingerprint, *version, *options;
-    const char *page;    /* the night whose page shows and judges it: the last one when it was added or changed;
+    const char *page;    /* the night whose page shows and assesses it: the last one when it was added or changed;
                             "" = none yet (tm_history_settle) */
     int64_t definitions; /* version of the definitions of its figures: only those of TM_SUMMARY_VERSION are compared */
     double figure[TM_FIGURES_MOST]; /* NaN = null; tm_figure_count of them */
 };
 
-/* Whether its figures keep to the definitions of now.  Others stay in the history, for SQL, and are in no baseline, trend, change
- * point or gate. */
+/* Whether its figures keep to the definitions of now.  Others stay in the history, for SQL, and are in no baseline,
+ * trend, change point or gate. */
 bool tm_history_is_current(const struct tm_history_run *row);
 
 /* The severity of its verdict in the words of now: rows of version 1 have "bad" for "critical". */
@@ -49,13 +49,14 @@ struct tm_history;
 
 /* Open for reading.
  * owns:   the caller; tm_history_close
- * errors: TM_ERR_INPUT  not there, damaged (after PRAGMA integrity_check), of another version or program: with what to do */
+ * errors: TM_ERR_INPUT  not there, damaged (after PRAGMA integrity_check), of another version or program: with what
+ * to do */
 tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path);
 /* Begin the next one: what the file at `path` holds, if it is there, is copied.  errors: also TM_ERR_OUTPUT */
 tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path);
 
-/* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So does
- * its page where the row has none and the run is the same: job, night, status, fingerprint, options, version. */
+/* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So
+ * does its page where the row has none and the run is the same: job, night, status, fingerprint, options, version. */
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row);
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text);
 /* A renewed one takes the name of the old one.  It can be visited before and afterwards. */
@@ -86,9 +87,9 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
 
 /* --- nights --- */
 
-/* What a merge shows and judges: the runs of the last night, and those of other nights that were added or changed since it
- * is the last one.  A run that is dated more than a day ahead of the clock is of no night: a wrong clock, or a name that is
- * not true, would hide all others. */
+/* What a merge shows and assesses: the runs of the last night, and those of other nights that were added or changed
+ * since it is the last one.  A run that is dated more than a day ahead of the clock is of no night: a wrong clock, or a
+ * name that is not true, would hide all others. */
 struct tm_judged_night {
     char last[11];  /* the newest night up to that; "" = there is none */
     char until[11]; /* the day after today, UTC */
@@ -100,7 +101,7 @@ void tm_history_until(char until[11]);
 tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged);
 /* The same of a renewed one with all its rows: those that have no page yet, and have no future dates, get this one. */
 tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *judged);
-/* Is a run shown and judged?  One of an older night not any more once its report was pruned. */
+/* Is a run shown and assessed?  One of an older night not any more once its report was pruned. */
 bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
 bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row);
 /* The oldest of so many of the newest nights up to `until`; "" = there are no more than these. */
@@ -111,8 +112,8 @@ tm_status tm_history_export(struct tm_history *history, FILE *to);
 
 /* --- what is made of it --- */
 
-/* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what regressed and improved, trends, change points,
- * failures.
+/* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what regressed and improved, trends, change
+ * points, failures.
  * in:     rows  of each table
  * errors: TM_ERR_LIMIT when memory ends */
 struct tm_nightly_options {
@@ -120,7 +121,7 @@ struct tm_nightly_options {
     size_t rows;
     const char *report; /* name of the file of a run's folder that links lead to: "report.html"; NULL = to the folder */
     const struct tm_judged_night *judged;
-    const struct tm_value *gates; /* of this merge: tm_nightly_gates; NULL = none were asked for */
+    const struct tm_value *gates; /* of this merge: tm_nightly_gates; NULL = none were requested */
 };
 
 tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
@@ -166,15 +167,15 @@ const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, i
 
 /* --- of all --- */
 
-/* What the parts of tm_nightly_fill share.  The history is gone through once, job by job, which tells how each job stands; then
- * the jobs that matter most are read again, one after the other, for what is told of them.  Only the last runs of one job
- * are in memory at a time, and a short record of each job. */
+/* What the parts of tm_nightly_fill share.  The history is gone through once, job by job, which says how each job
+ * stands; then the jobs that matter most are read again, one after the other, for what is told of them.  Only the last
+ * runs of one job are in memory at a time, and a short record of each job. */
 enum {
     NIGHT_POINTS = 400, /* runs of a job: the last ones */
     NIGHT_BEFORE = 7,   /* good runs that the newest one is held against */
     NIGHT_BEFORE_LEAST = 3,
-    NIGHT_SPREAD = 20, /* good runs whose steps from one to the next tell how much a figure varies */
-    NIGHT_NIGHTS = 8,  /* the last night and those before it that tell whether a job is usual */
+    NIGHT_SPREAD = 20, /* good runs whose steps from one to the next say how much a figure varies */
+    NIGHT_NIGHTS = 8,  /* the last night and those before it that say whether a job is usual */
     NIGHT_USUAL = 4,   /* of the others: a job that ran so often is missed */
     NIGHT_TREND_JOBS = 24,
     NIGHT_TRENDS_OF_JOB = 3,
@@ -239,7 +240,7 @@ struct night_figure {
     double value, before, band; /* NaN = not known; band: a smaller change is not told */
     double change;              /* in percent; of a share in points */
     double weight;              /* how much it matters, 0 to ...: of a part of the step, as a share of the step */
-    enum night_state state;     /* NIGHT_WORSE, NIGHT_BETTER, NIGHT_SAME; NIGHT_YOUNG = not judged */
+    enum night_state state;     /* NIGHT_WORSE, NIGHT_BETTER, NIGHT_SAME; NIGHT_YOUNG = not assessed */
     size_t runs;                /* that it is held against */
 };
 
@@ -251,9 +252,10 @@ struct night_judgement {
     struct night_figure figure[TM_FIGURES_MOST];
 };
 
-/* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs' nights tell */
+/* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs'
+ * nights tell */
 void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
-/* Is it a figure by which a job is judged? */
+/* Is it a figure by which a job is assessed? */
 bool tm_nightly_counts(const struct tm_run_figure *figure);
 
 /* --- all jobs --- */
@@ -263,7 +265,7 @@ struct night_job {
     char nights[NIGHT_NIGHTS][NIGHT_DATE];
     enum night_state state;
     double weight;          /* orders jobs of a state */
-    double step_change_pct; /* NaN = not judged */
+    double step_change_pct; /* NaN = not assessed */
     bool is_step_worse;
 };
 
@@ -281,7 +283,7 @@ struct night {
     size_t of_state[NIGHT_GONE + 1];
     uint64_t runs, nights;                            /* in the history */
     uint64_t older;                                   /* of the runs: of older definitions */
-    uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs that are judged */
+    uint64_t status[TM_RESULT_MISSING + 1], of_night; /* runs that are assessed */
     uint64_t of_others;                               /* of these: of other nights */
     uint64_t ahead;                                   /* runs in the history with future dates: of no job here */
     struct night_history *history;                    /* room for one */

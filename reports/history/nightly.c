@@ -11,7 +11,7 @@
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 
-/* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason where there is none that is safe to link to. */
+/* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason if there is none that is safe to link to. */
 static void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
 {
     char path[NIGHT_TEXT + 64];
@@ -122,7 +122,7 @@ static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, 
     tm_add_string(to, "definition", kpi->definition);
 }
 
-/* The largest growth of a step time against what it was; NaN = none was judged. */
+/* The largest growth of a step time against what it was; NaN = none was assessed. */
 static double worst_step(const struct night *night)
 {
     double worst = NAN;
@@ -296,7 +296,7 @@ static void night_add_verdict(struct night *night)
     tm_add_string(to, "severity", severity_of(night));
 }
 
-/* The runs that are judged, those of them that failed, and those that are dated ahead. */
+/* The runs that are assessed, those of them that failed, and those that are dated ahead. */
 
 struct lists {
     struct night *night;
@@ -616,8 +616,8 @@ static bool ran_on(const struct night_job *job, const char *night)
     return false;
 }
 
-/* A job is missed that ran on NIGHT_USUAL of the usual nights before the last one, and has now paused for longer than it
- * did between two of them: one that runs every other night is not missed on the nights between. */
+/* A job is missed that ran on NIGHT_USUAL of the usual nights before the last one, and has now paused for longer than
+ * it did between two of them: one that runs every other night is not missed on the nights between. */
 static bool is_missed(const struct night *night, const struct night_job *job)
 {
     size_t count = 0, last = 0, before = 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did a job get worse?  Its newest run of the page against the median of its last good runs before: docs/night.md.  A change is
- * told where it is larger than what the figure asks for, than three times the spread of those runs, and than three times the
- * spread of the steps from each run to the next, of which more are looked at: seven runs alone often lie close together by
- * chance. */
+/* Did a job get worse?  Its newest run of the page against the median of its last good runs before: docs/night.md.  A
+ * change is reported where it is larger than what the figure requires, than three times the spread of those runs, and
+ * than three times the spread of the steps from each run to the next, of which more are examined: seven runs alone
+ * often lie close together by chance. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,7 +179,7 @@ static void judge_job(struct night_judgement *to)
         to->state = NIGHT_YOUNG;
 }
 
-/* The place behind the newest run that is judged; 0 = there is none. */
+/* The place after the newest run that is assessed; 0 = there is none. */
 static size_t find_newest(const struct night_history *history)
 {
     size_t at = history->count;
@@ -289,7 +289,8 @@ void tm_nightly_add_gates(struct night *night)
         add_of_status(list, night, gates_shown[i]);
 }
 
-/* Figures of a job over its runs, and where they change: by time, and by the step of the training run that its newest run is of. */
+/* Figures of a job over its runs, and where they change: by time, and by the step of the training run that its
+ * newest run is of. */
 
 /* Runs of a job in some order. */
 struct axis {
@@ -300,7 +301,7 @@ struct axis {
     uint64_t left_out; /* older ones */
 };
 
-/* The places of runs whose figures can be compared, in order of time.  out: their number */
+/* The places of runs whose figures can be compared, in time order.  out: their number */
 static size_t nightly_all_places(const struct night_history *history, uint16_t place[NIGHT_POINTS])
 {
     size_t count = 0;
@@ -402,7 +403,7 @@ static void add_place(struct tm_value *to, const struct night *night, size_t fig
     tm_add_known(to, "training", axis->training ? axis->training : "", "the runs are ordered by time");
 }
 
-/* Changes as rows of their own list. */
+/* Changes as their own rows list. */
 static void tell_changes(struct night *night, size_t figure, const struct axis *axis,
                          const struct tm_change_point *points, size_t count)
 {
@@ -480,7 +481,8 @@ static size_t known(const struct night *night, size_t figure, const struct axis 
     return count;
 }
 
-/* How much a figure has to tell: the one that tells how the job stands, the step time, what changed now, what changed before. */
+/* How much a figure has to tell: the one that says how the job stands, the step time, what changed now, what changed
+ * before. */
 static int interest(const struct night_judgement *judged, size_t figure, size_t changes)
 {
     if (figure == judged->worst)

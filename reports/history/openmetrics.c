@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The newest run of each job for a scraper.  Only gauges, without times: so the text is OpenMetrics 1.0 and Prometheus'
  * older format at once.  A series is named by what stays the same from night to night (job, platform, model); which run
- * the figures are of stands in tracemill_run_info.  Holds a few hundred bytes for each job, since a family has to stand
+ * the figures are of is in tracemill_run_info.  Holds a few hundred bytes for each job, since a family has to be
  * in one piece.
  * source: OpenMetrics 1.0.0, "Text format" */
 #include <errno.h>
@@ -30,8 +30,8 @@ struct newest {
     size_t bytes; /* of all of it */
     const char *text[TEXTS];
     int64_t when_ns, hosts, devices;
-    int gates;        /* in verdict_word; -1 = not judged */
-    bool has_figures; /* of a run with a report: all that stands above is its own */
+    int gates;        /* in verdict_word; -1 = not assessed */
+    bool has_figures; /* of a run with a report: all that is above is its own */
     bool is_success;  /* its newest run of all is whole */
     double figure[];  /* tm_figure_count, then the texts */
 };
@@ -41,7 +41,7 @@ struct writing {
     FILE *to;
     const struct tm_judged_night *judged;
     struct newest *jobs;                                       /* while rows come, the last one at the head */
-    uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of those that are judged */
+    uint64_t status[TM_RESULT_MISSING + 1], verdict[VERDICTS]; /* of those that are assessed */
     uint64_t ahead;
 };
 
@@ -195,7 +195,7 @@ static void put_value(FILE *to, double value)
     (void)fprintf(to, " %.*s\n", (int)tm_double_text(text, value), text);
 }
 
-/* How a unit of the history is told: base units, the name ends with them. */
+/* How a unit of the history is reported: base units, the name ends with them. */
 struct base_unit {
     const char *unit, *ending; /* of the history, and of its id */
     const char *base;

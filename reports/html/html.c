@@ -11,7 +11,7 @@
 #include "reports/format/format.h"
 #include "reports/html/html_page.h"
 
-/* Facts: titles and values as a grid; what has no value is told below, once for each reason. */
+/* Facts: titles and values as a grid; what has no value is reported below, once for each reason. */
 
 /* One fact.  in: text  any bytes */
 static void page_fact(struct tm_page *page, const char *title, const char *text)
@@ -52,7 +52,7 @@ static void page_facts(void *to, const struct tm_table *facts)
     tm_page_missing(page, "Not recorded", &missing);
 }
 
-/* Key figures as cards: the value, its judgement in word and sign, and where it lies on a scale of bad, warning, good.
+/* Key figures as cards: the value, its assessment in word and sign, and where it is on a scale of bad, warning, good.
  * Outside its band a figure links to the finding with its savings, or says why it costs nothing and has no color.
  * Figures without a value share one line. */
 
@@ -326,7 +326,7 @@ static void put_verdict(struct tm_page *page, const struct tm_front_page *front)
     tm_htmlw_close_line(&page->w);
 }
 
-/* Its heading is one of the third level: where no finding stands before it there is one of the second. */
+/* Its heading is one of the third level: where no finding is before it there is one of the second. */
 static void put_first_chart(struct tm_page *page, enum tm_chart_kind kind)
 {
     if (tm_length(tm_get(page->summary, "findings")) == 0)

@@ -52,7 +52,7 @@ void tm_htmlw_element(struct tm_htmlw *w, const char *name, const char *class_na
 /* Parts of the program itself (style sheet, script, doctype), written as they are. */
 void tm_htmlw_verbatim(struct tm_htmlw *w, const char *bytes, size_t length);
 
-/* A list of coordinates to 1/10, "x,y x,y", inside an attribute: begin, points, end. */
+/* A list of coordinates to 1/10, "x,y x,y", inside an attribute: start, points, end. */
 void tm_htmlw_begin_points(struct tm_htmlw *w, const char *name);
 void tm_htmlw_point(struct tm_htmlw *w, double x, double y);
 void tm_htmlw_end_points(struct tm_htmlw *w);
@@ -67,7 +67,7 @@ struct tm_page {
     const struct tm_section *section;   /* that is being written: its terms are linked; NULL = none */
     size_t full_bytes_left;             /* of names shown in full beside their cut form: hostile names must not fill
                                           the page */
-    bool is_drawn[TM_CHART_KINDS];      /* the charts of that kind stand on the page */
+    bool is_drawn[TM_CHART_KINDS];      /* the charts of that kind are on the page */
     bool in_fold;                       /* findings without potential savings are put into a fold */
 };
 
@@ -88,7 +88,7 @@ void tm_page_table(void *to, const struct tm_table *table);
 /* All charts of a kind, each with its caption and the table of its figures; where they stand already, a link there. */
 void tm_page_charts(void *to, enum tm_chart_kind kind);
 
-/* Names, sentences, labels and judgements: what all parts of the page are made of. */
+/* Names, sentences, labels and assessments: what all parts of the page are made of. */
 
 /* A name of the trace, cut in the middle to so many characters; what was cut opens to the full text, as long as the
  * page has room. */
@@ -101,19 +101,19 @@ void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars);
 
 /* A sentence that may hold names of the trace, cut after 2 KiB. */
 void tm_page_text(struct tm_page *page, const char *text);
-/* Advice of the program: what stands between backticks is code. */
+/* Advice of the program: what is between backticks is code. */
 void tm_page_advice(struct tm_page *page, const char *text);
 
 /* The title of a figure or a column, linked to its definition where it has one (content.h), which it also shows. */
 void tm_page_label(struct tm_page *page, const char *label);
 
-/* A judgement: the word with a sign of its own shape, in its colour. */
+/* An assessment: the word with its own sign shape, in its colour. */
 void tm_page_band(struct tm_page *page, enum tm_tone tone);
-/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is no judgement. */
+/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is no assessment. */
 const char *tm_tone_class(enum tm_tone tone);
 
-/* Letters of the marks of a section, or of a key figure: each a link to where they are told, its text being its title.
- * Nothing where there are none. */
+/* Letters of the marks of a section, or of a key figure: each a link to where they are reported, its text being its
+ * title. Nothing if there are none. */
 void tm_page_section_marks(struct tm_page *page, const char *section);
 void tm_page_kpi_marks(struct tm_page *page, const struct tm_value *kpi);
 
@@ -122,8 +122,8 @@ void tm_page_open_link(struct tm_page *page, const char *word, int number);
 /* An id: "word-number". */
 void tm_page_id(struct tm_page *page, const char *word, int number);
 
-/* What has no value or no judgement, gathered to be told in one line: "Not recorded: FLOPs, Bytes (the HLO is not in
- * the file)."  Those with the same reason stand together. */
+/* What has no value or no assessment, gathered to be reported in one line: "Not recorded: FLOPs, Bytes (the HLO is not
+ * in the file)."  Those with the same reason are together. */
 enum { TM_MISSING_MOST = TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST };
 
 struct tm_missing {
@@ -132,7 +132,7 @@ struct tm_missing {
 };
 
 void tm_missing_add(struct tm_missing *missing, const char *title, const char *why);
-/* in: what  the line begins with: "Not recorded" */
+/* in: what  the line starts with: "Not recorded" */
 void tm_page_missing(struct tm_page *page, const char *what, const struct tm_missing *missing);
 
 /* Write a drawing as an inline <svg>.  Colours and fonts are classes of the page's style sheet

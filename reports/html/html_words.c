@@ -46,7 +46,7 @@ static void put_escaped(struct tm_htmlw *w, const char *text, size_t length)
     }
 }
 
-/* Bytes of a text that stand for themselves, in the page and to the eye. */
+/* Bytes of a text that represent themselves, in the page and to the eye. */
 static size_t plain_bytes(const char *text)
 {
     size_t n = 0;
@@ -57,7 +57,7 @@ static size_t plain_bytes(const char *text)
     return n;
 }
 
-/* Bytes that stand for themselves.  in: whole  the text that they are of */
+/* Bytes that represent themselves.  in: whole  the text that they are of */
 static void put_plain(struct tm_htmlw *w, const char *whole, size_t from, size_t bytes, bool keeps_units)
 {
     size_t done = from;
@@ -370,7 +370,7 @@ void tm_page_label(struct tm_page *page, const char *label)
     tm_htmlw_close(&page->w);
 }
 
-/* --- judgements --- */
+/* --- assessments --- */
 
 static const struct {
     const char *class_name, *shown;
@@ -438,7 +438,7 @@ void tm_missing_add(struct tm_missing *missing, const char *title, const char *w
     missing->why[missing->count++] = strcmp(why, "not recorded") == 0 ? "" : why;
 }
 
-/* The first with a reason stands for all that have it. */
+/* The first with a reason represents all that have it. */
 static bool is_first_with_reason(const struct tm_missing *missing, size_t at)
 {
     for (size_t i = 0; i < at; i++)

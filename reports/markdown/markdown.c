@@ -170,7 +170,7 @@ static bool is_shortcode(const char *word, size_t length)
            (strspn(word, "0123456789:") < length || length > sizeof("12:34:56") - 1);
 }
 
-/* What begins a list, a heading or a rule where it is the first of a line: "#", "-", "1.", "===". */
+/* What starts a list, a heading or a rule where it is the first of a line: "#", "-", "1.", "===". */
 static bool is_block_sign(const char *word, size_t length)
 {
     const size_t digits = strspn(word, "0123456789");
@@ -186,7 +186,7 @@ static bool is_special(const char *word, size_t length, bool is_first)
            (is_first && is_block_sign(word, length));
 }
 
-/* Ends with a bracket that begins in it: "f(x)". */
+/* Ends with a bracket that starts in it: "f(x)". */
 static bool closes(const char *word, size_t length)
 {
     return word[length - 1] == ')' && memchr(word, '(', length);
@@ -207,7 +207,7 @@ static void put_special(struct tm_mdw *w, const char *word, size_t length, bool 
     put(w, word + to, length - to);
 }
 
-/* Signs that stand alone, as in "> 80 %". */
+/* Signs that are alone, as in "> 80 %". */
 static bool is_signs(const char *word, size_t length)
 {
     return strspn(word, "<>=&*~") >= length && has_any(word, length, "<>&*~");
@@ -221,7 +221,7 @@ static void put_signs(struct tm_mdw *w, const char *word, size_t length)
     }
 }
 
-/* Length of the code at the begin of a text, its two fences included; 0 = there is none. */
+/* Length of the code at the start of a text, its two fences included; 0 = there is none. */
 static size_t code_length(const char *text)
 {
     const char *end = text[0] == '`' && text[1] != '`' && text[1] ? strchr(text + 1, '`') : NULL;
@@ -229,7 +229,7 @@ static size_t code_length(const char *text)
     return end && end[1] != '`' ? (size_t)(end + 1 - text) : 0;
 }
 
-/* Put what stands at the begin of a text.  out: its length */
+/* Put what is at the start of a text.  out: its length */
 static size_t put_piece(struct tm_mdw *w, const char *text, bool in_table, bool is_first)
 {
     const size_t code = code_length(text), length = code ? code : strcspn(text, " ");
@@ -311,7 +311,7 @@ static bool is(const struct tm_value *from, const char *key, const char *word)
     return strcmp(text_of(from, key), word) == 0;
 }
 
-/* Keep the row that began there, if it fits and leaves room for the end. */
+/* Keep the row that started there, if it fits and leaves room for the end. */
 static void keep(struct writing *m, size_t mark)
 {
     if (!m->w.is_full && m->w.used + TAIL_BYTES < m->w.bytes)
@@ -411,7 +411,7 @@ static void put_gates(struct writing *m, const char *status)
     }
 }
 
-/* Runs of which no gate could be looked at. */
+/* Runs of which no gate could be examined. */
 static void put_without_gates(struct writing *m, bool has_report)
 {
     for (size_t i = 0; i < tm_length(m->rows); i++) {
@@ -529,10 +529,10 @@ struct markdown {
     struct tm_front_page front;
     struct tm_sheet sheet;
     struct tm_layout layout;
-    size_t mark;      /* where the section began */
+    size_t mark;      /* where the section started */
     bool is_findings; /* the section is the one of findings */
     size_t findings_left_out;
-    bool has_fold;                 /* later findings stand in a fold that is open */
+    bool has_fold;                 /* later findings are in a fold that is open */
     char left_out[LEFT_OUT_BYTES]; /* titles of sections */
     char room[TM_MARKDOWN_BYTES_MOST];
 };

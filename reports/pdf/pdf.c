@@ -364,7 +364,7 @@ static void begin_block(struct tm_pdf *pdf, double height)
     tm_pdf_begin_tag(pdf, TM_PDF_TAG_TEXT, NULL);
 }
 
-/* The same for a table or a chart, which keeps away from what stands above it, unless that is its heading. */
+/* The same for a table or a chart, which keeps away from what is above it, unless that is its heading. */
 static void begin_figure(struct tm_pdf *pdf, double height)
 {
     const bool is_headed = pdf->section || *pdf->subheading;

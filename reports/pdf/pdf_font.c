@@ -21,7 +21,7 @@
 #include "pipeline/run.h"
 
 enum {
-    TABLES_AT = 12, /* the directory of tables begins here */
+    TABLES_AT = 12, /* the directory of tables starts here */
     TABLE_BYTES = 16,
     SUBTABLES_AT = 4,
     SUBTABLE_BYTES = 8,

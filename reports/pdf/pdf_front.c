@@ -286,7 +286,7 @@ static void put_marks(struct tm_pdf *pdf)
 
 static const double kpi_height = 13.4;
 
-/* Parts of the column: where they begin or end. */
+/* Parts of the column: where they start or end. */
 static const double value_end = 0.37, scale_begin = 0.40, scale_end = 0.58, word_begin = 0.605, rest_begin = 0.70;
 
 static const double scale_height = 5, band_gap = 1, marker_width = 2.4, marker_over = 2.6, pale = 0.3;
@@ -310,7 +310,7 @@ static void draw_scale(struct tm_pdf *pdf, const struct tm_key_figure *kpi, doub
                                       scale_height + 2 * marker_over });
 }
 
-/* The judgement and its limits, "bad", "good > 80 %, bad < 50 %". */
+/* The assessment and its limits, "bad", "good > 80 %, bad < 50 %". */
 static void draw_words(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double baseline)
 {
     struct tm_pdf_style word = tm_pdf_strong;
@@ -341,7 +341,7 @@ static void draw_why(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double
 }
 
 /* A key figure in a row at the pen, which moves below it: title, value, a scale of three parts with the place of the
- * value, the judgement in words with its limits.  Where there is no judgement it says why. */
+ * value, the assessment in words with its limits.  Where there is no assessment it says why. */
 static void put_kpi(struct tm_pdf *pdf, const struct tm_key_figure *kpi)
 {
     const double width = tm_pdf_column(pdf), baseline = pdf->y + 9.4;

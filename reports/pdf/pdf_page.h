@@ -34,7 +34,7 @@ struct tm_pdf_font {
     size_t map, segments;       /* offset and length of the map of characters */
     size_t widths, width_count; /* offset and length of the table of widths */
     size_t head, hhea;          /* offsets of tables */
-    size_t outlines, offsets;   /* tables of outlines and of where they begin */
+    size_t outlines, offsets;   /* tables of outlines and of where they start */
     size_t glyphs;
     int offset_bytes;             /* 2 or 4; those of 2 count in words */
     double units;                 /* per font size */
@@ -42,7 +42,7 @@ struct tm_pdf_font {
     bool has_ascii[TM_PDF_ASCII]; /* which of them are there */
 };
 
-/* out: false = it is no font file of the kind that is expected */
+/* out: false = it is not a font file of the kind that is expected */
 bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file);
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
 /* Width of a character at a size of 1, as the file has it. */
@@ -80,7 +80,7 @@ enum {
     TM_PDF_LINKS_MOST = 256,
 };
 
-/* Where something begins that bookmarks and links lead to: a section by its id, a finding by its number, else NULL
+/* Where something starts that bookmarks and links lead to: a section by its id, a finding by its number, else NULL
  * and 0. */
 struct tm_pdf_place {
     const char *section;
@@ -131,7 +131,7 @@ struct tm_pdf_content {
 };
 
 /* One document while it is made.  The pen is at left, y; lengths are points, y counts downwards from the top of the
- * page.  After a failure, and on pages past the last one, drawing does nothing: whoever made the document looks at
+ * page.  After a failure, and on pages past the last one, drawing does nothing: whoever made the document examines
  * `status` once. */
 struct tm_pdf {
     struct tm_run *run;
@@ -147,7 +147,7 @@ struct tm_pdf {
     double y;
     int pages, page_at;
     bool is_full;  /* TM_PDF_PAGES was reached: what follows is left out */
-    bool has_edge; /* a card is being drawn: its coloured edge begins at edge_y */
+    bool has_edge; /* a card is being drawn: its coloured edge starts at edge_y */
     enum tm_role edge;
     double edge_y;
 
@@ -158,7 +158,7 @@ struct tm_pdf {
     size_t places;
     struct tm_pdf_link link[TM_PDF_LINKS_MOST];
     size_t links;
-    /* Headings that wait for what follows them, so that they never stand alone. */
+    /* Headings that wait for what follows them, so that they never are alone. */
     const struct tm_section *section;
     double front_end;              /* where the first page ends */
     bool is_drawn[TM_CHART_KINDS]; /* on the first page: no chart is drawn twice */
@@ -175,7 +175,7 @@ struct tm_pdf_style {
     enum tm_pdf_face face;
     double size;
     enum tm_role role;
-    bool in_code; /* it begins between such marks */
+    bool in_code; /* it starts between such marks */
 };
 
 extern const struct tm_pdf_style tm_pdf_body, tm_pdf_strong, tm_pdf_quiet, tm_pdf_label;
@@ -193,7 +193,7 @@ static inline double tm_pdf_leading(const struct tm_pdf_style *style)
 void tm_pdf_encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
 /* The same of sentences with `code`, whose quotes become marks of no width. */
 void tm_pdf_encode_prose(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
-/* The same for bookmarks and document information, which readers show in fonts of their own. */
+/* The same for bookmarks and document information, which readers show in their own fonts. */
 void tm_pdf_encode_outside(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
 
 /* What follows wants texts that are safe. */
@@ -226,7 +226,7 @@ bool tm_pdf_is_sound(const struct tm_pdf *pdf);
  * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
 #define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
 
-/* The structure: begun with the document, told of each page, finished when everything is drawn. */
+/* The structure: started with the document, told of each page, finished when everything is drawn. */
 void tm_pdf_tags_begin(struct tm_pdf *pdf);
 void tm_pdf_tags_new_page(struct tm_pdf *pdf);
 void tm_pdf_tags_finish(struct tm_pdf *pdf);
@@ -251,7 +251,7 @@ double tm_pdf_column(const struct tm_pdf *pdf); /* width of what is written on *
 /* Go to the next page unless `height` points are left on this one. */
 void tm_pdf_reserve(struct tm_pdf *pdf, double height);
 
-/* A card: from begin to end a coloured edge stands at the left of what is drawn, on each page. */
+/* A card: from start to end a coloured edge is at the left of what is drawn, on each page. */
 void tm_pdf_begin_card(struct tm_pdf *pdf, enum tm_role role);
 void tm_pdf_end_card(struct tm_pdf *pdf);
 
@@ -300,7 +300,7 @@ void tm_pdf_add_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const cha
 /* A link from a box on this page to a file below the document's folder.  in: path  lives as long as the document */
 void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *path);
 
-/* Points that the contents take, which stand at the end of the first page where there is room for them. */
+/* Points that the contents take, which are at the end of the first page where there is room for them. */
 double tm_pdf_contents_height(const struct tm_pdf *pdf);
 
 /* A text that readers show outside of the pages, in UTF-16: libharu's encoder of UTF-8 has tables of all characters,
@@ -311,15 +311,15 @@ void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const ch
 /* When everything is drawn: the contents, the bookmarks, the links. */
 void tm_pdf_finish_places(struct tm_pdf *pdf);
 
-/* The page that stands alone: what was run, the verdict, the key figures, as many findings as fit, and where the
+/* The page that is alone: what was run, the verdict, the key figures, as many findings as fit, and where the
  * devices' time goes if there is room. */
 void tm_pdf_front(struct tm_pdf *pdf);
 
-/* Points that have to be free for a finding to begin: its title and what could be saved are not torn from the rest. */
+/* Points that have to be free for a finding to start: its title and what could be saved are not torn from the rest. */
 double tm_pdf_finding_least(const struct tm_pdf *pdf);
 
-/* A finding in full at the pen, as a card with a coloured edge: what could be saved, what it rests on, the cause, what to
- * do, where to look. */
+/* A finding in full at the pen, as a card with a coloured edge: what could be saved, what it rests on, the cause, what
+ * to do, where to look. */
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
 
 /* Terms and what they are, in two columns of small print at the pen. */
@@ -337,7 +337,7 @@ struct tm_pdf_grid {
 /* Measure a sheet for the column of the page. */
 void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct tm_sheet *sheet, const char *caption);
 
-/* Points that have to be free for it to begin: all of a short one, the caption and some rows of a long one. */
+/* Points that have to be free for it to start: all of a short one, the caption and some rows of a long one. */
 double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
 
 /* Draw it at the pen, which moves below it.  Rows stay whole; on a new page the titles stand again. */

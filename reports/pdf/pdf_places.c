@@ -178,7 +178,7 @@ double tm_pdf_contents_height(const struct tm_pdf *pdf)
     size_t entries = 0;
 
     if (pdf->front.is_slight)
-        return 0; /* a few pages, the first of them without an end of its own */
+        return 0; /* a few pages, the first of them without its own end */
     for (size_t i = 0; i < pdf->document->section_count; i++)
         entries += tm_section_is_due(pdf->document->sections[i], pdf->summary);
     return height_of(entries);
@@ -199,7 +199,7 @@ static void draw_entry(struct tm_pdf *pdf, const struct tm_pdf_place *place, dou
     make_link(pdf, 0, &(struct tm_pdf_box){ x, pdf->y - 1, width, entry_height }, place);
 }
 
-/* The sections, in columns from the top; bookmarks have them where there is no room. */
+/* The sections, in columns from the top; bookmarks have them if there is no room. */
 static void draw_contents(struct tm_pdf *pdf)
 {
     const double width = (tm_pdf_column(pdf) - (CONTENTS_COLUMNS - 1) * column_gap) / CONTENTS_COLUMNS;

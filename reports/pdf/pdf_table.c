@@ -372,7 +372,7 @@ static void draw_cell(struct tm_pdf *pdf, const struct tm_pdf_grid *grid, int ro
     const struct tm_sheet *sheet = grid->sheet;
     const struct tm_pdf_style style = style_of(sheet, row, column);
     const double indent = indent_of(sheet, row, column, grid->widths[column]);
-    const double onto_line = row < 0 ? 0 : cell_size - style.size; /* faces of several sizes stand on one line */
+    const double onto_line = row < 0 ? 0 : cell_size - style.size; /* faces of several sizes are on one line */
     const struct tm_pdf_box box = { x + indent, pdf->y + padding + onto_line, grid->widths[column] - indent, 0 };
     const char *cell = pdf->cell[column];
 
@@ -429,7 +429,7 @@ void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid)
     if (sheet->headed)
         draw_row(pdf, grid, -1);
     for (int r = 0; r < sheet->rows && !tm_failed(pdf->run) && !pdf->is_full; r++) {
-        /* What sums up does not stand alone on a page. */
+        /* What sums up is not alone on a page. */
         const bool takes_next = r + 2 == sheet->rows && sheet->summed[r + 1];
 
         if (tm_pdf_left_on_page(pdf) < grid->heights[r + 1] + (takes_next ? grid->heights[r + 2] : 0)) {

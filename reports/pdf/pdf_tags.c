@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The structure of the document, for readers that read it aloud or reflow it: headings, paragraphs, and figures with what
- * they show in words.  libharu has no functions for it, and keeps every object in memory until the document is written:
- * so a table is tagged as a whole on each page, not by rows and cells.  What stands at the edges of pages is an artifact.
- * Source: ISO 32000-1, 14.7 (logical structure) and 14.8 (tagged PDF). */
+/* The structure of the document, for readers that read it aloud or reflow it: headings, paragraphs, and figures with
+ * what they show in words.  libharu has no functions for it, and keeps every object in memory until the document is
+ * written: so a table is tagged as a whole on each page, not by rows and cells.  What is at the edges of pages is an
+ * artifact. Source: ISO 32000-1, 14.7 (logical structure) and 14.8 (tagged PDF). */
 #include "reports/pdf/pdf_page.h"
 
 #include <stdio.h>

@@ -51,7 +51,7 @@ static bool is_right_to_left(uint32_t code)
     return is_between(code, 0x0590, 0x08ff) || is_between(code, 0xfb1d, 0xfdff) || is_between(code, 0xfe70, 0xfeff);
 }
 
-/* Marks that stand above others could be heaped up: they have no width. */
+/* Marks that are above others could be heaped up: they have no width. */
 static bool is_drawable(const struct tm_pdf *pdf, uint32_t code)
 {
     if (code > BMP_LAST || code == SOFT_HYPHEN || is_right_to_left(code) || is_between(code, 0xe000, 0xf8ff))
@@ -180,7 +180,7 @@ double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *st
     return widest;
 }
 
-/* Bytes of the next line: up to a space where there is one, else up to where a name has a joint, at least one
+/* Bytes of the next line: up to a space if there is one, else up to where a name has a joint, at least one
  * character.  A name is not broken at a space that would leave the line half empty. */
 static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, double width)
 {

@@ -9,7 +9,7 @@
 
 #include "reports/compare/compare.h"
 
-/* Can these runs be a scaling study?  Asked before anything is worked out. */
+/* Can these runs be a scaling study?  Asked before anything is computed. */
 
 #define MARKS "jax.profiler.StepTraceAnnotation, or step() of torch.profiler.profile"
 
@@ -33,7 +33,7 @@ static const struct tm_compared_run *run_at(const struct tm_scaling_point *point
     return &point->side.run[number];
 }
 
-/* Without marked steps the session stands for one, as in comparisons; but a session is no match for a step. */
+/* Without marked steps the session represents one, as in comparisons; but a session is no match for a step. */
 static void check_steps(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     if (tm_has_steps(a->summary) == tm_has_steps(b->summary))
@@ -74,7 +74,7 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
     return run->error.status;
 }
 
-/* How long a step takes at each point, and how sure that is.  A point with one run is judged by its
+/* How long a step takes at each point, and how sure that is.  A point with one run is assessed by its
  * steps; one with several by these runs, since steps of one run have much in common. */
 
 static const double level = 0.95;

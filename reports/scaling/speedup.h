@@ -27,7 +27,7 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
 /* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times,
  * parts, mode, speedup, fit; then it is written.  What is unknown is NaN. */
 
-/* What a step is made of, as the losses are told. */
+/* What a step is made of, as the losses are reported. */
 enum scaling_part {
     SCALING_COMMUNICATION, /* exposed collectives */
     SCALING_IDLE,
@@ -99,7 +99,7 @@ void tm_add_scaling_verdict(struct scaling_study *s);
 
 /* --- what they ask --- */
 
-/* The last point, which the study is judged by. */
+/* The last point, which the study is assessed by. */
 const struct point_facts *tm_last_point(const struct scaling_study *s);
 /* "1 device", "8 devices" */
 enum { DEVICES_TEXT = 32 };

@@ -11,7 +11,7 @@
 
 /* A table or a figure of a document (a summary, a comparison, a night ...), found by its name or its path, filtered,
  * sorted and cut, with what was left out.  Everything that it knows of tables, their rows and their figures comes from
- * the fields of the document (pipeline/doc/doc_fields.h).  As JSON it is a document of its own: schemas/SHOW.md. */
+ * the fields of the document (pipeline/doc/doc_fields.h).  As JSON it is its own document: schemas/SHOW.md. */
 
 enum tm_show_form { TM_SHOW_TEXT, TM_SHOW_JSON, TM_SHOW_CSV, TM_SHOW_MARKDOWN };
 
@@ -30,7 +30,7 @@ struct tm_show_query {
 tm_status tm_show_write(struct tm_run *run, const struct tm_value *root, const struct tm_show_query *query,
                         enum tm_show_form form, int columns, FILE *to) TM_MUST_USE;
 
-/* May the unit of such a value stand beside it, in the member `unit` of its row? */
+/* May the unit of such a value are beside it, in the member `unit` of its row? */
 static inline bool tm_show_has_unit_beside(const struct tm_doc_field *field)
 {
     const enum tm_doc_kind kind = tm_doc_kind_of(field);
@@ -67,8 +67,8 @@ struct tm_show_table {
 tm_status tm_show_find(struct tm_run *run, struct tm_show_table *table, const struct tm_value *root, const char *what);
 void tm_show_close(struct tm_show_table *table);
 
-/* Each value that a row has by its fields, in their order: members of members by their paths ("idle_ps.host").  Lists of
- * objects are not entered. */
+/* Each value that a row has by its fields, in their order: members of members by their paths ("idle_ps.host").  Lists
+ * of objects are not entered. */
 typedef void tm_show_each(void *to, const char *path, const struct tm_doc_field *field);
 void tm_show_walk(const struct tm_doc_field *fields, const char *prefix, tm_show_each *each, void *to);
 
@@ -94,10 +94,10 @@ struct tm_show_rows {
  *
  *     self_share_pct > 5 and (category = "copy" or name ~ loop) and not source is null
  *
- * Operators: = == != <> < <= > >=, ~ (contains, any case), !~ (does not), is null, is not null; && || ! for and, or, not.
- * Numbers may have a unit of their field's kind (10us, 5%, 1GiB), and of a field whose unit stands in its row.  Texts stand
- * in quotes, or alone where they are one word.  A field that is null compares with nothing: only `is null` holds.  Of a
- * list any element will do.  The time is linear in the length; the memory is fixed. */
+ * Operators: = == != <> < <= > >=, ~ (contains, any case), !~ (does not), is null, is not null; && || ! for and, or,
+ * not. Numbers may have a unit of their field's kind (10us, 5%, 1GiB), and of a field whose unit is in its row.  Texts
+ * are in quotes, or alone where they are one word.  A field that is null compares with nothing: only `is null` holds.
+ * Of a list any element will do.  The time is linear in the length; the memory is fixed. */
 enum { TM_WHERE_BYTES = 4096, TM_WHERE_TERMS = 256, TM_WHERE_DEPTH = 32 };
 
 /* Filter, sort and cut.

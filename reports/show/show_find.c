@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which table a name means: a list or a map of the document, the figures of an object, a single figure, or the contents,
- * which is what there is.  What is no list of the document is made, as rows of a document of its own. */
+/* Which table a name means: a list or a map of the document, the figures of an object, a single figure, or the
+ * contents, which is what there is.  What is not a list of the document is made, as its own rows document. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -315,7 +315,7 @@ static const char *find_measure(const struct tm_doc_field *fields, const struct 
     return other;
 }
 
-/* A list of the longest ones stands beside the figures of all of them. */
+/* A list of the longest ones is beside the figures of all of them. */
 static void make_rest(struct tm_run *run, struct tm_show_table *table, const struct tm_doc_field *field,
                       const struct tm_value *parent)
 {
@@ -405,7 +405,7 @@ static void show_list(struct tm_run *run, struct tm_show_table *table, const str
     find_left_out(run, table, field, end ? tm_path(root, parent) : root);
 }
 
-/* The list that the name of an object stands for; NULL = none. */
+/* The list that the name of an object represents; NULL = none. */
 static const struct tm_doc_field *main_list(const struct tm_doc_field *fields)
 {
     for (; fields && fields->key; fields++)
@@ -618,7 +618,7 @@ static void offer_table(void *to, const char *path, const struct tm_doc_field *f
     (void)parent;
     if (!is_table(field) && !main_list(field->fields))
         return;
-    nearest.word = nearest.word ? "" : NULL; /* so that another one is told from it */
+    nearest.word = nearest.word ? "" : NULL; /* so that another one is distinguished from it */
     tm_nearest_offer(&nearest, n->wrong, path);
     if (dot)
         tm_nearest_offer(&nearest, n->wrong, dot + 1);
@@ -647,7 +647,7 @@ static void suggest(struct tm_run *run, const struct tm_value *root, const char 
         tm_hint(&run->error, "'tracemill show RUN' lists the tables; paths lead further down: devices[0].gaps.longest");
 }
 
-/* What stands at a path of the document.  out: false: nothing */
+/* What is at a path of the document.  out: false: nothing */
 static bool show_path(struct tm_run *run, struct tm_show_table *table, const struct tm_value *root, const char *path)
 {
     const struct tm_doc_field *list;

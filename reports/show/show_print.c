@@ -14,7 +14,7 @@ enum {
     LONG_ROWS_OF_SHEET = 12, /* where cells are made of several texts, which have little room in a sheet */
     LIST_BYTES = 1024,
     LINE_BYTES = 2048,
-    PROSE_MOST = 1, /* columns of sentences that a table has unless they are asked for */
+    PROSE_MOST = 1, /* columns of sentences that a table has unless they are requested */
 };
 
 struct column {
@@ -162,7 +162,7 @@ static void drop_empty(struct answer *a)
     a->columns = kept ? kept : a->columns > 0;
 }
 
-/* One of --fields; members of an object stand for it where cells hold one value. */
+/* One of --fields; members of an object represent it where cells hold one value. */
 static tm_status choose_field(struct answer *a, const char *path)
 {
     struct tm_doc_place place;
@@ -265,7 +265,7 @@ static void join_list(char out[LIST_BYTES], const struct tm_value *list)
     }
 }
 
-/* A number whose unit stands beside it in the row. */
+/* A number whose unit is beside it in the row. */
 static const char *unit_beside(const struct column *c, const struct tm_value *row, const struct tm_value *value)
 {
     const enum tm_type type = tm_type_of(value);

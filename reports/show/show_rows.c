@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which rows of a table are printed, and what the others add up to.  Of a row its place in the list is kept, nothing else.
+/* Which rows of a table are printed, and what the others add up to.  Of a row its place in the list is kept, nothing
+ * else.
  *
- * Conditions are read once into a tree of fixed room, by recursive descent of limited depth, then held against each row.
- * What fields mean and count is in the tables of fields, so that a wrong name, a wrong unit and a wrong word are found
- * before the first row is looked at. */
+ * Conditions are read once into a tree of fixed room, by recursive descent of limited depth, then held against each
+ * row. What fields mean and count is in the tables of fields, so that a wrong name, a wrong unit and a wrong word are
+ * found before the first row is examined. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -112,7 +113,7 @@ static bool is_name_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Bytes of the word that begins here: members by dots, elements in brackets. */
+/* Bytes of the word that starts here: members by dots, elements in brackets. */
 static size_t word_length(const char *at)
 {
     size_t n = 0;
@@ -173,7 +174,7 @@ static char *keep(struct condition *w, const char *text, size_t length)
 
 /* --- operands --- */
 
-/* Two quotes in a text in such quotes stand for one. */
+/* Two quotes in a text in such quotes represent one. */
 static void read_quoted(struct condition *w, struct operand *to)
 {
     const char quote = w->text[w->at++];

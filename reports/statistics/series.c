@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Binary segmentation over seeded intervals (Kovács, Bühlmann, Li and Munk 2020): in the whole stretch, and in halves,
- * quarters ... of it that overlap by half, each place is asked how far the sums on both sides of it are apart; so a level
- * that comes and goes is found as well as one that stays.  The place that stands out most cuts the stretch, if fewer than
- * RARELY + 1 of the orders drawn at random have one that stands out as much; then both sides are searched.  Values far
- * from the median are drawn nearer first, so that one night that went wrong makes no level.  Values that are like
- * those before them stand out more often by chance than random orders tell.  So what remains beside the levels that were
- * found is asked for the correlation r of neighbours, and all is searched again, with the variance of a mean grown by
- * (1 + r) / (1 - r).  Its rates of errors: docs/night.md. */
+ * quarters ... of it that overlap by half, each place is asked how far the sums on both sides of it are apart; so a
+ * level that comes and goes is found as well as one that stays.  The place that stands out most cuts the stretch, if
+ * fewer than RARELY + 1 of the orders drawn at random have one that stands out as much; then both sides are searched.
+ * Values far from the median are drawn nearer first, so that one night that went wrong makes no level.  Values that are
+ * like those before them stand out more often by chance than random orders tell.  So what remains beside the levels
+ * that were found is used to estimate the correlation r of neighbours, and all is searched again, with the variance of a mean
+ * grown by (1 + r) / (1 - r).  Its rates of errors: docs/night.md. */
 #include "reports/statistics/statistics.h"
 
 #include <math.h>
@@ -243,7 +243,7 @@ static void running_sums(const double *value, size_t count, double *sums)
         sums[i + 1] = sums[i] + value[i];
 }
 
-/* Intervals of half the length begin at every half of their own length; the last one ends where the stretch does. */
+/* Intervals of half the length start at every half of their own length; the last one ends where the stretch does. */
 static size_t next_interval(size_t count, size_t length, size_t from)
 {
     if (from + length >= count)

@@ -48,13 +48,13 @@ double tm_values_below(double x, struct tm_sample over);
  * seed; Welch's test above 1,024 values.  Wants two values in each. */
 double tm_mean_test(struct tm_sample a, struct tm_sample b);
 
-/* The lag-1 autocorrelation of two series in the order of time, each about its own mean, corrected
+/* The lag-1 autocorrelation of two series in time order, each about its own mean, corrected
  * for its bias, 0 to 0.99; and how many independent values so many are worth. */
 double tm_pooled_lag1(struct tm_sample a, struct tm_sample b);
 /* The share of the values that counts as independent: all up to an autocorrelation of 0.1. */
 double tm_independent_share(double lag1);
 
-/* Both tests of two series in the order of time, with their effective number of values where the
+/* Both tests of two series in time order, with their effective number of values where the
  * autocorrelation is above 0.1.  p are adjusted for two tests.
  * in: lag1  tm_pooled_lag1 of them, or of the part of them that is unknown to be out of line */
 enum { TM_EFFECTIVE_LEAST = 2 /* independent values */, TM_VALUES_LEAST = 4 }; /* of each: fewer are not tested */
@@ -131,7 +131,8 @@ struct tm_least_change {
  *         least   a smaller change of the level is none
  *         scratch  3 * count + 1 doubles
  * out:    points   in order, at most TM_CHANGE_POINTS_MOST; their number is returned; 0 for fewer than
- *         TM_CHANGE_POINTS_LEAST values.  The same for the same series: what is drawn at random begins with a fixed seed */
+ *         TM_CHANGE_POINTS_LEAST values.  The same for the same series: what is drawn at random starts with a fixed
+ * seed */
 size_t tm_change_points(struct tm_sample series, struct tm_least_change least, double *scratch,
                         struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 

@@ -4,7 +4,7 @@
  * down, by
  * how closely they are related: over all permutations the two statistics correlate as the values do with their ranks.
  *
- * Values in the order of time resemble their neighbors.  r is the lag-1 autocorrelation of both series, each about its
+ * Values in time order resemble their neighbors.  r is the lag-1 autocorrelation of both series, each about its
  * own mean.  Above LAG1_LEAST it is corrected, since a short series underestimates it by (1 + 4 r) / n (Kendall 1954,
  * Marriott and Pope 1954), n (1 - r) / (1 + r) values count in place of n (Bartlett 1935), and both tests become t
  * tests
@@ -165,7 +165,7 @@ static struct ranks rank(struct tm_sample a, struct tm_sample b)
     return ranks;
 }
 
-/* P(U <= u) of samples of m and n values, all different.  in: u  a whole number below EXACT_COUNTS
+/* P(U <= u) of samples of m and n values, all different.  in: u  an integer below EXACT_COUNTS
  */
 static double exact_lower(size_t m, size_t n, size_t u)
 {
@@ -186,7 +186,7 @@ static double exact_lower(size_t m, size_t n, size_t u)
     return lower / all;
 }
 
-/* Twice the midrank of a value among both samples, 2 to 2 N: a whole number. */
+/* Twice the midrank of a value among both samples, 2 to 2 N: an integer. */
 static size_t twice_midrank(double x, struct tm_sample a, struct tm_sample b)
 {
     double below = tm_values_below(x, a) + tm_values_below(x, b); /* itself is a tie, and half a pair */

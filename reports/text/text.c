@@ -17,7 +17,7 @@
  * wider than TM_TEXT_COLUMNS, none ends in a space. */
 enum { TM_TEXT_CELL_BYTES = 2048 };
 
-/* What stands above, which says whether a blank line is due. */
+/* What is above, which says whether a blank line is due. */
 enum tm_text_block { TM_TEXT_NOTHING, TM_TEXT_PARAGRAPH, TM_TEXT_ITEM, TM_TEXT_SHEET };
 
 struct tm_textw {
@@ -88,7 +88,7 @@ static size_t text_head(const char *text, int width)
     return used;
 }
 
-/* Bytes of the next line of a text that is to be wrapped; at a space where there is one.  A line takes one character
+/* Bytes of the next line of a text that is to be wrapped; at a space if there is one.  A line takes one character
  * at least. */
 static size_t text_line(const char *text, int width)
 {
@@ -192,7 +192,7 @@ static void put_underlined(struct tm_textw *w, const char *text, char line)
     (void)fputc('\n', w->to);
 }
 
-/* Begin a block, after a blank line where it is of another kind than what stands above and does not belong to it. */
+/* Begin a block, after a blank line where it is of another kind than what is above and does not belong to it. */
 static void begin_block(struct tm_textw *w, enum tm_text_block block, bool belongs)
 {
     if (w->last != TM_TEXT_NOTHING && (w->last != block || block == TM_TEXT_SHEET) && !belongs)
@@ -223,7 +223,7 @@ static void textw_subheading(struct tm_textw *w, const char *text)
     w->last = TM_TEXT_NOTHING;
 }
 
-/* in: belongs  to what stands above: no blank line between them */
+/* in: belongs  to what is above: no blank line between them */
 static void textw_paragraph(struct tm_textw *w, const char *text, bool belongs)
 {
     char prose[PROSE_BYTES];
@@ -433,7 +433,7 @@ struct text {
     struct tm_front_page front;
     struct tm_sheet sheet;
     struct tm_layout layout;
-    bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is told below the first section that has it */
+    bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is reported below the first section that has it */
 };
 
 /* --- what sections say --- */
@@ -458,7 +458,7 @@ static void put_mark(struct text *t, size_t at)
     textw_paragraph(&t->w, text, true);
 }
 
-/* What the letters in the heading of a section mean, where they stand for the first time. */
+/* What the letters in the heading of a section mean, where they occur for the first time. */
 static void end_section(void *to, const struct tm_section *section)
 {
     struct text *t = to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host annotations.  Events come in the order of their begins: once an activity comes, all annotations are there that
- * had begun before it, so also those that were open at its launch.  Activities whose clock is so far behind that they
- * come before their launch wait until the host ends.  What began before the chosen steps is open when they begin, the
+/* Host annotations.  Events come in the order of their starts: once an activity comes, all annotations are there that
+ * had started before it, so also those that were open at its launch.  Activities whose clock is so far behind that they
+ * come before their launch wait until the host ends.  What started before the chosen steps is open when they start, the
  * longest one outermost: it is put in that order first. */
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct annotation_row {
     uint32_t depth; /* 0 = in no other */
 };
 
-/* An annotation that was made, as far as it lies in the chosen steps. */
+/* An annotation that was made, as far as it is in the chosen steps. */
 struct annotation_span {
     struct tm_key key; /* of its name and those around it */
     int64_t start_ps, host_ps;
@@ -33,9 +33,9 @@ struct annotation_span {
     uint64_t activities;
     tm_strid name;
     uint32_t around;       /* number of the one around it, from 1 on; 0 = none */
-    uint32_t before, jump; /* of those that began before on its thread, 0 = none: the last one, another one */
+    uint32_t before, jump; /* of those that started before on its thread, 0 = none: the last one, another one */
     uint32_t after;        /* the next one on its thread; 0 = none yet */
-    uint32_t ordinal;      /* how many began before on its thread */
+    uint32_t ordinal;      /* how many started before on its thread */
     uint32_t depth;        /* 1 = in no other */
 };
 
@@ -46,7 +46,7 @@ static inline int64_t annotation_end(const struct annotation_span *span)
 
 /* The annotations of a thread. */
 struct annotation_thread {
-    uint32_t last, open; /* numbers of spans, 0 = none: the last one that began, the innermost one that may be open */
+    uint32_t last, open; /* numbers of spans, 0 = none: the last one that started, the innermost one that may be open */
     uint32_t found;      /* the one that was looked for last */
     bool takes_launches; /* as `last` was set */
 };
@@ -108,15 +108,15 @@ tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r
 }
 
 /* To which annotations an activity belongs: those that were open on the launching thread at its launch.  Found from the
- * last one that had begun by then: it, and those around it, as far as they had not ended.  Launches of a thread mostly
- * come one after the other, and many while the same annotations are open: these gather, and the next one is looked for
- * from the one that was found before. */
+ * last one that had started by then: it, and those around it, as far as they had not ended.  Launches of a thread
+ * mostly come one after the other, and many while the same annotations are open: these gather, and the next one is
+ * looked for from the one that was found before. */
 
 enum { STEPS_MOST = 8 };
 
-/* --- what had begun --- */
+/* --- what had started --- */
 
-/* The last span of a list that begins at or before a time; 0 = none.
+/* The last span of a list that starts at or before a time; 0 = none.
  * in:  number  of the last one of the list */
 static uint32_t last_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
@@ -134,7 +134,7 @@ static uint32_t last_begun(struct annotations *a, uint32_t number, int64_t at_ps
     return number;
 }
 
-/* The same for a time that may be at or little behind the begin of `number`: a few steps from there on; 0 = it is not
+/* The same for a time that may be at or little behind the start of `number`: a few steps from there on; 0 = it is not
  * there. */
 static uint32_t next_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
@@ -151,7 +151,7 @@ static uint32_t next_begun(struct annotations *a, uint32_t number, int64_t at_ps
     return 0;
 }
 
-/* The number of the span that had begun last on a thread by a time; 0 = none.
+/* The number of the span that had started last on a thread by a time; 0 = none.
  * out: *is_told  launches on the thread count */
 static uint32_t find_span(struct annotations *a, uint32_t track, int64_t at_ps, bool *is_told)
 {
@@ -225,7 +225,7 @@ TM_NOT_INLINE void tell_launches(struct annotations *a, struct launches *launche
     launches->activities = 0;
 }
 
-/* An activity, to all that were open at its launch.  All have been given that had begun by then. */
+/* An activity, to all that were open at its launch.  All have been given that had started by then. */
 static inline void add_launch(struct annotations *a, const struct launch *launch)
 {
     struct launches *launches = &a->launches[(launch->track * 8 + launch->device) & (ANNOTATION_LAUNCHES - 1)];
@@ -238,7 +238,7 @@ static inline void add_launch(struct annotations *a, const struct launch *launch
     launches->device_ps = tm_sum_times(launches->device_ps, launch->device_ps);
 }
 
-/* An annotation begins on a thread: from then on, others are open. */
+/* An annotation starts on a thread: from then on, others are open. */
 static void end_launches(struct annotations *a, uint32_t track, int64_t at_ps)
 {
     for (int i = 0; i < ANNOTATION_LAUNCHES; i++)
@@ -254,7 +254,7 @@ static void add_up_launches(struct annotations *a)
     memset(a->launches, 0, sizeof(a->launches));
 }
 
-/* The annotations of a host: spans in the order of their begins, each with the one around it.  Those of a thread are a
+/* The annotations of a host: spans in the order of their starts, each with the one around it.  Those of a thread are a
  * list with jumps backwards in it (E. W. Myers, An applicative random-access stack, 1983), so that what was open at any
  * time is found in a logarithmic number of looks. */
 
@@ -276,7 +276,7 @@ static void close_spans(struct annotations *a)
     a->spans = a->threads = NULL;
 }
 
-/* --- a span begins --- */
+/* --- a span starts --- */
 
 static struct annotation_thread *find_thread(struct annotations *a, uint32_t track)
 {
@@ -304,7 +304,7 @@ static struct annotation_span leave_ended(struct annotations *a, struct annotati
     return (struct annotation_span){ .name = 0 };
 }
 
-/* Where a span stands in the list of its thread. */
+/* Where a span is in the list of its thread. */
 struct place {
     uint32_t ordinal, jump;
 };
@@ -343,7 +343,7 @@ static void append_span(struct annotations *a, struct annotation_thread *thread,
     tm_rows_append(a->spans, span);
 }
 
-/* in: in the order of their begins on each track; longer ones first */
+/* in: in the order of their starts on each track; longer ones first */
 static void begin_span(struct annotations *a, uint32_t track, int64_t start_ps, int64_t dur_ps, tm_strid name)
 {
     struct annotation_thread *thread = find_thread(a, track);
@@ -371,7 +371,7 @@ static void begin_span(struct annotations *a, uint32_t track, int64_t start_ps, 
     append_span(a, thread, &span);
 }
 
-/* --- all have begun --- */
+/* --- all have started --- */
 
 static void add_row(struct annotations *a, const struct annotation_span *span)
 {
@@ -458,7 +458,7 @@ void tm_annotations_free(struct annotations *a)
 
 /* --- a host --- */
 
-/* From the first chosen step marker's begin to the last one's end; all of time where steps are not the host's. */
+/* From the first chosen step marker's start to the last one's end; all of time where steps are not the host's. */
 static void find_window(struct annotations *a)
 {
     const struct tm_steps *steps = &a->trace->steps;
@@ -488,7 +488,7 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
     return a->run->error.status;
 }
 
-/* The chosen steps have begun. */
+/* The chosen steps have started. */
 TM_NOT_INLINE void take_leads(struct annotations *a)
 {
     const struct lead *lead;
@@ -502,7 +502,7 @@ TM_NOT_INLINE void take_leads(struct annotations *a)
     a->leads = NULL;
 }
 
-/* Whether the program made it: also where its name tells that it waits for input. */
+/* Whether the program made it: also where its name says that it waits for input. */
 static bool is_annotation(const struct annotations *a, const struct tm_event *event)
 {
     if (event->record.class == TM_CLASS_ANNOTATION && event->record.kind == TM_SPAN)
@@ -577,7 +577,7 @@ tm_status tm_annotations_end(struct annotations *a)
 
 /* The tree of annotations: its rows in the summary. */
 
-enum { PATH_MOST = 8192, NAME_MOST = 2048 }; /* bytes that are looked at */
+enum { PATH_MOST = 8192, NAME_MOST = 2048 }; /* bytes that are examined */
 
 static int longest_first(const void *a, const void *b)
 {
@@ -604,7 +604,7 @@ struct writer {
     const char *no_device; /* why there is no device time; NULL = there is */
     char path[PATH_MOST];
     size_t length_at[ANNOTATION_DEPTH_MOST]; /* of the path, by depth */
-    size_t room;                             /* for long texts */
+    size_t room;                             /* for long strings */
     int64_t self_ps, device_ps;              /* of the rows that are listed; device_ps: of the roots */
 };
 

@@ -28,7 +28,7 @@ struct step_row {
     uint32_t member, unused; /* rows that spill have no holes */
 };
 
-/* What a device computes: a union of activities that come in the order of their begins. */
+/* What a device computes: a union of activities that come in the order of their starts. */
 struct load {
     int64_t until_ps;
     int64_t number;     /* of the step that compute_ps belongs to */
@@ -502,7 +502,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- ops --- */
 
-/* What the events of a site count for: an HLO op of its program where that is told, else what the kernel is called. */
+/* What the events of a site count for: an HLO op of its program where that is reported, else what the kernel is
+ * called. */
 static void find_op(struct balance *b, const struct tm_event *event, uint32_t member, struct op_row *row)
 {
     const struct tm_config *config = event->config;

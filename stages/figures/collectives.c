@@ -40,13 +40,13 @@ struct collective_row {
     tm_strid data_type;
     uint8_t kind;  /* enum tm_collective_kind */
     uint8_t reach; /* enum tm_collective_reach */
-    bool is_told;  /* what the key is made of stands here; else it stands in another row of the same
+    bool is_told;  /* what the key is made of stands here; else it is in another row of the same
                      key */
 };
 
 /* What is looked up once for many events: a name and a configuration of the present host. */
 struct collective_front {
-    struct collective_row row; /* of one event, but for its length */
+    struct collective_row row; /* of one event, except for its length */
     uint64_t start;            /* hash of the op that starts an asynchronous one, of it and of its wait; 0 =
                        neither */
     tm_strid name;
@@ -70,7 +70,7 @@ struct exposed {
     bool is_there;
 };
 
-/* Asynchronous collectives that began: their ops' names, and which ones they are. */
+/* Asynchronous collectives that started: their ops' names, and which ones they are. */
 enum { STARTS_KEPT = 16 };
 
 struct start {
@@ -680,7 +680,7 @@ static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary
 }
 
 /* Which of a device's collectives the time belongs to in which collectives run and nothing
- * computes.  At every such instant it is one of those that run: the one that began first keeps the
+ * computes.  At every such instant it is one of those that run: the one that started first keeps the
  * time until it ends, then the one with the latest end takes over.  That needs a state of fixed
  * size, as whatever else runs ends before that one does; and the times of the collectives add up to
  * the device's exposed_collective_ps.  Where in a collective they lie is kept, as nobody knows here
@@ -736,7 +736,7 @@ TM_NOT_INLINE void expose_owner_to(struct exposure *e, int64_t to_ps, struct tm_
 }
 
 /* Bring it up to a time: the start of the next activity, or INT64_MAX at the end.  Stretches that
- * end until then are told. */
+ * end until then are reported. */
 static void expose_to(struct exposure *e, int64_t to_ps, struct tm_sorter *stretches)
 {
     if (e->owner.is_there)
@@ -766,7 +766,7 @@ static void expose_collective(struct exposure *e, int64_t start_ps, int64_t end_
         e->next = it;
 }
 
-enum { START_TEXT_MOST = 4096 }; /* bytes of an op's text that are looked at */
+enum { START_TEXT_MOST = 4096 }; /* bytes of an op's text that are examined */
 
 static int by_serial(const void *a, const void *b)
 {
@@ -838,7 +838,7 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 32, "hashed as bytes");
 
-/* The op that a text names: of an HLO line its own name, or of a wait that of its first operand; a
+/* The op that a string names: of an HLO line its own name, or of a wait that of its first operand; a
  * short name is what it is. */
 static struct tm_text op_in(struct tm_text text, bool is_wait)
 {

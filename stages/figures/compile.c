@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compilations.  Three sorts of names tell one, of which only the best that the run has counts; that is known at the
- * end, so the outermost compiles of every sort are kept apart.  Events come by start, longer first: one lies in
- * another exactly if that began before and ends no earlier, so the latest end per track and sort is all that has to
+ * end, so the outermost compiles of every sort are kept apart.  Events come by start, longer first: one is in
+ * another exactly if that started before and ends no earlier, so the latest end per track and sort is all that has to
  * be remembered.  Memory: rows that spill, and a fixed table of open PjitFunctions for the names of modules. */
 #include "stages/figures/figure_stages.h"
 
@@ -24,7 +24,7 @@ enum { CALL_DEPTH = 32 /* calls that are open at once on one thread */ };
 /* The sorts of names, the best one first. */
 enum sort { SORT_WHOLE, SORT_CLIENT, SORT_XLA, SORT_COUNT };
 
-/* A compile that lies in no other one. */
+/* A compile that is in no other one. */
 struct compile {
     int64_t start_ps, dur_ps, step_number;
     uint32_t host;
@@ -34,16 +34,16 @@ struct compile {
 };
 
 /* --- programs ---
- * The programs whose HLO is in the profiles: with which shapes a function was compiled.  A compile tells only the name of
- * what it made; a program only its name and a number that counts up.  So the last program of a name is what the last
- * compile of that name made, and so on backwards, host by host.  Both are sorted by function, host and the order in which
- * they were made; the stretches of one function on one host are then joined from their ends, because a program may be
- * older than the profile. */
+ * The programs whose HLO is in the profiles: with which shapes a function was compiled.  A compile tells only the name
+ * of what it made; a program only its name and a number that counts up.  So the last program of a name is what the last
+ * compile of that name made, and so on backwards, host by host.  Both are sorted by function, host and the order in
+ * which they were made; the stretches of one function on one host are then joined from their ends, because a program
+ * may be older than the profile. */
 
 enum {
-    NAME_MOST = 512, /* bytes of a name that are looked at */
+    NAME_MOST = 512, /* bytes of a name that are examined */
     SHAPES_MOST = 16 << 10,
-    SHAPES_END = 384,      /* bytes that are kept of the begin and of the end of a very long text: inputs stand last */
+    SHAPES_END = 384,      /* bytes that are kept of the start and of the end of a very long text: inputs stand last */
     COUNTED_ID = INT32_MAX /* ids count up from 0; those of TPU programs are hashes, and tell no order */
 };
 
@@ -123,7 +123,7 @@ static bool is_name_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
-/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what stands in no name of
+/* What the name of a function or program comes to: without "jit_" and "PjitFunction(", and what is in no name of
  * a program as '_'.  in: to  at least length + 1 bytes.  out: the length */
 static size_t program_function(const char *name, size_t length, char *to)
 {
@@ -235,7 +235,7 @@ static struct tm_rows *sort_compiles(struct programs *p, struct tm_names *names,
     return sorted;
 }
 
-/* The end of the stretch of one function on one host that begins at `from`; counted: whether its ids count up. */
+/* The end of the stretch of one function on one host that starts at `from`; counted: whether its ids count up. */
 static uint64_t end_of_programs(struct programs *p, uint64_t from, struct program *first, bool *counted)
 {
     uint64_t end;
@@ -303,8 +303,8 @@ static void join(struct programs *p, struct tm_rows *sorted, struct tm_rows *com
     }
 }
 
-/* Find the programs that the compiles made.  Where there are more compiles of a function than programs, nothing tells
- * which one made what, and none is told. */
+/* Find the programs that the compiles made.  Where there are more compiles of a function than programs, nothing says
+ * which one made what, and none is reported. */
 static void find_programs(struct programs *p, struct tm_names *names, struct tm_rows *compiles, enum sort sort)
 {
     struct tm_rows *sorted;
@@ -316,7 +316,7 @@ static void find_programs(struct programs *p, struct tm_names *names, struct tm_
     tm_rows_free(sorted);
 }
 
-/* A text of shapes; one that is very long is cut in the middle. */
+/* A string of shapes; one that is very long is cut in the middle. */
 static void add_shapes(struct tm_names *names, tm_strid shapes, struct tm_value *to)
 {
     char cut[2 * SHAPES_END + 5];
@@ -369,7 +369,7 @@ static void add_programs(struct programs *programs, struct tm_names *names, uint
 
 /* --- compiles --- */
 
-/* The latest ends of the compiles that began on a track. */
+/* The latest ends of the compiles that started on a track. */
 struct track_ends {
     int64_t end_ps[SORT_COUNT];
     uint8_t has[SORT_COUNT];
@@ -395,7 +395,7 @@ struct compiles {
     const struct tm_settings *settings;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_rows *rows;   /* struct compile, by host and begin */
+    struct tm_rows *rows;   /* struct compile, by host and start */
     struct tm_rows *hosts;  /* struct host_name */
     struct tm_rows *tracks; /* struct track_ends of the present host */
     struct track_ends any_track;
@@ -485,7 +485,7 @@ struct place {
     tm_strid module;
 };
 
-/* A union of stretches that come in the order of their begins, host by host. */
+/* A union of stretches that come in the order of their starts, host by host. */
 struct cover {
     int64_t total_ps, until_ps;
     uint32_t host;
@@ -630,7 +630,7 @@ static int by_row(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The longest ones: host by host, in the order of time. */
+/* The longest ones: host by host, in time order. */
 static void add_events(struct compiles *c, struct tm_sorter *longest, struct tm_value *section)
 {
     struct tm_value *list = tm_add_array(section, "events");
@@ -827,7 +827,7 @@ static enum sort sort_of(uint32_t traits)
     return traits & TM_TRAIT_COMPILE_CLIENT ? SORT_CLIENT : SORT_XLA;
 }
 
-/* Whether it lies in one before it: of its own thread, or, where its line is none of a user's, of any thread. */
+/* Whether it is in one before it: of its own thread, or, where its line is none of a user's, of any thread. */
 static bool is_inside(const struct track_ends *ends, enum sort sort, int64_t end_ps)
 {
     return ends->has[sort] && ends->end_ps[sort] >= end_ps;
@@ -841,7 +841,7 @@ static void note_end(struct track_ends *ends, enum sort sort, int64_t end_ps)
     ends->end_ps[sort] = end_ps;
 }
 
-/* The step marker that it begins in: the last one that begins at or before it, if it has not ended. */
+/* The step marker that it starts in: the last one that starts at or before it, if it has not ended. */
 static void find_step(const struct tm_trace *trace, struct compile *compile)
 {
     const struct tm_steps *steps = &trace->steps;

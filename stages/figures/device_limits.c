@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What devices can do: their peak rates, and what a multiprocessor of an NVIDIA GPU holds.
  * Operations: what a TPU's plane says; cores, clock and capability of a GPU; its model.  Memory:
- * what the plane says, but for AMD: the ROCm profiler doubles the memory's clock once too little (MI300X: 2.66 of
+ * what the plane says, except for AMD: the ROCm profiler doubles the memory's clock once too little (MI300X: 2.66 of
  * 5.3 TB/s). */
 #include "stages/figures/device_limits.h"
 
@@ -384,7 +384,7 @@ static struct fit fit_threads(const struct tm_sm_limits *sm, uint32_t warps)
     return (struct fit){ blocks < sm->blocks ? blocks : sm->blocks, TM_LIMITER_BLOCK_SIZE };
 }
 
-/* Recorded and worked out are the same: to a tenth of a percent, or a whole one where percents were written whole. */
+/* Recorded and computed are the same: to a tenth of a percent, or a whole one where percents were written whole. */
 static bool agrees(uint32_t recorded_milli, uint64_t milli)
 {
     const uint64_t apart = recorded_milli > milli ? recorded_milli - milli : milli - recorded_milli;
@@ -409,7 +409,7 @@ static bool is_grid(const struct tm_launch_shape *shape, const struct tm_sm_limi
     return blocks_milli < (uint64_t)resident * 1000 && agrees(shape->recorded_milli, milli_of(shape, sm, blocks_milli));
 }
 
-/* By what a block needs, whatever the grid has; resident 0 = it cannot be told. */
+/* By what a block needs, whatever the grid has; resident 0 = it cannot be reported. */
 static struct tm_occupancy resident_of(const struct tm_launch_shape *shape, struct tm_sm_limits *sm)
 {
     const uint32_t warps = (shape->threads + WARP - 1) / WARP;

@@ -30,8 +30,8 @@ struct tm_peak_question {
  * source: the tables in device_limits.c */
 void tm_peaks_of(const struct tm_peak_question *device, struct tm_peaks *peaks);
 
-/* The peak for work of a type: of the Tensor Cores or the MXU for matmuls (where they have the type), else of the vector
- * units.  0 = not known. */
+/* The peak for work of a type: of the Tensor Cores or the MXU for matmuls (where they have the type), else of the
+ * vector units.  0 = not known. */
 double tm_peak_flops(const struct tm_peaks *peaks, enum tm_precision precision, bool is_matrix);
 
 /* What one SM of an NVIDIA GPU holds, and how many blocks of a kernel fit on it by that. */
@@ -39,7 +39,7 @@ struct tm_sm_limits {
     uint32_t threads, blocks, registers; /* at most, resident at once */
     uint32_t shared_bytes;
     uint32_t shared_reserved_bytes; /* of each block, by the driver */
-    uint32_t shared_unit_bytes;     /* shared memory is given out in such units */
+    uint32_t shared_unit_bytes;     /* shared memory is allocated in such units */
 };
 
 /* What keeps more blocks from running at once on an SM. */

@@ -323,7 +323,7 @@ tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *fil
     return p->run->error.status;
 }
 
-/* What a row is about: texts by their hashes, because a text may have two handles. */
+/* What a row is about: strings by their hashes, because a string may have two handles. */
 struct subject {
     uint64_t table;
     struct tm_key label, function, file;

@@ -9,7 +9,7 @@
 #include "stages/input/formats.h"
 
 /* What device memory profiles tell: who holds how much, by kind, device, place of the code and function.  They belong
- * to no host and have no events, so this is no stage; it is filled, saved and reported like one. */
+ * to no host and have no events, so this is not a stage; it is filled, saved and reported like one. */
 struct tm_device_profiles;
 
 /* owns:   the caller; tm_device_profiles_free releases it (NULL allowed)
@@ -17,7 +17,7 @@ struct tm_device_profiles;
 struct tm_device_profiles *tm_device_profiles_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_device_profiles_free(struct tm_device_profiles *p);
 
-/* One profile: begin, its samples (a tm_take_memory_sample), end. */
+/* One profile: start, its samples (a tm_take_memory_sample), end. */
 tm_status tm_device_profiles_begin(struct tm_device_profiles *p, const char *file);
 tm_status tm_device_profiles_take(void *profiles, const struct tm_memory_sample *sample) TM_MUST_USE;
 tm_status tm_device_profiles_end(struct tm_device_profiles *p);

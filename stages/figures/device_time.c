@@ -28,7 +28,7 @@ static tm_status open_stage(struct tm_stage *s)
     return s->run->error.status;
 }
 
-/* --- a host begins --- */
+/* --- a host starts --- */
 
 static void add_host(struct device_time *d, const struct tm_trace *trace)
 {
@@ -243,7 +243,7 @@ struct told {
     struct lane *lane;
 };
 
-/* in:     the lane's period is the one in which the gap begins, or the first one after that */
+/* in:     the lane's period is the one in which the gap starts, or the first one after that */
 static inline void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
 {
     struct open_gap *const gap = &lane->gap;
@@ -292,7 +292,7 @@ static inline tm_status take_stretch(void *to, enum tm_level level, int64_t star
     return TM_OK;
 }
 
-/* An activity that begins where the gap ends: of several the one that was launched first ends it. */
+/* An activity that starts where the gap ends: of several the one that was launched first ends it. */
 static inline void note_activity(struct lane *lane, const struct tm_event *event)
 {
     struct open_gap *gap = &lane->gap;
@@ -301,7 +301,7 @@ static inline void note_activity(struct lane *lane, const struct tm_event *event
         return;
     if (!gap->after)
         gap->after = event->record.name;
-    /* CPU ops have no launch of their own; the ops of an execution that has begun wait for each other, not for the
+    /* CPU ops have no launch of their own; the ops of an execution that has started wait for each other, not for the
      * host. */
     gap->is_inside_run |= lane->device.kind == TM_DEVICE_CPU && event->record.correlation &&
                           event->record.correlation == lane->last_run && event->step == lane->last_step;
@@ -486,8 +486,8 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
     return horizon_ps;
 }
 
-/* A gap whose end has passed is complete: nothing more of its device can begin there.  The horizon moves once for as many
- * times as there are lanes, so that its cost does not depend on their number. */
+/* A gap whose end has passed is complete: nothing more of its device can start there.  The horizon moves once for as
+ * many times as there are lanes, so that its cost does not depend on their number. */
 static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
 {
     tm_idle_gaps_close(d, lane);

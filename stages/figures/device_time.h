@@ -12,7 +12,7 @@
 #include "stages/figures/host_threads.h"
 
 /* How long calls of one name usually take, on the threads that may be asked why a device was idle: so that one which
- * took many times that can be told from work.  source: docs/metrics.md, "Idle gaps", held up */
+ * took many times that can be distinguished from work.  source: docs/metrics.md, "Idle gaps", held up */
 
 /* Of all events of one name that say no more than that the host works (tm_is_work), in all recorded time of a host. */
 struct tm_call_lengths_row {
@@ -34,7 +34,7 @@ extern const struct tm_stage_type tm_device_time_stage;
 enum { TM_BUSY_BINS_MOST = 240 };
 
 /* How busy a device is over its recorded time, cut at the multiples of a round width: 1, 2 or 5 times a power of ten.
- * The first bin begins at start_ps, the last one ends at end_ps, so both may be shorter than the others.
+ * The first bin starts at start_ps, the last one ends at end_ps, so both may be shorter than the others.
  * source: docs/metrics.md, "Device time", utilization over time */
 struct tm_busy_bins {
     int64_t start_ps, end_ps, bin_ps;
@@ -51,14 +51,14 @@ void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_
 /* The bin in which a moment lies, which is in some.  out: *end_ps  its end */
 uint32_t tm_busy_bins_find(struct tm_busy_bins *bins, int64_t at_ps, int64_t *end_ps);
 
-/* Share [begin, end) out over the bins that it touches; what lies outside of them is left out.  With sign -1 it is
+/* Share [begin, end) out over the bins that it touches; what is outside of them is left out.  With sign -1 it is
  * taken out again. */
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign);
 
 /* Merge them until there are at most so many: into the next round widths.  in: most  at least 1; 3 can be reached */
 void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
 
-/* The sweep over one device's activities in the order of their begins: at every instant the lowest level that runs
+/* The sweep over one device's activities in the order of their starts: at every instant the lowest level that runs
  * takes the time.  Of each level only the time until which it is covered matters, so the state has a fixed size
  * however many activities overlap.  source: docs/metrics.md, "Device time" */
 struct tm_sweep {
@@ -81,7 +81,7 @@ static inline enum tm_level tm_sweep_running(const struct tm_sweep *sweep)
     return TM_LEVEL_NONE;
 }
 
-/* Bring the sweep up to a time.  Nothing is told before the first activity. */
+/* Bring the sweep up to a time.  Nothing is reported before the first activity. */
 static inline tm_status tm_sweep_to(struct tm_sweep *sweep, int64_t to_ps, tm_sweep_told *told, void *to)
 {
     if (!sweep->has_begun)
@@ -147,7 +147,7 @@ struct time_parts {
     int64_t idle_ps[TM_CAUSE_COUNT];
 };
 
-/* A union of intervals that come in the order of their begins. */
+/* A union of intervals that come in the order of their starts. */
 struct cover {
     int64_t until_ps, total_ps;
     bool has_begun;
@@ -165,11 +165,11 @@ struct period {
     bool exists;
 };
 
-/* A gap that waits until everything that begins at its end has been seen. */
+/* A gap that waits until everything that starts at its end has been seen. */
 struct open_gap {
     bool is_open;
     int64_t start_ps, end_ps;
-    struct period period; /* the one in which it begins, or the first one after that */
+    struct period period; /* the one in which it starts, or the first one after that */
     bool is_inside_run;   /* CPU: the same execution goes on behind it */
     bool has_launch;      /* else what follows says nothing */
     int64_t launch_start_ps, launch_dur_ps;
@@ -205,8 +205,8 @@ struct short_gap {
     int64_t start_ps, dur_ps;
 };
 
-/* Time in which a lane's steps, its window and the bins of its utilization do not change: busy time gathers here, and goes
- * to all of them when the sweep leaves it.  A stretch of a device's time costs a comparison and an addition so. */
+/* Time in which a lane's steps, its window and the bins of its utilization do not change: busy time gathers here, and
+ * goes to all of them when the sweep leaves it.  A stretch of a device's time costs a comparison and an addition so. */
 struct cell {
     int64_t start_ps, end_ps; /* equal = none */
     int64_t busy_ps[TM_LEVEL_COUNT];
@@ -227,7 +227,7 @@ struct lane {
     struct tm_device device;
     uint32_t host, group; /* group: row of device_time.groups */
     struct tm_sweep sweep;
-    int64_t from_ps, until_ps; /* its steps and its window lie in here */
+    int64_t from_ps, until_ps; /* its steps and its window are in here */
     int64_t start_ps, end_ps;  /* its window; equal = no activity in the analyzed steps */
     int64_t lead_ps, trail_ps; /* idle time in the window before the first and after the last activity */
     struct time_parts parts;   /* of the window */
@@ -264,7 +264,7 @@ struct step_line {
     uint64_t ordinal;    /* of the host's steps */
     uint32_t host, lane; /* lane: the busiest one of the group in it; TM_NONE = no activity */
     uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
-    uint8_t is_cut;          /* the profile began after it did: no sample where there are three or more */
+    uint8_t is_cut;          /* the profile started after it did: no sample where there are three or more */
     struct time_parts parts; /* of that lane */
 };
 
@@ -380,7 +380,7 @@ tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r) T
 void tm_device_time_report_devices(struct device_time *d, struct tm_value *summary);
 tm_status tm_device_time_report_steps(struct device_time *d, const struct lane *lane, struct tm_value *device);
 tm_status tm_steps_report(struct device_time *d, struct tm_value *summary);
-/* The rest of the section steps, and window.job: after the section collectives, which tells whether clocks agree. */
+/* The rest of the section steps, and window.job: after the section collectives, which says whether clocks agree. */
 tm_status tm_steps_report_times(struct device_time *d, struct tm_value *summary);
 void tm_idle_gaps_report(struct device_time *d, struct tm_value *summary);
 void tm_add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT]);

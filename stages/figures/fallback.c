@@ -82,7 +82,7 @@ struct fallback {
     uint32_t open_count;
     struct fallback_front *front;
     bool is_accelerated; /* it has a GPU or TPU */
-    bool has_host_op;    /* the HLO of some op tells that it works with the host */
+    bool has_host_op;    /* the HLO of some op says that it works with the host */
     /* of the run */
     struct tm_groups *rows; /* struct fallback_row */
     struct fallback_sum sums[FALLBACK_SORTS];
@@ -211,7 +211,7 @@ static const struct {
     { "debugging.py", "_format_print_callback", { TM_ROLE_PLUMBING, TM_DEBUG_PRINT } },
 };
 
-/* Files of JAX that lie between the call and the user's function. */
+/* Files of JAX that are between the call and the user's function. */
 static const char *const plumbing[] = { "callback.py", "debugging.py", "profiler.py", "tree_util.py", "mlir.py",
                                         "array.py",    "api.py",       "dtypes.py",   "contextlib.py" };
 
@@ -257,7 +257,7 @@ struct tm_callback_name tm_callback_name_of(const char *text, size_t length, boo
 /* Calls of the program back to the host, and operations that ran there.  A call back is the outermost span that is
  * named as one; what is inside tells its kind and the user's function. */
 
-enum { TEXT_MOST = 512 }; /* bytes of a name that are looked at */
+enum { TEXT_MOST = 512 }; /* bytes of a name that are examined */
 
 /* What the key of a row is made of; no gaps in it. */
 struct key_text {
@@ -363,7 +363,7 @@ static void begin_callback(struct fallback *f, const struct tm_event *event, enu
 
 /* --- events --- */
 
-/* Whether the HLO tells that its op works with the host. */
+/* Whether the HLO says that its op works with the host. */
 static bool is_host_op(const struct fallback *f, const struct tm_event *event)
 {
     const struct tm_hlo_op *op;
@@ -392,7 +392,7 @@ static void take_cut_span(struct fallback *f, const struct tm_event *event, stru
     }
 }
 
-/* Whether a span is of no concern: it begins no call back, lies in none, and is no operation. */
+/* Whether a span is of no concern: it starts no call back, is in none, and is not an operation. */
 static bool is_nothing(const struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
 {
     return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP && !f->has_host_op;
@@ -703,7 +703,7 @@ const struct tm_stage_type tm_fallback_stage = {
     .close = close_stage,
 };
 
-/* Trips of data to the host and back: a device stands still between the end of a copy to the host and the begin of a
+/* Trips of data to the host and back: a device stands still between the end of a copy to the host and the start of a
  * copy from it, in one step, and the host launches the second one in between: it did something with the data. */
 
 static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)

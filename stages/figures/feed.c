@@ -153,7 +153,7 @@ static void hand_all_on(struct tm_feed *feed, struct tm_site_rows *rows, bool is
 
 /* --- rows --- */
 
-/* Events that lie in each other: operations on the lines of TPUs and the threads of CPUs. */
+/* Events that are in each other: operations on the lines of TPUs and the threads of CPUs. */
 static bool nests(const struct tm_feed *feed, const struct site_facts *facts, const struct tm_config *config)
 {
     const struct tm_device *const device =
@@ -162,7 +162,7 @@ static bool nests(const struct tm_feed *feed, const struct site_facts *facts, co
     if (!feed->nesting || !facts->chosen || !device || !device->activities || device->kind == TM_DEVICE_GPU)
         return false;
     switch ((enum tm_class)facts->class) {
-    case TM_CLASS_TPU_OP: /* also one that waits for the host, which is no activity */
+    case TM_CLASS_TPU_OP: /* also one that waits for the host, which is not an activity */
         return true;
     case TM_CLASS_KERNEL:
     case TM_CLASS_COLLECTIVE:
@@ -182,7 +182,7 @@ static struct site_row *begin_row(struct tm_feed *feed, struct tm_site_rows *row
 {
     struct site_row *row = tm_site_rows_place(rows, key);
 
-    if ((row->key ^ key) & ~CHOSEN) /* else the same site, begun or ended to be chosen */
+    if ((row->key ^ key) & ~CHOSEN) /* else the same site, started or ended to be chosen */
         row = tm_site_rows_make_room(rows, key);
     if (!row)
         return NULL;
@@ -240,7 +240,7 @@ TM_NOT_INLINE struct site_row *begin_site(struct tm_feed *feed, const struct tm_
     return row;
 }
 
-/* Times that do not fit into one row any more begin anew: what a row holds is exact. */
+/* Times that do not fit into one row any more start anew: what a row holds is exact. */
 TM_NOT_INLINE void empty_row(struct tm_feed *feed, struct site_row *row, bool is_ended)
 {
     tm_feed_flush(feed); /* its last events may wait */

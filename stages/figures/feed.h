@@ -10,7 +10,7 @@
  * waits in a batch:
  *
  *     event ─┬─► row of its site: count, sum, squares, least, most, lengths ──► take_site of kernels, occupancy ...
- *            │        └─ if it may lie in others (TPU, CPU): open until it ends ──► take_self of ops, scopes
+ *            │        └─ if it may be in others (TPU, CPU): open until it ends ──► take_self of ops, scopes
  *            │
  *            └─► batch: up to 256 events of one device, or of threads ──► take of device time, host, fusion ...
  *
@@ -28,7 +28,7 @@ struct tm_feed {
     const struct tm_trace *trace; /* of the present host */
     struct tm_rows *configs;      /* its struct tm_config */
     struct tm_site_rows rows;     /* struct site_row, by call site, chosen or not */
-    struct tm_site_rows ended;    /* the same of those that lay in each other */
+    struct tm_site_rows ended;    /* the same of those that was in each other */
     struct tm_nesting *nesting;   /* NULL = the host has no device on which they do */
     struct tm_lengths *lengths;   /* of the stage that keeps them; NULL = none does */
     uint64_t order;               /* events of the host so far */

@@ -32,7 +32,7 @@ static size_t step_of(const struct tm_row_field *field)
 }
 
 /* What rows of a table look like in a partial, and what they mean: names, kinds, limits, rules of merging.  Where
- * members lie in memory is no part of it. */
+ * members are in memory is no part of it. */
 static uint64_t layout_of(const struct tm_row_field *fields)
 {
     uint64_t layout = 0;
@@ -363,7 +363,7 @@ tm_status tm_fields_save_groups(struct tm_partial_writer *w, const struct tm_row
     return tm_partial_writer_status(w);
 }
 
-/* in: row_bytes  of a row, which is zero but for its fields before `complete` gets it */
+/* in: row_bytes  of a row, which is zero except for its fields before `complete` gets it */
 static void load_row(struct tm_partial_reader *r, const struct tm_row_field *fields, size_t row_bytes,
                      tm_fields_complete *complete, void *of, void *row)
 {

@@ -41,8 +41,8 @@ enum tm_field_kind {
     TM_FIELD_DEVICE,         /* uint32_t: a device of the partial, renumbered: see tm_partial_bind_devices */
     TM_FIELD_DEVICE_OR_NONE, /* the same, or TM_NONE */
     TM_FIELD_DEVICES,        /* uint64_t: bits of devices, renumbered */
-    TM_FIELD_ID,     /* char[]: the id of a device, which begins with the name of its host: TM_FIELD_DEVICE_ID */
-    TM_FIELD_STRUCT, /* a struct with a table of its own, or an array of them: TM_FIELD_STRUCTS */
+    TM_FIELD_ID,     /* char[]: the id of a device, which starts with the name of its host: TM_FIELD_DEVICE_ID */
+    TM_FIELD_STRUCT, /* a struct with its own table, or an array of them: TM_FIELD_STRUCTS */
     TM_FIELD_KIND_COUNT
 };
 
@@ -114,10 +114,10 @@ void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fiel
 void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row);
 
 /* Merge what is read into the members of a row: for the sums of a stage over all partials.
- * in: fields  all of them merge, and none is a text or an id */
+ * in: fields  all of them merge, and none is a string or an id */
 void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row);
 
-/* Merge two rows, but for what is TM_MERGE_FIRST. */
+/* Merge two rows, except for what is TM_MERGE_FIRST. */
 void tm_fields_merge(const struct tm_row_field *fields, void *into, const void *from);
 /* Copy what is TM_MERGE_FIRST of a row that comes before the other one. */
 void tm_fields_take_first(const struct tm_row_field *fields, void *into, const void *from);
@@ -166,7 +166,7 @@ tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_ro
 /* A time in which a device did nothing. */
 struct tm_stretch {
     int64_t start_ps, dur_ps;
-    uint64_t bytes; /* that were copied right before and after it; 0 = not asked for, or not recorded */
+    uint64_t bytes; /* that were copied right before and after it; 0 = not requested, or not recorded */
     uint32_t host;
     char device[192]; /* id */
 };

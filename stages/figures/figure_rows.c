@@ -240,8 +240,8 @@ void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index)
     return row_at(top, index);
 }
 
-/* The sum of squared differences is squares - sum^2 / count.  It is small beside either, so it is worked out in whole
- * numbers of 128 bits, and only the result becomes a double. */
+/* The sum of squared differences is squares - sum^2 / count.  It is small beside either, so it is computed in 
+ * integers of 128 bits, and only the result becomes a double. */
 
 void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares)
 {

@@ -17,15 +17,15 @@
  * depends on the number of rows alone, so that the summary does not depend on the memory. */
 struct tm_listed_texts {
     struct tm_names *names;
-    size_t room_bytes; /* left for whole texts */
+    size_t room_bytes; /* left for whole strings */
 };
 
 /* in: rows  most rows that the table may have */
 struct tm_listed_texts tm_listed_texts(struct tm_names *names, uint64_t rows);
 
-/* Add a text; what is cut ends between two characters, and in "...". */
+/* Add a string; what is cut ends between two characters, and in "...". */
 tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id);
-/* The same, or null with a reason where there is none. */
+/* The same, or null with a reason if there is none. */
 tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,
                             const char *why);
 
@@ -37,15 +37,15 @@ tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_name
 tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, size_t most,
                           const char *why);
 
-/* Texts of the rows of a table: long ones are given whole while there is room for them, else cut.  The room depends on
- * the number of rows alone, so that the summary does not depend on the memory. */
+/* Strings of the rows of a table: long ones are given whole while there is room for them, else cut.  The room depends
+ * on the number of rows alone, so that the summary does not depend on the memory. */
 enum { TM_ROW_TEXT_CUT = 256, TM_ROW_TEXT_ROOM = 512 /* for each row */ };
 
 /* The longest beginning of at most `most` bytes that does not cut a character in two. */
 size_t tm_whole_characters(const char *text, size_t length, size_t most);
 
-/* Add a text; what is cut ends between two characters, and in "...".
- * in: *room  bytes left for texts longer than TM_ROW_TEXT_CUT; becomes less */
+/* Add a string; what is cut ends between two characters, and in "...".
+ * in: *room  bytes left for strings longer than TM_ROW_TEXT_CUT; becomes less */
 void tm_add_row_text(struct tm_value *to, const char *key, const char *text, size_t length, size_t *room);
 
 /* The longest of some events; of equal ones that of the first host, the earliest one. */
@@ -57,7 +57,7 @@ struct tm_longest {
 extern const struct tm_row_field tm_longest_fields[]; /* for TM_FIELD_STRUCTS; tm_longest_merge merges */
 void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from);
 
-/* The first rows, in some order, of any number of rows: a heap of as many as are asked for. */
+/* The first rows, in some order, of any number of rows: a heap of as many as are requested. */
 struct tm_top_rows;
 
 /* in:     most          how many rows are kept
@@ -76,7 +76,7 @@ struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uin
 
 /* Whether a row would be kept now: where it is not, nothing that the order does not ask for has to be found. */
 bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row);
-/* errors: TM_ERR_LIMIT where the rows that were asked for do not fit */
+/* errors: TM_ERR_LIMIT where the rows that were requested do not fit */
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row);
 /* Put the kept rows in order.  No more rows come. */
 void tm_top_rows_sort(struct tm_top_rows *top);
@@ -99,8 +99,8 @@ static inline uint64_t tm_move_device_bits(uint64_t devices, uint32_t by)
     return shift ? devices << shift | devices >> (64 - shift) : devices;
 }
 
-/* The standard deviation, with n - 1, in whole picoseconds; null with why of fewer than two lengths, and where a sum has
- * come to the end of its range. */
+/* The standard deviation, with n - 1, in whole picoseconds; null with why of fewer than two lengths, and where a sum
+ * has come to the end of its range. */
 void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares);
 
 /* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
@@ -158,7 +158,7 @@ struct tm_members {
 void tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struct tm_trace *trace);
 void tm_members_free(struct tm_members *m, struct tm_run *run);
 
-/* In a partial.  What is loaded stands behind what was there before.  out: the number of its first device */
+/* In a partial.  What is loaded follows what was there before.  out: the number of its first device */
 void tm_members_save(const struct tm_members *m, struct tm_partial_writer *w);
 uint32_t tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r);
 

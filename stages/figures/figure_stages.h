@@ -15,7 +15,7 @@
  * (pipeline/engine/analysis.c), 3. its section in reports/content/ and in schemas/. */
 
 /* Where and how the trace was made, and how much of it the figures rest on.  Writes the sections environment,
- * coverage (but for the warnings) and unused. */
+ * coverage (except for the warnings) and unused. */
 extern const struct tm_stage_type tm_overview_stage;
 
 /* Whether an event of the ordered stream is in a figure. */
@@ -43,7 +43,7 @@ extern const struct tm_stage_type tm_programs_stage;
 extern const struct tm_stage_type tm_occupancy_stage;
 
 /* What the hosts did: launches and their delays, waits, functions, threads.  Adds to the section host, which
- * device_time has begun.
+ * device_time has started.
  * source: docs/metrics.md, "Host" */
 extern const struct tm_stage_type tm_host_stage;
 

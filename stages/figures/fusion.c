@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fusion, the stage: counts small kernels, follows each stream for runs of them and for attention in pieces, and
- * folds ops by step.  Memory: what a kernel's texts tell is remembered in a table of fixed size, as are the ops of the
- * steps that are going on; streams and groups spill. */
+ * folds ops by step.  Memory: what a kernel's strings tell is remembered in a table of fixed size, as are the ops of
+ * the steps that are going on; streams and groups spill. */
 #include "stages/figures/fusion.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
     fusion_add_many(sum, 1, dur_ps);
 }
 
-/* The present host's lane of a track, valid until the next one is asked for: most kernels come from the stream that the
+/* The present host's lane of a track, valid until the next one is requested: most kernels come from the stream that the
  * one before came from. */
 static inline struct fusion_lane *lane_of(struct fusion *f, uint32_t track)
 {
@@ -182,7 +182,7 @@ static void fusion_end_run(struct fusion *f, uint32_t track)
     close_run(f, lane, track);
 }
 
-/* The first different names of a run; the same text may have two handles. */
+/* The first different names of a run; the same string may have two handles. */
 static void note_name(struct fusion_lane *lane, const struct fusion_site *site)
 {
     if (lane->name_count == FUSION_RUN_NAMES)
@@ -242,7 +242,7 @@ static void add_attention(struct fusion *f, const struct fusion_lane *lane)
     tm_groups_add(f->ops, &row);
 }
 
-/* A batched product ends a pattern that holds a softmax, and may begin the next one. */
+/* A batched product ends a pattern that holds a softmax, and may start the next one. */
 static void take_product(struct fusion *f, struct fusion_lane *lane, const struct tm_event *event)
 {
     if (lane->has_product && lane->has_softmax && lane->product_step == event->step)
@@ -381,9 +381,9 @@ static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_groups(r, op_fields, f->ops, complete_op, NULL);
 }
 
-/* Small ops by step and device.  Only ops that come often in a step are wanted, so a step is judged as soon as its
+/* Small ops by step and device.  Only ops that come often in a step are wanted, so a step is assessed as soon as its
  * last activity has come: the survey has counted them.  Until then its ops have cells in a table of fixed size; a cell
- * that another op or a later step needs goes to groups, which spill, and what is there is judged at the end of the
+ * that another op or a later step needs goes to groups, which spill, and what is there is assessed at the end of the
  * host.  The result does not depend on what goes which way. */
 
 enum {
@@ -758,8 +758,8 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
             take_activity(s->state, &events[i]);
 }
 
-/* Sums that do not depend on a length, and copies for the sake of a layout and products beside the matrix units as rows of
- * their kinds. */
+/* Sums that do not depend on a length, and copies for the sake of a layout and products beside the matrix units as rows
+ * of their kinds. */
 static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {
     struct fusion *f = s->state;

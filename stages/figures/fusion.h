@@ -45,7 +45,7 @@ enum fusion_sum_id {
     FUSION_KERNELS, /* all of class kernel in the analyzed steps */
     FUSION_SMALL,
     FUSION_TINY,
-    FUSION_SMALL_COLLECTIVES, /* what stands beside the small ones: other tools count them too */
+    FUSION_SMALL_COLLECTIVES, /* what is beside the small ones: other tools count them too */
     FUSION_IN_STEPS,          /* kernels of hosts with marked steps, inside of those */
     FUSION_OF_OPS,            /* kernels whose framework op is known */
     FUSION_ATTENTION,         /* patterns, and the kernels between their products */
@@ -127,7 +127,7 @@ struct fusion {
     struct fusion_steps steps;
     struct tm_groups *ops;    /* struct fusion_op */
     struct tm_rows *lanes;    /* struct fusion_lane of the present host, by track */
-    struct fusion_lane *near; /* the last one that was asked for; NULL = none */
+    struct fusion_lane *near; /* the last one that was requested; NULL = none */
     uint32_t near_track;
     struct tm_top_rows *longest; /* struct fusion_run */
     struct fusion_sum sums[FUSION_SUMS];
@@ -136,11 +136,11 @@ struct fusion {
     bool has_gpu, has_other_device, has_steps, has_matrix_units;
 };
 
-/* --- fusion_sites.c: what the texts and the HLO tell of a kernel --- */
+/* --- fusion_sites.c: what the strings and the HLO tell of a kernel --- */
 
 /* What a kernel is to an attention. */
 enum fusion_role {
-    FUSION_BETWEEN, /* may stand between its products */
+    FUSION_BETWEEN, /* may be between its products */
     FUSION_PRODUCT, /* a batched product of matrices */
     FUSION_SOFTMAX,
     FUSION_APART, /* another product, or attention in one kernel */

@@ -14,7 +14,7 @@
 #include "stages/resolve/classes.h"
 
 enum {
-    TEXT_MOST = 1024,  /* bytes of a text that are looked at */
+    TEXT_MOST = 1024,  /* bytes of a string that are examined */
     BATCHED_LAYERS = 8 /* of a grid: a batch of heads has as many, a split of the inner axis seldom does */
 };
 
@@ -36,7 +36,7 @@ void tm_fusion_key(struct fusion *f, struct fusion_op *row)
 
 /* --- the role in an attention --- */
 
-/* A text in small letters, cut, in room of its own. */
+/* A string in small letters, cut, in room of its own. */
 static void lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
 {
     const char *text;
@@ -81,7 +81,7 @@ static bool is_in(char c, const char *from, const char *to)
     return memchr(from, c, (size_t)(to - from)) != NULL;
 }
 
-/* A part of a path such as "bqhd,bkhd->bhqk": some letter stands on both sides of the comma and behind the arrow. */
+/* A part of a path such as "bqhd,bkhd->bhqk": some letter is on both sides of the comma and after the arrow. */
 static bool is_batched_einsum(struct tm_text path)
 {
     const char *const end = path.at + path.length;
@@ -168,7 +168,7 @@ static void find_f32(struct fusion *f, const struct tm_event *event, const struc
     *is_f32 = precision && strcmp(precision, "f32") == 0;
 }
 
-/* What a compiler would fuse with what stands around it. */
+/* What a compiler would fuse with what is around it. */
 static bool is_light(enum tm_kernel_category category)
 {
     switch (category) {
@@ -186,7 +186,7 @@ static bool is_light(enum tm_kernel_category category)
     }
 }
 
-/* An operation of its own of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
+/* Its own operation of PyTorch's eager mode: pointwise, a copy or a reduction, by a kernel of ATen.  Kernels that
  * a compiler made (XLA, Triton) are as large as it could make them. */
 static void find_eager(struct fusion *f, const struct tm_event *event, enum tm_kernel_category category, bool *is_eager)
 {

@@ -80,7 +80,7 @@ struct host_span {
     tm_strid name, python, annotation; /* 0 = none */
     uint8_t is_python;                 /* whatever its class: a Python function may wait */
     uint8_t is_annotation;             /* of the user's, also one that brings input */
-    uint8_t is_sync, is_in_sync;       /* it waits and lies in no other wait; it waits or lies in one that does */
+    uint8_t is_sync, is_in_sync;       /* it waits and is in no other wait; it waits or is in one that does */
 };
 
 /* Calls of one name and kind that gather. */
@@ -96,7 +96,7 @@ struct host {
     /* of the present host */
     const struct tm_trace *trace;
     struct tm_host_window window;
-    int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; begin after end = none */
+    int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; start after end = none */
     struct tm_nesting *nesting;         /* payload: struct host_span */
     struct tm_rows *lines;              /* struct thread_row, by track */
     struct tm_rows *launched;  /* delay_bits of each launch by its number; 0 = it launched no chosen activity */
@@ -143,8 +143,8 @@ static inline size_t host_memory(struct tm_run *run, int parts)
 
 /* What the devices tell of the host: who launched their work, how long before, and when nothing was launched.
  * Memory: 8 bytes for each launch of the present host.  The stretches without launched work of a
- * device are a stack, because an activity may turn out to have been launched long before it began: it takes away what
- * lies behind its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
+ * device are a stack, because an activity may turn out to have been launched long before it started: it takes away what
+ * follows its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
 
 static void open_lanes(struct host *h)
 {
@@ -216,7 +216,7 @@ static void push_stretch(struct host *h, struct empty_lane *lane, int64_t start_
     *unused = row;
 }
 
-/* Something waits from this time on: what lies behind it is no stretch without launched work. */
+/* Something waits from this time on: what follows it is no stretch without launched work. */
 static void cut_stretches(struct host *h, struct empty_lane *lane, int64_t from_ps)
 {
     while (lane->top) {
@@ -245,7 +245,7 @@ static int64_t waits_from(const struct empty_lane *lane, const struct tm_event *
     return event->launch_start_ps < start_ps ? event->launch_start_ps : start_ps;
 }
 
-/* A gap ends, if the activity begins behind everything before it.  Of it, and of those before it, stays what lies
+/* A gap ends, if the activity starts behind everything before it.  Of it, and of those before it, stays what is
  * before the time from which on the activity waited. */
 static void note_stretches(struct host *h, struct empty_lane *lane, const struct tm_event *event)
 {
@@ -450,7 +450,7 @@ static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_lengths(r, delay_fields, h->delays);
 }
 
-/* The section host, but for the overhead, which device_time has put there. */
+/* The section host, except for the overhead, which device_time has put there. */
 
 static const char no_threads[] = "no host events were recorded";
 
@@ -815,7 +815,7 @@ static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
 
 /* --- names --- */
 
-/* What jax.profiler.annotate_function puts around, and the begin of the profile. */
+/* What jax.profiler.annotate_function puts around, and the start of the profile. */
 static const char wrapper[] = "$profiler.py:";
 
 static void fill_call(struct host *h, struct host_call *call, tm_strid name, enum host_call_kind kind)
@@ -905,7 +905,8 @@ static bool is_python(const struct tm_event *event)
     return event->record.class == TM_CLASS_PYTHON || event->traits & TM_TRAIT_PYTHON;
 }
 
-/* Whether it tells more than that its thread was busy.  All others, most of them launches, are as what is around them. */
+/* Whether it says more than that its thread was busy.  All others, most of them launches, are as what is around
+ * them. */
 static bool tells_names(const struct tm_event *event)
 {
     const uint32_t classes =
@@ -914,7 +915,7 @@ static bool tells_names(const struct tm_event *event)
     return TM_CLASS_BIT(event->record.class) & classes || is_python(event);
 }
 
-/* What is known of a span when it begins: its own names, else those of what is around it. */
+/* What is known of a span when it starts: its own names, else those of what is around it. */
 static void describe(struct host *h, const struct tm_event *event, const struct host_span *around,
                      struct host_span *about)
 {
@@ -939,7 +940,7 @@ static void describe(struct host *h, const struct tm_event *event, const struct 
         about->python = about->name;
 }
 
-/* A union of spans that come in the order of their begins. */
+/* A union of spans that come in the order of their starts. */
 static int64_t cover(int64_t *until_ps, int64_t start_ps, int64_t end_ps)
 {
     const int64_t from_ps = start_ps > *until_ps ? start_ps : *until_ps;
@@ -992,7 +993,7 @@ static void host_take_span(struct host *h, const struct tm_event *event)
     tm_nesting_take(h->nesting, track, start_ps, end_ps - start_ps, &about);
 }
 
-/* --- a host begins and ends --- */
+/* --- a host starts and ends --- */
 
 /* What the threads tell */
 static void host_begin_calls(struct host *h)

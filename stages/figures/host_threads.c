@@ -110,7 +110,7 @@ enum {
     OPEN_MOST = 1 << 14, /* of all stacks together: half a MiB, whatever the share */
 };
 
-/* From begin to the begin of the next one. */
+/* From start to the start of the next one. */
 struct stretch {
     int64_t start_ps;
     tm_strid name; /* of the event that gives the cause, else of the innermost one */
@@ -144,7 +144,7 @@ struct thread {
     uint32_t depth, stack_size;
     int64_t at_ps; /* the log reaches up to here */
     bool has_begun;
-    struct chunk *first, *last; /* in memory, in the order of time */
+    struct chunk *first, *last; /* in memory, in time order */
     struct chunk *near;         /* the one that an answer ended in last; NULL = none, or it was dropped */
     uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
     struct stretch current;     /* the stretch that is being written */
@@ -318,7 +318,7 @@ static inline void inherit(struct open_event *event, const struct open_event *be
         event->cause_end_ps = below->cause_end_ps;
 }
 
-/* An event that began last, or whose cause came from another that has ended, looks for it among those below it.  Of
+/* An event that started last, or whose cause came from another that has ended, looks for it among those below it.  Of
  * those, the ones for which the same holds come first; the others know already what is below them. */
 TM_NOT_INLINE void find_reason(struct thread *thread, uint32_t from)
 {
@@ -381,7 +381,8 @@ TM_NOT_INLINE bool make_room(struct tm_host_threads *t, struct thread *thread)
     return true;
 }
 
-/* The same where an event begins: mostly the one before has ended, gave the cause itself, and what is around both goes on. */
+/* The same where an event starts: mostly the one before has ended, gave the cause itself, and what is around both
+ * goes on. */
 static inline void advance_to_event(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
 {
     const struct open_event *const top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
@@ -443,7 +444,7 @@ struct answer {
 
 static void gather(struct answer *a, struct thread *thread);
 
-/* Stretches may come in any order: chunks are looked at from the last one back.  out: the name is that of this one */
+/* Stretches may come in any order: chunks are examined from the last one back.  out: the name is that of this one */
 static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longest_ps, int64_t start_ps, tm_strid name)
 {
     a->parts[cause] += ps;
@@ -514,7 +515,7 @@ static void add_spilled(struct answer *a, const struct thread *thread)
 }
 
 /* The chunk in which a time lies, or the last one before it; NULL = none in memory.  The host may be far ahead of the
- * device that asks, which asks for one time after the other: the chunk is near the one of the answer before. */
+ * device that asks, which requests one time after the other: the chunk is near the one of the answer before. */
 static struct chunk *find_chunk(struct thread *thread, int64_t at_ps)
 {
     struct chunk *chunk = thread->near ? thread->near : thread->last;

@@ -37,7 +37,7 @@ static inline bool tm_is_work(enum tm_class class)
 /* Why a thread did not launch: what an event says of it, or what a stack of open events does. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */
-    bool is_weak;  /* blocked, the name does not show for what: TM_CAUSE_SYNC where nothing around it tells more */
+    bool is_weak;  /* blocked, the name does not show for what: TM_CAUSE_SYNC where nothing around it says more */
 };
 
 /* Whether what the events around an event say holds in place of what it says itself: those of any cause, where it has
@@ -51,14 +51,14 @@ static inline bool tm_cause_yields(struct tm_cause_reason own, struct tm_cause_r
     return around.cause == TM_CAUSE_INPUT && (own.cause == TM_CAUSE_SYNC || own.cause == TM_CAUSE_LAUNCH);
 }
 
-/* Whether what an event says hides an input event around it from what lies in it: it does not yield to input itself. */
+/* Whether what an event says hides an input event around it from what is in it: it does not yield to input itself. */
 static inline bool tm_cause_hides_input(struct tm_cause_reason reason)
 {
     return reason.cause == TM_CAUSE_COMPILE || reason.cause == TM_CAUSE_GC || reason.cause == TM_CAUSE_PROFILER;
 }
 
 /* What the launching threads and the main thread did, moment by moment: the innermost event that has a cause, else
- * `host` where any event is open, else `unrecorded`.  Kept as stretches, from a horizon on: what lies before it can
+ * `host` where any event is open, else `unrecorded`.  Kept as stretches, from a horizon on: what is before it can
  * be forgotten.  What does not fit in the share is spilled. */
 struct tm_host_threads;
 
@@ -71,7 +71,7 @@ tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_
 /* Nobody will ask for anything before this time. */
 void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps);
 
-/* The time in [begin, end) by cause, added to parts.  end must not lie after the stream's place.
+/* The time in [begin, end) by cause, added to parts.  end must not be after the stream's place.
  * out: names   per cause the event that had the longest stretch of it there, of equal ones the earliest; 0 = none;
  *              may be NULL
  *      thread  TM_NONE: all of it is unrecorded */
@@ -91,7 +91,7 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t mai
 enum tm_host_basis {
     TM_HOST_STEPS,   /* from the start of the first chosen step marker to the end of the last one */
     TM_HOST_DEVICES, /* no markers on the host: from the first to the last chosen activity of its devices */
-    TM_HOST_ALL,     /* neither, or all steps or the session were asked for */
+    TM_HOST_ALL,     /* neither, or all steps or the session were requested */
     TM_HOST_BASIS_COUNT
 };
 extern const char *const tm_host_basis_name[TM_HOST_BASIS_COUNT]; /* "steps", "devices", "all" */
@@ -105,7 +105,7 @@ struct tm_host_window {
 tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_settings *settings,
                               struct tm_host_window *window);
 
-/* Cut a span to the window.  out: false where nothing of it lies in it */
+/* Cut a span to the window.  out: false where nothing of it is in it */
 static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t *start_ps, int64_t *end_ps)
 {
     if (*start_ps < window->start_ps)

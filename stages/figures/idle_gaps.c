@@ -110,7 +110,7 @@ struct reasons {
     bool by_main[TM_CAUSE_COUNT]; /* the names */
 };
 
-/* The cause of all of a gap that has but one, which no thread has to be asked for; TM_CAUSE_COUNT = none such. */
+/* The cause of all of a gap that has but one, for which no thread has to be examined; TM_CAUSE_COUNT = none such. */
 static enum tm_cause sole_cause(const struct open_gap *gap)
 {
     if (gap->is_inside_run)
@@ -222,7 +222,8 @@ static void list_long_gap(struct device_time *d, struct lane *lane, const struct
         show_gap(d, lane, gap);
 }
 
-/* What the causes of a gap are told from: one cause for all of it, or threads for what comes before the launch. */
+/* What determines the causes of a gap: one cause for all of it, or threads for what comes before the
+ * launch. */
 struct gap_causes {
     enum tm_cause sole;     /* TM_CAUSE_COUNT: several, as follows */
     bool asks_main;         /* the launching thread recorded too little */
@@ -361,7 +362,7 @@ static struct listed_gap listed_from(const struct device_time *d, const struct l
                                 .launch_dur_ps = lane->gap.has_launch ? lane->gap.launch_dur_ps : 0 };
 }
 
-/* Most gaps have one cause and lie in one step, inside the window. */
+/* Most gaps have one cause and are in one step, inside the window. */
 static bool is_plain(const struct lane *lane, enum tm_cause cause)
 {
     const struct open_gap *gap = &lane->gap;

@@ -33,8 +33,8 @@ const char *const tm_category_name[TM_CATEGORY_COUNT] = {
     [TM_CATEGORY_OTHER] = "other",
 };
 
-/* The begin of a text in small letters, and which pairs of letters follow one another in it: most of the hundred parts
- * that it is searched for are ruled out by that. */
+/* The start of a string in small letters, and which pairs of letters follow one another in it: most of the hundred
+ * parts that it is searched for are ruled out by that. */
 struct lowered {
     char bytes[LOOKED_AT_BYTES];
     struct tm_text text;
@@ -84,10 +84,10 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* How a part has to stand in the text. */
+/* How a part has to be in the text. */
 enum where {
     ANYWHERE,
-    BEGINS, /* at the begin of the text */
+    BEGINS, /* at the start of the text */
     WORD,   /* neither letters before nor behind */
     TYPE,   /* no letter before, no digit behind: s8, but not tiles8 or s884 */
 };
@@ -139,7 +139,7 @@ static inline bool has_in(const struct lowered *lowered, struct tm_text part_of,
 /* --- the parts of a name --- */
 
 /* "std::enable_if<...>::type void vllm::(anonymous namespace)::rms_norm_kernel<c10::BFloat16, 8>(long*)": a function is
- * told by its own name, and types that it is instantiated with say nothing of what it does; of a wrapper
+ * identified by its own name, and types that it is instantiated with say nothing of what it does; of a wrapper
  * ("cutlass::Kernel2<...>") the template arguments alone tell. */
 struct parts {
     struct tm_text function;  /* rms_norm_kernel; of what is no C++ name all of it */
@@ -584,7 +584,7 @@ static bool is_wrapper(struct tm_text function)
     return is_one_of(function, wrappers, sizeof(wrappers) / sizeof(wrappers[0]));
 }
 
-/* What a function of C++ is told by: itself, or what it runs, or where it stands. */
+/* What a function of C++ is identified by: itself, or what it runs, or where it stands. */
 static enum tm_kernel_category category_of_function(const struct lowered *lowered, const struct parts *parts)
 {
     enum tm_kernel_category category = FIRST_MATCH(lowered, parts->function, function_patterns);
@@ -599,7 +599,7 @@ static enum tm_kernel_category category_of_function(const struct lowered *lowere
     return category == TM_CATEGORY_SILENT ? FIRST_MATCH(lowered, parts->scopes, scope_patterns) : category;
 }
 
-/* What XLA:CPU gives to a library as a whole: its name does not tell what is in it. */
+/* What XLA:CPU gives to a library as a whole: its name does not say what is in it. */
 static bool is_library_fusion(const struct lowered *lowered)
 {
     return has(lowered, "ynn", WORD) || has(lowered, "xnn", WORD);
@@ -628,7 +628,7 @@ enum tm_kernel_category tm_category_in(const char *text, size_t length)
     return category != TM_CATEGORY_SILENT || parts.arguments.length ? category : category_of_op(&lowered);
 }
 
-/* A text of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
+/* A string of the names, read by tm_category_in; only its last part behind '/' where it is a path. */
 static enum tm_kernel_category read_text(struct tm_names *names, tm_strid id, bool is_path)
 {
     const char *text, *slash;
@@ -707,7 +707,7 @@ static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_
     }
 }
 
-/* Of a kernel that no text tells anything of: one of a library that is known, which has all sorts, is of another sort;
+/* Of a kernel that no text says anything of: one of a library that is known, which has all sorts, is of another sort;
  * one of no library is somebody's own. */
 static enum tm_kernel_category category_of_stranger(struct tm_names *names, const struct tm_category_question *q)
 {
@@ -763,7 +763,7 @@ struct precision {
     const char *precision;
 };
 
-/* In this order: what the operands have stands before what sums are kept in. */
+/* In this order: what the operands have is before what sums are kept in. */
 /* clang-format off */
 static const struct precision precisions[] = {
     { "fp8", ANYWHERE, "fp8" },     { "e4m3", ANYWHERE, "fp8" },     { "e5m2", ANYWHERE, "fp8" },

@@ -31,7 +31,7 @@ enum tm_kernel_category {
 };
 extern const char *const tm_category_name[TM_CATEGORY_COUNT]; /* as in summary.json: "gemm/dot" */
 
-/* What is asked about: class and level of the event, and the texts that are known of it; 0 = none.
+/* What is asked about: class and level of the event, and the strings that are known of it; 0 = none.
  */
 struct tm_category_question {
     tm_strid name, hlo_op, op, category; /* category: hlo_category of a TPU op */
@@ -43,14 +43,14 @@ struct tm_category_question {
 
 /* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is
  * asked first), the name, the HLO op, the last part of the framework path.  An op that holds a product
- * is one, whatever it is called; of the kernels that such an op runs as, those are whose names tell nothing.  A kernel that
- * no text tells anything of is custom, unless it is of a library that is known. */
+ * is one, whatever it is called; of the kernels that such an op runs as, those are whose names say nothing.  A kernel
+ * that no text says anything of is custom, unless it is of a library that is known. */
 enum tm_kernel_category tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question);
 
-/* What one text tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
+/* What one string tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_kernel_category tm_category_in(const char *text, size_t length);
 
-/* The same of a text of the names, which is read once for all who ask. */
+/* The same of a string of the names, which is read once for all who ask. */
 enum tm_kernel_category tm_category_of_text(struct tm_names *names, tm_strid text);
 
 /* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL

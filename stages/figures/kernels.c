@@ -166,7 +166,7 @@ static bool is_kernel(const struct kernels *k, const struct tm_event *event)
 {
     if (!event->chosen || event->device >= k->number_count || k->numbers[event->device] == TM_NONE)
         return false;
-    /* A TPU op that waits for the host is no activity, but an op of its line. */
+    /* A TPU op that waits for the host is not an activity, but an op of its line. */
     if (event->level == TM_LEVEL_NONE && event->record.class != TM_CLASS_TPU_OP)
         return false;
     switch (event->record.class) {
@@ -193,7 +193,7 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 72, "hashed as bytes");
 
-/* What the HLO says of the kernel's op.  Of a custom call that is no product it tells nothing: any kernels
+/* What the HLO says of the kernel's op.  Of a custom call that is not a product it says nothing: any kernels
  * may be in it. */
 static void find_hlo(struct kernels *k, const struct tm_config *config, struct kernel_row *row)
 {

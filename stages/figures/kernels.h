@@ -12,7 +12,7 @@
  * docs/metrics.md, "Kernels" */
 extern const struct tm_stage_type tm_kernels_stage;
 
-/* A kernel's name without the number that XLA puts behind it: "loop_add_fusion_12" and "loop_add_fusion.3" are
+/* A kernel's name without the number that XLA puts after it: "loop_add_fusion_12" and "loop_add_fusion.3" are
  * "loop_add_fusion".  Names of 1 KiB or more stay as they are.
  * out: handle of the short name; `name` itself where there is not a number */
 tm_strid tm_short_kernel_name(struct tm_names *names, tm_strid name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section kernels out of the groups.  One pass over the kernels picks the longest ones, folds
- * them by name, and sets down what categories need in the order of the names, so that texts which
+ * them by name, and sets down what categories need in the order of the names, so that strings which
  * were spilled are read one after the other.  A second pass, over the lengths, finds the quantiles
  * of the rows that are listed.  Lengths are kept by variant: those of a name with several are sorted once more. */
 #include <stdio.h>
@@ -490,7 +490,7 @@ static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_
     };
 }
 
-/* Of the listed kernels, and behind them of the listed names.  A name with one variant has the lengths of that. */
+/* Of the listed kernels, and after them of the listed names.  A name with one variant has the lengths of that. */
 static void find_quantiles(struct report *r, struct quantile_row *q)
 {
     const uint64_t kernels = tm_top_rows_count(r->rows), names = tm_top_rows_count(r->names);

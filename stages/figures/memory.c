@@ -104,7 +104,7 @@ struct curve {
     bool has_first;
 };
 
-/* Points come in the order of time, and within what a difference of times can be. */
+/* Points come in time order, and within what a difference of times can be. */
 static tm_status complete_point(void *of, struct tm_partial_reader *r, void *row)
 {
     const struct memory_point *const point = row;
@@ -119,7 +119,7 @@ static tm_status complete_point(void *of, struct tm_partial_reader *r, void *row
     return TM_OK;
 }
 
-/* The curve of an allocator stands behind it. */
+/* The curve of an allocator follows it. */
 static tm_status complete_allocator(void *of, struct tm_partial_reader *r, void *row)
 {
     struct memory *const m = of;
@@ -407,7 +407,7 @@ static void look_for_spike(struct allocator *a, const struct memory_point *point
 
 /* --- events --- */
 
-/* In use and available as the event tells them; false where it tells nothing that can be. */
+/* In use and available as the event tells them; false where it says nothing that can be. */
 static bool point_of(const struct tm_record *r, const struct tm_allocation *a, struct memory_point *point)
 {
     const int64_t reserved = a->has & TM_HAS_RESERVED ? a->bytes_reserved : 0;
@@ -445,7 +445,7 @@ static void count_event(struct memory_facts *f, const struct tm_allocation *a, i
     const bool has_bytes = a->has & TM_HAS_ALLOCATION && a->allocation_bytes >= 0;
 
     if (!f->allocations && !f->deallocations)
-        f->first_ps = at_ps; /* events come in the order of time */
+        f->first_ps = at_ps; /* events come in time order */
     f->last_ps = at_ps;
     if (!is_allocation) {
         f->deallocations++;

@@ -60,7 +60,7 @@ struct memory_facts {
     uint64_t allocations, deallocations, small_allocations, allocated_bytes, spike_count;
     int64_t first_ps, last_ps;                    /* of its allocations and deallocations */
     uint64_t first_point, point_count;            /* in memory.points */
-    struct memory_spike spikes[MEMORY_SPIKES];    /* the largest ones, in the order of time */
+    struct memory_spike spikes[MEMORY_SPIKES];    /* the largest ones, in time order */
     struct memory_holder holders[MEMORY_HOLDERS]; /* the largest ones first */
     uint32_t spikes_kept, holder_count;
     struct memory_kept kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open spans by lane.  A lane is a chain from its innermost span outwards; spans that have ended may still lie in it
+/* Open spans by lane.  A lane is a chain from its innermost span outwards; spans that have ended may still be in it
  * until the next one of their lane comes, or until room is needed.  Memory: one block, which grows up to what was
  * given; a table finds the chain of a lane. */
 #include "stages/figures/nesting.h"
@@ -21,7 +21,7 @@ struct node {
     uint64_t payload[];
 };
 
-/* Where the chain of a lane begins: an open table with a tombstone for lanes that ended. */
+/* Where the chain of a lane starts: an open table with a tombstone for lanes that ended. */
 struct place {
     uint64_t lane;
     uint32_t inner; /* NO_NODE = nothing is open */
@@ -190,15 +190,15 @@ static inline void close_inner(struct tm_nesting *n, struct place *place)
 }
 
 /* Tell of the spans of a lane that end by `to_ps`, from the innermost one outwards, but not of one that a span which
- * has not ended lies in: who is told of a child can still be told of its parent. */
+ * has not ended is in: who is told of a child can still be told of its parent. */
 static inline void close_until(struct tm_nesting *n, struct place *place, int64_t to_ps)
 {
     while (place->inner != NO_NODE && node_at(n, place->inner)->end_ps <= to_ps)
         close_inner(n, place);
 }
 
-/* Make room: everything that has ended is told, on all lanes, in an order that nobody may rely on.  Where that frees
- * little it is not tried again soon: its cost is that of the whole table. */
+/* Make room: everything that has ended is reported, on all lanes, in an order that nobody may rely on.  Where that
+ * frees little it is not tried again soon: its cost is that of the whole table. */
 static void make_room(struct tm_nesting *n, int64_t now_ps)
 {
     for (uint32_t i = 0; i < n->count * 2; i++)
@@ -213,7 +213,7 @@ static void make_room(struct tm_nesting *n, int64_t now_ps)
     }
 }
 
-/* --- begins --- */
+/* --- starts --- */
 
 /* Take a new span's time from those around it: each moment from one of them. */
 static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int64_t start_ps, int64_t end_ps)
@@ -233,7 +233,7 @@ static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int
     }
 }
 
-/* There is no room for it: it is told as one without children.
+/* There is no room for it: it is reported as one without children.
  * in: span  without what is known of the one around it; outer: number of that one, NO_NODE = none */
 TM_NOT_INLINE void tell_alone(struct tm_nesting *n, struct tm_nested span, uint32_t outer)
 {

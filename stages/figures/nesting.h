@@ -4,18 +4,18 @@
 
 #include "pipeline/run.h"
 
-/* Self time of spans that lie in each other, as calls do: its length without what its children take.  Spans come in
+/* Self time of spans that are in each other, as calls do: its length without what its children take.  Spans come in
  * the order of the stream (start, longer first); a lane is a thread, or a device's line of ops.  Of spans that
  * overlap without lying in each other each moment is taken from one span around it, so that the self times of a lane
- * add up to the time in which any of its spans runs, but for what an inner span goes on after an outer one. */
+ * add up to the time in which any of its spans runs, except for what an inner span goes on after an outer one. */
 struct tm_nesting;
 
-/* A span that has ended.  Children are told before their parents; of equal spans the later one is the child. */
+/* A span that has ended.  Children are reported before their parents; of equal spans the later one is the child. */
 struct tm_nested {
     uint64_t lane;
     int64_t start_ps, dur_ps, self_ps; /* self_ps: 0 to dur_ps */
     uint32_t depth;                    /* spans around it */
-    bool has_parent;                   /* some span was open when it began */
+    bool has_parent;                   /* some span was open when it started */
     const void *payload;               /* what was given with it; borrowed until the callback returns */
     const void *parent;                /* the payload of the innermost one around it that has some; NULL = none */
 };
@@ -24,7 +24,8 @@ typedef void tm_nested_told(void *to, const struct tm_nested *span);
 /* in:     payload_bytes  of what goes along with each span
  *         most           spans that may be open at once, all lanes together, a power of two from 64 on: the same
  *                        for every --memory, as results depend on it where it is passed.  Those that do not fit are
- *                        told as if they had no children, and tallied (deep-nesting).  Each takes payload_bytes and
+ * reported
+ *                        as if they had no children, and tallied (deep-nesting).  Each takes payload_bytes and
  *                        100 bytes; memory grows with what is open
  *         told, to       called from tm_nesting_take and tm_nesting_end
  * owns:   the caller owns the result, tm_nesting_free releases it (NULL allowed)
@@ -33,16 +34,16 @@ struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, s
                                   tm_nested_told *told, void *to) TM_MUST_USE;
 void tm_nesting_free(struct tm_nesting *n);
 
-/* The payload of the innermost span of a lane that has one and is open at a time, which is not before the last one given; NULL =
- * none.  Spans that have ended by then are told.  Valid until the next call */
+/* The payload of the innermost span of a lane that has one and is open at a time, which is not before the last one
+ * given; NULL = none.  Spans that have ended by then are reported.  Valid until the next call */
 const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps);
 
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
-/* The same of a span of which nobody is told, and which has no payload: it only takes time from those around it.  To what
- * lies in it those around it are the next ones. */
+/* The same of a span of which nobody is told, and which has no payload: it only takes time from those around it.
+ * To what is in it those around it are the next ones. */
 void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps);
-/* No more spans, of a host: all that are open are told.  Spans of the next one may follow. */
+/* No more spans, of a host: all that are open are reported.  Spans of the next one may follow. */
 void tm_nesting_end(struct tm_nesting *n);
 
 #endif

@@ -41,7 +41,7 @@ struct occupancy_row {
     uint64_t count;
     int64_t total_ps;
     uint64_t shared_bytes, multiprocessors;
-    tm_strid name, op; /* name: without the number that XLA puts behind it */
+    tm_strid name, op; /* name: without the number that XLA puts after it */
     uint32_t grid[3], block[3], registers, occupancy_milli;
     uint32_t major, minor; /* compute capability; 0 = not recorded */
     uint8_t category;      /* enum tm_kernel_category */

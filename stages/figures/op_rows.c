@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of operations: what is kept of one in a partial and how two become one, which family it is of, and its members in
- * the tables of the summary; and how near they come to what their device can do: the section roofline.  Rates are over
- * the devices' busy time; model FLOP utilization is over their span, idle time with it. */
+/* Rows of operations: what is kept of one in a partial and how two become one, which family it is of, and its members
+ * in the tables of the summary; and how near they come to what their device can do: the section roofline.  Rates are
+ * over the devices' busy time; model FLOP utilization is over their span, idle time with it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ const struct tm_row_field tm_op_fields[] = {
     TM_FIELDS_END,
 };
 
-/* What an operation is, is told by its kernels, not by the fills that prepare for them. */
+/* What an operation is, is identified by its kernels, not by the fills that prepare for them. */
 static bool is_earlier(const struct op_row *a, const struct op_row *b)
 {
     const bool a_fills = a->class == TM_CLASS_MEMSET, b_fills = b->class == TM_CLASS_MEMSET;
@@ -95,7 +95,7 @@ void tm_op_merge(struct op_row *a, const struct op_row *b)
 /* Families of operations: those whose names are the same without numbers and whose framework paths are the same without
  * the numbers of layers.  A compiler numbers what comes several times, so that 64 layers are 64 operations. */
 
-enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
 static bool is_digit(char c)
 {
@@ -103,7 +103,7 @@ static bool is_digit(char c)
 }
 
 /* Without one number at the end, or one mark of the compiler's: "fusion.17", "loop_add_fusion_3", "fusion.clone",
- * "dot.remat2".  The same where there is none. */
+ * "dot.remat2".  The same if there is none. */
 static size_t without_one(const char *text, size_t length)
 {
     static const char *const marks[] = { ".clone", ".remat" };
@@ -133,7 +133,7 @@ size_t tm_op_family_name(const char *text, size_t length)
     return left;
 }
 
-/* "layer_17", "[17]", "blocks.17.attn": the number of a layer stands behind one of these and ends a word. */
+/* "layer_17", "[17]", "blocks.17.attn": the number of a layer follows one of these and ends a word. */
 static bool is_layer_number(const char *text, size_t begin, size_t end, size_t length)
 {
     if (begin == 0 || !strchr("_.[", text[begin - 1]))
@@ -163,7 +163,7 @@ size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most)
     return used;
 }
 
-/* Names that compilers give to whatever they fuse: without a path they tell nothing of what it is. */
+/* Names that compilers give to whatever they fuse: without a path they say nothing of what it is. */
 static bool is_bare(const char *name, size_t length)
 {
     static const char *const bare[] = {
@@ -177,10 +177,10 @@ static bool is_bare(const char *name, size_t length)
     return false;
 }
 
-/* What a text is in an operation. */
+/* What a string is in an operation. */
 enum part { NAME_ALONE /* it has no path */, NAME, PATH };
 
-/* A text as the family has it.  One so long that it is cut stays as it is, whole.
+/* A string as the family has it.  One so long that it is cut stays as it is, whole.
  * out: to[TEXT_MOST], *length; *is_whole  the text itself is meant */
 static void text_of(struct ops *o, tm_strid id, enum part part, char *to, size_t *length, bool *is_whole)
 {
@@ -493,7 +493,7 @@ static const char no_costs[] = "no operation has a known cost";
 /* Of less of the computing time there is no rate: what is known would pass for the whole. */
 enum { COSTS_KNOWN_LEAST_PCT = 80 };
 
-/* Whether a rate of a whole device may be told, and else why not. */
+/* Whether a rate of a whole device may be reported, and else why not. */
 struct known_rates {
     bool flops, bytes;
     char no_flops[WHY_BYTES], no_bytes[WHY_BYTES];

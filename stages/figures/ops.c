@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations, the stage: groups the call sites of devices by the operation of the program that they are of.  On the
- * lines of TPUs and CPUs operations lie in each other (a loop holds its body) and count by self time.  Memory: what ran
+ * lines of TPUs and CPUs operations are in each other (a loop holds its body) and count by self time.  Memory: what ran
  * last on each stream, and groups, which spill. */
 #include "stages/figures/ops.h"
 
@@ -18,9 +18,9 @@
 #include "stages/figures/feed.h"
 #include "stages/resolve/classes.h"
 
-/* A call site: what its texts tell. */
+/* A call site: what its strings tell. */
 struct op_facts {
-    struct op_row row;     /* but for what is summed */
+    struct op_row row;     /* except for what is summed */
     uint64_t flops, bytes; /* of one execution */
     bool has_flops, has_bytes, is_tensor_core;
     bool has_stats, has_hlo; /* where costs are from */
@@ -35,7 +35,7 @@ struct op_site {
 /* The operation that ran last on a stream. */
 struct op_stream {
     struct tm_key key;
-    tm_strid first;        /* what its execution began with */
+    tm_strid first;        /* what its execution started with */
     tm_strid first_kernel; /* the same without fills; 0 = there was none yet */
     uint32_t step;
 };
@@ -125,7 +125,7 @@ static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
  * it computes.  The profile's own word goes before the program's HLO, and that before what the names of kernels hint
  * at. */
 
-enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
 /* What the key of an operation is made of; no gaps in it. */
 struct key_text {
@@ -243,7 +243,7 @@ static void ask_line(struct ops *o, struct op_row *row)
 
 /* --- costs --- */
 
-/* What has costs of its own: not what other operations lie in, nor the start of one that is counted where it is
+/* What has costs of its own: not what other operations are in, nor the start of one that is counted where it is
  * waited for. */
 static bool has_cost(const struct op_row *row, const struct tm_config *config)
 {
@@ -260,7 +260,7 @@ static void take_stats(const struct tm_config *config, struct op_facts *facts)
     facts->has_stats = facts->has_flops || facts->has_bytes;
 }
 
-/* in: is_own  it has a cost of its own */
+/* in: is_own  it has its own cost */
 static void take_hlo(const struct tm_hlo_op *op, bool is_own, struct op_facts *facts)
 {
     struct op_row *row = &facts->row;
@@ -388,7 +388,7 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
 
 /* --- executions on a GPU --- */
 
-/* Whether what the execution began with comes again.  Fills prepare for a kernel, and often come several times. */
+/* Whether what the execution started with comes again.  Fills prepare for a kernel, and often come several times. */
 static bool comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record)
 {
     if (record->class != TM_CLASS_MEMSET)
@@ -415,7 +415,7 @@ static inline const struct op_site *find_site(struct ops *o, const struct tm_eve
     return site;
 }
 
-/* The stream of a track, valid until the next one is asked for: mostly it is the same again. */
+/* The stream of a track, valid until the next one is requested: mostly it is the same again. */
 static inline struct op_stream *stream_of(struct ops *o, uint32_t track)
 {
     if (o->near && o->near_track == track)
@@ -427,8 +427,8 @@ static inline struct op_stream *stream_of(struct ops *o, uint32_t track)
     return o->near;
 }
 
-/* An execution may be several kernels.  One begins where another operation ran on the stream before, or another step has
- * begun, or what the execution began with comes again. */
+/* An execution may be several kernels.  One starts where another operation ran on the stream before, or another step
+ * has started, or what the execution started with comes again. */
 static inline void follow_execution(struct ops *o, const struct tm_event *event)
 {
     const struct op_site *const site = find_site(o, event);
@@ -451,7 +451,7 @@ static inline void follow_execution(struct ops *o, const struct tm_event *event)
 static bool is_op(const struct tm_event *event)
 {
     switch ((enum tm_class)event->record.class) {
-    case TM_CLASS_TPU_OP: /* also one that waits for the host, which is no activity */
+    case TM_CLASS_TPU_OP: /* also one that waits for the host, which is not an activity */
         return true;
     case TM_CLASS_KERNEL:
     case TM_CLASS_COLLECTIVE:
@@ -465,7 +465,7 @@ static bool is_op(const struct tm_event *event)
     }
 }
 
-/* The union of a device's activities, which come in the order of their begins. */
+/* The union of a device's activities, which come in the order of their starts. */
 static void take_busy(struct op_lane *lane, int64_t start_ps, int64_t dur_ps)
 {
     const int64_t end_ps = tm_sum_times(start_ps, dur_ps);

@@ -13,7 +13,7 @@
  * source: docs/metrics.md, "Operations" and "Roofline" */
 extern const struct tm_stage_type tm_ops_stage;
 
-/* What operations cost, of those where it is told.  Sums of all executions. */
+/* What operations cost, of those where it is reported.  Sums of all executions. */
 struct op_cost {
     struct tm_wide flops, bytes;
     int64_t flops_ps, bytes_ps; /* self time of those whose operations, whose bytes are known */
@@ -93,7 +93,7 @@ struct ops {
     struct tm_groups *groups; /* struct op_row */
     struct tm_rows *devices;  /* struct op_device */
     struct tm_rows *streams;  /* struct op_stream, of the present host by track */
-    struct op_stream *near;   /* the last one that was asked for; NULL = none */
+    struct op_stream *near;   /* the last one that was requested; NULL = none */
     uint32_t near_track;
     struct tm_feed *feed;
     struct tm_site_rows sites; /* struct op_site, of kernels whose operation may be several of them */
@@ -136,7 +136,7 @@ void tm_op_merge(struct op_row *into, const struct op_row *from);
 
 /* Families: operations that are numbered only because they come several times. */
 
-/* How long a name is without the numbers behind it. */
+/* How long a name is without the numbers after it. */
 size_t tm_op_family_name(const char *text, size_t length);
 /* A path with '*' for the numbers of layers.  out: to[most]; returns its length */
 size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most);

@@ -13,11 +13,11 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-/* Longer stretches between two programs are told by their cause, as idle gaps. */
+/* Longer stretches between two programs are identified by their cause, as idle gaps. */
 #define PROGRAMS_PAUSE_PS INT64_C(100000000)
 
 enum {
-    BEGUN_BYTES = 128 << 10, /* of begins that lie in memory: they are read in their order */
+    BEGUN_BYTES = 128 << 10, /* of starts that are in memory: they are read in their order */
     PROGRAMS_NAMES = 8,      /* different names of the calls that execute a program: three are known */
     PROGRAMS_PAUSES = 10,
 };
@@ -25,7 +25,7 @@ enum {
 /* Shorter operations are small, as in fusion.small. */
 #define PROGRAMS_SMALL_PS INT64_C(100000000)
 
-/* The calls of one name.  An execution is several calls, one inside the other, each of a name of its own. */
+/* The calls of one name.  An execution is several calls, one inside the other, each of its own name. */
 struct program_call {
     uint64_t hash; /* of the name */
     uint64_t count;
@@ -56,11 +56,11 @@ struct program_lane {
     int64_t end_ps; /* of what ran last */
     struct dispatch dispatch;
     tm_strid module, first; /* the program that ran last and its first op; module 0 = none */
-    uint64_t begun;         /* executions that had begun when it did: begun_by */
+    uint64_t begun;         /* executions that had started when it did: begun_by */
     uint64_t host_begun;    /* of those, the host's, up to the latest op */
     uint64_t own_begun;     /* TPU: of those, the device's own */
     uint32_t step;          /* TM_NONE = nothing has run */
-    int64_t program_end_ps; /* TPU: of the execution that began last */
+    int64_t program_end_ps; /* TPU: of the execution that started last */
     bool is_uncounted;      /* which has no op in the chosen steps yet */
 };
 
@@ -79,8 +79,8 @@ struct programs {
     struct program_lane *lanes; /* of the present host, by device */
     uint32_t lane_count;
     struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its chosen steps */
-    uint64_t mark;                             /* the step marker that the next call may lie in */
-    struct tm_rows *begun;                     /* int64_t: begins of the present host's executions, in steps or not */
+    uint64_t mark;                             /* the step marker that the next call may be in */
+    struct tm_rows *begun;                     /* int64_t: starts of the present host's executions, in steps or not */
     bool has_begun;                            /* some execution of the present host or of a device of it */
     uint64_t host_count;                       /* executions on TPUs of the present host */
     struct dispatch_sums host_dispatches;      /* of the present host */
@@ -298,7 +298,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- executions --- */
 
-/* Whether a moment of the host lies in a chosen step; moments come in their order, as the markers do. */
+/* Whether a moment of the host is in a chosen step; moments come in their order, as the markers do. */
 static bool is_in_mark(struct programs *p, int64_t at_ps)
 {
     const struct tm_steps *steps = &p->trace->steps;
@@ -430,7 +430,8 @@ static inline void take_dispatched(struct programs *p, struct program_lane *lane
 
 /* --- operations --- */
 
-/* How many executions began by the time of a device's op: the host's, whose place in time may be ahead, and its own. */
+/* How many executions started by the time of a device's op: the host's, whose place in time may be ahead, and its
+ * own. */
 static uint64_t begun_by(struct programs *p, struct program_lane *lane, int64_t at_ps)
 {
     while (lane->host_begun < tm_rows_count(p->begun) &&
@@ -439,7 +440,7 @@ static uint64_t begun_by(struct programs *p, struct program_lane *lane, int64_t 
     return lane->host_begun + lane->own_begun;
 }
 
-/* Whether an op is of another execution than the one before it: its program is another one, or begins again with
+/* Whether an op is of another execution than the one before it: its program is another one, or starts again with
  * its first op, which an execution since then has to allow: loops come back to it too. */
 static bool is_of_next(struct programs *p, struct program_lane *lane, const struct tm_event *event)
 {
@@ -539,7 +540,7 @@ static tm_status end_host(struct tm_stage *s)
         devices += p->trace->devices[i].activities != 0;
         close_dispatch(p, &p->lanes[i].dispatch);
     }
-    /* Without the calls that execute them two executions of one program are not told apart. */
+    /* Without the calls that execute them two executions of one program are not distinguished. */
     if (p->host_dispatches.count && (p->has_begun || !p->has_modules)) {
         p->host_dispatches.step_devices = (steps->chosen_end - steps->chosen_begin) * devices;
         p->host_dispatches.execute_ps = execute_ps;

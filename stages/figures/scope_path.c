@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads framework paths.  JAX writes a transformed function as "transform(name)", nested as often as it was
- * transformed, and adds parts of its own for control flow; TensorFlow puts gradients under gradient_tape.  Puts the rows
- * of a tree of scopes into order. */
+ * transformed, and adds parts of its own for control flow; TensorFlow puts gradients under gradient_tape.  Puts the
+ * rows of a tree of scopes into order. */
 #include "stages/figures/scopes.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool is_one_of(const char *at, size_t length, const char *const *words)
 
 /* --- one part --- */
 
-/* The length of the part that begins here: up to a '/' outside of all brackets. */
+/* The length of the part that starts here: up to a '/' outside of all brackets. */
 static size_t part_length(struct reading *r, const char *at, size_t length)
 {
     size_t nesting = 0;
@@ -292,7 +292,7 @@ static uint32_t find(const struct tree *t, struct tm_key key)
     return found ? *found : TM_NONE;
 }
 
-/* Hang each row under its parent; *first_root begins the chain of the roots. */
+/* Hang each row under its parent; *first_root starts the chain of the roots. */
 static void link_rows(struct tree *t, tm_tree_is_root *is_root, uint32_t *first_root)
 {
     uint32_t last_root = TM_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes, the stage: folds device activities by framework path.  Which scopes a path tells is worked out in the
+/* Scopes, the stage: folds device activities by framework path.  Which scopes a path tells is computed in the
  * report, once per different path.  What counts is what the table of kernels counts, and copies that have a path.
  * Memory: groups, which spill. */
 #include "stages/figures/figure_stages.h"
@@ -71,7 +71,7 @@ struct scope_sums {
 
 /* Layers: scopes that are numbered, with their passes side by side.  Those of one family have the same scopes around
  * them and names that differ only in the number; families of one are none.  Of families inside the layers of another
- * one only that is told.  Memory: groups that spill, and the families that take most time. */
+ * one only that is reported.  Memory: groups that spill, and the families that take most time. */
 
 enum { FAMILIES_MOST = 64 };
 
@@ -205,7 +205,7 @@ static uint32_t place_of(struct tm_top_rows *families, struct tm_key key)
     return FAMILIES_MOST;
 }
 
-/* What is around a family takes as much time and stands before it. */
+/* What is around a family takes as much time and is before it. */
 static void decide_told(struct layer_report *r)
 {
     for (uint32_t i = 0; i < tm_top_rows_count(r->families); i++) {
@@ -426,7 +426,7 @@ static tm_strid path_of(struct scopes *c, const struct tm_config *config)
     return op ? op->path : 0;
 }
 
-/* As in kernels.c: a TPU op that waits for the host is no activity, but an op of its line. */
+/* As in kernels.c: a TPU op that waits for the host is not an activity, but an op of its line. */
 static bool counts(const struct scopes *c, const struct tm_event *event, bool has_path)
 {
     switch (event->record.class) {
@@ -533,7 +533,7 @@ struct scope_report {
     struct scope_sums sums;
     uint64_t distinct;
     int64_t listed_ps;
-    size_t room; /* for long texts */
+    size_t room; /* for long strings */
 };
 
 /* --- from paths to nodes --- */

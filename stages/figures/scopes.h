@@ -11,13 +11,13 @@
 #include "stages/figures/figure_rows.h"
 
 /* The scopes in a framework path: "jit(step)/transpose(jvp(layer_0))/mlp/dot_general" is the op dot_general in
- * step / layer_0 / mlp, of the backward pass.  Functions that were transformed keep their name; what only tells how
- * a program was put together (control flow, checkpoints, custom derivatives) is no scope.
+ * step / layer_0 / mlp, of the backward pass.  Functions that were transformed keep their name; what only says how
+ * a program was put together (control flow, checkpoints, custom derivatives) is not a scope.
  * source: op_name as JAX 0.4 to 0.10 and TensorFlow 2 write it; docs/metrics.md, "Scopes" */
 
 enum {
     TM_SCOPE_DEPTH_MOST = 32,  /* scopes of a path; what is deeper belongs to the last one */
-    TM_SCOPE_PATH_MOST = 8192, /* bytes of a path that are looked at */
+    TM_SCOPE_PATH_MOST = 8192, /* bytes of a path that are examined */
 };
 
 enum tm_scope_pass { TM_PASS_FORWARD, TM_PASS_BACKWARD, TM_PASS_OTHER, TM_PASS_COUNT };
@@ -36,7 +36,7 @@ struct tm_scope_path {
     bool is_cut;        /* it was deeper, or longer than TM_SCOPE_PATH_MOST */
 };
 
-/* in: text  any bytes; what is past TM_SCOPE_PATH_MOST is not looked at.  Never fails; linear in the length */
+/* in: text  any bytes; what is past TM_SCOPE_PATH_MOST is not examined.  Never fails; linear in the length */
 void tm_scope_path_read(const char *text, size_t length, struct tm_scope_path *path);
 
 /* The key of the node at the first `depth` parts, in one pass: a hash of the names on the way to it.
@@ -57,8 +57,8 @@ struct tm_tree_node {
     struct tm_key key, outer; /* outer: the key of the node around it; of a root the key of none */
 };
 
-/* The order in which a tree is told: a node, then its children.  Nodes of one parent stay in the order that they have.
- * A node whose parent is not there is left out, and what is in it.
+/* The order in which a tree is reported: a node, then its children.  Nodes of one parent stay in the order that they
+ * have. A node whose parent is not there is left out, and what is in it.
  * in:     rows   count rows of row_bytes, each of them beginning with struct tm_tree_node, all keys different
  *         is_root
  * out:    order  room for `count`: numbers of rows
@@ -70,9 +70,9 @@ tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void 
                         tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed);
 
 /* What the program annotated on its host threads (jax.profiler.TraceAnnotation, torch.profiler.record_function), as a
- * tree by the names that lie around it, all threads together: host time, and the time of the device activities whose
- * launch began inside, on the same thread.  Of the analyzed steps: annotations count with the part of them that lies
- * between the first chosen step marker's begin and the last one's end, activities where their step is chosen.
+ * tree by the names that are around it, all threads together: host time, and the time of the device activities whose
+ * launch started inside, on the same thread.  Of the analyzed steps: annotations count with the part of them that is
+ * between the first chosen step marker's start and the last one's end, activities where their step is chosen.
  * Memory: annotations are kept until the host ends, the tree is grouped; both spill.
  * errors of all that follows: of the tables; the status is that of the run */
 struct annotations;
@@ -98,22 +98,22 @@ struct launches {
     int64_t device_ps;
     uint64_t activities;
     uint32_t track;
-    uint32_t span; /* number of the last one that had begun; 0 = none */
+    uint32_t span; /* number of the last one that had started; 0 = none */
 };
 
 struct annotations {
     struct tm_run *run;
     const struct tm_trace *trace; /* of the present host */
     struct tm_names *names;
-    struct tm_rows *spans;   /* struct annotation_span, of the present host in the order of their begins */
+    struct tm_rows *spans;   /* struct annotation_span, of the present host in the order of their starts */
     struct tm_rows *threads; /* of it: struct annotation_thread, by track */
-    struct tm_sorter *leads; /* of it: what is open as the analyzed steps begin; NULL = they have begun */
+    struct tm_sorter *leads; /* of it: what is open as the analyzed steps start; NULL = they have started */
     struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */
     int64_t start_ps, end_ps;                      /* what counts of the present host */
     uint64_t launched;                             /* activities of which the launch is known */
-    uint64_t inside;                               /* those whose launch lies in an annotation */
+    uint64_t inside;                               /* those whose launch is in an annotation */
     int64_t host_self_ps, inside_ps;
     bool has_host_events;
 };

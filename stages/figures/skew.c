@@ -12,7 +12,7 @@
 
 /* One of the collectives with the latest arrivals. */
 struct late_row {
-    int64_t skew_ps, start_ps, first_begin_ps; /* begins of the last and the first device, in their hosts' times */
+    int64_t skew_ps, start_ps, first_begin_ps; /* starts of the last and the first device, in their hosts' times */
     uint64_t block, ordinal;
     uint32_t subgroup, last, first;
 };
@@ -125,7 +125,7 @@ static int64_t shared(const struct adding *a, const struct joined *row, int64_t 
     return time_ps + a->sums->offsets_ps[host_of(a, row)];
 }
 
-/* Is it a collective in which all have to be at once, and are they?  The others tell nothing: the
+/* Is it a collective in which all have to be at once, and are they?  The others say nothing: the
  * root of a broadcast may leave early, and of an asynchronous one only the start is known. out:
  * fits  there are not more devices than its group has: nobody knows which ones belong together else
  */

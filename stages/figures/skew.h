@@ -23,7 +23,7 @@ enum tm_collective_kind {
 
 extern const char *const tm_collective_kind_name[TM_COLLECTIVE_KIND_COUNT]; /* "all-reduce", ... */
 
-/* What a text tells: the operation of a message ("_allgather_base"), an HLO op or opcode ("all-reduce-start.1"), a
+/* What a string tells: the operation of a message ("_allgather_base"), an HLO op or opcode ("all-reduce-start.1"), a
  * kernel's name ("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL"); any case, with or without '_' and '-' between the
  * words.  TM_OTHER_COLLECTIVE = nothing. */
 enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length);
@@ -46,7 +46,7 @@ struct tm_collective_facts {
 /* in:     event  a collective of a device, or a stretch in which one is in flight */
 struct tm_collective_facts tm_collective_facts(const struct tm_trace *trace, const struct tm_event *event);
 
-/* Whether each group of ranks in a text lies in one node: "[0, 1, 2, 3]", "{{0,1},{2,3}}".  Ranks
+/* Whether each group of ranks in a string is in one node: "[0, 1, 2, 3]", "{{0,1},{2,3}}".  Ranks
  * are numbered node by node, as launchers do. */
 enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices);
 
@@ -92,7 +92,7 @@ struct skew {
     struct tm_sorter *arrivals;      /* struct arrival */
     struct tm_groups *communicators; /* struct communicator */
     struct skew_front *front;
-    uint64_t unmatchable; /* collectives of which nothing tells who took part */
+    uint64_t unmatchable; /* collectives of which nothing says who took part */
 };
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What collectives are about, and which ones of several devices are one.  Keeps the start of every collective, with the
- * communicator that it belongs to.  Those of steps that are not chosen have to be known too: they may run in the window,
- * and a device may wait for them.  What belongs together is found out at the end, when all hosts are read.  Memory: a
- * table of fixed size remembers what names and configurations tell; arrivals and communicators spill; fixed per device
- * and host. */
+ * communicator that it belongs to.  Those of steps that are not chosen have to be known too: they may run in the
+ * window, and a device may wait for them.  What belongs together is found out at the end, when all hosts are read.
+ * Memory: a table of fixed size remembers what names and configurations tell; arrivals and communicators spill; fixed
+ * per device and host. */
 #include "stages/figures/skew.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Does the text begin with the word, if '_' and '-' inside of it are left out? */
+/* Does the text start with the word, if '_' and '-' inside of it are left out? */
 static bool begins(const char *text, size_t length, const char *word)
 {
     size_t n = 0;
@@ -77,9 +77,9 @@ enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length)
     return TM_OTHER_COLLECTIVE;
 }
 
-enum { TEXT_MOST = 4096 }; /* bytes of a text that are looked at */
+enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
-/* What a text of the names tells; *kind changes only where it tells something. */
+/* What a string of the names tells; *kind changes only where it tells something. */
 static void ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
 {
     size_t length;
@@ -91,7 +91,7 @@ static void ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *ki
     *kind = tm_collective_kind_in(text, length);
 }
 
-/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands tell nothing of it. */
+/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands say nothing of it. */
 static void ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
 {
     const char *text, *opcode, *calls;
@@ -250,7 +250,7 @@ struct arrival {
     uint8_t is_chosen;
 };
 
-/* Collectives that are told apart by their order only: those of the same key on several devices belong together, the
+/* Collectives that are distinguished by their order only: those of the same key on several devices belong together, the
  * first to the first, and so on. */
 struct communicator {
     struct tm_key key;
@@ -307,7 +307,7 @@ void tm_skew_open(struct skew *k, struct tm_run *run)
                                      collectives_memory(run, SKEW_COMMUNICATORS), merge_communicators);
 }
 
-/* --- a host begins --- */
+/* --- a host starts --- */
 
 /* as many as there are members */
 static void grow_presences(struct skew *k)
@@ -338,7 +338,7 @@ static void add_clock(struct skew *k, struct host_clock clock)
     k->clocks[k->clock_count++] = clock;
 }
 
-/* An XSpace tells when it began; the files of a PyTorch job keep their clock; JAX's JSON counts from a begin that it
+/* An XSpace says when it started; the files of a PyTorch job keep their clock; JAX's JSON counts from a start that it
  * does not tell. */
 static struct host_clock clock_of(const struct tm_trace *trace)
 {
@@ -456,7 +456,7 @@ static void keep_arrival(struct skew *k, const struct tm_event *event, struct ar
     tm_sorter_push(k->arrivals, arrival);
 }
 
-/* Which events: those of CPUs are threads of one process, of which nothing tells who takes part. */
+/* Which events: those of CPUs are threads of one process, of which nothing says who takes part. */
 void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
 {
     const struct tm_record *r = &event->record;
@@ -540,7 +540,7 @@ static bool put_groups(const char *text, uint32_t *groups, uint32_t count, uint3
     return depth == 0;
 }
 
-/* A text of one group is about all devices, whatever their numbers: those that are here are in it. */
+/* A string of one group is about all devices, whatever their numbers: those that are here are in it. */
 static bool is_one_group(const char *text)
 {
     uint32_t opened = 0;
@@ -564,8 +564,8 @@ void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count)
 }
 
 /* Which collectives of several devices are one.  Arrivals are read twice in the order of
- * communicator, place, device and start; a place is a recorded sequence number, or a step where
- * there is none.  First the devices that ran a communicator's collectives equally often in a place
+ * communicator, place, device and start; a place is a recorded sequence number, or a step if there is
+ * none.  First the devices that ran a communicator's collectives equally often in a place
  * are found: of several such sets the largest one.  Then these devices' arrivals get their
  * ordinals, and are sorted by them.  What stays alone is unmatched: where the numbers differ nobody
  * can say which one is missing. Memory: fixed per device; runs of arrivals, blocks and joined

@@ -32,8 +32,8 @@ static const char *const source_name[] = {
     [TM_STEPS_MODULE] = "module", [TM_STEPS_SESSION] = "session",
 };
 
-/* How many of the first and of the slowest steps are listed: 1,000 of each, fewer where --rows asks for shorter tables than
- * the default. */
+/* How many of the first and of the slowest steps are listed: 1,000 of each, fewer where --rows requests shorter tables
+ * than the default. */
 static uint64_t listed_steps(const struct device_time *d)
 {
     return d->settings->table_rows < TM_ROWS_USUAL ? d->settings->table_rows : LISTED_STEPS;
@@ -68,7 +68,7 @@ static void add_busy(struct tm_value *array, const struct device_step *step)
     tm_add_int(array, NULL, step->busy_ps);
 }
 
-/* Where the rows of a lane begin: every lane of a host has as many as the host has steps, up to the limit. */
+/* Where the rows of a lane start: every lane of a host has as many as the host has steps, up to the limit. */
 static uint64_t first_row(const struct device_time *d, const struct lane *lane, uint64_t *count)
 {
     const uint64_t rows = tm_rows_count(d->device_steps);
@@ -156,10 +156,10 @@ static bool has_length(const struct device_time *d, const struct step_line *line
 
 /* --- the steps of the run --- */
 
-/* What the times of the hosts are in those of the one whose profile began first, where their clocks agree: the devices of
- * all hosts then end a step together. */
+/* What the times of the hosts are in those of the one whose profile started first, where their clocks agree: the
+ * devices of all hosts then end a step together. */
 struct shared_clock {
-    const struct tm_value *offsets_ps; /* by host; NULL = each host has a clock of its own */
+    const struct tm_value *offsets_ps; /* by host; NULL = each host has its own clock */
     const char *why;                   /* it has */
 };
 
@@ -194,9 +194,9 @@ static struct shared_clock find_clock(const struct device_time *d, const struct 
     return (struct shared_clock){ .offsets_ps = tm_get(clock, "offsets_ps") };
 }
 
-/* The groups of devices and the hosts of one program run a step together: all lines of one step number are one step.  Its
- * time is from the latest end of the step before to its own on all of them where they share a clock, else the mean over
- * those that have one.
+/* The groups of devices and the hosts of one program run a step together: all lines of one step number are one step.
+ * Its time is from the latest end of the step before to its own on all of them where they share a clock, else the mean
+ * over those that have one.
  * source: docs/metrics.md, "Steps" */
 struct run_steps {
     struct shared_clock clock;
@@ -269,7 +269,7 @@ static void sort_lines(struct device_time *d, const struct shared_clock *clock, 
 struct gathered {
     bool has_line, has_activity, chosen, warmup, incomplete;
     int64_t number;
-    int64_t start_ps, end_ps; /* the earliest begin and the latest end of its periods */
+    int64_t start_ps, end_ps; /* the earliest start and the latest end of its periods */
     __int128 total_ps;
     int64_t lengths;
 };

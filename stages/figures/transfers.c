@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transfers, the stage: sums by direction, size and device; a sweep per device tells which copies
+/* Transfers, the stage: sums by direction, size and device; a sweep per device says which copies
  * nothing hides. Memory: fixed per device of the present host; sizes by step spill. */
 #include "stages/figures/figure_stages.h"
 
@@ -103,7 +103,7 @@ struct transfers {
     struct copy_size sizes[SIZE_ROWS];
     struct copy_sum pageable;
     struct copy_sum tpu_host[2];   /* to the device, from it */
-    uint64_t copies_of_known_kind; /* the profile tells whether they are pageable */
+    uint64_t copies_of_known_kind; /* the profile says whether they are pageable */
     uint64_t ping_pongs;
     uint64_t chosen_steps;
     bool has_accelerator, has_cpu;
@@ -578,7 +578,7 @@ static tm_status open_stage(struct tm_stage *s)
     return t->ids && t->pairs && t->repeats && t->largest ? TM_OK : run->error.status;
 }
 
-/* --- a host begins --- */
+/* --- a host starts --- */
 
 static void give_lanes(struct transfers *t)
 {
@@ -876,7 +876,7 @@ TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *eve
 }
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
- * those count that begin while the chosen steps run. */
+ * those count that start while the chosen steps run. */
 TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;

@@ -7,7 +7,7 @@
 #include "stages/input/bytes/input_file.h"
 
 /* A Chrome trace in JSON as a source of records: JAX's *.trace.json.gz and perfetto_trace.json.gz, PyTorch's
- * profiles, and any other.  The file is read once; its records then lie in a store by track. */
+ * profiles, and any other.  The file is read once; its records then are in a store by track. */
 
 /* Read a Chrome trace and fill the trace's dictionary, as tm_xspace_scan does; also trace->note, which says what a
  * copy of a profile lacks.
@@ -56,7 +56,7 @@ enum { TM_FRAMES_MOST = 8 };
 struct tm_memory_sample {
     uint64_t count, bytes;
     bool is_unsized;       /* its size is unknown: bytes is 0 */
-    tm_strid kind, device; /* texts of the labels, "buffer" and "executable"; 0 = no such label */
+    tm_strid kind, device; /* strings of the labels, "buffer" and "executable"; 0 = no such label */
     /* The site is the innermost frame of the user's own code; without any that of a library; else the innermost. */
     struct tm_frame frames[TM_FRAMES_MOST]; /* from the inside: what the site called, the site, its callers */
     uint32_t frame_count, site;             /* site: its place in frames */
@@ -72,7 +72,7 @@ struct tm_pprof_damage {
 
 /* Read a profile and give its samples, in the order of the file.
  * in:     input  held (tm_input_hold)
- *         names  where texts go
+ *         names  where strings go
  * errors: TM_ERR_INPUT  it counts no bytes, or what its values are is lost; TM_ERR_OUTPUT, TM_ERR_LIMIT;
  *         what `take` returns */
 tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct tm_names *names,

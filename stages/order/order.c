@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The merge: a place per track in order, and one for everything that had to be sorted; a tree of losers of what their
  * next records are compared by, so that the records themselves stay where they are.  Records are read in batches, and
- * those of one place that start before the next record of all others go out in a run; a run takes two walks up the tree.
+ * those of one place that start before the next record of all others go out in a run; a run takes two walks up the
+ * tree.
  *
  * By device there is a tree for the host's tracks and one for those of each device, and they take turns: some thousand
  * records of the host, then those of one device after the other that start before the host's next one.  So trees are
@@ -94,7 +95,8 @@ static void sort_record(struct order *o, const struct tm_raw_record *raw)
         tm_sorter_push(o->rest, &row);
 }
 
-/* What a record says of itself: read only now, since each source has room for one.  Those with a signature say nothing. */
+/* What a record says of itself: read only now, since each source has room for one.  Those with a signature say
+ * nothing. */
 static tm_status fetch_own(struct order *o, struct tm_cursor *cursor, struct tm_raw_record *raw)
 {
     if (raw->signature)
@@ -217,7 +219,7 @@ static inline size_t head_of(const struct node *node)
     return node->rest & ((1 << NODE_HEAD_BITS) - 1);
 }
 
-/* As compare_records.  Hardly any two begin at one time. */
+/* As compare_records.  Hardly any two start at one time. */
 static inline bool is_before(const struct node *a, const struct node *b)
 {
     if (__builtin_expect(a->start_ps == b->start_ps, 0))
@@ -242,7 +244,8 @@ static inline uint32_t play(struct group *g, uint32_t number)
     return number;
 }
 
-/* Before when the earliest node stays the earliest, whatever comes in its place: the first start of those that lost to it. */
+/* Before when the earliest node stays the earliest, whatever comes in its place: the first start of those that lost
+ * to it. */
 static inline int64_t stays_until(const struct group *g)
 {
     int64_t until_ps = INT64_MAX;

@@ -9,9 +9,9 @@
 #include "pipeline/trace.h"
 #include "stages/output/file/out_file.h"
 
-/* A format that traces are written in.  What is written comes in the order of time and is checked already: spans of a
- * row nest, 512 deep at most; every row's process comes before it, and every row before what lies on it, in each file.
- * Times are picoseconds on the output's clock and never negative; a format that counts in nanoseconds rounds begins
+/* A format that traces are written in.  What is written comes in time order and is checked already: spans of a
+ * row nest, 512 deep at most; every row's process comes before it, and every row before what is on it, in each file.
+ * Times are picoseconds on the output's clock and never negative; a format that counts in nanoseconds rounds starts
  * and ends alike (tm_out_ns), never lengths, so that what nests still nests. */
 
 static inline int64_t tm_out_ns(int64_t ps)
@@ -36,7 +36,7 @@ struct tm_out_row {
     uint64_t parent;  /* uuid; 0 of processes */
     uint8_t sort;     /* enum tm_out_sort */
     uint32_t lane;    /* of lanes: their number, from 1; else 0 */
-    int32_t pid, tid; /* unique in the output; of lanes a tid of their own; 0 < pid, and tid of all but processes
+    int32_t pid, tid; /* unique in the output; of lanes their own tid; 0 < pid, and tid of all but processes
                              and counters */
     tm_strid name;
     tm_strid process; /* name of its process */
@@ -51,7 +51,7 @@ static inline int32_t tm_out_rank(const struct tm_out_row *row)
 }
 
 enum tm_out_mark {
-    TM_OUT_CUT_BEGIN = 1 << 0, /* it began before: in the part before, or outside the filter */
+    TM_OUT_CUT_BEGIN = 1 << 0, /* it started before: in the part before, or outside the filter */
     TM_OUT_CUT_END = 1 << 1,   /* it goes on: in the next part, or outside the filter */
     TM_OUT_CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END,
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
@@ -68,8 +68,8 @@ struct tm_out_event {
     tm_strid category;                    /* 0 = none */
     struct tm_arguments own, common;      /* both are written, own first; may be empty */
     uint64_t correlation;                 /* for the holes of the template */
-    uint64_t flow;                        /* spans of one number are joined by arrows in the order of time; 0 = none */
-    const struct tm_event *of;            /* what it was made from: in begin and instant; NULL of what was computed */
+    uint64_t flow;                        /* spans of one number are joined by arrows in time order; 0 = none */
+    const struct tm_event *of;            /* what it was made from: in start and instant; NULL of what was computed */
     const struct tm_trace *trace;         /* of `of`, and of the template */
     uint32_t template; /* 0 = none; else a template of the trace, and own is what goes into its holes */
     uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
@@ -93,7 +93,7 @@ struct tm_out_flow {
     uint64_t id;
     tm_strid name, category;
     uint8_t kind;     /* TM_FLOW_BEGIN, _STEP, _END */
-    bool is_enclosed; /* to the span around it; false: to the next one that begins on the row */
+    bool is_enclosed; /* to the span around it; false: to the next one that starts on the row */
 };
 
 /* The phase of Chrome's format that means the same. */
@@ -112,7 +112,7 @@ struct tm_out_counter {
     int64_t start_ps;             /* its time on the clock of that trace */
 };
 
-/* What the file says of itself: texts without their quotes. */
+/* What the file says of itself: strings without their quotes. */
 struct tm_out_fact {
     const char *key, *value;
 };
@@ -128,14 +128,14 @@ struct tm_writer_options {
 
 struct tm_trace_writer;
 
-/* Calls come in this order: (begin_file (row span... )* end_file)* free.  Failures are remembered in run->error; what is
- * called after one writes nothing more: check tm_failed. */
+/* Calls come in this order: (begin_file (row span... )* end_file)* free.  Failures are remembered in run->error; what
+ * is called after one writes nothing more: check tm_failed. */
 struct tm_trace_writer_type {
-    /* Spans: begin, where there is one, is called when a span begins, end when it ends.
-     * writes_ends: begin writes what is known of it, but for marks of a cut: only its end tells them all, and end is
+    /* Spans: begin, if there is one, is called when a span starts, end when it ends.
+     * writes_ends: begin writes what is known of it, except for marks of a cut: only its end tells them all, and end is
      * told row, end_ps, marks and the whole times.
-     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of begins, outer
-     * ones before inner ones; where it can be, when the span ends, and of spans of a row that begin and end together
+     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of starts, outer
+     * ones before inner ones; where it can be, when the span ends, and of spans of a row that start and end together
      * outer ones come first: so do readers take them. */
     bool writes_ends;
     /* The number of a flow is that of one arrow in the file, 1, 2, 3 ...: a flow whose start was forgotten starts again
@@ -191,7 +191,7 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
 }
 
 /* A trace writer that gives all it gets to another one, with pseudonyms for the names: of rows, events, categories,
- * arrows, hosts and devices, and for keys and texts of arguments, however deep.  Everything that is written passes
+ * arrows, hosts and devices, and for keys and strings of arguments, however deep.  Everything that is written passes
  * here, so no format can forget a name.  Numbers stay.  What was computed of a redacted summary (TM_OUT_PUBLIC)
  * passes as it is.  Memory: about 350 KiB, and a copy of the devices of one trace, in the account `tables`; the
  * pseudonyms of names are names too. */

@@ -9,7 +9,7 @@
 #include "pipeline/trace.h"
 
 /* The class table: which planes and lines there are, and the class of an event from the traits of its name, its
- * flags and its line.  The rows stand in the order of METRICS section 1; the first that holds decides. */
+ * flags and its line.  The rows are in the order of METRICS section 1; the first that holds decides. */
 
 enum { DIGITS_MOST = 18 }; /* of an ordinal: fits in int64 */
 
@@ -437,7 +437,7 @@ static bool split(struct tm_text token, struct tm_text *key, struct tm_text *val
     return true;
 }
 
-/* Digits at the text's begin; false without any or past `most`. */
+/* Digits at the text's start; false without any or past `most`. */
 static bool take_number(struct tm_text *text, uint64_t most, uint64_t *number)
 {
     uint64_t value = 0;

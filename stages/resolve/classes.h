@@ -10,7 +10,7 @@
 #include "pipeline/record.h"
 #include "pipeline/trace.h"
 
-/* A view of a text that is not NUL-terminated; borrowed. */
+/* A view of a string that is not NUL-terminated; borrowed. */
 struct tm_text {
     const char *at;
     size_t length;
@@ -67,11 +67,11 @@ uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line);
  * out:    bytes; 0 = the line does not record it, or it is past 2^63 */
 uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t group_size);
 
-/* The table of METRICS.md section 1, in two steps so that a text is looked at once: traits of a name, computed
+/* The table of METRICS.md section 1, in two steps so that a string is examined once: traits of a name, computed
  * when it is put into the names; then the class from traits, line and flags, per event, without any text. */
 
 enum tm_trait {
-    TM_TRAIT_PYTHON = 1 << 0,           /* begins with '$' */
+    TM_TRAIT_PYTHON = 1 << 0,           /* starts with '$' */
     TM_TRAIT_PJIT = 1 << 1,             /* PjitFunction(...) */
     TM_TRAIT_COLLECTIVE_NAME = 1 << 2,  /* nccl, rccl, all_?reduce ... anywhere, any case: for kernel names */
     TM_TRAIT_COLLECTIVE_TOKEN = 1 << 3, /* is an HLO collective: all-reduce, all-gather-start.1 ... */
@@ -106,7 +106,7 @@ enum tm_trait {
 /* Traits of any name.  in: any bytes, length bytes.  Never fails. */
 uint32_t tm_traits_of(const char *text, size_t length);
 
-/* DoEnqueueProgram: the only launch that is no driver call. */
+/* DoEnqueueProgram: the only launch that is not a driver call. */
 static inline bool tm_is_enqueue(uint32_t traits)
 {
     return (traits & (TM_TRAIT_LAUNCH | TM_TRAIT_DRIVER_CALL)) == TM_TRAIT_LAUNCH;
@@ -149,18 +149,18 @@ struct tm_class_question {
     bool device_has_correlation; /* some device activity bears its correlation id */
     bool line_is_user;           /* the line also holds python or step markers */
     bool host_has_device;        /* the host has GPU or TPU activity: cpu_op events are fallbacks, not activities */
-    bool inside_runtime;         /* it lies inside an ExecuteThunks or a compile of its thread, or is named like an
+    bool inside_runtime;         /* it is inside an ExecuteThunks or a compile of its thread, or is named like an
                                 hlo_op of the file: no annotation of the user's */
 };
 
-/* The class of an event; no text is looked at.  Beyond METRICS section 1:
+/* The class of an event; no text is examined.  Beyond METRICS section 1:
  * - A host name that no row knows is an annotation (an instant, without a length) on a line of the user's; on
  *   other lines a framework_op if TensorFlow names ops so, else runtime: work of thread pools.
  * - A cpu_op of a collective is a collective, but on a host with a GPU or TPU it stays a cpu_op: a fallback.
- * - Steps of a TPU are derived: whoever wants them asks the line.  Host executions (module) lie in each other.
+ * - Steps of a TPU are derived: whoever wants them asks the line.  Host executions (module) are in each other.
  * - Driver calls and notes on a GPU stream (cuStreamSynchronize, UM_*) are device_other, not kernels.
  * - A copy to or from the host is a copy even with the hlo_op of a collective.
- * - Where a category is given, it decides, but for what only a name tells: a collective among kernels; on the host
+ * - Where a category is given, it decides, except for what only a name tells: a collective among kernels; on the host
  *   markers, waits, launches, input and garbage collection. */
 enum tm_class tm_classify(const struct tm_class_question *question);
 
@@ -184,11 +184,11 @@ void tm_parse_copy_name(const char *text, size_t length, struct tm_config *confi
 void tm_parse_shape(const char *text, size_t length, uint32_t shape[3]);
 
 /* What a TPU op is, from its HLO text ("%name = shape opcode(...)"), which may be cut, or its hlo_category: part
- * and level.  Copies are d2d, but h2d or d2h where a shape lies in the host's memory (space 5). */
+ * and level.  Copies are d2d, but h2d or d2h where a shape is in the host's memory (space 5). */
 void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, size_t category_length,
                      struct tm_config *config);
 
-/* The opcode in an HLO text: a view into it, of no length where there is none. */
+/* The opcode in an HLO text: a view into it, of no length if there is none. */
 void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, size_t *opcode_length);
 
 /* What the category of an event in PyTorch's profiles says: there it decides, not the name. */
@@ -203,7 +203,7 @@ struct tm_category {
  *               among them) */
 bool tm_category_of(const char *cat, size_t length, struct tm_category *out);
 
-/* The names that the class table knows, as data: a name is looked at by these rows only. */
+/* The names that the class table knows, as data: a name is examined by these rows only. */
 
 struct tm_known_name {
     const char *text;

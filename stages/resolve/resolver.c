@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a record to an event.  No state but the tables of the survey: the same record gives the same event,
- * whenever it is asked for. */
+ * whenever it is requested. */
 #include "stages/resolve/resolver.h"
 
 #include <assert.h>
@@ -17,13 +17,13 @@
 #include "stages/resolve/classes.h"
 
 /* Correlation ids count up while a run goes on, and the lines of a trace are read one after the other: each of them has
- * ids that go up with gaps, which the next ones fill.  So rows lie by key from the start, the block grows at either end,
- * and a look-up is one access.  Keys of executions are hashes: the second one tells that they are sparse. */
+ * ids that go up with gaps, which the next ones fill.  So rows lie by key from the start, the block grows at either
+ * end, and a look-up is one access.  Keys of executions are hashes: the second one says that they are sparse. */
 
 enum {
     ROWS_PER_KEY = 8, /* that the dense form may have at most, and some more: */
     ROWS_SPARE = 16 << 10,
-    ROWS_ALIGNED = 1 << 10, /* the first key is rounded down: those of other lines may begin a little before */
+    ROWS_ALIGNED = 1 << 10, /* the first key is rounded down: those of other lines may start a little before */
     LARGE_BYTES = 2 << 20,
     WIDE_PAGE_BYTES = 16 << 10,
     ROW_BYTES = sizeof(struct tm_short_launch),
@@ -199,7 +199,7 @@ static void shift_up(struct tm_launches *l, size_t rows)
     l->used += rows;
 }
 
-/* How many rows the block has to begin earlier for a key: none if it lies behind the first one.  Of a block that has to
+/* How many rows the block has to start earlier for a key: none if it follows the first one.  Of a block that has to
  * move a fourth more, so that keys that go down do not move it each time. */
 static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
 {
@@ -210,7 +210,7 @@ static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
     return before + l->used / 4;
 }
 
-/* Make room for a key that lies outside the block, or become sparse. */
+/* Make room for a key that is outside the block, or become sparse. */
 static void make_room(struct tm_launches *l, uint64_t key)
 {
     if (l->capacity == 0)
@@ -293,8 +293,8 @@ uint64_t tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_
     return number;
 }
 
-/* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in the order of
- * time, from several lanes in turn, so what was found last on a lane is tried first, and then the places near it. */
+/* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in time
+ * order, from several lanes in turn, so what was found last on a lane is tried first, and then the places near it. */
 
 enum { RECALLS = 16 }; /* a power of two */
 
@@ -396,7 +396,7 @@ uint64_t tm_spans_longest_lane(const struct tm_spans *spans)
     return spans->longest_lane;
 }
 
-/* Whether a span begins at or before (lane, at). */
+/* Whether a span starts at or before (lane, at). */
 static bool is_before(struct tm_spans *spans, uint64_t index, uint64_t lane, int64_t at_ps)
 {
     const struct tm_span *span = tm_rows_at(spans->rows, index);
@@ -404,7 +404,7 @@ static bool is_before(struct tm_spans *spans, uint64_t index, uint64_t lane, int
     return span->lane != lane ? span->lane < lane : span->start_ps <= at_ps;
 }
 
-/* Bounds of the number of spans that begin at or before (lane, at), from where the last look-up ended: the next one
+/* Bounds of the number of spans that start at or before (lane, at), from where the last look-up ended: the next one
  * is mostly near it, and pages far away need not be read. */
 static void narrow(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *low, uint64_t *high)
 {
@@ -534,7 +534,7 @@ bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const s
     return is_known(r, is_id_of_graph(track, raw), raw->record.correlation);
 }
 
-/* Whether an event lies inside an execution or a compilation of its thread: what has no class of its own there is
+/* Whether an event is inside an execution or a compilation of its thread: what has no class of its own there is
  * part of the runtime.  Needs the order of the stream; remembers one end per thread. */
 static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
 {
@@ -609,7 +609,7 @@ enum { DEVICE_BITS = 11, NO_DEVICE = (1 << DEVICE_BITS) - 1 };
 
 static_assert((int)TM_DEVICES_MOST < (int)NO_DEVICE, "a device, or none, fits in its bits");
 
-/* All that tm_tell looks at, and whether the track is a thread. */
+/* All that tm_tell examines, and whether the track is a thread. */
 static struct tm_site site_of(const struct tm_resolver *r, const struct tm_track *track,
                               const struct tm_raw_record *raw, const struct tm_circumstances *around)
 {
@@ -756,7 +756,7 @@ static inline struct tm_call_site *find_call_site(struct tm_resolver *r, const s
     return renew_call_site(r, track, raw, is_inside);
 }
 
-/* The launch of the execution that a TPU's op lies in. */
+/* The launch of the execution that a TPU's op is in. */
 static const struct tm_run_launch *find_run_launch(struct tm_resolver *r, uint32_t device, int64_t at_ps)
 {
     struct tm_run_launch *const last = &r->run_launches[device & (TM_RUN_LAUNCHES - 1)];
@@ -771,8 +771,8 @@ static const struct tm_run_launch *find_run_launch(struct tm_resolver *r, uint32
     return last->number ? last : NULL;
 }
 
-/* The launch of an activity: by its own id, on a TPU by the execution that it lies in.
- * out:    *launch  only where there is one
+/* The launch of an activity: by its own id, on a TPU by the execution that it is in.
+ * out:    *launch  only if there is one
  * returns its number, 0 = it is not known */
 static inline uint64_t find_launch(struct tm_resolver *r, const struct tm_track *track, const struct tm_event *event,
                                    struct tm_launch *launch)

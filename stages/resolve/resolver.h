@@ -16,7 +16,7 @@ struct tm_span {
     uint64_t lane;
     int64_t start_ps, end_ps;
     uint64_t value;   /* the caller's */
-    uint64_t ordinal; /* position on its lane, in the order of time; set by finish */
+    uint64_t ordinal; /* position on its lane, in time order; set by finish */
 };
 
 struct tm_spans;
@@ -25,7 +25,7 @@ struct tm_spans *tm_spans_new(struct tm_run *run, enum tm_account account, size_
 void tm_spans_free(struct tm_spans *spans);
 /* Failures of all that follows are remembered in run->error, and what is looked up after one is not found. */
 void tm_spans_add(struct tm_spans *spans, const struct tm_span *span);
-/* No more spans.  A span that lies inside the one before it on its lane is dropped. */
+/* No more spans.  A span that is inside the one before it on its lane is dropped. */
 void tm_spans_finish(struct tm_spans *spans);
 
 uint64_t tm_spans_count(const struct tm_spans *spans);
@@ -34,14 +34,14 @@ const struct tm_span *tm_spans_at(struct tm_spans *spans, uint64_t index) TM_MUS
 /* The most spans that one lane has. */
 uint64_t tm_spans_longest_lane(const struct tm_spans *spans);
 
-/* The span of a lane in which `at_ps` lies: the last that begins at or before it, if it has not ended.  NULL where there
+/* The span of a lane in which `at_ps` lies: the last that starts at or before it, if it has not ended.  NULL if there
  * is none; valid until the next call. */
 const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps);
 /* From when on, and up to when, a look-up on the lane gives the span that was found last on it. */
 void tm_spans_found(const struct tm_spans *spans, uint64_t lane, int64_t *from_ps, int64_t *until_ps);
 
-/* Host calls that may have launched device work, by their key: put in once, then only read.  They are asked for by
- * every activity, in the order of the devices: so they are kept small, and without a table beside them where keys lie
+/* Host calls that may have launched device work, by their key: put in once, then only read.  They are requested by
+ * every activity, in the order of the devices: so they are kept small, and without a table beside them where keys are
  * near each other. */
 
 /* A host call that may have launched device work, by correlation id or tm_run_key. */
@@ -55,8 +55,8 @@ struct tm_launch {
 };
 
 /* What is kept of one.  `rest`, from the lowest bit on: is_there, is_named, is_uncertain, is_wide, 3 of direction, 1
- * unused, 12 of thread, 44 of dur_ps.  Of a wide one, whose duration or thread does not fit, the duration's bits are the
- * number of a row of tm_launches.wide. */
+ * unused, 12 of thread, 44 of dur_ps.  Of a wide one, whose duration or thread does not fit, the duration's bits are
+ * the number of a row of tm_launches.wide. */
 struct tm_short_launch {
     int64_t start_ps;
     uint64_t rest; /* 0 = there is none */
@@ -74,7 +74,7 @@ enum {
     TM_LAUNCH_DUR_SHIFT = 20,
 };
 
-/* Dense as long as keys are: the launch of a key lies at key - least_key, modulo 2^64.  Once they are too far apart, or
+/* Dense as long as keys are: the launch of a key is at key - least_key, modulo 2^64.  Once they are too far apart, or
  * the memory is used up, all of them are in `sparse`. */
 struct tm_launches {
     struct tm_run *run;
@@ -129,7 +129,7 @@ static inline const struct tm_short_launch *tm_launches_at(const struct tm_launc
 }
 
 /* The number of the launch, from 1 on: the same whenever the same one is found; 0 if there is none.
- * out:    *launch  only where there is one */
+ * out:    *launch  only if there is one */
 static inline uint64_t tm_launches_find(struct tm_launches *launches, uint64_t key, struct tm_launch *launch)
 {
     const struct tm_short_launch *row;
@@ -176,7 +176,8 @@ struct tm_resolver {
                                          TPU the device, GPU executions the launching track,
                                          and TM_NONE for executions on any track */
     struct tm_index *group_steps;           /* struct tm_group_step; source group */
-    int64_t *inside_until_ps;               /* by thread: the end of the last execution or compilation that began on it;
+    int64_t *inside_until_ps;               /* by thread: the end of the last execution or compilation that started on
+                                             * it;
                                          NULL before the ordered reading */
     struct tm_sites sites;                  /* numbers of sites */
     const struct tm_signatures *signatures; /* of the records */
@@ -196,7 +197,7 @@ struct tm_group_step {
 
 /* What may differ from one event to the next of the same name, line, flags and launch facts. */
 struct tm_circumstances {
-    bool is_inside;    /* it lies inside an execution or a compilation of its thread */
+    bool is_inside;    /* it is inside an execution or a compilation of its thread */
     bool is_known;     /* of a host call: an activity bears its id; of a graph: its kernels were recorded */
     uint8_t direction; /* enum tm_direction that the name of its launch tells */
 };
@@ -234,8 +235,8 @@ enum {
         TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA
 };
 
-/* What the records of one signature (struct tm_signature) resolve to.  The event is made once and changed for each record:
- * only the times, the launch and the step have to be computed, in 60 instructions instead of 450. */
+/* What the records of one signature (struct tm_signature) resolve to.  The event is made once and changed for each
+ * record: only the times, the launch and the step have to be computed, in 60 instructions instead of 450. */
 struct tm_call_site {
     uint64_t number; /* of the signature; 0 = none */
     struct tm_circumstances around;
@@ -243,9 +244,9 @@ struct tm_call_site {
     bool has_id;      /* around.is_known has to be looked up each time, by the id of a graph or of a launch: */
     bool is_graph;
     bool may_turn;   /* a copy whose direction the name of its launch tells */
-    bool is_runtime; /* what lies in it is part of the runtime */
+    bool is_runtime; /* what is in it is part of the runtime */
     bool is_simple;  /* none of the three before is true */
-    bool is_plain;   /* simple, and an activity that is no graph and of none */
+    bool is_plain;   /* simple, and an activity that is not a graph and of none */
     struct tm_event event;
     struct tm_config config; /* of the event */
 };

@@ -10,10 +10,10 @@ static inline bool tm_is_opcode_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-/* The length of what stands before the first blank outside of brackets: a shape, or one of a tuple's. */
+/* The length of what is before the first blank outside of brackets: a shape, or one of a tuple's. */
 static size_t shape_length(struct tm_text text)
 {
-    /* Most characters of the long texts that this reads say nothing here. */
+    /* Most characters of the long strings that this reads say nothing here. */
     enum { OPENS = 1, CLOSES, BLANK };
     static const uint8_t sorts[UCHAR_MAX + 1] = {
         ['('] = OPENS, ['['] = OPENS, ['{'] = OPENS, [' '] = BLANK, [')'] = CLOSES, [']'] = CLOSES, ['}'] = CLOSES
@@ -67,7 +67,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A decimal number at the text's begin, which is cut off.  out: false where there is none, or it does not fit */
+/* A decimal number at the text's start, which is cut off.  out: false if there is none, or it does not fit */
 static bool take_number(struct tm_text *text, uint64_t *number)
 {
     size_t n = 0;
@@ -111,7 +111,7 @@ uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line)
     return 0;
 }
 
-/* Bits of an element of a type: those that its name has (bf16, f8e4m3fn, s4, c64), but for pred. */
+/* Bits of an element of a type: those that its name has (bf16, f8e4m3fn, s4, c64), except for pred. */
 static uint64_t bits_of(struct tm_text type)
 {
     uint64_t bits;
@@ -123,7 +123,7 @@ static uint64_t bits_of(struct tm_text type)
     return take_number(&type, &bits) && bits <= 128 ? bits : 0;
 }
 
-/* The size of the array at the text's begin, "bf16[8,128]"; 0 = there is none, or it is too large. */
+/* The size of the array at the text's start, "bf16[8,128]"; 0 = there is none, or it is too large. */
 static uint64_t array_bytes(struct tm_text text)
 {
     struct tm_text type = { text.at, 0 };
@@ -178,7 +178,7 @@ static bool holds(struct tm_text text, const char *want)
     return text.length && memmem(text.at, text.length, want, strlen(want)) != NULL;
 }
 
-/* Whether the text of a name begins with the name of a collective: all-gather, all_gather.3, all-reduce-fusion. */
+/* Whether the text of a name starts with the name of a collective: all-gather, all_gather.3, all-reduce-fusion. */
 static bool names_collective(struct tm_text text)
 {
     size_t n = 0;
@@ -274,7 +274,7 @@ static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part
 }
 
 /* What a copy moves: the array that it writes.  That is the result of a wait, and in the result of a copy's start,
- * where the source of the same size stands beside it; a start of another sort, of a slice, does not tell it.
+ * where the source of the same size is beside it; a start of another sort, of a slice, does not tell it.
  * in:     op  without -start and -done */
 static void note_copy_bytes(const struct tm_hlo_line *line, struct tm_text op, enum tm_tpu_part part,
                             struct tm_config *config)
@@ -287,7 +287,7 @@ static void note_copy_bytes(const struct tm_hlo_line *line, struct tm_text op, e
     config->has_copy_bytes = bytes != 0;
 }
 
-/* Opcodes that tell nothing of what is inside; their category does. */
+/* Opcodes that say nothing of what is inside; their category does. */
 static bool is_shell(struct tm_text opcode)
 {
     return tm_text_is(opcode, "fusion") || tm_text_is(opcode, "custom-call");

@@ -9,7 +9,7 @@
 
 enum tm_known_how {
     TM_KNOWN_WHOLE,  /* the whole name */
-    TM_KNOWN_PREFIX, /* the name begins so */
+    TM_KNOWN_PREFIX, /* the name starts so */
     TM_KNOWN_SUFFIX, /* the name ends so */
 };
 
@@ -61,7 +61,7 @@ const struct tm_known_name tm_known_names[] = {
     WHOLE("MemoryAllocation", TM_TRAIT_ALLOC),
     WHOLE("MemoryDeallocation", TM_TRAIT_FREE),
 
-    /* what blocks the host; driver calls are told by rule */
+    /* what blocks the host; driver calls are identified by rule */
     WHOLE("BlockHostUntilReady", TM_TRAIT_SYNC),
     SUFFIX("::BlockHostUntilReady", TM_TRAIT_SYNC),
     SUFFIX("::BlockHostUntilDone", TM_TRAIT_SYNC),
@@ -279,7 +279,7 @@ static char lower(char c)
     return is_upper(c) ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Does `text` begin with `want` (lower case), whatever its case? */
+/* Does `text` start with `want` (lower case), whatever its case? */
 static bool begins_any_case(struct tm_text text, const char *want, size_t length)
 {
     if (text.length < length)
@@ -327,7 +327,7 @@ static bool begins_with_part(struct tm_text text, const char *part)
     return true;
 }
 
-/* No part begins with another letter: most letters are passed at once. */
+/* No part starts with another letter: most letters are passed at once. */
 static bool may_begin_part(char c)
 {
     switch (c | 0x20) {
@@ -355,7 +355,7 @@ static bool has_collective_part(struct tm_text text)
     return false;
 }
 
-/* The opcode of a collective at the text's begin; what stands behind it is left in `rest`. */
+/* The opcode of a collective at the text's start; what follows it is left in `rest`. */
 static bool take_collective_opcode(struct tm_text text, struct tm_text *rest)
 {
     for (size_t i = 0; i < collective_opcode_count; i++) {
@@ -391,7 +391,7 @@ bool tm_is_collective_op(const char *text, size_t length)
     return !rest.length || *rest.at == '.';
 }
 
-/* "IteratorGetNext" anywhere, "Iterator::" at the begin of a word, or a word of the list. */
+/* "IteratorGetNext" anywhere, "Iterator::" at the start of a word, or a word of the list. */
 static bool tells_input(struct tm_text text)
 {
     static const char get_next[] = "iteratorgetnext", iterator[] = "iterator";
@@ -424,7 +424,7 @@ static bool frame_tells_input(struct tm_text file, struct tm_text function)
     return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
 }
 
-/* Sleep is what the host does; what it waits for on a device is a sync of its own. */
+/* Sleep is what the host does; what it waits for on a device is its own sync. */
 static uint32_t wait_trait(struct tm_text name)
 {
     return tm_waiting_of(name.at, name.length) == TM_WAITING_FOR_THREADS ? TM_TRAIT_WAIT : 0;
@@ -537,8 +537,8 @@ static uint32_t driver_traits(struct tm_text text)
     return traits;
 }
 
-/* TensorFlow names an op "scope/name:Type"; its own plumbing has types that begin with '_' (_Send, _Arg).
- * out: `told`, what tells more about such a name: its type; else the whole name */
+/* TensorFlow names an op "scope/name:Type"; its own plumbing has types that start with '_' (_Send, _Arg).
+ * out: `told`, what says more about such a name: its type; else the whole name */
 static uint32_t framework_traits(struct tm_text text, struct tm_text *told)
 {
     const char *colon = memrchr(text.at, ':', text.length);
@@ -558,7 +558,7 @@ static uint32_t framework_traits(struct tm_text text, struct tm_text *told)
     return *type.at == '_' ? TM_TRAIT_RUNTIME : TM_TRAIT_FRAMEWORK_OP;
 }
 
-/* Which side a letter of "HtoD" stands for: an array is on the device. */
+/* Which side a letter of "HtoD" represents: an array is on the device. */
 static int place(char c)
 {
     switch (lower(c)) {

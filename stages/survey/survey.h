@@ -6,9 +6,9 @@
 #include "stages/resolve/resolver.h"
 
 /* How many records there are of each sort: taken while the survey reads them, so that what only counts events needs no
- * reading of its own and no order of time.  Records are counted by all that their class depends on; what it is, is told
- * when the survey is over.  Memory: a table of fixed size before groups that spill, and a list, which spills, of those
- * for which an id has to be looked up then. */
+ * reading of its own and no order of time.  Records are counted by all that their class depends on; what it is, is
+ * reported when the survey is over.  Memory: a table of fixed size before groups that spill, and a list, which spills,
+ * of those for which an id has to be looked up then. */
 struct tm_survey_stats;
 
 /* owns:   the caller frees it with tm_survey_stats_free; trace must outlive it
@@ -21,8 +21,8 @@ void tm_survey_stats_free(struct tm_survey_stats *census); /* tolerates NULL */
 tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_signatures *signatures,
                                const struct tm_track *track, const struct tm_raw_record *raw);
 
-/* Whether what was counted on a track does not hold: which event lies inside which is told from the order of time.  Its
- * records are to be taken again, in order, after tm_survey_stats_recount. */
+/* Whether what was counted on a track does not hold: which event is inside which is distinguished from the order of
+ * time.  Its records are to be taken again, in order, after tm_survey_stats_recount. */
 bool tm_survey_stats_needs_order(const struct tm_survey_stats *census, const struct tm_track *track);
 void tm_survey_stats_recount(struct tm_survey_stats *census);
 
@@ -79,7 +79,7 @@ struct tm_module_time {
     int64_t total_ps;
 };
 
-/* A compilation that begins at a time; which of the names matched. */
+/* A compilation that starts at a time; which of the names matched. */
 struct tm_compile_mark {
     int64_t start_ps;
     uint32_t kind; /* 0 whole name, 1 client, 2 XlaCompile */
@@ -97,7 +97,7 @@ struct tm_survey {
     struct tm_spans *markers;
     struct tm_sorter *executions; /* struct tm_execution by (module, lane, begin) */
     struct tm_groups *module_times;
-    struct tm_sorter *compiles; /* struct tm_compile_mark in the order of time */
+    struct tm_sorter *compiles; /* struct tm_compile_mark in time order */
     uint64_t compile_counts[3];
     uint64_t marker_count;
     bool has_uncertain_launches, has_groups, has_cpu_ops;
@@ -138,8 +138,8 @@ void tm_survey_program_tracks(struct tm_survey *s);
 void tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows);
 void tm_survey_other_tracks(struct tm_survey *s);
 
-/* survey_steps.c: choose the source of the steps, make its table: false after a failure; then periods, warm-up, analyzed
- * steps. */
+/* survey_steps.c: choose the source of the steps, make its table: false after a failure; then periods, warm-up,
+ * analyzed steps. */
 bool tm_survey_choose_steps(struct tm_survey *s) TM_MUST_USE;
 void tm_survey_finish_steps(struct tm_survey *s, const struct tm_chosen_steps *choice);
 

@@ -169,7 +169,7 @@ static struct tally *count(struct tm_survey_stats *c, const struct sort *sort, i
     return place;
 }
 
-/* The mark of a record that lies inside an execution of its thread. */
+/* The mark of a record that is inside an execution of its thread. */
 static unsigned place(struct tm_survey_stats *c, const struct tm_raw_record *raw)
 {
     const struct tm_record *r = &raw->record;

@@ -28,7 +28,7 @@ static bool choose_module(struct tm_survey *s, struct tm_module_time *best)
     return found;
 }
 
-/* When the n-th execution ran on any thread: driver calls are often on lines of their own, so that a launch can be
+/* When the n-th execution ran on any thread: driver calls are often on their own lines, so that a launch can be
  * told its execution only by time. */
 static void widen(struct tm_rows *anywhere, uint64_t ordinal, const struct tm_span *span)
 {
@@ -161,7 +161,8 @@ bool tm_survey_choose_steps(struct tm_survey *s)
 /* --- devices that are active at the same time --- */
 
 /* Whether two devices overlap by half or more of the shorter one's extent.  A device whose clock could only be placed
- * roughly (its recorded mapping jumps) is compared with no other: on a v6e the step time would be the fastest clock's. */
+ * roughly (its recorded mapping jumps) is compared with no other: on a v6e the step time would be the fastest
+ * clock's. */
 static bool overlap(const struct tm_device *a, const struct tm_device *b)
 {
     if (a->clock_jumps || b->clock_jumps)
@@ -174,7 +175,7 @@ static bool overlap(const struct tm_device *a, const struct tm_device *b)
     return first_ps <= last_ps && last_ps - first_ps >= shorter_ps - shorter_ps / 2;
 }
 
-/* Each device leads to the next one of its group, so steps are worked out without a look at the devices of others. */
+/* Each device leads to the next one of its group, so steps are computed without a look at the devices of others. */
 static void link_groups(struct tm_trace *trace)
 {
     uint32_t next[TM_DEVICES_MOST];
@@ -222,7 +223,7 @@ static void group_devices(struct tm_trace *trace)
 
 /* --- how long they took --- */
 
-/* Where the first step of a device begins: at its marker or execution, if that is earlier than its activity. */
+/* Where the first step of a device starts: at its marker or execution, if that is earlier than its activity. */
 static int64_t first_begin(struct tm_survey *s, const struct tm_device *device, uint64_t ordinal, int64_t first_ps)
 {
     const struct tm_steps *steps = &s->trace->steps;
@@ -285,7 +286,7 @@ static void set_period(struct tm_survey *s, uint32_t first_device, uint64_t ordi
 }
 
 /* Step n of a group reaches from E(n-1) to E(n), the latest end of the activities of step n or an earlier one on any of
- * its devices, so step times add up to the window however the devices jitter.  The first one begins at its marker or
+ * its devices, so step times add up to the window however the devices jitter.  The first one starts at its marker or
  * its first activity, whichever is earlier.
  * source: docs/metrics.md, "Steps" */
 static void make_periods(struct tm_survey *s, uint32_t first_device)
@@ -314,7 +315,7 @@ static void make_periods(struct tm_survey *s, uint32_t first_device)
     }
 }
 
-/* One step over all devices: its length (the longest one of the groups), its activities, where it begins. */
+/* One step over all devices: its length (the longest one of the groups), its activities, where it starts. */
 struct step_facts {
     int64_t start_ps, end_ps, period_ps;
     uint64_t activities;
@@ -363,7 +364,7 @@ static void make_mark(struct tm_survey *s, uint64_t ordinal)
 
 /* --- which of them count --- */
 
-/* Compilations that begin inside a host step.  Of the names that tell a compilation the best one counts. */
+/* Compilations that start inside a host step.  Of the names that tell a compilation the best one counts. */
 static void mark_compiles(struct tm_survey *s)
 {
     const uint32_t kind = s->compile_counts[0] ? 0 : s->compile_counts[1] ? 1 : 2;
@@ -401,7 +402,7 @@ static void mark_incomplete(struct tm_survey *s)
     steps->incomplete = 1;
 }
 
-/* The length by which steps are judged: the step time, on runs without device time the marker's. */
+/* The length by which steps are assessed: the step time, on runs without device time the marker's. */
 static int64_t length_of(struct tm_survey *s, uint64_t ordinal)
 {
     const struct tm_step_mark *mark = tm_rows_at(s->trace->steps.marks, ordinal);

@@ -34,8 +34,8 @@ static inline void note_times(struct tm_track *track, struct before *before, int
     *before = (struct before){ start_ps, dur_ps };
 }
 
-/* What the records of a track give where they are read for the first time: their number, the first and the last time, and
- * whether they are in order. */
+/* What the records of a track give where they are read for the first time: their number, the first and the last time,
+ * and whether they are in order. */
 static void count_batch(struct tm_survey *s, struct tm_track *track, const struct tm_batch *batch,
                         struct before *before)
 {
@@ -193,7 +193,7 @@ static void keep_thunks(struct tm_survey *s, const struct tm_record *r)
     tm_spans_add(s->thunks, &span);
 }
 
-/* Names and flags of host events that tell more than a launch. */
+/* Names and flags of host events that say more than a launch. */
 enum {
     TRAITS_TELLING = TM_TRAIT_STEP_NAME | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA |
                      TM_TRAIT_EXECUTE_THUNKS,
@@ -307,13 +307,13 @@ static void number_main_thread(struct tm_survey *s)
     s->trace->main_thread = row->thread;
 }
 
-/* ROCm's tracer puts the driver's calls of a thread on a line of their own.  Whose they are, time tells: the thread in
+/* ROCm's tracer puts the driver's calls of a thread on their own line.  Whose they are, time tells: the thread in
  * whose executions of programs they lie.  Both lines then have one thread number, so that whoever asks what the
- * launching thread did is told what stands on either.  Memory: fixed. */
+ * launching thread did is told what is on either.  Memory: fixed. */
 
 enum { CALLS_ASKED = 256 }; /* of a line: so many launches tell */
 
-/* How many launches of a line lie in the executions of each thread. */
+/* How many launches of a line are in the executions of each thread. */
 struct overlap {
     uint32_t launches;
     uint32_t inside[TM_EXECUTORS_MOST];
@@ -456,8 +456,8 @@ void tm_survey_program_tracks(struct tm_survey *s)
     }
 }
 
-/* An uncertain launch is one if some activity bears its id.  Where that is what the launch was looked up by, and none was
- * found, it need not be looked up again. */
+/* An uncertain launch is one if some activity bears its id.  Where that is what the launch was looked up by, and none
+ * was found, it need not be looked up again. */
 static void confirm_launch(struct tm_survey *s, const struct tm_track *track, const struct tm_event *event)
 {
     const bool may_be_known = event->launch || track->line == TM_LINE_TPU_OPS;
@@ -533,7 +533,7 @@ static void keep_step(struct tm_survey *s, struct device_reading *d, const struc
     if (!d->step_row || event->step != d->step || event->device != d->step_device) {
         d->step_row = tm_rows_change(steps->rows, s->trace->devices[event->device].first_step_row + event->step);
         d->step = event->step;
-        d->step_device = event->device; /* no other row is asked for meanwhile */
+        d->step_device = event->device; /* no other row is requested meanwhile */
     }
     widen_step(d->step_row, 1, event->record.start_ps, event->record.start_ps + event->record.dur_ps);
     if (steps->source == TM_STEPS_HOST && d->track.line != TM_LINE_TPU_OPS)
@@ -552,8 +552,8 @@ static void take_activity(struct tm_survey *s, struct device_reading *d, const s
         keep_step(s, d, event);
 }
 
-/* A graph, or a kernel of one.  Graphs wait until it is known whether their kernels were recorded; kernels of graphs tell
- * it.  out: true: it waits */
+/* A graph, or a kernel of one.  Graphs wait until it is known whether their kernels were recorded; kernels of graphs
+ * tell it.  out: true: it waits */
 static bool take_graph(struct tm_survey *s, const struct device_reading *d, struct tm_raw_record *raw)
 {
     const struct tm_record *const r = &raw->record;
@@ -590,8 +590,9 @@ static void take_device(struct tm_survey *s, struct tm_track *track, struct tm_r
         take_activity(s, d, raw);
 }
 
-/* Activities of the step of the one before, as the host's markers and their own launches tell, in which nothing but their
- * times is new: nearly all of those that steps are made of.  An event takes 40 instructions instead of 250.  An on_batch. */
+/* Activities of the step of the one before, as the host's markers and their own launches tell, in which nothing but
+ * their times is new: nearly all of those that steps are made of.  An event takes 40 instructions instead of 250.
+ * An on_batch. */
 static uint32_t take_plain_activities(struct tm_survey *s, struct tm_track *track, const struct tm_batch *batch,
                                       uint32_t i)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is an archive, and what lies in it. */
+/* What is an archive, and what is in it. */
 #include "stages/input/bytes/archive.h"
 
 #include <errno.h>
@@ -24,7 +24,8 @@
 
 #define TM_ARCHIVE_AGAIN_BYTES_MOST (UINT64_C(256) << 30) /* unpacked */
 
-/* A member may have holes, which are zeros; where they make it longer than this many times the archive, it is refused. */
+/* A member may have holes, which are zeros; where they make it longer than this many times the archive, it is
+ * refused. */
 enum { TM_ARCHIVE_HOLES_TIMES_MOST = 256, TM_ARCHIVE_HOLES_FREE_BYTES = 256 << 20 };
 
 /* libarchive on one archive: what listing it (archive.c) and reading members of it (archive.c) share. */
@@ -60,14 +61,14 @@ struct tm_archive_reader {
     bool is_zip, is_wrapped;
     bool in_order;   /* a zip that is read without its directory */
     uint64_t number; /* of the present member, from 1 */
-    dev_t device;    /* of the file: with `inode` it tells whether another path is the same one */
+    dev_t device;    /* of the file: with `inode` it says whether another path is the same one */
     ino_t inode;
 };
 
 enum tm_archive_advance { TM_ARCHIVE_MEMBER, TM_ARCHIVE_END, TM_ARCHIVE_DAMAGED };
 
 /* Reads archives with libarchive, of which only tar and zip are switched on: what a tar is wrapped in is unwrapped
- * here, under the ledger.  It reads through a window of 256 KiB that begins small after each jump, so that members
+ * here, under the ledger.  It reads through a window of 256 KiB that starts small after each jump, so that members
  * which are passed over cost one small read each where nothing is wrapped.
  * A zip is read by the directory at its end; where that is missing or damaged, by the headers before the members. */
 
@@ -203,7 +204,7 @@ static tm_status begin_unwrapping(struct tm_archive_reader *r)
     return r->source.unwrap ? TM_OK : r->run->error.status;
 }
 
-/* Begin, or begin again, with the first member.  Damage shows when the first header is read. */
+/* Begin, or start again, with the first member.  Damage shows when the first header is read. */
 static tm_status begin_archive(struct tm_archive_reader *r)
 {
     struct tm_archive_source *const s = &r->source;
@@ -262,7 +263,7 @@ static void archive_reader_name(struct tm_archive_reader *r, const char *path)
     (void)snprintf(r->shown, sizeof(r->shown), "'%s'", clean);
 }
 
-/* Open it; an archive that the run has open behind a member is closed.
+/* Open it; an archive that the run has open after a member is closed.
  * owns:   archive_reader_close releases it, also after a failure
  * errors: TM_ERR_INPUT, TM_ERR_LIMIT */
 static tm_status archive_reader_open(struct tm_archive_reader *r, struct tm_run *run, const char *path)
@@ -338,7 +339,8 @@ static tm_status begin_zip(struct tm_archive_reader *r, bool in_order, struct ar
     return archive_reader_refuse(r);
 }
 
-/* A zip without a directory.  libarchive says that, too, where it had no memory to look: once more, and then without. */
+/* A zip without a directory.  libarchive says that, too, where it had no memory to look: once more, and then
+ * without. */
 static tm_status rescue_zip(struct tm_archive_reader *r, struct archive_entry **entry, int *result)
 {
     const tm_status st = begin_zip(r, false, entry, result);
@@ -384,7 +386,7 @@ static void archive_reader_tell(const struct tm_archive_reader *r, char *reason,
 
 /* --- members --- */
 
-/* out: NULL where it cannot be told, or is longer than a path can be */
+/* out: NULL where it cannot be reported, or is longer than a path can be */
 static const char *archive_entry_name(const struct tm_archive_reader *r, struct archive_entry *entry)
 {
     const locale_t before = r->locale ? uselocale(r->locale) : (locale_t)0;
@@ -397,7 +399,7 @@ static const char *archive_entry_name(const struct tm_archive_reader *r, struct 
     return name && name[0] && strlen(name) <= TM_MEMBER_NAME_MOST ? name : NULL;
 }
 
-/* What it is a link to, a view; NULL = it is none, or that cannot be told.  out: *is_hard */
+/* What it is a link to, a view; NULL = it is none, or that cannot be reported.  out: *is_hard */
 static const char *archive_entry_link(const struct tm_archive_reader *r, struct archive_entry *entry, bool *is_hard)
 {
     const locale_t before = r->locale ? uselocale(r->locale) : (locale_t)0;
@@ -440,8 +442,8 @@ static uint64_t archive_entry_bytes(struct archive_entry *entry)
 
 /* --- its members --- */
 
-/* In a zip without a directory libarchive searches for the next header behind what it has read of a member: to look into
- * one may change what follows it, and what is listed has to be what is opened. */
+/* In a zip without a directory libarchive searches for the next header behind what it has read of a member: to look
+ * into one may change what follows it, and what is listed has to be what is opened. */
 struct present {
     const struct tm_archive_reader *reader;
     struct archive_entry *entry;
@@ -470,7 +472,7 @@ static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *s
     *sniffed = TM_SNIFFED_OTHER;
     if (st == TM_OK)
         st = tm_sniff(p->reader->run, read_entry, p, sniffed);
-    /* an error of the archive itself stays in the run for whoever asks for the next member */
+    /* an error of the archive itself stays in the run for whoever requests the next member */
     return st == TM_ERR_INPUT && (s->failed != TM_OK || s->reason != 0) ? TM_OK : st;
 }
 
@@ -599,7 +601,7 @@ static tm_status refuse_head(struct tm_run *run, const char *path, const char *a
     return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
-/* The begin of a regular file; nothing of anything else, nor where nothing is: whoever reads it will say so. */
+/* The start of a regular file; nothing of anything else, nor where nothing is: whoever reads it will say so. */
 static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, size_t *got)
 {
     struct stat info;
@@ -636,15 +638,15 @@ tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive)
     return st;
 }
 
-/* Reading members of an archive.  It stays open behind the one that was read last, for one that lies ahead. */
+/* Reading members of an archive.  It stays open after the one that was read last, for one that lies ahead. */
 
 struct tm_archive_member {
     struct tm_archive_reader reader;
     int64_t modified_ns;
     uint64_t bytes;       /* as told */
-    const uint8_t *block; /* of libarchive, until the next one is asked for */
+    const uint8_t *block; /* of libarchive, until the next one is requested */
     size_t length;        /* of it */
-    uint64_t block_at;    /* where in the member it begins; before that may lie a hole, which is zeros */
+    uint64_t block_at;    /* where in the member it starts; before that may lie a hole, which is zeros */
     uint64_t at;          /* given so far */
     bool ended;
     bool lost; /* damaged, or could not be read: nothing after it can be read of this reader */
@@ -673,7 +675,8 @@ static tm_status refuse_missing(struct tm_run *run, const char *path, const char
     return TM_ERR_INPUT;
 }
 
-/* How the present member of a zip is packed, as libarchive calls it: "deflation" of "ZIP 2.0 (deflation)"; "" = unknown. */
+/* How the present member of a zip is packed, as libarchive calls it: "deflation" of "ZIP 2.0 (deflation)"; "" =
+ * unknown. */
 static void tell_packing(const struct tm_archive_reader *r, char *packing, size_t bytes)
 {
     const char *const format = archive_format_name(r->archive), *const begin = format ? strchr(format, '(') : NULL;
@@ -681,8 +684,8 @@ static void tell_packing(const struct tm_archive_reader *r, char *packing, size_
     (void)snprintf(packing, bytes, "%.*s", begin ? (int)strcspn(begin + 1, ")") : 0, begin ? begin + 1 : "");
 }
 
-/* The other ways of packing take as much memory as the member asks for, past any ledger: gigabytes for the dictionary of
- * an lzma, whatever the size of the file. */
+/* The other ways of packing take as much memory as the member requests, past any ledger: gigabytes for the dictionary
+ * of an lzma, whatever the size of the file. */
 static tm_status check_packing(const struct tm_archive_reader *r, const char *name)
 {
     char packing[32];
@@ -740,7 +743,8 @@ static tm_status find_entry(struct tm_archive_member *m, const char *name, uint6
     return TM_OK;
 }
 
-/* The archive that was left open, where it is this one and the member lies ahead; else it is closed.  out: NULL = not */
+/* The archive that was left open, where it is this one and the member lies ahead; else it is closed.  out: NULL =
+ * not */
 static struct tm_archive_member *take_left(struct tm_run *run, const char *path, uint64_t position)
 {
     struct tm_archive_member *const m = run->archive_left;
@@ -841,7 +845,7 @@ void tm_archive_close(struct tm_archive_member *member)
     member->reader.run->archive_left = member;
 }
 
-/* Damage ends the member where it is; what could not be read from the begin is an error. */
+/* Damage ends the member where it is; what could not be read from the start is an error. */
 static tm_status end_damaged(struct tm_archive_member *m, int result)
 {
     struct tm_archive_reader *const r = &m->reader;

@@ -6,21 +6,21 @@
 #include "pipeline/run.h"
 
 /* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
- * links are told, not followed (pipeline/discover.c finds the member that one leads to).  A tar may be wrapped in
+ * links are reported, not followed (pipeline/discover.c finds the member that one leads to).  A tar may be wrapped in
  * gzip or zstd, which is read from its start for each member.
- * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.  What
- * libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip 0.3 MiB
- * and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
+ * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.
+ * What libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip
+ * 0.3 MiB and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
  * source: POSIX pax (ustar, pax interchange), GNU tar manual (long names), PKWARE APPNOTE 6.3 (zip) */
 enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, TM_MEMBER_NAME_MOST = 4095 };
 
-/* Members that are read in the order in which they lie are read in one pass.  What lies before the one that was read last
- * takes another pass from the begin; all passes of a run pass over so much at most: some minutes. */
+/* Members that are read in the order in which they lie are read in one pass.  What is before the one that was read last
+ * takes another pass from the start; all passes of a run pass over so much at most: some minutes. */
 enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
 
 /* Whether a file is an archive, told by its content: a tar, perhaps wrapped, or a zip.
  * out:    is_archive  false also for what is not a file or cannot be opened: whoever reads it says so
- * errors: TM_ERR_LIMIT where there is no memory */
+ * errors: TM_ERR_LIMIT if there is no memory */
 tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive) TM_MUST_USE;
 
 /* Give all members to `take`, in order.  A tm_list_members for tm_discover_members.
@@ -46,7 +46,8 @@ tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run,
 
 /* The next bytes of the member, as they were put into the archive.
  * out:    got     1 to `bytes`; 0 at the end, which damage may bring early: see tm_archive_problem
- * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is unknown; TM_ERR_LIMIT of holes */
+ * errors: TM_ERR_INPUT  the archive cannot be read, or packs the member in a way that is unknown; TM_ERR_LIMIT of
+ * holes */
 tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t bytes, size_t *got);
 
 /* What is wrong with the member, known at its end; NULL = nothing. */

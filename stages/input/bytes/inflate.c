@@ -70,7 +70,7 @@ struct inflate {
     struct tm_decoder base; /* first: the decoder that others see */
     enum tm_inflate_engine engine;
     enum part part;
-    uint64_t member_at, body_at; /* where the member begins, and its compressed data */
+    uint64_t member_at, body_at; /* where the member starts, and its compressed data */
     uint8_t small[HEAD_BYTES];   /* a piece of the wrapper that is being put together */
     size_t small_have;
     uint8_t flags;
@@ -183,7 +183,7 @@ static enum body run_zlib(struct inflate *f, struct tm_flow *flow)
 
 #ifdef TM_HAVE_ISAL
 /* ISA-L reads up to 7 bytes past the end of the data into its bit buffer, perhaps from an earlier chunk: they
- * are the begin of the trailer. */
+ * are the start of the trailer. */
 static void take_back(struct inflate *f)
 {
     struct inflate_state *const s = &f->isal;
@@ -352,8 +352,8 @@ static uint32_t little_endian(const uint8_t *at)
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-/* The check of no data confirms nothing, and ISA-L takes tables for sound that zlib does not (version 2.30).  What both take
- * is the block of two bytes that writers end an empty member with. */
+/* The check of no data confirms nothing, and ISA-L takes tables for sound that zlib does not (version 2.30).  What both
+ * take is the block of two bytes that writers end an empty member with. */
 static bool is_confirmed(const struct inflate *f, uint64_t trailer_at)
 {
     enum { EMPTY_BYTES = 2 };

@@ -39,7 +39,7 @@ struct tm_decoder {
     bool doubtful;       /* what was found, or not, rests on an engine that may see it otherwise than zlib does */
 };
 
-/* Note what is wrong; the first problem is the one that is told. */
+/* Note what is wrong; the first problem is the one that is reported. */
 void tm_decoder_note(struct tm_decoder *decoder, uint64_t at, const char *format, ...) TM_PRINTF(3, 4);
 
 /* The number of the member that is being read, from 1. */
@@ -51,10 +51,10 @@ void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow);
 void tm_decoder_free(struct tm_decoder *decoder); /* tolerates NULL */
 
 /* Inflate of gzip.  Several members follow one another; zero bytes after the last one are padding; a member whose
- * check fails is given out as it is, and the next one is read.  Both engines give the same bytes of sound data;
+ * check fails is returned as it is, and the next one is read.  Both engines give the same bytes of sound data;
  * where the data of a member are damaged or end too early, the fast one may stop a few symbols sooner or later than
- * zlib, and says so (`doubtful`), as it does of a member without data, which has no check to speak of: whoever must have
- * the same result everywhere reads such a file with zlib. */
+ * zlib, and says so (`doubtful`), as it does of a member without data, which has no check to speak of: whoever must
+ * have the same result everywhere reads such a file with zlib. */
 enum tm_inflate_engine {
     TM_INFLATE_DEFAULT, /* ISA-L where it was built in, else zlib */
     TM_INFLATE_ZLIB,
@@ -72,13 +72,13 @@ struct tm_decoder *tm_inflate_new(struct tm_run *run, enum tm_inflate_engine eng
  * share of the account `input`.  2 MiB (what `zstd` writes) with the least memory there may be, 16 MiB with 256. */
 uint64_t tm_unzstd_window_most(const struct tm_budget *budget);
 
-/* Whether a file begins as a zstd does: with a frame, or with one that is to be skipped. */
+/* Whether a file starts as a zstd does: with a frame, or with one that is to be skipped. */
 bool tm_unzstd_is_zstd(const uint8_t *first, size_t length);
 
-/* What the first frame asks for; 0 = it does not begin here. */
+/* What the first frame requests; 0 = it does not start here. */
 uint64_t tm_unzstd_window(const uint8_t *first, size_t length);
 
-/* A decoder of zstd: several frames, frames to be skipped among them.  A frame whose check fails is given out as it
+/* A decoder of zstd: several frames, frames to be skipped among them.  A frame whose check fails is returned as it
  * is, and the next one is read.  What libzstd takes is of the account `input`: 0.5 MiB and the window of the frame.
  * errors: NULL, with the error in run->error.  Its run: TM_ERR_LIMIT where a frame needs a larger window */
 struct tm_decoder *tm_unzstd_new(struct tm_run *run) TM_MUST_USE;

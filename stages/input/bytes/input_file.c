@@ -27,7 +27,7 @@ static struct tm_error *error_of(const struct tm_input *in)
     return &in->run->error;
 }
 
-/* The end of a text that has at most `most` bytes, not beginning inside a letter; "..." goes before it where it is
+/* The end of a string that has at most `most` bytes, not beginning inside a letter; "..." goes before it where it is
  * not the whole. */
 static void clean_end(char *out, size_t out_bytes, const char *text)
 {

@@ -65,8 +65,8 @@ enum { TM_KIND_MAGIC_BYTES = 512 };
 enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length);
 
 /* Whether the head is beyond doubt that of a trace, XSpace or Chrome JSON: for files that nobody named as one.  A JSON
- * text whose first bytes say nothing of events is none, though it may have some further behind; nor is a trace that this
- * program made of another one. */
+ * text whose first bytes say nothing of events is none, though it may have some further behind; nor is a trace that
+ * this program made of another one. */
 bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind);
 
 /* What a person calls it, with its article: "a Chrome trace in JSON". */
@@ -93,7 +93,7 @@ tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *s
 /* What the bytes of a file are wrapped in; told by their first bytes. */
 enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
 
-/* One input.  It is opened, which tells what it is; then its content is either streamed once from its start to its
+/* One input.  It is opened, which says what it is; then its content is either streamed once from its start to its
  * end (formats that are read in one go), or held, after which any place of it can be read, as often as wanted.
  * Zeroed = not open. */
 struct tm_input {
@@ -107,9 +107,9 @@ struct tm_input {
     bool partial;        /* the wrapping was truncated or damaged (the content is what could be unwrapped), or
                                  the file grew while it was read.  Complete when all of it has been read */
     uint64_t bytes;      /* of the content, unwrapped.  From here on: known when all of it has been read */
-    uint64_t disk_bytes; /* as it lies on disk; of a member: as it lies in the archive, unpacked */
+    uint64_t disk_bytes; /* as it is on disk; of a member: as it is in the archive, unpacked */
     uint64_t members;    /* of the gzip, or frames of the zstd */
-    uint64_t xxh3;       /* XXH3-64 of the bytes as they lie on disk (of a member: of its bytes) */
+    uint64_t xxh3;       /* XXH3-64 of the bytes as they are on disk (of a member: of its bytes) */
     int64_t modified_ns; /* of the file or member, since the epoch; 0 = not a file */
     uint64_t problem_at; /* byte of the file on disk, where `partial` */
     char problem[512];   /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
@@ -117,7 +117,7 @@ struct tm_input {
     int fd;                     /* -1 = not open; the file itself, or the archive */
     struct tm_unwrap *unwrap;   /* while the content is streamed, or a file is held that has not all been read */
     struct tm_unchanged opened; /* the file when it was opened */
-    bool held, spilled;         /* spilled: the content lies in `content`, not in `fd` */
+    bool held, spilled;         /* spilled: the content is in `content`, not in `fd` */
     struct tm_spill content;
 };
 
@@ -155,7 +155,7 @@ tm_status tm_input_require_readable(const struct tm_input *in);
  * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
-/* Hold: make every place of the content readable.  What is wrapped, lies in an archive or comes through a pipe goes to
+/* Hold: make every place of the content readable.  What is wrapped, is in an archive or comes through a pipe goes to
  * a spill file.  A plain file is not read now: who goes through it in order reads it for its fingerprint, too.  Not
  * after tm_input_next.
  * out:    bytes is known; everything else when it is finished

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells what a file is.  Most formats have a magic number; JSON is told by its keys.  Protobuf has no magic
- * number and four formats begin alike, so the head is walked once as each of them (shape tables: which field
+/* Tells what a file is.  Most formats have a magic number; JSON is identified by its keys.  Protobuf has no magic
+ * number and four formats start alike, so the head is walked once as each of them (shape tables: which field
  * has which wire type), and the one that explains most of it wins.  Nothing is allocated.
  * Formats: schemas/xplane.proto; Perfetto's trace_packet.proto, pprof's profile.proto, XLA's hlo.proto, of
  * which the tables hold the numbers and types of the fields that occur early. */
@@ -195,7 +195,7 @@ static bool is_tensorboard(const uint8_t *first, size_t length)
     return memmem(first + 12, end - 12, version, sizeof(version) - 1) != NULL;
 }
 
-/* ---- JSON and other text ------------------------------------------------------------------------------ */
+/* ---- JSON and other string ------------------------------------------------------------------------------ */
 
 static size_t skip_blanks(const uint8_t *first, size_t length, size_t at)
 {
@@ -240,7 +240,7 @@ static void take_key(struct json_keys *keys, const uint8_t *key, size_t length, 
     }
 }
 
-/* The end of the string that begins after `at`; `length` where it does not end. */
+/* The end of the string that starts after `at`; `length` where it does not end. */
 static size_t string_end(const uint8_t *first, size_t length, size_t at)
 {
     while (at < length && first[at] != '"')
@@ -297,7 +297,7 @@ static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t a
     return first[at] == '{' && is_cut ? TM_FILE_CHROME_JSON : TM_FILE_OTHER_JSON;
 }
 
-/* '{' or '[' and then what JSON allows there, without control characters: a protobuf may begin with the same
+/* '{' or '[' and then what JSON allows there, without control characters: a protobuf may start with the same
  * bytes. */
 static bool is_json(const uint8_t *first, size_t length, size_t at)
 {
@@ -351,7 +351,7 @@ enum {
     LEN = 2,
     FIXED32 = 5,
     TEXT = 8 /* LEN that holds text */,
-    NUMBERS = 9 /* repeated: LEN, or VARINT where each stands alone */
+    NUMBERS = 9 /* repeated: LEN, or VARINT where each is alone */
 };
 
 /* A field of a message: its wire type, and what is inside. */
@@ -647,7 +647,7 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
 {
     const size_t head = length < TM_KIND_HEAD_BYTES ? length : TM_KIND_HEAD_BYTES;
     const size_t begin = text_begin(first, head);
-    enum tm_file_kind kind = tm_kind_by_magic(first, head); /* a checksum tells more than how a protobuf may begin */
+    enum tm_file_kind kind = tm_kind_by_magic(first, head); /* a checksum says more than how a protobuf may start */
     bool sure;
 
     if (kind == TM_FILE_SQLITE && is_nsight_database(first, head))

@@ -17,7 +17,7 @@
 #include "stages/input/bytes/inflate.h"
 #include "stages/input/bytes/input_file.h"
 
-/* The bytes of an input as they lie on disk: out of a file with pread, out of a stream with read.  No memory but
+/* The bytes of an input as they are on disk: out of a file with pread, out of a stream with read.  No memory but
  * the state of the fingerprint (576 bytes of xxHash). */
 
 tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at, size_t *got)
@@ -206,7 +206,7 @@ static tm_status fill(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t *go
 
 /* ---- the stream --------------------------------------------------------------------------------------- */
 
-/* Begin again with zlib, up to where the present call began.  `to` is where the bytes are dropped. */
+/* Begin again with zlib, up to where the present call started.  `to` is where the bytes are dropped. */
 static tm_status read_again(struct tm_unwrap *u, uint8_t *to, size_t bytes)
 {
     uint64_t skip = u->decoded;

@@ -7,7 +7,7 @@
 #include "pipeline/run.h"
 #include "stages/input/bytes/input_file.h"
 
-/* The bytes of an input as they lie on disk, in order, whatever holds them, and their fingerprint.  What holds them
+/* The bytes of an input as they are on disk, in order, whatever holds them, and their fingerprint.  What holds them
  * is a type: a file, a stream, a member of an archive (input_file.c). */
 struct tm_raw_bytes;
 
@@ -16,7 +16,7 @@ struct tm_raw_type {
      * out:    got     fewer than asked for only at the end, 0 after it
      * errors: TM_ERR_INPUT */
     tm_status (*read)(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got);
-    /* Make the next read begin at the first byte again.  NULL = the bytes come only once.  errors: TM_ERR_INPUT */
+    /* Make the next read start at the first byte again.  NULL = the bytes come only once.  errors: TM_ERR_INPUT */
     tm_status (*restart)(struct tm_raw_bytes *raw);
     /* What is wrong with what holds the bytes, known at their end; NULL = nothing.  NULL itself = never anything. */
     const char *(*problem)(const struct tm_raw_bytes *raw);
@@ -34,7 +34,7 @@ struct tm_raw_bytes {
     int fd;           /* borrowed */
     void *own;        /* of the type, NULL = nothing */
     uint64_t size;    /* when it was opened; only of what says its length before: 0 = not known */
-    uint64_t at;      /* bytes read since the begin */
+    uint64_t at;      /* bytes read since the start */
     uint64_t seen;    /* bytes read at all, those after a restart once: these are in the fingerprint */
     struct XXH3_state_s *hash;
 };
@@ -53,7 +53,7 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
  *
  * Damage in a gzip: the fast engine may stop elsewhere in damaged data than zlib does, and what is read must not
  * depend on what was built in.  So where that engine meets damage, what the present call produced is dropped, the
- * file is read again from its start with zlib, what was given out before is skipped, and it goes on from there. */
+ * file is read again from its start with zlib, what was returned before is skipped, and it goes on from there. */
 struct tm_unwrap;
 
 /* Tell the wrapping from the first bytes, and unwrap the head.
@@ -67,9 +67,9 @@ struct tm_unwrap *tm_unwrap_new(const struct tm_raw_bytes *raw, enum tm_inflate_
 void tm_unwrap_free(struct tm_unwrap *stream); /* tolerates NULL */
 
 enum tm_wrapping tm_unwrap_wrapping(const struct tm_unwrap *stream);
-bool tm_unwrap_is_file(const struct tm_unwrap *stream); /* the content is a regular file as it lies on disk */
+bool tm_unwrap_is_file(const struct tm_unwrap *stream); /* the content is a regular file as it is on disk */
 
-/* The first bytes of the content: TM_KIND_HEAD_BYTES, fewer only where there are no more; 0 = no content. */
+/* The first bytes of the content: TM_KIND_HEAD_BYTES, fewer only if there are no more; 0 = no content. */
 const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
 
 /* The next bytes of the content, from its first.
@@ -85,8 +85,8 @@ void tm_unwrap_skip_noted(struct tm_unwrap *stream);
 
 /* What is known when the end has been reached. */
 struct tm_unwrapped {
-    uint64_t bytes;   /* of the content, as it was given out */
-    uint64_t surplus; /* the last ones of these, given out before the damage was met: zlib alone would not */
+    uint64_t bytes;   /* of the content, as it was returned */
+    uint64_t surplus; /* the last ones of these, returned before the damage was met: zlib alone would not */
     uint64_t disk_bytes;
     uint64_t xxh3;
     uint64_t members;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decompresses zstd.  The headers of frames, and what is between frames, are read here; libzstd sees one frame at a
- * time and gets it in the pieces that it asks for (the header of a block, the block), so that no call of it meets
+ * time and gets it in the pieces that it requests (the header of a block, the block), so that no call of it meets
  * damage after it has decoded something: what a failing call has written is lost.  Its memory goes through the
  * ledger.  Format: RFC 8878, section 3. */
 #include "stages/input/bytes/inflate.h"
@@ -31,7 +31,7 @@ struct unzstd {
     bool has_begun;                          /* a frame of any sort was there */
     uint8_t small[ZSTD_FRAMEHEADERSIZE_MAX]; /* a header that is being put together */
     size_t small_have, small_wanted;
-    uint64_t frame_at; /* where the frame begins */
+    uint64_t frame_at; /* where the frame starts */
     uint64_t skip_left;
     size_t piece_left; /* of what libzstd asked for */
     uint64_t piece_at;
@@ -281,17 +281,17 @@ static tm_status take_failure(struct unzstd *z, struct tm_flow *flow, size_t fed
     return TM_OK;
 }
 
-/* What libzstd asks for next, in `result`, is a piece and the header of the block after it. */
+/* What libzstd requests next, in `result`, is a piece and the header of the block after it. */
 static void begin_piece(struct unzstd *z, size_t result)
 {
     z->piece_at = z->base.at;
     z->piece_left = result > BLOCK_HEAD_BYTES ? result - BLOCK_HEAD_BYTES : result;
 }
 
-/* How much libzstd gets at once, so that the same comes out of damaged data wherever the parts end.  The header of a block
- * goes byte by byte; the first one tells its type (RFC 8878, 3.1.1.2).  A stored block comes out as it goes in: its last
- * byte, with which it may turn out to be damaged, goes by itself, and so does each byte where it is longer than what its
- * frame says to have left. */
+/* How much libzstd gets at once, so that the same comes out of damaged data wherever the parts end.  The header of a
+ * block goes byte by byte; the first one tells its type (RFC 8878, 3.1.1.2).  A stored block comes out as it goes in:
+ * its last byte, with which it may turn out to be damaged, goes by itself, and so does each byte where it is longer
+ * than what its frame says to have left. */
 static size_t next_part(struct unzstd *z, const struct tm_flow *flow)
 {
     size_t most = z->piece_left;

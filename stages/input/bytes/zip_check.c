@@ -20,7 +20,7 @@ enum {
 /* What an entry or a header says of its member. */
 struct facts {
     unsigned flags, method;
-    uint64_t crc, packed, plain; /* bytes as they lie there, and unpacked */
+    uint64_t crc, packed, plain; /* bytes as they are there, and unpacked */
     uint64_t at;                 /* of an entry: where its header is */
     const uint8_t *name;
     size_t name_bytes, extra_bytes;
@@ -152,7 +152,7 @@ static tm_status find_directory(struct check *c, bool *known)
 
 /* --- entries and headers --- */
 
-/* Numbers that do not fit their 32 bits stand in an extra field, in this order. */
+/* Numbers that do not fit their 32 bits are in an extra field, in this order. */
 static void widen(const uint8_t *extra, size_t bytes, uint64_t *const numbers[], size_t count)
 {
     while (bytes >= 4) {

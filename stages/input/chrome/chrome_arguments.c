@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the text, which is known to be JSON: nothing is checked but its end.  What is open is known to the
- * builder alone; a text is a key where a colon follows.  What stood so in the event before of the name is not walked
+ * builder alone; a string is a key where a colon follows.  What stood so in the event before of the name is not walked
  * again.  The keys that came lately are found in a table by their bytes, since asking the names for each one would be
  * most of the work. */
 #include "stages/input/chrome/chrome_maker.h"
@@ -33,7 +33,7 @@ struct tm_chrome_arguments {
     struct seen_key keys[TM_KEY_SLOTS];
     struct tm_json_decimal decimal;
     uint8_t list[TM_ARGUMENTS_MOST];
-    uint8_t plain[TM_ARGUMENTS_MOST + TM_JSON_PADDING]; /* a text without its escapes */
+    uint8_t plain[TM_ARGUMENTS_MOST + TM_JSON_PADDING]; /* a string without its escapes */
 };
 
 struct tm_chrome_arguments *tm_chrome_arguments_new(struct tm_run *run, struct tm_names *names)
@@ -59,7 +59,7 @@ void tm_chrome_arguments_free(struct tm_chrome_arguments *a)
     tm_give(&a->run->budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
 }
 
-/* --- texts --- */
+/* --- strings --- */
 
 struct text {
     const uint8_t *at;
@@ -79,7 +79,7 @@ static struct text walk_text(struct tm_chrome_arguments *a)
             break;
         text.is_escaped |= *at == '\\';
         a->builder.has_nul |= *at == 0;
-        at += *at == '\\' ? 2 : 1; /* a control character stands for itself */
+        at += *at == '\\' ? 2 : 1; /* a control character represents itself */
     }
     at = at < a->end ? at : a->end;
     text.length = (size_t)(at - text.at);
@@ -117,7 +117,7 @@ static void take_key(struct tm_chrome_arguments *a, const struct text *text)
     *slot = (struct seen_key){ .key = name, .name = a->key };
 }
 
-/* Whether a text is a whole number as it would be printed. */
+/* Whether a string is an integer as it would be printed. */
 static bool is_whole_number(const char *text, size_t length, int64_t *number)
 {
     const size_t sign = length && text[0] == '-';
@@ -185,7 +185,7 @@ static const uint8_t *number_end(const uint8_t *at, const uint8_t *end, bool *is
     return at;
 }
 
-/* -0 is no integer: its sign would be lost. */
+/* -0 is not an integer: its sign would be lost. */
 static bool put_integer(struct tm_chrome_arguments *a, const char *text, size_t length)
 {
     int64_t number;
@@ -290,7 +290,7 @@ static void take_value(struct tm_chrome_arguments *a)
     }
 }
 
-/* An argument and the comma behind it. */
+/* An argument and the comma after it. */
 static void take_part(struct tm_chrome_arguments *a)
 {
     uint8_t first;
@@ -301,7 +301,8 @@ static void take_part(struct tm_chrome_arguments *a)
     } while (a->at < a->end && (first != ',' || a->builder.depth || a->builder.skipped));
 }
 
-/* All of them.  The last one has the brace that ends them in place of a comma: what is compared goes one byte further. */
+/* All of them.  The last one has the brace that ends them in place of a comma: what is compared goes one byte
+ * further. */
 static void take_parts(struct tm_chrome_arguments *a, uint64_t key)
 {
     struct tm_met_turn turn = { .list = NULL };

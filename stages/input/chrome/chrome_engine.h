@@ -141,7 +141,7 @@ static inline void note_number(struct tm_chrome_reader *r, const uint8_t *at, co
             (struct tm_noted_number){ at, end, key, (uint8_t)kind, key ? (uint8_t)key->stat : TM_STAT_UNKNOWN };
 }
 
-/* A text, or nothing where it is none. */
+/* A string, or nothing where it is none. */
 static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
                                                 struct tm_json_slice *text)
 {
@@ -150,7 +150,7 @@ static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, cons
     return *has ? read_text(r, at, text) : skip_value(r, at);
 }
 
-/* A text that is looked at once: it needs no place behind the event's window, where room may be short. */
+/* A string that is examined once: it needs no place after the event's window, where room may be short. */
 static inline const uint8_t *read_passing_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
                                                struct tm_json_slice *text)
 {
@@ -161,7 +161,7 @@ static inline const uint8_t *read_passing_text(struct tm_chrome_reader *r, const
     return at;
 }
 
-/* A text of one character of ASCII: that; another text: '?'; no text: 0. */
+/* A string of one character of ASCII: that; another text: '?'; no text: 0. */
 static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8_t *at, char *letter)
 {
     struct tm_json_slice text;
@@ -173,7 +173,7 @@ static inline const uint8_t *read_letter(struct tm_chrome_reader *r, const uint8
     }
     at = read_passing_text(r, at, &has, &text);
     *letter = 0;
-    if (at && has) /* a byte above 0x7f is no character */
+    if (at && has) /* a byte above 0x7f is not a character */
         *letter = text.length == 1 && (uint8_t)(text.at[0] - 1) < 0x7f ? text.at[0] : '?';
     return at;
 }
@@ -183,7 +183,7 @@ static inline void set_has(struct tm_chrome_reader *r, uint32_t what, bool has)
     r->event.has = has ? r->event.has | what : r->event.has & ~what;
 }
 
-/* Whether a text is ASCII without control characters, but for those that its walk has seen. */
+/* Whether a string is ASCII without control characters, except for those that its walk has seen. */
 static inline bool is_plain_ascii(struct tm_json_slice text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -300,7 +300,7 @@ static inline const uint8_t *read_long_id(struct tm_chrome_reader *r, const uint
         return NULL;
     if (r->not_numbers == not_numbers)
         tm_json_id_of_number(&r->decimal, (struct tm_json_slice){ .at = NULL }, id);
-    if (id->kind == TM_JSON_TEXT) /* a whole number needs no place behind the event's window */
+    if (id->kind == TM_JSON_TEXT) /* an integer needs no place after the event's window */
         id->text = take_written(r, at);
     r->window.token = NULL;
     return at;
@@ -405,7 +405,7 @@ static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uin
     return at;
 }
 
-/* A text that may be a number: most are none. */
+/* A string that may be a number: most are none. */
 static inline void put_text_fact(struct tm_chrome_reader *r, struct tm_key_slot *key, struct tm_json_slice text)
 {
     const enum tm_stat stat = (enum tm_stat)key->stat;
@@ -489,7 +489,7 @@ static __attribute__((noinline)) const uint8_t *take_new_argument(struct tm_chro
     return at;
 }
 
-/* From behind an argument to the value of the next one, or behind all of them.
+/* From behind an argument to the value of the next one, or after all of them.
  * in:     *slot  of the key, or TM_KEY_BEGIN
  * out:    *slot  of the next one, or TM_KEY_END */
 static inline const uint8_t *next_argument(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *slot)
@@ -641,7 +641,7 @@ static __attribute__((noinline)) const uint8_t *take_new_member(struct tm_chrome
     return at;
 }
 
-/* From behind a value to the next one, or behind the event.
+/* From behind a value to the next one, or after the event.
  * in:     *member  whose value it was
  * out:    *member  of the next one; MEMBER_END */
 static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const uint8_t *at, enum event_member *member)
@@ -661,7 +661,7 @@ static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const
 
 /* --- the event that came before with other numbers --- */
 
-/* out:    behind the number; NULL where another one than is usual stands there */
+/* out:    behind the number; NULL where another one than is usual is there */
 static inline const uint8_t *read_varying(struct tm_chrome_reader *r, const uint8_t *at, const struct tm_piece *before)
 {
     int64_t *number;
@@ -714,7 +714,7 @@ static inline const uint8_t *read_remembered(struct tm_chrome_reader *r, const u
     return at;
 }
 
-/* The event that follows another one, where no more than a comma and little space stands between them.
+/* The event that follows another one, where no more than a comma and little space is between them.
  * out:    NULL: something else, or the window ends */
 static inline const uint8_t *following_event(const uint8_t *at)
 {
@@ -725,8 +725,8 @@ static inline const uint8_t *following_event(const uint8_t *at)
 }
 
 /* Events that are known, given to whom they are for, one after the other.
- * out:    *next  behind the last one; NULL: an event that is not known begins there
- *         returns the place of that event, or of what stands behind the last one */
+ * out:    *next  behind the last one; NULL: an event that is not known starts there
+ *         returns the place of that event, or of what follows the last one */
 static inline const uint8_t *read_known_events(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
 {
     const uint8_t *end = read_remembered(r, at);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engines of the Chrome reader share, because it is not at their usual pace: damage, words and long numbers; the
- * begin and the end of an event, and what becomes of its texts when the window moves; texts that are more than bytes
- * between two quotes (escapes, control characters, what is too long); the table of keys.  Nothing here calls an engine.
+/* What the engines of the Chrome reader share, because it is not at their usual pace: damage, words and long numbers;
+ * the start and the end of an event, and what becomes of its strings when the window moves; strings that are more than
+ * bytes between two quotes (escapes, control characters, what is too long); the table of keys.  Nothing here calls an
+ * engine.
  * source: RFC 8259 section 7 */
 #include "stages/input/chrome/chrome_reader.h"
 
@@ -36,9 +37,9 @@ static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t 
     }
 }
 
-/* Whether events may follow behind damage.  Not where nothing tells that this is such a document, and not behind one
- * that ended as it should: the end of an older file may stand there, which a shorter one was written over.  But a bracket
- * in place of the comma behind an event does not end the list. */
+/* Whether events may follow behind damage.  Not where nothing says that this is such a document, and not behind one
+ * that ended as it should: the end of an older file may be there, which a shorter one was written over.  But a bracket
+ * in place of the comma after an event does not end the list. */
 static bool may_go_on(const struct tm_chrome_reader *reader, const uint8_t *at)
 {
     switch (reader->state) {
@@ -123,9 +124,9 @@ const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *
     return at;
 }
 
-/* --- an event begins --- */
+/* --- an event starts --- */
 
-enum { SEED_CHROME = 0x6a73 }; /* configs of JSON and of XSpace are made from different texts */
+enum { SEED_CHROME = 0x6a73 }; /* configs of JSON and of XSpace are made from different strings */
 
 void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at)
 {
@@ -214,7 +215,7 @@ void tm_chrome_moved(void *to, size_t by)
         reader->event.args.at -= by;
 }
 
-/* What is in the window fits: the side holds as much, and only texts of the window's one filling. */
+/* What is in the window fits: the side holds as much, and only strings of the window's one filling. */
 static void copy_aside(struct tm_chrome_reader *reader, const char **at, uint32_t length)
 {
     uint8_t *const to = reader->side + reader->side_used;
@@ -275,7 +276,7 @@ void tm_chrome_drop_args(struct tm_chrome_reader *reader)
 
 /* --- its end --- */
 
-/* It stands behind damage and is no event. */
+/* It follows damage and is not an event. */
 static bool is_skipped(const struct tm_chrome_reader *reader)
 {
     return reader->is_in_damage && !reader->event.phase;
@@ -306,7 +307,7 @@ void tm_chrome_count_traits(struct tm_chrome_reader *reader)
     reader->event.has |= reader->has_others ? TM_CHROME_OTHERS : 0;
     if (is_skipped(reader))
         return;
-    /* half a pair is no letter */
+    /* half a pair is not a letter */
     tm_tally_add(tallies, TM_TALLY_UNICODE_NAME, (traits & (TM_TEXT_UNICODE | TM_TEXT_SURROGATE)) == TM_TEXT_UNICODE);
     tm_tally_add(tallies, TM_TALLY_CONTROL_CHARACTER, (traits & TM_TEXT_CONTROL) != 0);
     tm_tally_add(tallies, TM_TALLY_LONE_SURROGATE, (traits & TM_TEXT_SURROGATE) != 0);
@@ -334,7 +335,7 @@ void tm_chrome_event_end(struct tm_chrome_reader *reader)
     reader->in_event = false;
 }
 
-/* --- texts: the walk --- */
+/* --- strings: the walk --- */
 
 static bool is_hex(uint8_t c)
 {

@@ -8,9 +8,9 @@
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/records/record_store.h"
 
-/* From the args object of an event, as it is written, to a list of arguments: what keeps_arguments asks for.  Keys
- * and long texts become names; the same key twice stays twice; whole numbers of 64 bits are integers, other numbers
- * stay as they are written, NaN and Infinity become texts.  Memory: two buffers of fixed size, a table of keys, and
+/* From the args object of an event, as it is written, to a list of arguments: what keeps_arguments requests.  Keys
+ * and long strings become names; the same key twice stays twice; integers of 64 bits are integers, other numbers
+ * stay as they are written, NaN and Infinity become strings.  Memory: two buffers of fixed size, a table of keys, and
  * one of lists that were made lately. */
 struct tm_chrome_arguments;
 
@@ -20,7 +20,7 @@ struct tm_chrome_words {
     bool takes_members;  /* members of the event that have no place elsewhere become arguments of their names */
     bool is_joined;      /* by its id, which has its place there */
     bool is_converted;   /* our writer made it: spans have members that are arrows, which are created again */
-    bool has_texts_only; /* the writer makes texts of all numbers: a text that is a whole number becomes one again */
+    bool has_texts_only; /* the writer makes strings of all numbers: a string that is an integer becomes one again */
     uint32_t place;      /* the track on which a flow lies */
     tm_strid name;       /* events of one name are taken to be like each other */
 };
@@ -39,7 +39,7 @@ struct tm_arguments tm_chrome_arguments_take(struct tm_chrome_arguments *a, cons
 
 /* Shared by chrome_scan.c, chrome_scan.c, chrome_scan.c and chrome_tracks.c: whose event is it. */
 
-/* What lies on one track of ours.  Spans of threads must nest, so that nothing else lies between them. */
+/* What is on one track of ours.  Spans of threads must nest, so that nothing else is between them. */
 enum tm_chrome_sort {
     TM_CHROME_THREAD, /* of a process */
     TM_CHROME_DEVICE, /* a stream: PyTorch's device is an argument of the event, its process may be any */
@@ -85,7 +85,7 @@ static inline bool tm_chrome_has_thread(enum tm_chrome_sort sort)
 
 enum { TM_CHROME_NEAR = 64 }; /* a power of two */
 
-/* The tracks that events meet one after the other are few.  What tells one; of texts their hash. */
+/* The tracks that events meet one after the other are few.  What tells one; of strings their hash. */
 struct tm_near_track {
     uint64_t process, thread;
     int64_t ordinal;
@@ -121,7 +121,7 @@ void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_
 /* All names are known: sides, devices, lines and names of all tracks. */
 void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header);
 
-/* The event before, where it lies on a thread or a stream. */
+/* The event before, where it is on a thread or a stream. */
 struct tm_chrome_lately {
     bool is_any;
     uint32_t thread, track; /* thread: of its process and thread; track: where it is */

@@ -154,7 +154,7 @@ static void count_not_numbers(struct tm_chrome_reader *r)
     r->not_numbers = 0;
 }
 
-/* --- begin and end --- */
+/* --- start and end --- */
 
 static const uint8_t *begin_document(struct tm_chrome_reader *r, const uint8_t *at)
 {
@@ -174,7 +174,7 @@ static const uint8_t *begin_document(struct tm_chrome_reader *r, const uint8_t *
         return tm_chrome_fail(r, at, "it does not start like JSON with trace events");
     r->is_first = true;
     r->state = r->header.is_list ? TM_DOCUMENT_LIST : TM_DOCUMENT_MEMBERS;
-    return r->header.is_list ? at + 1 : at; /* the members begin with their brace */
+    return r->header.is_list ? at + 1 : at; /* the members start with their brace */
 }
 
 /* Nothing but white space and zero bytes may follow. */
@@ -312,7 +312,7 @@ static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uin
 
 /* --- behind damage --- */
 
-/* To the next object that is no member's value, wherever it stands.
+/* To the next object that is not a member's value, wherever it stands.
  * in:     *before  the last byte before that is no white space */
 static const uint8_t *next_object(struct tm_chrome_reader *r, const uint8_t *at, uint8_t *before)
 {
@@ -325,7 +325,7 @@ static const uint8_t *next_object(struct tm_chrome_reader *r, const uint8_t *at,
     }
 }
 
-/* To the next event, and over it.  What is none is not gone back to, so that each byte is looked at twice at most. */
+/* To the next event, and over it.  What is none is not gone back to, so that each byte is examined twice at most. */
 static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
 {
     const uint8_t *at = r->go_on_at;
@@ -424,7 +424,7 @@ tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_
 struct field {
     const char *key;
     enum { FIELD_INT64, FIELD_UINT64, FIELD_UINT32, FIELD_TEXT, FIELD_IS_TRUE, FIELD_IS_THERE } kind;
-    uint16_t offset, bytes; /* bytes: of a text */
+    uint16_t offset, bytes; /* bytes: of a string */
 };
 
 struct fields {
@@ -630,7 +630,7 @@ static const uint8_t *read_devices(struct tm_chrome_reader *r, const uint8_t *at
 
 /* --- the document's members --- */
 
-/* A table that has something in it is told. */
+/* A table that has something in it is reported. */
 static const uint8_t *skip_frames(struct tm_chrome_reader *r, const uint8_t *at)
 {
     const uint64_t from = tm_json_offset(&r->window, at);

@@ -11,12 +11,12 @@
 
 /* The events of a Chrome trace in JSON, one after the other, out of a stream of bytes: no tree of the document, no
  * floating point for times, bounded memory whatever the file.  The whole text is checked as JSON (RFC 8259), also
- * what is skipped.  Behind damage the reading goes on at the next object that is whole, says its phase, and is no
- * member's value; what lies between is counted, and it is said where the first of it is.
+ * what is skipped.  Behind damage the reading goes on at the next object that is whole, says its phase, and is not a
+ * member's value; what is between is counted, and it is said where the first of it is.
  * Forms: {"traceEvents": [...], other keys} in any order, and the bare list; the list may be left open.
  * source: the Trace Event Format; what JAX and PyTorch write was checked on real files */
 
-/* A text of the document without its escapes; half a surrogate pair becomes the three bytes that UTF-8 would have
+/* A string of the document without its escapes; half a surrogate pair becomes the three bytes that UTF-8 would have
  * for it.  Not NUL-terminated.  Borrowed until the next event. */
 struct tm_json_slice {
     const char *at;
@@ -29,8 +29,8 @@ struct tm_json_time {
     int32_t ps; /* 0 ... 999999 */
 };
 
-/* What names a process, a thread, an async span or a flow: a number or a text.  A text that is a plain decimal
- * number that fits is given as that number, since writers mix the two; a number that is no integer of 64 bits is
+/* What names a process, a thread, an async span or a flow: a number or a string.  A string that is a plain decimal
+ * number that fits is given as that number, since writers mix the two; a number that is not an integer of 64 bits is
  * given as the text that it is written as. */
 struct tm_json_id {
     enum { TM_JSON_NO_ID, TM_JSON_NUMBER, TM_JSON_TEXT } kind;
@@ -44,7 +44,7 @@ static inline bool tm_json_text_is(struct tm_json_slice text, const char *wanted
     return text.length == strlen(wanted) && memcmp(text.at, wanted, text.length) == 0;
 }
 
-/* An id in 64 bits, which others may share: a text is its hash. */
+/* An id in 64 bits, which others may share: a string is its hash. */
 static inline uint64_t tm_json_id_number(const struct tm_json_id *id)
 {
     return id->kind == TM_JSON_TEXT ? XXH3_64bits(id->text.at, id->text.length) : (uint64_t)id->number;
@@ -59,11 +59,11 @@ enum tm_chrome_has {
     TM_CHROME_SCOPE = 1 << 5,
     TM_CHROME_BIND_ENCLOSING = 1 << 6, /* bp: "e" */
     TM_CHROME_LONG_DUR = 1 << 7,       /* dur does not fit: it is INT64_MAX us */
-    TM_CHROME_OTHERS = 1 << 8,         /* members that are not below, or args that is no object: see members */
+    TM_CHROME_OTHERS = 1 << 8,         /* members that are not below, or args that is not an object: see members */
 };
 
 /* One event as it is in the file.  What a member's value cannot be (a list as name, a dur of true) counts as
- * missing.  A text that is longer than half the window keeps its first part; an event that is larger than the window
+ * missing.  A string that is longer than half the window keeps its first part; an event that is larger than the window
  * is read to its end, but what is kept of it is at most as large as the window, without the text of its args: both
  * are tallied as a long value. */
 struct tm_chrome_event {
@@ -81,7 +81,7 @@ struct tm_chrome_event {
                                       as text are both; lists of numbers are their JSON text */
 };
 
-/* What the caller has made of an event, for those that are the same but for their numbers. */
+/* What the caller has made of an event, for those that are the same except for their numbers. */
 struct tm_chrome_known {
     struct tm_record record; /* without its times */
     uint32_t signature;      /* of a span that has both times and nothing else that is wanted, or 0 */
@@ -109,7 +109,7 @@ struct tm_chrome_device {
     uint32_t capability_major, capability_minor; /* computeMajor, computeMinor */
 };
 
-/* What the document says beside its events: complete when the last event has been given out. */
+/* What the document says beside its events: complete when the last event has been returned. */
 struct tm_chrome_header {
     bool is_list;             /* the bare list */
     bool has_events;          /* a member traceEvents has been seen */
@@ -144,17 +144,18 @@ struct tm_chrome_reader *tm_chrome_reader_new(struct tm_run *run, struct tm_inpu
 void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL */
 
 /* The next object of the list that is not empty.  What it is made of goes to the tallies of the run: the section
- * "what an event is made of" of run.h but for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the
+ * "what an event is made of" of run.h except for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the
  * section "the document".
  * out:    *event  valid until the next call; NULL at the end of the document
  * errors: as of tm_input_next; damage is none: see below */
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event) TM_MUST_USE;
 
 /* Remember the present event, of which *known was made, as one that may come again with other numbers: its times, the
- * number of its id, whole numbers of arguments of which no config is made and that name no device.  An event that is this
- * one but for those has `known`, and of the rest only offset, has, phase, ts, dur, id.number, and facts.ints of those in
- * known->varying; with known->has_facts, which lets every number vary, all of facts.has and facts.ints.  Its tallies are
- * counted in any case.  How long it is remembered is chosen here, and with tm_chrome_may_remember whether. */
+ * number of its id, integers of arguments of which no config is made and that name no device.  An event that is this
+ * one except for those has `known`, and of the rest only offset, has, phase, ts, dur, id.number, and facts.ints of
+ * those in known->varying; with known->has_facts, which lets every number vary, all of facts.has and facts.ints.  Its
+ * tallies are counted in any case.  How long it is remembered is chosen here, and with tm_chrome_may_remember
+ * whether. */
 bool tm_chrome_may_remember(struct tm_chrome_reader *reader);
 void tm_chrome_remember(struct tm_chrome_reader *reader, struct tm_chrome_known *known);
 
@@ -191,11 +192,11 @@ struct tm_chrome_damage {
 const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader);
 
 /* A window of fixed size that slides over the text of a document.  Whoever walks the text moves a pointer, without
- * asking whether there is more, until he meets the zero byte that stands behind the last byte that was read; then
- * tm_json_more reads on.  That may move what is in the window: pointers into it hold until then, but for `keep`,
+ * asking whether there is more, until he meets the zero byte that follows the last byte that was read; then
+ * tm_json_more reads on.  That may move what is in the window: pointers into it hold until then, except for `keep`,
  * `token`, and those that `moved` puts right. */
 enum {
-    TM_JSON_PADDING = 64, /* zero bytes behind the end: what may be loaded beyond it at once */
+    TM_JSON_PADDING = 64, /* zero bytes after the end: what may be loaded beyond it at once */
     TM_JSON_WINDOW_LEAST = 256,
     TM_JSON_WINDOW_DEFAULT = 256 << 10, /* of an L2 cache, with what it is made into */
 };
@@ -207,10 +208,10 @@ struct tm_json_window {
     size_t capacity;    /* of the buffer, without the padding */
     size_t read_bytes;  /* read at most so many at once */
     const uint8_t *end; /* behind the last byte that is there */
-    uint64_t base;      /* where the buffer's first byte stands in the content */
+    uint64_t base;      /* where the buffer's first byte is in the content */
     bool at_end;        /* nothing follows; also after a failure */
     tm_status status;
-    /* What has to stay, or NULL: all from the start of the event on, else all from the start of a text or number. */
+    /* What has to stay, or NULL: all from the start of the event on, else all from the start of a string or number. */
     const uint8_t *keep, *token;
     void (*moved)(void *to, size_t by); /* everything has moved to the front by N bytes */
     void (*outgrown)(void *to);         /* what is kept does not fit: it is copied elsewhere and no longer kept */
@@ -236,7 +237,7 @@ static inline const uint8_t *tm_json_more(struct tm_json_window *window, const u
 /* Move what is there from `at` on to the front, and read until the window is full or nothing follows. */
 void tm_json_fill(struct tm_json_window *window, const uint8_t *at);
 
-/* Where a byte of the window stands in the content. */
+/* Where a byte of the window is in the content. */
 static inline uint64_t tm_json_offset(const struct tm_json_window *window, const uint8_t *at)
 {
     return window->base + (uint64_t)(at - window->buffer);
@@ -285,7 +286,7 @@ struct tm_json_decimal {
 const uint8_t *tm_json_walk_number(struct tm_json_window *window, const uint8_t *at, struct tm_json_decimal *decimal);
 bool tm_json_decimal_is_whole(const struct tm_json_decimal *decimal);
 
-/* A text that is a number and nothing else. */
+/* A string that is a number and nothing else. */
 bool tm_json_decimal_of(const char *text, size_t length, struct tm_json_decimal *decimal);
 
 /* out:    false  it does not fit: *time is the largest or smallest there is */
@@ -298,9 +299,9 @@ bool tm_json_uint_of(const struct tm_json_decimal *decimal, uint64_t *value);
 /* The nearest double; infinite where it is too large. */
 double tm_json_double_of(const struct tm_json_decimal *decimal);
 
-/* The id that a text is: itself, or the number that is written plainly ("12", but not "012" or "1e1"). */
+/* The id that a string is: itself, or the number that is written plainly ("12", but not "012" or "1e1"). */
 void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id);
-/* The id that a number is.  text: as it is written, for one that is no integer of 64 bits */
+/* The id that a number is.  text: as it is written, for one that is not an integer of 64 bits */
 void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id);
 
 /* The keys that came lately: which argument each one is, and whether the present event has had it.  A table of fixed
@@ -309,7 +310,7 @@ void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_
 enum {
     TM_KEY_SLOTS = 256,  /* a power of two */
     TM_KEYS_MOST = 224,  /* in use */
-    TM_KEYS_ENOUGH = 96, /* emptied before an event that begins with more */
+    TM_KEYS_ENOUGH = 96, /* emptied before an event that starts with more */
     TM_KEY_BYTES = 32,   /* of a key that is held itself; may be loaded whatever its length */
 };
 
@@ -330,7 +331,7 @@ struct tm_key_slot {
     bool varies;    /* its numbers differ between events that are the same else */
 };
 
-/* What stands between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
+/* What is between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
  * followed lately mostly takes the place of reading a key. */
 enum { TM_STEP_BYTES = 60, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
 
@@ -352,7 +353,7 @@ struct tm_chrome_keys {
     struct tm_step steps[TM_KEY_BEGIN + 1][TM_ARGUMENT_STEPS]; /* behind the value of each argument, the newest first */
 };
 
-/* An event begins.  The table may be zeroed at first. */
+/* An event starts.  The table may be zeroed at first. */
 void tm_chrome_keys_begin(struct tm_chrome_keys *keys);
 
 /* Not in the table yet, or too long to be held itself. */
@@ -454,7 +455,7 @@ enum tm_number_kind { TM_NUMBER_TS, TM_NUMBER_DUR, TM_NUMBER_ID, TM_NUMBER_FACT,
 enum { TM_NUMBERS_MOST = 12 };
 
 struct tm_noted_number {
-    const uint8_t *at, *end; /* without the quotes of a text */
+    const uint8_t *at, *end; /* without the quotes of a string */
     struct tm_key_slot *key; /* of an argument */
     uint8_t kind;            /* enum tm_number_kind */
     uint8_t stat;            /* enum tm_stat */
@@ -488,15 +489,15 @@ struct tm_chrome_reader {
     struct tm_chrome_keys keys;
     struct tm_noted_number numbers[TM_NUMBERS_MOST];
     uint32_t number_count; /* more than there can be: nobody wants them */
-    uint64_t event_base;   /* of the window, when it began */
+    uint64_t event_base;   /* of the window, when it started */
     struct tm_chrome_templates *templates;
     struct {
-        tm_chrome_take *take; /* NULL: they are given out as others are */
+        tm_chrome_take *take; /* NULL: they are returned as others are */
         void *to;
     } known;
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
-    uint32_t text_most;                              /* bytes of a text that may stay in the window */
-    uint8_t *side; /* texts of the event that are not in the window as they are wanted; padded */
+    uint32_t text_most;                              /* bytes of a string that may stay in the window */
+    uint8_t *side; /* strings of the event that are not in the window as they are wanted; padded */
     size_t side_used;
     size_t moved_by; /* the last time */
     struct tm_json_decimal decimal;
@@ -519,7 +520,7 @@ struct tm_chrome_reader {
     struct tm_chrome_damage damage;
     bool is_in_damage;       /* no whole event has come since the last damage */
     uint64_t damage_from;    /* of that one: the start of its event, or its byte */
-    const uint8_t *go_on_at; /* TM_DOCUMENT_DAMAGED: what has not been looked at; until the window moves */
+    const uint8_t *go_on_at; /* TM_DOCUMENT_DAMAGED: what has not been examined; until the window moves */
 };
 
 /* What is compiled for each kind of processor. */
@@ -546,13 +547,13 @@ void tm_chrome_end_damage(struct tm_chrome_reader *reader, uint64_t to);
 void tm_chrome_moved(void *to, size_t by);
 void tm_chrome_outgrown(void *to);
 
-/* The rest of a text that is not plain; see json_walk.h. */
+/* The rest of a string that is not plain; see json_walk.h. */
 const uint8_t *tm_chrome_text_rest(struct tm_chrome_reader *reader, const uint8_t *at);
 const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *at); /* to reader->decimal */
 
 const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at); /* true, null, NaN ... */
 
-/* A text that has just been walked becomes what it says: without escapes, cut where it is too long, copied aside
+/* A string that has just been walked becomes what it says: without escapes, cut where it is too long, copied aside
  * where it cannot stay in the window. */
 void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *text);
 
@@ -561,7 +562,7 @@ void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *
 const uint8_t *tm_chrome_escaped_key(struct tm_chrome_reader *reader, uint32_t *length);
 uint32_t tm_chrome_text_traits(struct tm_json_slice text);
 
-/* An event begins, and has ended: its tallies. */
+/* An event starts, and has ended: its tallies. */
 void tm_chrome_event_begin(struct tm_chrome_reader *reader, const uint8_t *at);
 void tm_chrome_event_end(struct tm_chrome_reader *reader);
 void tm_chrome_count_traits(struct tm_chrome_reader *reader); /* those that are not of its times */
@@ -572,7 +573,7 @@ void tm_chrome_put_number(struct tm_chrome_reader *reader, enum tm_stat stat);
 void tm_chrome_drop_fact(struct tm_chrome_reader *reader, enum tm_stat stat);
 void tm_chrome_drop_args(struct tm_chrome_reader *reader);
 
-/* Without the escapes of JSON.  A text that ends inside an escape ends before it.
+/* Without the escapes of JSON.  A string that ends inside an escape ends before it.
  * in:     to       as many bytes as `length`; may be `from`
  * out:    *traits  UNICODE, CONTROL and SURROGATE of what was escaped; returns the bytes */
 size_t tm_json_unescape(uint8_t *to, const uint8_t *from, size_t length, uint32_t *traits);

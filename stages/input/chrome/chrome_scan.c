@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a Chrome trace once, from its begin to its end: events go to the store by track, names are put to them at
+/* Reads a Chrome trace once, from its start to its end: events go to the store by track, names are put to them at
  * the end.  Memory: the window on the text, the store and the tables, which spill. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
 
-/* What an event says of itself goes along with its record, where that is asked for.
- * A flow names a process and a thread, and lies on what the file draws there.  That may be a stream of ours: PyTorch
- * gives an end of a flow the process and thread of the activity that it stands behind, at the time of its begin.  Where
- * that activity does not stand before it, any stream that was met under these numbers is taken, whatever the order
+/* What an event says of itself goes along with its record, where that is requested.
+ * A flow names a process and a thread, and is on what the file draws there.  That may be a stream of ours: PyTorch
+ * gives an end of a flow the process and thread of the activity that it follows, at the time of its begin.  Where
+ * that activity is not before it, any stream that was met under these numbers is taken, whatever the order
  * of the file; so a thread knows its stream at the end, and the place is put right when the flow is read. */
 
 static bool is_same_time(const struct tm_json_time *a, const struct tm_json_time *b)
@@ -23,7 +23,7 @@ static bool is_same_time(const struct tm_json_time *a, const struct tm_json_time
     return a->us == b->us && a->ps == b->ps;
 }
 
-/* Something lies on a thread, or on a stream that the file draws there. */
+/* Something is on a thread, or on a stream that the file draws there. */
 static void note_track(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum tm_chrome_sort sort,
                        uint32_t track)
 {
@@ -54,7 +54,7 @@ static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_ev
     struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {
         .name = r->name,
-        .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its begin has it */
+        .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its start has it */
         /* Arguments of counters are values, and those of flows are not written. */
         .takes_members = !tm_is_flow(r) && sort != TM_CHROME_COUNTER,
         .is_joined = sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER,
@@ -410,7 +410,7 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
                                      e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
-/* What is made of an event that is another one but for its numbers. */
+/* What is made of an event that is another one except for its numbers. */
 static void store_known(void *to, const struct tm_chrome_event *e)
 {
     struct tm_chrome_maker *const m = to;
@@ -649,7 +649,7 @@ static tm_status read_events(struct scan *s)
     }
 }
 
-/* JAX's writer keeps the first so many events and leaves out the rest in silence.
+/* JAX's writer keeps the first so many events and leaves out the rest silently.
  * source: XLA's trace viewer export, GetTraceViewerMaxEvents; jax-ml/jax issue 21295 */
 static void tell_cap(struct scan *s)
 {
@@ -679,7 +679,7 @@ static void put_skipped(char *to, size_t room, const struct tm_chrome_damage *da
                        damage->places, damage->bytes);
 }
 
-/* Damage of the text; what lies around it has been read. */
+/* Damage of the text; what is around it has been read. */
 static void tell_damage(struct scan *s)
 {
     const struct tm_chrome_damage *const damage = tm_chrome_damage(s->reader);
@@ -805,7 +805,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
 
 /* From where the times of a Chrome trace are counted.  Clocks that count from an epoch would not fit in 64 bits of
  * picoseconds, and nobody reads them.  One wrong time at the start must not leave everything else out: so the first
- * events are looked at together, and the time that most of them are near decides. */
+ * events are examined together, and the time that most of them are near decides. */
 
 static const int64_t us_per_s = 1000000, us_per_day = (int64_t)86400 * 1000000;
 
@@ -861,7 +861,7 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of the sorted times lie before this one. */
+/* How many of the sorted times are before this one. */
 static size_t count_before(const struct sample *s, int64_t us)
 {
     return tm_sorted_place(&us, s->sorted, s->count, sizeof(s->sorted[0]), compare_times);

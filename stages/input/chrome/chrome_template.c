@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole events that came before, but for their numbers.  A program does the same again and again, so that nearly every
- * event of a trace is an earlier one with other times and ids.  Here | stands where a number was taken out:
+/* Whole events that came before, except for their numbers.  A program does the same again and again, so that nearly
+ * every event of a trace is an earlier one with other times and ids.  Here | is where a number was taken out:
  *
- *     {"ph":"X","pid":1,"tid":13,"ts":|,"dur":|,"name":"fusion_118","args":{"correlation_id":"|","hlo_op":"fusion.118"}}
+ *
+ * {"ph":"X","pid":1,"tid":13,"ts":|,"dur":|,"name":"fusion_118","args":{"correlation_id":"|","hlo_op":"fusion.118"}}
  *
  * The pieces of text between are a tree, since the first ones are those of many events: behind `,"dur":|` one piece
  * follows for each name.  The piece that followed last is compared first; then a piece is looked up by a hash of what
- * stands behind the number, of as many bytes (1, 8, 16 ... 512) as pieces that follow there have, and compared in full.
- * An event that comes to a last piece costs that and its numbers: the template has its name, class, config and track, as
- * the caller made them (tm_chrome_remember), and the caller is given such events one after the other.  Anything else is read as if there were no templates: a number that
- * is not plain (a sign before a time, an exponent, more digits than 16), another key, an escape, the end of the window.
+ * follows the number, of as many bytes (1, 8, 16 ... 512) as pieces that follow there have, and compared in full.
+ * An event that comes to a last piece costs that and its numbers: the template has its name, class, config and track,
+ * as the caller made them (tm_chrome_remember), and the caller is given such events one after the other.  Anything else
+ * is read as if there were no templates: a number that is not plain (a sign before a time, an exponent, more digits
+ * than 16), another key, an escape, the end of the window.
  *
- * Which numbers vary: the times, the id, and of arguments those that differed between two events of one name.  Where the
- * numbers of a config or the device differ, that is another template: what is made of them differs.  Where arguments are
- * kept, an event is remembered if its list has a template that wants nothing but the correlation id.
+ * Which numbers vary: the times, the id, and of arguments those that differed between two events of one name.  Where
+ * the numbers of a config or the device differ, that is another template: what is made of them differs.  Where
+ * arguments are kept, an event is remembered if its list has a template that wants nothing but the correlation id.
  *
  * Measured, instructions of reading and storing an event, without inflating: of a generated trace of eight GPUs 2,905
- * without templates and 1,043 with them (500,000 events, of which 99 % are found), of a real compilation 850, of PyTorch's
- * 2,660 to 3,360 without and 1,160 to 1,340 with them, flows apart.
+ * without templates and 1,043 with them (500,000 events, of which 99 % are found), of a real compilation 850, of
+ * PyTorch's 2,660 to 3,360 without and 1,160 to 1,340 with them, flows apart.
  *
  * Memory: one table of fixed size, of the account `input`; when it is full everything is forgotten.  An input that
  * repeats nothing costs little more than without: learning has a credit that only found events renew, and where nothing
@@ -148,7 +150,7 @@ static bool is_usual(const struct tm_chrome_reader *r, const uint8_t *begin, siz
 
     for (uint32_t i = 0; i < r->number_count; i++) {
         if (r->numbers[i].at < begin || r->numbers[i].end > begin + length)
-            return false; /* a text without its escapes lies elsewhere */
+            return false; /* a string without its escapes lies elsewhere */
         times |= 1U << r->numbers[i].kind;
     }
     return r->event_base == r->window.base && length <= EVENT_MOST && times >> TM_NUMBER_TS & 1 &&
@@ -167,7 +169,7 @@ static void *put_bytes(struct tm_chrome_templates *t, const void *from, size_t l
     return memcpy(to, from, length);
 }
 
-/* The same text is kept once, whatever comes before it: an op that runs on eight devices has it eight times.
+/* The same string is kept once, whatever comes before it: an op that runs on eight devices has it eight times.
  * out: NULL: there is no room */
 static const uint8_t *put_text(struct tm_chrome_templates *t, const uint8_t *at, uint32_t length)
 {

@@ -5,8 +5,8 @@
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_text.h"
 
-/* Events that were remembered, as pieces of text with numbers between them: see chrome_template.c.  What is compared for
- * every event is here, to be compiled for each kind of processor; what happens once per template is there. */
+/* Events that were remembered, as pieces of text with numbers between them: see chrome_template.c.  What is compared
+ * for every event is here, to be compiled for each kind of processor; what happens once per template is there. */
 
 enum {
     TM_PIECE_SPANS = 13,
@@ -19,7 +19,8 @@ enum {
     TM_TRY_ONE_IN = 16, /* where nothing was found lately */
 };
 
-/* A run of bytes that is the same in several events, behind what came before it in them, and the number that follows. */
+/* A run of bytes that is the same in several events, behind what came before it in them, and the number that
+ * follows. */
 struct tm_piece {
     const uint8_t *text; /* in the table's bytes */
     uint32_t tag;        /* of the hash by which it is found */
@@ -39,7 +40,7 @@ struct tm_piece_slot {
     uint32_t piece; /* 0: the slot is free */
 };
 
-/* What an event is but for its numbers. */
+/* What an event is except for its numbers. */
 struct tm_template {
     struct tm_chrome_known known;
     uint32_t has, seen, name_traits;
@@ -54,7 +55,7 @@ struct tm_chrome_templates {
     struct tm_piece *pieces; /* the first one is the root: before any event */
     struct tm_piece_slot *slots;
     uint32_t *texts; /* by their hash: where they are in `bytes`, plus one */
-    uint8_t *bytes;  /* texts and templates */
+    uint8_t *bytes;  /* strings and templates */
     uint64_t secret[TM_PIECE_LONGEST / 8];
     size_t used, room, taken; /* bytes; taken: by all of it, with this */
     uint32_t count, most;     /* pieces */
@@ -92,9 +93,9 @@ static inline uint64_t tm_piece_product(const uint8_t *at, const uint64_t secret
     return tm_hash_fold(tm_load_word(at) ^ secret[0], tm_load_word(at + 8) ^ secret[1]);
 }
 
-/* A hash of the first bytes, as a sum of products that do not wait for each other.  Texts that meet cannot be chosen, since
- * the secret is of this process.
- * in:     *sum  of a shorter span, which begins with 0; it grows to the present one
+/* A hash of the first bytes, as a sum of products that do not wait for each other.  Strings that meet cannot be chosen,
+ * since the secret is of this process.
+ * in:     *sum  of a shorter span, which starts with 0; it grows to the present one
  *         from, span  that one's, or 0, and the present one: of tm_piece_spans */
 static inline uint64_t tm_piece_hash(const uint64_t *secret, uint64_t *sum, const uint8_t *at, uint32_t from,
                                      uint32_t span)
@@ -113,8 +114,8 @@ static inline uint32_t tm_piece_tag(uint64_t hash, uint32_t after)
 
 /* --- of every event --- */
 
-/* Whether it is worth a look.  Not while the caller looks ahead, who wants all of an event, and not behind damage, which
- * ends with the first whole one. */
+/* Whether it is worth a look.  Not while the caller looks ahead, who wants all of an event, and not behind damage,
+ * which ends with the first whole one. */
 static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
 {
     struct tm_chrome_templates *const t = r->templates;
@@ -141,7 +142,7 @@ static inline const uint8_t *tm_chrome_distrust(struct tm_chrome_templates *t, s
     return NULL;
 }
 
-/* Whether the event that begins may be remembered. */
+/* Whether the event that starts may be remembered. */
 static inline bool tm_chrome_may_be_learned(struct tm_chrome_templates *t)
 {
     return t->is_used && (t->credit > 0 || ++t->not_learned % TM_LEARN_ONE_IN == 0);
@@ -170,8 +171,8 @@ TM_INLINE struct tm_piece *find_piece_of_tag(struct tm_chrome_templates *t, uint
     return NULL;
 }
 
-/* The piece that follows another one.  Before the zero byte at the end of the window no text can be the same, since none
- * has one in it. */
+/* The piece that follows another one.  Before the zero byte at the end of the window no text can be the same, since
+ * none has one in it. */
 TM_INLINE struct tm_piece *next_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
                                       const uint8_t *end)
 {

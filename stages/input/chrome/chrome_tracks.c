@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes and threads of a Chrome trace, and which plane, device and line each is.  Their names may come after
- * their events, so events are put on numbered tracks, and what a track is, is told at the end.
+ * their events, so events are put on numbered tracks, and what a track is, is reported at the end.
  * source: docs/classes.md; the processes of JAX's writer are the planes of its XSpace (XPlane names) */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,12 +37,12 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t)
 
 /* --- numbers of processes and tracks --- */
 
-/* What tells a process or a thread from every other one; of a text of any length its hash. */
+/* What tells a process or a thread from every other one; of a string of any length its hash. */
 struct id_key {
     uint64_t kind, high, low;
 };
 
-/* Of a device, whose streams are told by their events, in the place of a process. */
+/* Of a device, whose streams are identified by their events, in the place of a process. */
 enum { ID_OF_DEVICE = 1 << 8 /* + enum tm_chrome_sort */ };
 
 /* Which of two numbers is cut to a family (struct tm_key_map). */
@@ -70,7 +70,7 @@ static struct id_key key_of(const struct tm_json_id *id, unsigned without)
     }
 }
 
-/* Where an id stands among the numbers that follow each other (struct tm_key_map). */
+/* Where an id is among the numbers that follow each other (struct tm_key_map). */
 static uint32_t member_of(const struct tm_json_id *id)
 {
     return id->kind == TM_JSON_NUMBER ? (uint32_t)id->number & ((1U << TM_KEY_MEMBER_BITS) - 1) : 0;
@@ -99,7 +99,7 @@ static uint64_t process_of(struct tm_chrome_tracks *t, const struct tm_json_id *
     return process;
 }
 
-/* The number of a device whose streams are told by their events: it stands among those of the processes, with a row
+/* The number of a device whose streams are identified by their events: it is among those of the processes, with a row
  * that nobody reads. */
 static uint64_t number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal)
 {
@@ -145,8 +145,8 @@ static void make_track(struct tm_chrome_tracks *t, const struct tm_chrome_event 
     tm_rows_append(t->trace->tracks, &track);
 }
 
-/* Processes of a thread each, and threads of a process, mostly have numbers that go up: the larger one of the two is taken
- * for that.  out: the member */
+/* Processes of a thread each, and threads of a process, mostly have numbers that go up: the larger one of the two is
+ * taken for that.  out: the member */
 static uint32_t put_thread(struct track_key *key, const struct tm_json_id *process, const struct tm_json_id *thread)
 {
     const bool are_numbers = process->kind == TM_JSON_NUMBER && thread->kind == TM_JSON_NUMBER;
@@ -231,7 +231,7 @@ void tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t
 
 /* --- names --- */
 
-/* Another name than before is told; the same again is not. */
+/* Another name than before is reported; the same again is not. */
 static void set_name(struct tm_chrome_tracks *t, tm_strid *name, tm_strid wanted)
 {
     if (*name && *name != wanted)
@@ -295,7 +295,7 @@ void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_
 
 /* --- the end: what is what --- */
 
-/* A device that is told by its process's name, of which no figure is made. */
+/* A device that is recognized by its process's name, of which no figure is made. */
 static enum tm_accelerator accelerator_of(struct tm_chrome_tracks *t, const struct tm_chrome_process *process)
 {
     char name[ACCELERATOR_MOST];
@@ -383,7 +383,7 @@ static tm_strid name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_pr
 }
 
 /* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
- * out:    false: it tells nothing of that form, and text is as it was */
+ * out:    false: it says nothing of that form, and text is as it was */
 static bool name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal, char *text,
                         size_t room)
 {
@@ -401,7 +401,7 @@ static bool name_device(struct tm_chrome_tracks *t, const struct tm_chrome_proce
     return true;
 }
 
-/* A stream of a device that is told by its events (PyTorch, rocprof): "GPU 0", "stream 7". */
+/* A stream of a device that is identified by its events (PyTorch, rocprof): "GPU 0", "stream 7". */
 static void finish_stream(struct tm_chrome_tracks *t, const struct tm_chrome_track *row,
                           const struct tm_chrome_process *owner, struct tm_track *track)
 {
@@ -437,7 +437,7 @@ static void finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_tra
         track->line = TM_LINE_STREAM;
 }
 
-/* Where it stands among the others, which no name tells. */
+/* Where it is among the others, which no name tells. */
 static void place_track(const struct tm_chrome_track *row, const struct tm_chrome_process *owner,
                         struct tm_track *track)
 {

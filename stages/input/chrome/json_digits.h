@@ -66,7 +66,7 @@ static inline bool tm_ends_number(uint8_t c)
     return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n';
 }
 
-/* A whole number of at most 18 digits.
+/* An integer of at most 18 digits.
  * out:    behind it; NULL where this is not for us */
 static inline const uint8_t *tm_short_integer(const uint8_t *at, int64_t *value)
 {
@@ -81,7 +81,7 @@ static inline const uint8_t *tm_short_integer(const uint8_t *at, int64_t *value)
     return end;
 }
 
-/* The digits behind the point, rounded to six.
+/* The digits after the point, rounded to six.
  * out:    *millionths  at most 1000000
  *         returns behind them */
 static inline const uint8_t *tm_short_fraction(const uint8_t *at, uint32_t *millionths)

@@ -138,7 +138,7 @@ bool tm_json_decimal_of(const char *text, size_t length, struct tm_json_decimal 
     return i == length && tm_json_decimal_is_whole(decimal);
 }
 
-/* The digit that stands for index * 10^(point - 1 - index). */
+/* The digit that represents index * 10^(point - 1 - index). */
 static uint8_t digit_at(const struct tm_json_decimal *d, int64_t index)
 {
     return index >= 0 && index < (int64_t)d->count ? d->digits[index] : 0;
@@ -297,7 +297,7 @@ static void move_to_front(struct tm_json_window *window, const uint8_t *from)
         window->moved(window->to, by);
 }
 
-/* The token alone fills the window.  One byte more than fits stays, which tells that it is cut. */
+/* The token alone fills the window.  One byte more than fits stays, which says that it is cut. */
 static void cut_token(struct tm_json_window *window)
 {
     const uint8_t *const end = window->buffer + tm_json_longest(window) + 1;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* The two searches that a JSON scanner spends its time in, over 32, 16 or 1 bytes at a time.  A file that is compiled
- * for a processor of its own sets TM_JSON_STRIDE first.  Both may load TM_JSON_PADDING bytes from where they end. */
+ * for its own processor sets TM_JSON_STRIDE first.  Both may load TM_JSON_PADDING bytes from where they end. */
 #ifndef TM_JSON_STRIDE
 #ifdef __SSE2__
 #define TM_JSON_STRIDE 16
@@ -94,7 +94,7 @@ static inline uint32_t tm_other_than_space(const uint8_t *at)
 
 #endif
 
-/* The next quote, backslash or control character; the zero byte behind the window is one.  Where 64 bytes are looked at
+/* The next quote, backslash or control character; the zero byte behind the window is one.  Where 64 bytes are examined
  * as one, whose length is how long hardly ever decides on a branch. */
 static inline const uint8_t *tm_text_stop(const uint8_t *at)
 {
@@ -113,8 +113,8 @@ static inline const uint8_t *tm_text_stop(const uint8_t *at)
 #endif
 }
 
-/* Whether two texts of a length above 0 are the same.  TM_JSON_PADDING bytes may be loaded from any place of the first
- * one before they differ, and 32 of the second. */
+/* Whether two strings of a length above 0 are the same.  TM_JSON_PADDING bytes may be loaded from any place of the
+ * first one before they differ, and 32 of the second. */
 static inline bool tm_same_text(const uint8_t *a, const uint8_t *b, uint32_t length)
 {
 #if TM_JSON_STRIDE == 32

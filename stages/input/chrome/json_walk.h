@@ -5,7 +5,7 @@
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_text.h"
 
-/* The steps of the walk over JSON, compiled with the searches of json_text.h: each takes where it begins and gives
+/* The steps of the walk over JSON, compiled with the searches of json_text.h: each takes where it starts and gives
  * where it ends, or NULL where the text is damaged.  What is rare is done elsewhere, once for all. */
 
 #define TM_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -55,7 +55,7 @@ static inline const uint8_t *read_long_text(struct tm_chrome_reader *r, const ui
     return at + 1;
 }
 
-/* A text that stays until its event ends.
+/* A string that stays until its event ends.
  * in:     at  the quote */
 TM_INLINE const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at, struct tm_json_slice *text)
 {
@@ -69,7 +69,7 @@ TM_INLINE const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at
     return end + 1;
 }
 
-/* A key that nobody asks for.
+/* A key that nobody requests.
  * out:    the value */
 static inline const uint8_t *skip_key(struct tm_chrome_reader *r, const uint8_t *at)
 {
@@ -84,7 +84,7 @@ static inline const uint8_t *skip_key(struct tm_chrome_reader *r, const uint8_t 
     return walk_space(r, at + 1);
 }
 
-/* A key: it stands at window.token until that is set to NULL. */
+/* A key: it is at window.token until that is set to NULL. */
 static inline const uint8_t *read_key(struct tm_chrome_reader *r, const uint8_t *at)
 {
     if (*at != '"')
@@ -176,7 +176,7 @@ static inline const uint8_t *skip_number(struct tm_chrome_reader *r, const uint8
     return TM_LIKELY(end != NULL) ? end : tm_chrome_number(r, at);
 }
 
-/* A value that is no list and no object. */
+/* A value that is not a list and no object. */
 static inline const uint8_t *skip_simple(struct tm_chrome_reader *r, const uint8_t *at)
 {
     if (*at == '"') {

@@ -5,7 +5,7 @@
 #include "stages/input/chrome/json_digits.h"
 #include "stages/input/chrome/json_text.h"
 
-/* Short numbers for the engines.  Where 32 bytes are looked at as one, no branch asks how many digits there are, which
+/* Short numbers for the engines.  Where 32 bytes are examined as one, no branch asks how many digits there are, which
  * differs from event to event; elsewhere it is the way of json_digits.h.  What is found is the same, and what is not
  * for a glance is left to chrome_reader.h. */
 
@@ -64,7 +64,7 @@ static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value
     return digits + count;
 }
 
-/* The digits of a whole number, at most 16, without zeros before it.
+/* The digits of an integer, at most 16, without zeros before it.
  * out:    behind them; NULL where this is not for us */
 static inline const uint8_t *tm_glance_digits(const uint8_t *at, int64_t *value)
 {
@@ -76,7 +76,7 @@ static inline const uint8_t *tm_glance_digits(const uint8_t *at, int64_t *value)
     return at + count;
 }
 
-/* A text that is a whole number without zeros before it. */
+/* A string that is an integer without zeros before it. */
 static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, int64_t *value)
 {
     if (tm_digit_count(text) != length || length - 1 >= 16 || (length > 1 && *text == '0'))
@@ -85,7 +85,7 @@ static inline bool tm_glance_number_text(const uint8_t *text, uint32_t length, i
     return true;
 }
 
-/* The numbers that two rows of eight digits are, which stand in the lowest bytes first.  out: the second one above */
+/* The numbers that two rows of eight digits are, which are in the lowest bytes first.  out: the second one above */
 static inline uint64_t tm_digits_of_two(uint64_t first, uint64_t second)
 {
     const __m128i tens = _mm_set1_epi16(10 | 1 << 8), hundreds = _mm_set1_epi32(100 | 1 << 16);
@@ -97,8 +97,8 @@ static inline uint64_t tm_digits_of_two(uint64_t first, uint64_t second)
     return (uint64_t)_mm_cvtsi128_si64(v);
 }
 
-/* Digits, perhaps a point and more of them.  Of the part behind the point six digits count, which are rounded.
- * out:    where they end, whatever stands there; NULL where it is no such number, or longer than 31 bytes; *millionths at
+/* Digits, perhaps a point and more of them.  Of the part after the point six digits count, which are rounded.
+ * out:    where they end, whatever is there; NULL where it is no such number, or longer than 31 bytes; *millionths at
  *         most 1000000 */
 static inline const uint8_t *tm_glance_decimal(const uint8_t *at, uint64_t *us, uint32_t *millionths)
 {

@@ -98,7 +98,7 @@ static struct tm_text last_part(struct tm_text text)
     return text;
 }
 
-/* The name that an HLO text begins with: "%fusion.3 = f32[8] ...". */
+/* The name that an HLO text starts with: "%fusion.3 = f32[8] ...". */
 static struct tm_text name_in_hlo(struct tm_text text)
 {
     const char *equals;
@@ -125,7 +125,7 @@ static uint32_t find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *p
                : 0;
 }
 
-/* Whether an op of program 0 is meant: 0 stands for no program as well. */
+/* Whether an op of program 0 is meant: 0 represents no program as well. */
 static bool module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module)
 {
     const struct tm_hlo_op *row = tm_rows_at(hlo->trace->hlo_ops, op);
@@ -172,7 +172,7 @@ void tm_hlo_join_all(struct tm_hlo *hlo)
 }
 
 /* What computations come to.  A call waits until its computation is known; computations that wait for nothing are
- * told to their callers, which then wait for one less.  Each call is looked at once, whatever the order of the
+ * told to their callers, which then wait for one less.  Each call is examined once, whatever the order of the
  * computations; those in a circle are never known, and their calls keep no flops. */
 
 static bool is_softmax(const struct hlo_sums *sums)
@@ -278,7 +278,7 @@ static struct tm_sorter *hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes)
     return tm_sorter_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), memory_bytes, by_callee);
 }
 
-/* A wait tells of its message as much as what began it. */
+/* A wait tells of its message as much as what started it. */
 static void hlo_join_waits(struct tm_hlo *hlo)
 {
     struct tm_rows *ops = hlo->trace->hlo_ops;
@@ -392,8 +392,8 @@ static void walk_all(struct tm_hlo *hlo, enum hlo_pass pass)
         tm_hlo_walk(hlo, (uint32_t)i, pass);
 }
 
-/* A program that cannot be read to its end is damage of the file, as that of any other message.  Its name, which --redact
- * would hide, is not in the words. */
+/* A program that cannot be read to its end is damage of the file, as that of any other message.  Its name, which
+ * --redact would hide, is not in the words. */
 static void tell_damage(struct tm_hlo *hlo, const struct hlo_module *module)
 {
     tm_tally_add(&hlo->run->tallies, TM_TALLY_DAMAGED_PROGRAM, 1);

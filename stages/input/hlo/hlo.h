@@ -5,13 +5,13 @@
 #include "pipeline/trace.h"
 #include "stages/input/bytes/input_file.h"
 
-/* The compiled programs (xla.HloProto) that lie in a profile, and what they say of its ops: rows of tm_trace.hlo_ops
+/* The compiled programs (xla.HloProto) that are in a profile, and what they say of its ops: rows of tm_trace.hlo_ops
  * and hlo_modules.  A program is walked on the wire, an instruction at a time; what has to be known of others (the
  * shapes of operands, the sums of called computations) is kept in tables that spill.
  * source: xla/service/hlo.proto, xla/xla_data.proto; formulas of costs: docs/input.md */
 struct tm_hlo;
 
-/* Where a program lies in the input. */
+/* Where a program is in the input. */
 struct tm_hlo_program {
     uint64_t begin, end; /* of its HloProto */
     int64_t id;          /* where has_id */
@@ -28,8 +28,8 @@ void tm_hlo_free(struct tm_hlo *hlo); /* tolerates NULL */
  * Note a program, to be read later. */
 void tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program);
 
-/* Read all of them: trace->hlo_ops and hlo_modules are complete then, and configs can be joined.  Damage is not an error:
- * the module's `why` tells it. */
+/* Read all of them: trace->hlo_ops and hlo_modules are complete then, and configs can be joined.  Damage is not an
+ * error: the module's `why` tells it. */
 void tm_hlo_read(struct tm_hlo *hlo);
 
 /* Find what the HLO says of a config's op: by its program and the last part of hlo_op ("fusion.1::dot.3"), of a TPU

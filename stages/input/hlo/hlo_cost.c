@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one instruction costs: its operations, the bytes that it reads and writes, and of a collective who takes part. */
+/* What one instruction costs: its operations, the bytes that it reads and writes, and of a collective who takes
+ * part. */
 #include "stages/input/hlo/hlo_private.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum {
     SHAPE_MOST = 1024, /* bytes of the shape of an array */
 };
 
-/* NULL where there is none. */
+/* NULL if there is none. */
 static const struct hlo_result *find_result(struct tm_hlo *hlo, uint32_t module, uint64_t id)
 {
     const struct hlo_result *const found = tm_index_get(hlo->results, tm_hlo_key(module, (int64_t)id));
@@ -249,7 +250,7 @@ static int by_id(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-/* The computation that an instruction calls, by its row; false where there is none of that id. */
+/* The computation that an instruction calls, by its row; false if there is none of that id. */
 bool tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row)
 {
     const struct hlo_place *const place =
@@ -260,7 +261,7 @@ bool tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_inst
     return found;
 }
 
-/* A fusion's computation, where there is one. */
+/* A fusion's computation, if there is one. */
 struct called {
     uint64_t row, written;
     bool is_fusion, has_written;
@@ -290,7 +291,7 @@ static bool part_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t numb
     return is_part;
 }
 
-/* Bytes that are read of one operand, which may stand at several positions: all, or the slices that are taken. */
+/* Bytes that are read of one operand, which may be at several positions: all, or the slices that are taken. */
 static uint64_t read_of(struct tm_hlo *hlo, const struct called *called, const struct hlo_operand *first, size_t count,
                         uint64_t whole)
 {
@@ -587,7 +588,7 @@ static uint64_t size_of_all(const struct hlo_module *module, const struct tm_hlo
     return all;
 }
 
-/* The most that a rank sends or receives.  What begins here holds its operands in its result, the result of the
+/* The most that a rank sends or receives.  What starts here holds its operands in its result, the result of the
  * operation second. */
 static uint64_t message_bytes(const struct tm_hlo_instruction *in, const struct hlo_cost *cost)
 {

@@ -360,7 +360,7 @@ static const struct element {
 
 enum { ELEMENT_COUNT = sizeof(elements) / sizeof(elements[0]) };
 
-/* A shape that is being read: the array or tuple itself, whose parts lie in the levels above it. */
+/* A shape that is being read: the array or tuple itself, whose parts are in the levels above it. */
 struct level {
     struct tm_wire left;
     uint64_t dims[TM_HLO_RANK_MOST];

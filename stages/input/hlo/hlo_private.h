@@ -32,7 +32,7 @@ enum tm_hlo_trait {
     TM_HLO_CONTAINER = 1 << 4, /* its parts run as ops of their own: while, conditional */
     TM_HLO_SILENT = 1 << 5,    /* never runs: a parameter, a tuple */
     TM_HLO_PARAMETER = 1 << 6,
-    TM_HLO_DONE = 1 << 7, /* waits for what a -start began */
+    TM_HLO_DONE = 1 << 7, /* waits for what a -start started */
     TM_HLO_START = 1 << 8,
     TM_HLO_SLICES = 1 << 9,    /* reads of its first operand as much as it gives: dynamic-slice, gather */
     TM_HLO_UPDATES = 1 << 10,  /* writes its second operand into the first one's memory: dynamic-update-slice */
@@ -91,7 +91,7 @@ struct tm_hlo_shape {
 /* The type that it computes in.  in: element  xla.PrimitiveType */
 enum tm_precision tm_hlo_precision(uint8_t element);
 
-/* A text that is written into memory of fixed size, and cut there. */
+/* A string that is written into memory of fixed size, and cut there. */
 struct tm_hlo_text {
     char *at;
     size_t length, room;
@@ -106,7 +106,7 @@ void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) TM_PRINTF(2
 void tm_hlo_shape_read(struct tm_wire bytes, struct tm_hlo_shape *shape, struct tm_hlo_text *text);
 
 /* Shared by the hlo_*.c files.  All programs are walked twice: the first walk notes the shape of every instruction
- * and the computations, the second one works out costs; then sums go from computations to what calls them. */
+ * and the computations, the second one computes costs; then sums go from computations to what calls them. */
 
 enum {
     HLO_BUFFER = 256 << 10,          /* an instruction that is larger is read without its large fields */
@@ -187,7 +187,7 @@ struct hlo_call {
     uint32_t op;             /* row of trace->hlo_ops; 0 = inside a fusion: none */
 };
 
-/* Something that has begun: its id, and its row of trace->hlo_ops. */
+/* Something that has started: its id, and its row of trace->hlo_ops. */
 struct hlo_start {
     int64_t id;
     uint32_t op; /* 0 = no entry */
@@ -268,7 +268,7 @@ void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instru
 void tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                        const struct hlo_cost *cost, struct tm_hlo_op *op);
 
-/* The computation that an instruction calls, by its row; false where there is none of that id. */
+/* The computation that an instruction calls, by its row; false if there is none of that id. */
 bool tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row);
 
 /* --- hlo_walk.c: one program --- */

@@ -196,7 +196,7 @@ static void hlo_reads_end(struct tm_hlo *hlo, uint64_t number, int64_t root_id, 
     }
 }
 
-/* Where an op stands in the source.  Its metadata says it, or names a frame of the module's table: frames name
+/* Where an op is in the source.  Its metadata says it, or names a frame of the module's table: frames name
  * locations, locations files, all by numbers that count from 1.
  * source: StackFrameIndexProto {file_names 1, file_locations 3 {file_name_id 1, line 3}, stack_frames 4
  *         {file_location_id 1}}; xla/service/hlo.proto */
@@ -317,7 +317,7 @@ static tm_strid source_of_frame(struct tm_hlo *hlo, const struct hlo_module *mod
     if (!file)
         return 0;
     text = tm_names_text(hlo->trace->names, *file, sizeof(copy), &length);
-    memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy)); /* putting a text in may move it */
+    memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy)); /* putting a string in may move it */
     return put_source(hlo, (struct tm_text){ copy, length < sizeof(copy) ? length : sizeof(copy) }, location->line);
 }
 
@@ -355,7 +355,7 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
         into->precision = from->precision;
     into->has_matrix |= from->has_matrix;
     into->is_batched |= from->is_batched;
-    if (from->path) { /* the last one: the root stands at the end */
+    if (from->path) { /* the last one: the root is at the end */
         into->path = from->path;
         into->source = from->source;
     }
@@ -366,10 +366,10 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
     }
 }
 
-/* What waits (-done, async-update) is about the same message as what began it (-start, async-start), and tells of it
+/* What waits (-done, async-update) is about the same message as what started it (-start, async-start), and tells of it
  * as much: on a TPU the wait is what takes time. */
 
-/* What has begun in the present computation: the latest ones; a wait stands close behind its start. */
+/* What has started in the present computation: the latest ones; a wait stands close behind its start. */
 static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)
 {
     waits->starts[waits->next++ % HLO_STARTS] = (struct hlo_start){ .id = id, .op = op };
@@ -481,7 +481,7 @@ static bool put_varint(struct tm_hlo_text *to, uint64_t value)
     return put_bytes(to, bytes, n);
 }
 
-/* Copy the next field of a large instruction; false where there is no room. */
+/* Copy the next field of a large instruction; false if there is no room. */
 static bool copy_field(struct walk *k, const struct tm_head *head, struct tm_hlo_text *to)
 {
     const size_t before = to->length;
@@ -780,7 +780,7 @@ static void take_devices(struct walk *k, uint64_t end)
     }
 }
 
-/* A field that is looked at in the first walk alone. */
+/* A field that is examined in the first walk alone. */
 static void take_field(struct walk *k, const struct tm_head *head, struct tm_hlo_module *row)
 {
     const uint64_t end = tm_reader_offset(&k->w) + (head->type == TM_WIRE_LEN ? head->value : 0);

@@ -14,7 +14,7 @@
 #include "stages/input/xspace/xspace_reader.h"
 
 enum {
-    PPROF_BUFFER = 64 << 10,        /* of the window on the profile and of texts: the longest that are read */
+    PPROF_BUFFER = 64 << 10,        /* of the window on the profile and of strings: the longest that are read */
     PPROF_SAMPLE_BUFFER = 16 << 10, /* of the window on a sample */
     PPROF_VALUES_MOST = 16,         /* sorts of values */
 };
@@ -106,7 +106,7 @@ static void pprof_free_tables(struct pprof *p)
 
 /* --- strings --- */
 
-/* A text by its number, cut at PPROF_BUFFER; "" and a tally where there is none.
+/* A string by its number, cut at PPROF_BUFFER; "" and a tally if there is none.
  * out: valid until the next call */
 static const char *pprof_text(struct pprof *p, int64_t number, size_t *length)
 {
@@ -221,7 +221,7 @@ static void take_field(struct pprof *p, struct tm_reader *w, const struct tm_hea
     case PROFILE_STRING:
         tm_rows_append(p->strings, &string);
         break;
-    default: /* samples wait for the tables; nothing else is asked for */
+    default: /* samples wait for the tables; nothing else is requested */
         break;
     }
 }
@@ -239,7 +239,7 @@ static void scan(struct pprof *p)
         if (head.type == TM_WIRE_LEN) {
             take_field(p, &w, &head);
             tm_reader_skip(&w, head.value);
-        } else if (head.number <= PROFILE_STRING) { /* those are all messages and texts */
+        } else if (head.number <= PROFILE_STRING) { /* those are all messages and strings */
             tm_tally_add(&p->run->tallies, TM_TALLY_BAD_FIELD, 1);
         }
     }
@@ -320,7 +320,7 @@ static void pprof_read_tables(struct pprof *p)
                  tm_index_duplicate_count(p->locations) + tm_index_duplicate_count(p->functions));
 }
 
-/* The damage that is told, where it is the first. */
+/* The damage that is reported, where it is the first. */
 static void pprof_damaged(struct pprof *p, const char *what, uint64_t at)
 {
     if (p->damage->is_damaged)
@@ -410,7 +410,7 @@ struct near {
     uint32_t count, site;
 };
 
-/* A text of a label that was put into the names before: labels have few values. */
+/* A string of a label that was put into the names before: labels have few values. */
 struct known_text {
     int64_t number; /* -1 = none yet */
     tm_strid name;

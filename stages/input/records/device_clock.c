@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See device_clock.h.  Devices are worked out one after the other: their lines of ops are read, and each stretch of pairs
+/* See device_clock.h.  Devices are computed one after the other: their lines of ops are read, and each stretch of pairs
  * with the same difference is one row of two sorts, by time for the points and by difference for the median.  Where the
- * pairs of a device do not come in the order of time, stretches could overlap: then it is read again, and each pair is a
- * row of its own. */
+ * pairs of a device do not come in time order, stretches could overlap: then it is read again, and each pair is its own
+ * row. */
 #include "stages/input/records/device_clock.h"
 
 #include "pipeline/store/sorter.h"
@@ -38,7 +38,7 @@ struct tm_device_clock {
     struct tm_sorter *by_time, *by_difference; /* struct stretch */
     struct stretch stretch;                    /* that is being read; ops 0 = none */
     bool is_exact;                             /* each pair is a stretch */
-    bool is_out_of_order;                      /* pairs were not in the order of time */
+    bool is_out_of_order;                      /* pairs were not in time order */
     uint64_t ops, pairs;
 };
 
@@ -365,7 +365,7 @@ static struct tm_clock_point point_at(const struct tm_clock_place *place, uint64
     return *(const struct tm_clock_point *)tm_rows_at(place->clock->points, place->first + number);
 }
 
-/* How many points lie before a time.  Lines are mostly in the order of time: the stretches that follow are tried first. */
+/* How many points are before a time.  Lines are mostly in time order: the stretches that follow are tried first. */
 static uint64_t count_before(const struct tm_clock_place *place, int64_t at_ps)
 {
     const bool is_behind = place->has_before && at_ps <= place->before.recorded_ps;

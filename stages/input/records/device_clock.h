@@ -5,17 +5,17 @@
 #include "pipeline/source.h"
 #include "stages/input/records/facts.h"
 
-/* The clock of a TPU.  A trace gives each event a time on the host's clock, which the profiler works out, and ops the
- * device's own time as well (device_offset_ps, device_duration_ps).  The profiler's mapping from one to the other jumps,
- * by up to hundreds of milliseconds; the device's own clock does not.  So ops take their own times, everything else
- * of the device is carried over by the pairs of times of the ops around it, and all of it is placed on the host's time
- * by one constant, the median of the differences (METRICS.md 1, docs/metrics.md).
+/* The clock of a TPU.  A trace gives each event a time on the host's clock, which the profiler computes, and ops the
+ * device's own time as well (device_offset_ps, device_duration_ps).  The profiler's mapping from one to the other
+ * jumps, by up to hundreds of milliseconds; the device's own clock does not.  So ops take their own times, everything
+ * else of the device is carried over by the pairs of times of the ops around it, and all of it is placed on the host's
+ * time by one constant, the median of the differences (METRICS.md 1, docs/metrics.md).
  *
  * Both inputs ask here wherever they make a record, so that every reading sees the same times.
  * Memory: two points for each stretch in which the difference stays the same; they spill. */
 struct tm_device_clock;
 
-/* What an op says of its own time. */
+/* What its own op says time. */
 struct tm_device_times {
     int64_t offset_ps, duration_ps;
 };
@@ -25,24 +25,25 @@ static inline bool tm_device_times_fit(const struct tm_device_times *times)
     return times->duration_ps >= 0 && tm_time_fits(times->offset_ps, times->duration_ps);
 }
 
-/* out:    false  an event with these facts has no time of its own, or none that can be: not both, no whole numbers, below
+/* out:    false  an event with these facts has no time of its own, or none that can be: not both, no integers, below
  *                zero, out of every range */
 bool tm_device_times_in(const struct tm_facts *facts, struct tm_device_times *times);
 
-/* The same, at once where there are none. */
+/* The same, at once if there are none. */
 static inline bool tm_device_times_of(const struct tm_facts *facts, struct tm_device_times *times)
 {
     return tm_facts_have(facts, TM_STAT_DEVICE_OFFSET) && tm_device_times_in(facts, times);
 }
 
-/* The two times of an op; one that has no time of its own is told with times NULL.
+/* The two times of an op; one that has no time of its own is reported with times NULL.
  * in:     recorded_ps  on the host's clock, which fits (tm_time_fits) */
 void tm_device_clock_take(struct tm_device_clock *clock, int64_t recorded_ps, const struct tm_device_times *times);
 
 /* Reads a line of ops and takes each that has a place in time. */
 typedef void tm_read_clock(void *from, struct tm_device_clock *clock, uint64_t track);
 
-/* Work out the clocks of all TPUs of a trace whose tracks and devices stand; what they are is told in trace->devices.
+/* Work out the clocks of all TPUs of a trace whose tracks and devices stand; what they are is reported in
+ * trace->devices.
  * in:     read  may be called twice for a track
  * out:    NULL where every device keeps the recorded times
  * owns:   the result is the caller's
@@ -60,7 +61,7 @@ struct tm_clock_place {
     uint64_t first, count;         /* rows of its device */
     int64_t shift_ps;              /* from the device's time to the host's */
     bool is_ops;
-    /* The stretch that was asked for last: before.recorded_ps < t <= after.recorded_ps */
+    /* The stretch that was requested last: before.recorded_ps < t <= after.recorded_ps */
     uint64_t next; /* of `after`, counted from the first */
     struct tm_clock_point before, after;
     bool has_before, has_after;

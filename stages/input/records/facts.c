@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts of one event, put in one by one as the reader comes upon them.  No allocation, and no text is looked at but
+/* Facts of one event, put in one by one as the reader comes upon them.  No allocation, and no text is examined but
  * to hash it; what is made of them is in facts.c and below. */
 #include "stages/input/records/facts.h"
 
@@ -103,11 +103,12 @@ uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct 
     return (uint32_t)next;
 }
 
-/* What else goes into the hash of a config, beside statistics: where their texts are, the op, the category, the name. */
+/* What else goes into the hash of a config, beside statistics: where their strings are, the op, the category, the
+ * name. */
 enum tm_fact_beside { TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME };
 
 /* The names of the statistics and arguments that mean something to us: a hash table without collisions, made by the
- * compiler, which warns of two names in one slot.  A name's slot is told by its length and four of its letters.
+ * compiler, which warns of two names in one slot.  A name's slot is identified by its length and four of its letters.
  * source: tsl/profiler/utils/xplane_schema.cc names the statistics; kineto's output_json.cpp and the profiler of
  *         PyTorch name the arguments; checked against real files */
 
@@ -124,7 +125,7 @@ struct known {
     bool is_statistic; /* of an XSpace, too */
 };
 
-/* The letters stand at 0, a quarter, five eighths and the end of the name. */
+/* The letters are at 0, a quarter, five eighths and the end of the name. */
 static const struct known known_names[SLOTS] = {
     /* statistics: of an XSpace, and JAX's JSON */
     [SLOT(14, 'M', 's', 'e', 's')] = { "Memset_details", 14, TM_STAT_MEMSET_DETAILS, true },
@@ -238,7 +239,7 @@ const uint16_t tm_fact_flags[TM_STAT_COUNT] = {
     [TM_STAT_GROUP_ID] = TM_FLAG_GROUP,
 };
 
-enum { NUMBER_TEXT_MOST = 64 }; /* a longer text is no number */
+enum { NUMBER_TEXT_MOST = 64 }; /* a longer text is not a number */
 
 /* The same for all readers of the process: a config is found again by whoever meets its facts. */
 static uint64_t process_secret(void)
@@ -359,7 +360,7 @@ bool tm_facts_whole(const struct tm_facts *facts, enum tm_stat stat, int64_t *nu
     if (!tm_facts_have(facts, stat) || text->kind == TM_FACT_REF)
         return false;
     *number = facts->ints[stat];
-    if (text->kind == TM_FACT_BYTES && !*number) /* what is no number counts as 0 */
+    if (text->kind == TM_FACT_BYTES && !*number) /* what is not a number counts as 0 */
         return whole_number((const char *)text->bytes, text->length, number);
     return facts->doubles[stat] == (double)*number;
 }
@@ -421,7 +422,7 @@ static void fill_block(const struct tm_fact_maker *maker, const struct tm_facts 
     }
     if (tm_facts_have(facts, TM_STAT_TOTAL_ALLOCATED) && tm_facts_have(facts, TM_STAT_TOTAL_RESERVED) &&
         !__builtin_sub_overflow(ints[TM_STAT_TOTAL_RESERVED], ints[TM_STAT_TOTAL_ALLOCATED], &a->bytes_available) &&
-        a->bytes_available >= 0) /* a processor's memory is not reserved before it is given out: 0 */
+        a->bytes_available >= 0) /* a processor's memory is not reserved before it is allocated: 0 */
         a->has |= TM_HAS_AVAILABLE;
     if (!tm_facts_have(facts, TM_STAT_DEVICE_TYPE))
         return;
@@ -489,11 +490,11 @@ void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_fact
         fill_allocator(maker, facts, allocation);
 }
 
-/* Launch facts out of the facts of an event: what a profiler of XLA writes as one text of details, PyTorch writes as
- * arguments of their own.  Runs once per distinct set of facts; the cache of configs answers for the others. */
+/* Launch facts out of the facts of an event: what a profiler of XLA writes as one string of details, PyTorch writes as
+ * their own arguments.  Runs once per distinct set of facts; the cache of configs answers for the others. */
 
 enum {
-    DETAILS_MOST = 4096,      /* bytes of a text that are looked at */
+    DETAILS_MOST = 4096,      /* bytes of a string that are examined */
     HLO_TEXT_MOST = 64 << 10, /* and of an HLO line */
     CATEGORY_MOST = 63,
 };
@@ -523,7 +524,7 @@ tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op)
     return length == 10 && !memcmp(text, "XlaModule:", 10) ? 0 : tm_names_put(names, text, length - 1);
 }
 
-/* A text of the facts, where they have it. */
+/* A string of the facts, where they have it. */
 static void take_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat, tm_strid *to)
 {
     if (tm_facts_have(facts, stat))
@@ -565,7 +566,7 @@ static void take_numbers(const struct tm_facts *facts, struct tm_config *config)
         config->ordinal = (uint32_t)facts->ints[TM_STAT_DEVICE_ORDINAL];
 }
 
-/* --- what PyTorch says in arguments of their own --- */
+/* --- what PyTorch says in their own arguments --- */
 
 /* A number that was recorded and fits, else 0. */
 static uint64_t number(const struct tm_facts *facts, enum tm_stat stat, uint64_t most)
@@ -619,7 +620,7 @@ static uint32_t element_bytes(const struct tm_fact_text *type)
     return 0;
 }
 
-/* The message of a collective, as a row of its own.
+/* The message of a collective, as its own row.
  * out: *hash  of what it says; unchanged without a message */
 static void take_message(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_config *config,
                          uint64_t *hash)
@@ -654,7 +655,7 @@ static bool is_hlo_text(const char *text, size_t length)
     return length > 4 && *text == '%' && memmem(text, length < 256 ? length : 256, " = ", 3);
 }
 
-/* out: the op's HLO text; no text where it is no op of a TPU */
+/* out: the op's HLO text; no text where it is not an op of a TPU */
 static struct tm_fact_text hlo_text_of(const struct tm_fact_maker *maker, const struct tm_facts *facts)
 {
     const struct tm_fact_text none = { .kind = TM_FACT_NO_TEXT };

@@ -24,7 +24,7 @@ void tm_configs_free(struct tm_configs *configs); /* tolerates NULL */
 /* Make a row.  hash: of what it was made from.  What fails here and below is remembered in run->error */
 uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config);
 
-/* Of a config whose hash is 0; without the bytes behind the last member, which may hold anything. */
+/* Of a config whose hash is 0; without the bytes after the last member, which may hold anything. */
 static inline uint64_t tm_config_hash(const struct tm_config *config)
 {
     return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
@@ -108,7 +108,7 @@ static_assert(TM_STAT_COUNT <= 64, "statistics are bits of a 64-bit set");
 enum tm_stat tm_stat_of(const char *name, size_t length);
 enum tm_stat tm_argument_of(const char *key, size_t length);
 
-/* A text as an event holds it: by reference into a table of its plane, or its bytes. */
+/* A string as an event holds it: by reference into a table of its plane, or its bytes. */
 struct tm_fact_text {
     enum { TM_FACT_NO_TEXT, TM_FACT_REF, TM_FACT_BYTES } kind;
     uint64_t ref;
@@ -123,7 +123,7 @@ struct tm_facts {
     uint64_t secret;                          /* of this process: of config_hash, which nobody can choose */
     int64_t ints[TM_STAT_COUNT];              /* of those that are numbers */
     double doubles[TM_STAT_COUNT];            /* occupancy and fragmentation */
-    struct tm_fact_text texts[TM_STAT_COUNT]; /* of those that are texts */
+    struct tm_fact_text texts[TM_STAT_COUNT]; /* of those that are strings */
 };
 
 static inline bool tm_facts_have(const struct tm_facts *facts, enum tm_stat stat)
@@ -132,7 +132,7 @@ static inline bool tm_facts_have(const struct tm_facts *facts, enum tm_stat stat
 }
 
 /* Nothing is known.  Only members whose bit is set in `has` are written later.
- * seed: of config_hash; events whose texts refer to different tables need different ones */
+ * seed: of config_hash; events whose strings refer to different tables need different ones */
 void tm_facts_begin(struct tm_facts *facts, uint64_t seed);
 
 /* What a config is made from. */
@@ -149,8 +149,8 @@ static const uint64_t tm_config_facts =
     TM_FACT_BIT(TM_STAT_GROUP_SIZE) | TM_FACT_BIT(TM_STAT_ELEMENT_TYPE) | TM_FACT_BIT(TM_STAT_GROUP_NAME) |
     TM_FACT_BIT(TM_STAT_GROUP_RANKS) | TM_FACT_BIT(TM_STAT_SOURCE);
 
-/* The hash of what a config is made from alone tells whether there is one already: each number is multiplied by a secret,
- * another one for each kind of number, so that no two lists of them can be made to have the same hash. */
+/* The hash of what a config is made from alone says whether there is one already: each number is multiplied by a
+ * secret, another one for each kind of number, so that no two lists of them can be made to have the same hash. */
 static inline uint64_t tm_facts_mix(const struct tm_facts *facts, uint64_t hash, uint32_t kind, uint64_t value)
 {
     return tm_hash_fold(hash ^ value, facts->secret + kind * UINT64_C(0xd1342543de82ef95));
@@ -193,7 +193,7 @@ static inline void tm_facts_put_ref(struct tm_facts *facts, enum tm_stat stat, u
     tm_facts_note(facts, stat, TM_FACT_TEXT_REF, ref);
 }
 
-/* A text that is this number, or 0 for none. */
+/* A string that is this number, or 0 for none. */
 TM_INLINE void tm_facts_put_text_of(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length,
                                     int64_t number)
 {
@@ -212,11 +212,11 @@ static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, 
 
 void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
 
-/* A number that is written as text (JAX's JSON has only texts): both are kept, the number where it is one.
+/* A number that is written as text (JAX's JSON has only strings): both are kept, the number where it is one.
  * A decimal fraction goes to doubles, and cut to ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
 
-/* A fact that is a whole number, or a text of one.  false: it is not there, or something else */
+/* A fact that is an integer, or a string of one.  false: it is not there, or something else */
 bool tm_facts_whole(const struct tm_facts *facts, enum tm_stat stat, int64_t *number);
 
 /* The flags of a record whose category says that it is a kernel, a copy or a memset: as if its statistics did. */
@@ -228,7 +228,7 @@ struct tm_hlo;
 struct tm_fact_maker {
     struct tm_trace *trace;
     struct tm_configs *configs;
-    /* Looks up a text by reference; NULL where the format has none.  out: 0 where there is no such entry */
+    /* Looks up a string by reference; NULL where the format has none.  out: 0 if there is no such entry */
     tm_strid (*ref)(void *to, uint64_t plane, uint64_t ref);
     void *to;
     uint64_t plane;
@@ -240,11 +240,11 @@ struct tm_fact_maker {
     struct tm_hlo *hlo; /* the programs of the file; NULL where the format has none */
 };
 
-/* The handle of a text; 0 = none. */
+/* The handle of a string; 0 = none. */
 tm_strid tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat);
 
 /* The framework path that tf_op tells: "a/b:Add" ends with a type, which goes where it is empty ("a/b:"); "XlaModule:"
- * is no path: 0. */
+ * is not a path: 0. */
 tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op);
 
 /* The config of an event; op_config where nothing of it is recorded.  op_config: what the event's metadata says.
@@ -253,7 +253,7 @@ tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op);
 uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config);
 
 /* The values of an allocator.  JAX: MemoryAllocation.  PyTorch: [memory], where the allocator is named after the
- * device, "gpu:0"; available is what it has reserved but not given out; a freed block's size, which is written below
+ * device, "gpu:0"; available is what it has reserved but not allocated; a freed block's size, which is written below
  * 0, becomes its length.  Older files have no totals: then only the size is known. */
 void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
                          struct tm_allocation *allocation);
@@ -261,7 +261,7 @@ void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_fact
 /* Lists of arguments that were made lately, with the bytes of the input that they were made from, part by part: a part
  * is an argument as the input has it.  A program runs the same kernels again and again, and what such an event says
  * differs from what the one before of its name said in a number or two: what is the same is copied, a run of parts at
- * once.  A part ends with bytes that end it in any text (a length before it, or a comma behind it), so that equal bytes
+ * once.  A part ends with bytes that end it in any text (a length before it, or a comma after it), so that equal bytes
  * mean the same, and what they mean must not change while the table is there.
  * Memory: a table of fixed size; what falls out of it is created again: nothing else changes. */
 struct tm_met_lists;
@@ -296,7 +296,7 @@ struct tm_met_turn {
     bool is_learning;                /* parts are noted */
 };
 
-/* An event begins.
+/* An event starts.
  * in: key   whose events are like each other
  *     from  its bytes, which stay until the turn ends
  *     b     where its parts go, at the top of a list */

@@ -11,7 +11,7 @@
 
 /* The stack is an array that is never cut; entries of the same bucket (a hash of the name) are chained from the
  * innermost outwards; the buckets become more as the stack grows, up to a quarter of the memory.  One that is taken
- * from the middle leaves its chain at once and the stack when it comes to lie on top, so that the top is always open. */
+ * from the middle leaves its chain at once and the stack when it comes to be on top, so that the top is always open. */
 
 enum { FIRST_BUCKET_BITS = 6, STACK_PAGE_BYTES = 8 << 10 };
 
@@ -111,7 +111,7 @@ void tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin
         *bucket = ++open->depth;
 }
 
-/* Nothing that was taken lies on top. */
+/* Nothing that was taken is on top. */
 static void lower_top(struct tm_open_begins *open)
 {
     while (open->depth && ((const struct entry *)tm_rows_at(open->stack, open->depth - 1))->is_taken)
@@ -168,7 +168,7 @@ struct ordered_row {
     uint64_t order; /* its place among the records of the track */
 };
 
-/* The flow of the present key that was begun last. */
+/* The flow of the present key that was started last. */
 struct flow {
     bool is_any; /* the key has flows */
     bool has_begun;
@@ -185,7 +185,7 @@ struct join {
     struct tm_open_begins *open;        /* of the present key */
     uint64_t key;
     struct flow flow; /* of the present key */
-    bool is_keyed;    /* the track holds keys: it is no line of the file */
+    bool is_keyed;    /* the track holds keys: it is not a line of the file */
 };
 
 static uint64_t key_of(const struct tm_record *r)
@@ -226,7 +226,7 @@ static uint64_t prefix_of_times(const void *row)
     return tm_prefix_of(((const struct ordered_row *)row)->kept.record.start_ps);
 }
 
-/* --- begins and ends --- */
+/* --- starts and ends --- */
 
 /* What names are compared by: the handle, or where a name may have several, its hash. */
 static struct tm_key name_key(const struct join *j, tm_strid name)

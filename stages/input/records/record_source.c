@@ -47,8 +47,8 @@ void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, con
     compare_before(order, trace, record);
 }
 
-/* Tracks are read one after the other where they count, so one of them is being kept at a time.  A track is in the store
- * as a whole, or what is there is not used. */
+/* Tracks are read one after the other where they count, so one of them is being kept at a time.  A track is in the
+ * store as a whole, or what is there is not used. */
 
 struct replay_source {
     struct tm_source source; /* first: a tm_source is cast to it */
@@ -114,7 +114,7 @@ static struct tm_cursor *open_track(struct tm_source *source, uint64_t track, si
     return NULL;
 }
 
-/* The first record of a reading of the inner source is asked for: does it count? */
+/* The first record of a reading of the inner source is requested: does it count? */
 static void begin(struct replay_cursor *c)
 {
     struct replay_source *const s = source_of(c);

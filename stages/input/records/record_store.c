@@ -15,9 +15,9 @@
 enum { TM_RECORD_PLACE_BYTES = 2016 };
 
 /* Rows of the record store, of 12 bytes.  Nearly all records take one: how long after the one before it in its track it
- * starts, by how much its id is more than the last one, and the number of its signature.  Those that start earlier, or much
- * later, those with an id far from the last one, and those whose signature got no number take three; those with arguments,
- * or with a length of more than 32 bits, five.  The track is not in them: a block holds records of one. */
+ * starts, by how much its id is more than the last one, and the number of its signature.  Those that start earlier, or
+ * much later, those with an id far from the last one, and those whose signature got no number take three; those with
+ * arguments, or with a length of more than 32 bits, five.  The track is not in them: a block holds records of one. */
 enum tm_packed_form { TM_PACKED_WHOLE = 0, TM_PACKED_SMALL = 1, TM_PACKED_LONG = 2 };
 
 enum { TM_PACKED_FORM_BITS = 2, TM_PACKED_SMALL_BITS = 1 /* the other bit of a small one is of its number */ };
@@ -48,7 +48,7 @@ static_assert(sizeof(struct tm_packed_more) == TM_PACKED_MORE_ROWS * sizeof(unio
 static_assert(offsetof(struct tm_packed_small, signature_and_form) == offsetof(struct tm_packed_whole, kind_and_form),
               "told apart; little-endian machines only");
 
-/* Ids of a track mostly go up in small steps.  A step is this much more than what it stands for. */
+/* Ids of a track mostly go up in small steps.  A step is this much more than what it represents. */
 enum { TM_ID_STEP_ZERO = 0x7fff, TM_ID_STEP_NONE = 0xffff /* there is no id */ };
 
 /* in:     before  the last id of the track that was not 0
@@ -120,7 +120,7 @@ static inline void tm_pack_long(const struct tm_kept_record *row,
     memcpy(&to[TM_PACKED_WHOLE_ROWS], &more, sizeof(more));
 }
 
-/* out: *to, *traits  of a long record but for what only its second part has */
+/* out: *to, *traits  of a long record except for what only its second part has */
 static inline void tm_unpack_whole(const union tm_packed from[TM_PACKED_WHOLE_ROWS], struct tm_record *to,
                                    uint32_t *traits)
 {
@@ -161,17 +161,17 @@ enum {
     LEAST_PAGE_BYTES = 2 << 10,
     MOST_PAGE_BYTES = 64 << 10,
     CHAIN_PAGE_BYTES = 4 << 10,
-    TIMED_BYTES = 64 << 10, /* of timed arguments that lie in memory */
+    TIMED_BYTES = 64 << 10, /* of timed arguments that are in memory */
     TIMED_PAGE_BYTES = 8 << 10,
 };
 
-/* An op's own times that differ from the recorded ones by less than this (5 hours in begin, 128 ps in length) stand
+/* An op's own times that differ from the recorded ones by less than this (5 hours in start, 128 ps in length) are
  * where other records have an id, so that a step of up to 127 ps from one op to the next fits a small row. */
 #define TIMED_AHEAD_MOST (INT64_C(1) << 54)
 
 enum { TIMED_LONGER_MOST = 128 };
 
-/* Where the arguments of an op with a time of its own are: what its record has for arguments, in a length that nothing
+/* Where the arguments of an op with its own time are: what its record has for arguments, in a length that nothing
  * else has. */
 typedef uint32_t timed_row;
 
@@ -220,7 +220,8 @@ struct tm_record_store {
     struct block *block; /* the last one of that chain, or NULL; valid until the next call on `blocks` */
 };
 
-/* in: tracks  that are read side by side; they are written one after the other.  UINT64_MAX = they may be written so, too */
+/* in: tracks  that are read side by side; they are written one after the other.  UINT64_MAX = they may be written
+ * so, too */
 static size_t page_bytes(size_t memory_bytes, uint64_t tracks)
 {
     const size_t wanted = tracks < PAGES_WANTED / 2 ? 2 * (size_t)tracks + 1 : PAGES_WANTED;
@@ -470,7 +471,7 @@ void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept
         add_wide(store, row);
 }
 
-/* Times that lie near the recorded ones, in place of an id: so most records stay short. */
+/* Times that are near the recorded ones, in place of an id: so most records stay short. */
 static bool pack_times(const struct tm_record *r, const struct tm_device_times *times, uint64_t *packed)
 {
     const int64_t ahead_ps = r->start_ps - times->offset_ps, longer_ps = r->dur_ps - times->duration_ps; /* they fit */
@@ -626,7 +627,7 @@ static inline const union tm_packed *step(struct tm_record_place *place)
     return rows;
 }
 
-/* Read the rows of a record.  out: *to, *traits  but for what only the second part of a long one has */
+/* Read the rows of a record.  out: *to, *traits  except for what only the second part of a long one has */
 static inline void unpack(struct tm_record_place *place, const union tm_packed *rows, struct tm_record *to,
                           uint32_t *traits)
 {
@@ -668,7 +669,7 @@ const struct tm_kept_record *tm_record_store_next_row(struct tm_record_place *pl
     return &place->row;
 }
 
-/* The arguments and times of an op that has a time of its own. */
+/* The arguments and times of an op that has its own time. */
 static void give_timed(struct tm_record_place *place, struct tm_raw_record *raw)
 {
     const struct timed_args *args;
@@ -723,7 +724,7 @@ bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *r
     return true;
 }
 
-/* All that follow in one row each, as far as there is room.  What a signature says is not looked at. */
+/* All that follow in one row each, as far as there is room.  What a signature says is not examined. */
 static inline void take_small(struct tm_record_place *place, struct tm_batch *batch)
 {
     const union tm_packed *rows = &place->rows[place->at];

@@ -25,14 +25,15 @@ void tm_record_store_free(struct tm_record_store *store); /* tolerates NULL */
 /* Put a record at the end of its track (raw->record.track, a row of trace->tracks or one that will be). */
 void tm_record_store_add(struct tm_record_store *store, const struct tm_raw_record *raw);
 
-/* The same of a record that is known by its signature but for these.  false: it does not fit in a row of these alone */
+/* The same of a record that is known by its signature except for these.  false: it does not fit in a row of these
+ * alone */
 bool tm_record_store_add_known(struct tm_record_store *store, uint64_t track, uint32_t signature, int64_t start_ps,
                                int64_t dur_ps, uint64_t correlation);
 
 /* The same of all records of a batch, of one track. */
 void tm_record_store_add_batch(struct tm_record_store *store, uint64_t track, const struct tm_batch *batch);
 
-/* The same of an op that has a time of its own, which its place gives out beside the record. */
+/* The same of an op that has its own time, which its place returns beside the record. */
 void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
                                const struct tm_device_times *times);
 
@@ -41,8 +42,8 @@ enum tm_stored_trait {
     TM_STORED_HALVES = 1 << 0,   /* TM_BEGIN or TM_END */
     TM_STORED_FLOWS = 1 << 1,    /* TM_FLOW_BEGIN, _STEP or _END */
     TM_STORED_UNSORTED = 1 << 2, /* not in the order (start, longer first) */
-    TM_STORED_BACK = 1 << 3,     /* some start lies before the one before it: unsorted whatever the lengths are */
-    TM_STORED_TIMED = 1 << 4,    /* ops that have a time of their own in place of an id */
+    TM_STORED_BACK = 1 << 3,     /* some start is before the one before it: unsorted whatever the lengths are */
+    TM_STORED_TIMED = 1 << 4,    /* ops that have their own time in place of an id */
 };
 
 struct tm_stored_track {
@@ -63,29 +64,29 @@ void tm_record_store_clear(struct tm_record_store *store, uint64_t track);
  * places are cheap side by side however little memory the pages have. */
 struct tm_record_place {
     struct tm_record_store *store;
-    union tm_packed *rows; /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not begun, or ended */
+    union tm_packed *rows; /* TM_RECORD_PLACE_BYTES of the account `input`; NULL = not started, or ended */
     uint32_t track;
     uint32_t at, count;        /* of rows */
-    int64_t start_ps;          /* of the record given out last, or of the one before the block */
+    int64_t start_ps;          /* of the record returned last, or of the one before the block */
     uint64_t id;               /* of the last one of those that has any */
     uint64_t next_block;       /* plus one; 0 = these rows are the last */
-    struct tm_kept_record row; /* given out last; of a short record only its own_length is set */
-    struct tm_allocation args; /* of the record given out last, or what it has instead */
+    struct tm_kept_record row; /* returned last; of a short record only its own_length is set */
+    struct tm_allocation args; /* of the record returned last, or what it has instead */
     struct tm_device_times times;
-    bool has_times; /* of the record given out last */
+    bool has_times; /* of the record returned last */
     bool is_timed;  /* some records of the track may have */
 };
 
-/* owns: every place that was begun, even in vain, is ended */
+/* owns: every place that was started, even in vain, is ended */
 void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place);
 /* raw->args points into the place.  out: false: that was the end, or the run has failed */
 bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw) TM_MUST_USE;
-/* The next records, put into a batch that is empty; own times and own arguments cannot be asked for. */
+/* The next records, put into a batch that is empty; own times and own arguments cannot be requested. */
 bool tm_record_store_next_batch(struct tm_record_place *place, struct tm_batch *batch) TM_MUST_USE;
 /* Whose numbers the records have. */
 struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store);
 
-/* The own arguments of the record given out last; raw->own is valid until the next call on any place of the store.
+/* The own arguments of the record returned last; raw->own is valid until the next call on any place of the store.
  * out: *bytes  the same, for the caller to change in place */
 tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
@@ -112,8 +113,8 @@ union tm_packed {
 
 static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
 
-/* A source of records over a store that was filled while the file was read.  Its tracks have to be in the order of
- * time (tm_pairs_join sees to that): the reading that counts also tallies OVERLAPPING_SPAN and REPEATED_EVENT, which
+/* A source of records over a store that was filled while the file was read.  Its tracks have to be in time
+ * order (tm_pairs_join sees to that): the reading that counts also tallies OVERLAPPING_SPAN and REPEATED_EVENT, which
  * is cheap where the order is known and only here can be, since these tallies tell of untidy writers of JSON and are
  * of no interest in formats whose lines are what the profiler's own buffers held.  Events read were counted when the
  * file was read. */
@@ -126,9 +127,9 @@ typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_
 typedef tm_status tm_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length);
 
 struct tm_record_finish {
-    tm_finish_record *record; /* called with every record that is given out; may be NULL */
+    tm_finish_record *record; /* called with every record that is returned; may be NULL */
     uint16_t flags;     /* not 0: only with those that have one of these, of which it may change the correlation */
-    tm_finish_own *own; /* called with own arguments that are given out; may be NULL */
+    tm_finish_own *own; /* called with own arguments that are returned; may be NULL */
     void *to;
 };
 
@@ -138,7 +139,7 @@ struct tm_record_finish {
 tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
                                const struct tm_record_finish *finish, struct tm_source **source) TM_MUST_USE;
 
-/* What the spans of one track are to each other, in the order of time: OVERLAPPING_SPAN and REPEATED_EVENT.  Threads
+/* What the spans of one track are to each other, in time order: OVERLAPPING_SPAN and REPEATED_EVENT.  Threads
  * and streams alike; a viewer that stacks the spans of a track has trouble with both.  Not for asynchronous spans
  * (TM_CLASS_ASYNC), of which a track holds many that have nothing to do with each other. */
 enum { TM_SPAN_ORDER_DEEPEST = 512 }; /* open at once; those further inside are not compared with the ones around */
@@ -152,44 +153,44 @@ struct tm_span_order {
     tm_strid name;
 };
 
-/* The next record of the track in the order (start, longer first); what is no span is passed by. */
+/* The next record of the track in the order (start, longer first); what is not a span is passed by. */
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record);
 
-/* A source over another one that is dear to read: the reading of a track that counts keeps its records in a record store,
- * and later readings take them from there, with their own arguments where the trace keeps them.
+/* A source over another one that is dear to read: the reading of a track that counts keeps its records in a record
+ * store, and later readings take them from there, with their own arguments where the trace keeps them.
  *
  * in:     inner  its trace must outlive the result
  * owns:   inner, also where it fails; *source is the caller's, freed by (*source)->type->free
  * errors: TM_ERR_LIMIT */
 tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source);
 
-/* Joins what a Chrome trace gives in halves.  A track is put in the order of time (equal times: longer first, then in
- * the order of the file), and everything on it is looked at by its key: 0 for what says a launch's id or a run's
+/* Joins what a Chrome trace gives in halves.  A track is put in time order (equal times: longer first, then in
+ * the order of the file), and everything on it is examined by its key: 0 for what says a launch's id or a run's
  * (TM_FLAG_CORRELATION, TM_FLAG_RUN_ID), else record.correlation, 0 on threads:
- * - TM_BEGIN and TM_END become spans: an end without a name closes the innermost open begin of its key, one with a
- *   name the innermost of that name; its correlation, flags, config and arguments are those of the begin, whose own
- *   arguments come before those of the end (what is longer than TM_ARGUMENTS_MOST: LONG_ARGUMENTS).  A begin
- *   without an end becomes a span of length 0 with TM_FLAG_OPEN (UNMATCHED_BEGIN), an end without a begin is left
+ * - TM_BEGIN and TM_END become spans: an end without a name closes the innermost open start of its key, one with a
+ *   name the innermost of that name; its correlation, flags, config and arguments are those of the start, whose own
+ *   arguments come before those of the end (what is longer than TM_ARGUMENTS_MOST: LONG_ARGUMENTS).  A start
+ *   without an end becomes a span of length 0 with TM_FLAG_OPEN (UNMATCHED_BEGIN), an end without a start is left
  *   out (UNMATCHED_END).
- * - TM_FLOW_BEGIN, _STEP and _END stay as they are, but for correlation, which is another one for each flow of a
+ * - TM_FLOW_BEGIN, _STEP and _END stay as they are, except for correlation, which is another one for each flow of a
  *   key.  The records of a key, which has to be one of cat, name and id, are flows one after the other, and wrong
- *   ones are tallied, each once.  A begin after an end starts the next flow, under a reused id (REUSED_FLOW_ID); a
- *   begin after a begin starts the next one, and the one before never ended (UNMATCHED_FLOW), as does the last one
- *   of the key without an end.  An end closes no more than it has to: one begin may have several ends.  What comes
- *   before the first begin of a key belongs to its first flow, since the clocks of host and device differ; it has
- *   TM_FLAG_OPEN.  A key without any begin is one flow that never began (UNMATCHED_FLOW).
+ *   ones are tallied, each once.  A start after an end starts the next flow, under a reused id (REUSED_FLOW_ID); a
+ *   start after a start starts the next one, and the one before never ended (UNMATCHED_FLOW), as does the last one
+ *   of the key without an end.  An end closes no more than it has to: one start may have several ends.  What comes
+ *   before the first start of a key belongs to its first flow, since the clocks of host and device differ; it has
+ *   TM_FLAG_OPEN.  A key without any start is one flow that never started (UNMATCHED_FLOW).
  *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.
  * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
- * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is no line of the file.
+ * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is not a line of the file.
  * Sorts and stacks spill; they have the share `sort`.
  * source: Trace Event Format, "Duration Events", "Async Events", "Flow events" */
 void tm_pairs_join(struct tm_record_store *store, struct tm_trace *trace, uint64_t track);
 
-/* The begins of one key that wait for their ends: a stack without a limit that spills, in which the innermost one of
+/* The starts of one key that wait for their ends: a stack without a limit that spills, in which the innermost one of
  * a name is found without a walk. */
 struct tm_open_begins;
 
-/* A begin that waits. */
+/* A start that waits. */
 struct tm_open_begin {
     struct tm_kept_record kept;
     uint64_t order;     /* its place in the file */
@@ -201,7 +202,8 @@ struct tm_open_begins *tm_open_begins_new(struct tm_run *run, enum tm_account ac
 void tm_open_begins_free(struct tm_open_begins *open); /* tolerates NULL */
 
 void tm_open_begins_push(struct tm_open_begins *open, const struct tm_open_begin *begin);
-/* Take the innermost one, or with a name the innermost one of that name.  false: there is none, or the run has failed. */
+/* Take the innermost one, or with a name the innermost one of that name.  false: there is none, or the run has
+ * failed. */
 bool tm_open_begins_pop(struct tm_open_begins *open, const struct tm_key *name, struct tm_open_begin *begin);
 
 #endif

@@ -5,7 +5,7 @@
 #include "pipeline/argument_templates.h"
 #include "stages/resolve/classes.h"
 
-/* One event as it lies on the wire, its known statistics picked out. */
+/* One event as it is on the wire, its known statistics picked out. */
 struct tm_xevent {
     int64_t metadata_id, offset_ps, duration_ps;
     bool is_aggregated;
@@ -14,7 +14,7 @@ struct tm_xevent {
 };
 
 /* One event of an XSpace on the wire: number fields and the statistics that we know.  The hottest loop of the
- * input: no allocation, no text is looked at but by reference. */
+ * input: no allocation, no text is examined but by reference. */
 
 static enum tm_stat stat_known(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, int64_t id)
 {
@@ -81,8 +81,8 @@ static inline bool read_plain_stat(struct tm_wire bytes, const uint8_t *end, str
     }
 }
 
-/* Whether a field of a statistic has the wire type that the format gives it; later fields may have any.  What is none of
- * these may be an event: both are field 4 of what is around them, so that a length which is wrong makes an event's
+/* Whether a field of a statistic has the wire type that the format gives it; later fields may have any.  What is none
+ * of these may be an event: both are field 4 of what is around them, so that a length which is wrong makes an event's
  * neighbours statistics of it. */
 static inline bool has_type_of_field(uint64_t key)
 {
@@ -127,7 +127,7 @@ static void read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_
         keep_stat(&event->facts, stat, &read.value);
 }
 
-/* Read an event out of its bytes.  Texts of the facts lie in `bytes`, or are refs into the plane's table.
+/* Read an event out of its bytes.  Strings of the facts are in `bytes`, or are refs into the plane's table.
  * errors: false where the bytes are damaged: what came before is there */
 static void xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, struct tm_wire bytes,
                         struct tm_xevent *event, bool *damaged)
@@ -344,9 +344,9 @@ static void take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_ra
         return;
     }
     if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind != TM_FACT_NO_TEXT)
-        facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a text is no size */
+        facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a string is no size */
     take_numbers(c, raw);
-    /* Of host events only CPU ops and executions are told apart by more than their name. */
+    /* Of host events only CPU ops and executions are distinguished by more than their name. */
     if (c->track.side == TM_SIDE_HOST && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
         !tm_facts_have(facts, TM_STAT_MODULE_NAME))
         return;
@@ -395,7 +395,7 @@ TM_INLINE bool take_times(struct xspace_cursor *c, const struct tm_device_times 
     return true;
 }
 
-/* A value of a counter.  A host's events are told apart by their kind, and stay what they are. */
+/* A value of a counter.  A host's events are distinguished by their kind, and stay what they are. */
 static bool is_counter(const struct xspace_cursor *c)
 {
     return tm_facts_have(&c->event.facts, TM_STAT_COUNTER_VALUE) && c->track.side != TM_SIDE_HOST &&
@@ -513,7 +513,7 @@ static void take_template(struct xspace_cursor *c, struct tm_xresult *known, con
     raw->record.flags |= TM_FLAG_TEMPLATE;
 }
 
-/* Whether what a record says of itself has to be asked for. */
+/* Whether what a record says of itself has to be requested. */
 static bool has_list(const struct xspace_cursor *c, const struct tm_raw_record *raw)
 {
     return c->keeps_arguments && !(raw->record.flags & TM_FLAG_TEMPLATE);
@@ -641,7 +641,7 @@ static uint32_t number_of(struct xspace_cursor *c, struct tm_xresult *known, con
     return known->signature[is_instant];
 }
 
-/* The record of an event that lies in the buffer as a whole.  false: it is in a tally instead. */
+/* The record of an event that is in the buffer as a whole.  false: it is in a tally instead. */
 static bool make_any_record(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_wire *bytes,
                             const struct tm_xhead *head, struct tm_raw_record *raw)
 {
@@ -759,7 +759,7 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     return c->x->source.trace->run->error.status;
 }
 
-/* The bytes of the event that was read last once more: the window has gone past them, but most lie in its buffer. */
+/* The bytes of the event that was read last once more: the window has gone past them, but most are in its buffer. */
 static struct tm_wire last_event_bytes(struct xspace_cursor *c)
 {
     const struct tm_reader *const w = &c->window;
@@ -799,12 +799,12 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
 
 /* --- the clock of a device --- */
 
-/* What an event says of its own times. */
+/* What its own event says times. */
 enum device_times { NO_DEVICE_TIMES, HAS_DEVICE_TIMES, MAYBE_DEVICE_TIMES };
 
 /* The device's times of an event whose statistics are written as usual: each one number after its id, or what can be
  * stepped over by its length.
- * in:     stats  what follows the times, with TM_READER_SLACK readable bytes behind it
+ * in:     stats  what follows the times, with TM_READER_SLACK readable bytes after it
  * out:    MAYBE_DEVICE_TIMES  it is to be read as a whole */
 TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const struct tm_wire *stats,
                                               struct tm_device_times *times)

@@ -84,7 +84,8 @@ static struct tm_xshape *make_shape(struct tm_xknown *known, const struct tm_xki
 }
 
 /* What a statistic is, and where its number lies.
- * out:    *hole  but `before`; head_bytes 0 where it is not as writers write it: id first, then the value, nothing else,
+ * out:    *hole  but `before`; head_bytes 0 where it is not as writers write it: id first, then the value, nothing
+ * else,
  *         all lengths in one byte */
 static void look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *field, struct tm_xhole *hole)
 {
@@ -113,7 +114,7 @@ static uint8_t value_key_of(const struct tm_xhole *hole)
     return (uint8_t)(hole->head >> (8 * (hole->head_bytes - 1)));
 }
 
-/* Whether a statistic becomes a hole.  Where arguments are kept it is a whole number: templates have no other holes. */
+/* Whether a statistic becomes a hole.  Where arguments are kept it is an integer: templates have no other holes. */
 static bool is_a_hole(const struct tm_xknown *known, const struct tm_xshape *shape, const struct tm_xhole *hole)
 {
     const uint8_t value_key = hole->head_bytes ? value_key_of(hole) : 0;
@@ -237,7 +238,7 @@ size_t tm_xknown_numbers(struct tm_xknown *known, const struct tm_xkin *kin, con
         const uint8_t *const number = (at += hole->before) + hole->head_bytes, *const behind = at + 2 + at[1];
         const size_t bytes = (size_t)(behind - number);
 
-        /* Not the shortest form, or unsigned and past the largest whole number. */
+        /* Not the shortest form, or unsigned and past the largest integer. */
         if ((bytes > 1 && !behind[-1]) || bytes > 10 ||
             (bytes == 10 && value_key_of(hole) == TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT)))
             return SIZE_MAX;

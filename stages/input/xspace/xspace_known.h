@@ -7,9 +7,9 @@
 
 /* Shapes and results.  See xspace_private.h.
  * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
- * lies between the holes and behind the last one is hashed, with the shape itself, to 64 bits: the key of the result.
+ * is between the holes and after the last one is hashed, with the shape itself, to 64 bits: the key of the result.
  * A result is kept under the shape of its own event, where all numbers that are used are holes; equal bytes at equal
- * places are read alike, so nothing else has to be looked at. */
+ * places are read alike, so nothing else has to be examined. */
 
 enum {
     HOLES_MOST = 6,
@@ -124,7 +124,7 @@ static inline bool is_of(const struct tm_xshape *shape, const struct tm_xkin *ki
     return shape->metadata_id == kin->metadata_id && shape->plane == kin->plane && shape->is_used;
 }
 
-/* A number of all bytes from `at` to `end`.  in: TM_READER_SLACK bytes can be read behind them */
+/* A number of all bytes from `at` to `end`.  in: TM_READER_SLACK bytes can be read after them */
 TM_INLINE bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *number, tm_wire_packing *pack)
 {
     struct tm_wire w = { at, end + TM_READER_SLACK };
@@ -147,7 +147,7 @@ static __attribute__((noinline, unused)) bool is_whole(uint8_t value_key, const 
 }
 
 /* Read the number in a hole, at its first byte.
- * out:    what lies behind it; NULL where it is another statistic or damaged */
+ * out:    what follows it; NULL where it is another statistic or damaged */
 TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *at, const uint8_t *end,
                                    int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
 {

@@ -73,7 +73,7 @@ struct tm_xspace {
     struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
                                    are one timeline */
     struct tm_xspace_arguments *arguments; /* NULL = not kept */
-    struct tm_timeline_slot *timelines;    /* a cache: what falls out of it stays a track of its own */
+    struct tm_timeline_slot *timelines;    /* a cache: what falls out of it stays its own track */
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
     struct tm_xknown *known;               /* events that were met before */
@@ -100,11 +100,11 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
 }
 
 /* xspace_stats.c.  What fails here and below is remembered in run->error.
- * What the table of a plane calls an id, which is also the text of a ref_value.  0 where there is no such entry. */
+ * What the table of a plane calls an id, which is also the text of a ref_value.  0 if there is no such entry. */
 tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
 enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 
-/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window stands at its first byte.
+/* xspace_tables.c: one entry of a table, or one statistic of a plane; the window is at its first byte.
  * out: *is_damaged  set where an entry is: what could be read of it counts */
 void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
@@ -115,9 +115,9 @@ tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */
 extern const struct tm_source_type tm_xspace_source_type;
 
 /* Events that were met before.  A program runs the same kernels again and again: their events have the same
- * statistics but for a few numbers (a correlation id).  The first event of some metadata tells the *shape*: where those
- * numbers stand.  What was made of an event is remembered under all the other bytes, so of one that is the same but for
- * its numbers only these have to be read.
+ * statistics except for a few numbers (a correlation id).  The first event of some metadata tells the *shape*: where
+ * those numbers stand.  What was made of an event is remembered under all the other bytes, so of one that is the same
+ * except for its numbers only these have to be read.
  * Memory: two tables of fixed size; what falls out of them is read as if it had not been met: nothing else changes. */
 struct tm_xknown;
 
@@ -128,7 +128,7 @@ struct tm_xkin {
     uint8_t line; /* enum tm_line */
 };
 
-/* What was made of an event, but for its times and the numbers that vary. */
+/* What was made of an event, except for its times and the numbers that vary. */
 struct tm_xresult {
     tm_strid name;
     uint32_t traits, config, common;
@@ -137,7 +137,7 @@ struct tm_xresult {
     int16_t ordinal;          /* TM_STAT_DEVICE_ORDINAL */
     bool has_no_template : 1; /* and gets none */
     bool is_counter : 1;
-    bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a text is none */
+    bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a string is none */
     bool has_device_times : 1;
     bool is_usual : 1;     /* of its numbers a correlation id is used at the most */
     uint16_t signature[2]; /* of a usual one's records on `track`: with a length, without; 0 = not asked yet */
@@ -167,7 +167,7 @@ enum {
 };
 
 /* The head of an event if it is written as usual.
- * in:     bytes  TM_READER_SLACK more can be read behind them
+ * in:     bytes  TM_READER_SLACK more can be read after them
  * out:    *head  but is_usual; true: it is */
 TM_INLINE bool tm_xhead_read(const struct tm_wire *bytes, struct tm_xhead *head, tm_wire_packing *pack)
 {
@@ -191,11 +191,12 @@ TM_INLINE bool tm_xhead_read(const struct tm_wire *bytes, struct tm_xhead *head,
     return true;
 }
 
-/* Find what was made of an event that was the same but for its numbers.
- * in:     bytes  of the event, with TM_READER_SLACK readable bytes behind them
- *         kin    but for metadata_id, which is written
+/* Find what was made of an event that was the same except for its numbers.
+ * in:     bytes  of the event, with TM_READER_SLACK readable bytes after them
+ *         kin    except for metadata_id, which is written
  * out:    numbers  by enum tm_stat: those that vary
- *         NULL     it is to be read, and then learned; else valid until the next call of either, which the caller may give
+ *         NULL     it is to be read, and then learned; else valid until the next call of either, which the caller may
+ * give
  *                  signatures */
 typedef struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
                                          struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT]);
@@ -231,7 +232,7 @@ enum {
     TM_XSTAT_STR = 5,
     TM_XSTAT_BYTES = 6,
     TM_XSTAT_REF = 7,
-    TM_XSTAT_LARGEST = 64 << 10, /* a larger one is looked at where it lies */
+    TM_XSTAT_LARGEST = 64 << 10, /* a larger one is examined where it lies */
 };
 
 struct tm_xstat {
@@ -239,7 +240,7 @@ struct tm_xstat {
     struct tm_field value; /* key 0: it has none */
 };
 
-/* Its fields, whatever their order.  What comes later in the format is no value. */
+/* Its fields, whatever their order.  What comes later in the format is not a value. */
 static inline void tm_xstat_read(struct tm_wire *bytes, struct tm_xstat *stat)
 {
     struct tm_field field;
@@ -259,12 +260,12 @@ struct tm_xstat_place {
     uint64_t value_at;    /* LEN: of its first byte */
 };
 
-/* in: begin, end  of its bytes; of one that is cut, what is there counts */
+/* in: start, end  of its bytes; of one that is cut, what is there counts */
 struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end);
 
-/* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, whole numbers, numbers and texts
- * keep their kind.  What cannot be determined is said in words: a statistic without a name is `stat ID`, a text that a table
- * lacks `(no text ID)`, bytes that are no text `(N bytes)`, a text longer than 64 KiB likewise. */
+/* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, integers, numbers and strings
+ * keep their kind.  What cannot be determined is said in words: a statistic without a name is `stat ID`, a string that
+ * a table lacks `(no text ID)`, bytes that are no text `(N bytes)`, a string longer than 64 KiB likewise. */
 
 /* What the table of a plane calls an id.  It does not change once the tables were read. */
 enum { TM_XARGUMENTS_KEYS = 256, TM_XARGUMENTS_TEXTS = 1024 };

@@ -213,7 +213,7 @@ void tm_reader_return(struct tm_reader *w, uint64_t offset)
     w->have = w->used = 0;
 }
 
-/* A head as it stands there: of a group the first or last key alone. */
+/* A head as it is there: of a group the first or last key alone. */
 static bool read_head(struct tm_reader *w, struct tm_head *head, bool *damaged)
 {
     struct tm_wire view = tm_reader_peek(w, LONGEST_HEAD);

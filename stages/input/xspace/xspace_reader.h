@@ -58,7 +58,7 @@ static inline double tm_wire_double(uint64_t bits)
     return value;
 }
 
-/* The number that stands in the lowest bytes of eight, seven bits of each; the others are zero. */
+/* The number that is in the lowest bytes of eight, seven bits of each; the others are zero. */
 static inline uint64_t tm_wire_pack(uint64_t bytes)
 {
     bytes &= UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -71,7 +71,7 @@ typedef uint64_t tm_wire_packing(uint64_t bytes); /* tm_wire_pack, or what does 
 
 /* A number of at most 8 bytes.
  * in:     8 bytes can be read from `at` on
- * out:    what lies behind it; NULL where it is longer */
+ * out:    what follows it; NULL where it is longer */
 TM_INLINE const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value, tm_wire_packing *pack)
 {
     const uint64_t word = tm_wire_fixed64(at);
@@ -154,14 +154,14 @@ static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
         w->have = (size_t)(end - w->base);
 }
 
-/* Where the next byte lies in the input. */
+/* Where the next byte is in the input. */
 static inline uint64_t tm_reader_offset(const struct tm_reader *w)
 {
     return w->base + w->used;
 }
 
-/* Refill so that at least `bytes` can be seen, or all that is left.  A failure is remembered in run->error, and the part
- * ends with what was read before it. */
+/* Refill so that at least `bytes` can be seen, or all that is left.  A failure is remembered in run->error, and the
+ * part ends with what was read before it. */
 void tm_reader_fill(struct tm_reader *w, size_t bytes);
 
 /* Look at the next bytes: valid until the next call; their length is min(bytes, what is left).
@@ -182,11 +182,11 @@ void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
 /* Go back to a place between the start of the part and where the window is. */
 void tm_reader_return(struct tm_reader *w, uint64_t offset);
 
-enum { TM_READER_SLACK = 8 }; /* bytes that can be read behind those that tm_reader_take gives */
+enum { TM_READER_SLACK = 8 }; /* bytes that can be read after those that tm_reader_take gives */
 
 /* Take the bytes of the next field and step over them, where its key is this one byte, it is a LEN shorter than 16 KiB
- * and all of it lies in the buffer, with some more behind it: the common case, at once.
- * out:    *bytes  valid until the next call.  false: nothing was done, tm_reader_head tells what is there */
+ * and all of it is in the buffer, with some more behind it: the common case, at once.
+ * out:    *bytes  valid until the next call.  false: nothing was done, tm_reader_head says what is there */
 static inline bool tm_reader_take(struct tm_reader *w, uint8_t key, struct tm_wire *bytes)
 {
     const uint8_t *const at = w->buffer + w->used;
@@ -216,13 +216,14 @@ struct tm_head {
     uint64_t offset; /* of the field's first byte */
 };
 
-/* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which lie at the place of
+/* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which are at the place of
  * the window then).
  * out: false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
  *      the end of the part (head is filled in that case: what is there can still be read) */
 bool tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *damaged) TM_MUST_USE;
 
-/* protobuf-c has one answer for a message that is damaged and for memory that ended: its allocator is asked which it was.
+/* protobuf-c has one answer for a message that is damaged and for memory that ended: its allocator is asked which it
+ * was.
  *     message = ..._unpack(tm_unpacking_begin(&unpacking), ...);
  *     if (!message)
  *         return tm_unpacking_refused(&unpacking, run);

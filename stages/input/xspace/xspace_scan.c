@@ -38,7 +38,7 @@ struct scan {
     struct tm_trace *trace;
     uint8_t *buffer;                /* of the windows: one at a time */
     uint8_t *inner_buffer;          /* for a walk inside a walk */
-    struct process_slot *processes; /* a cache: what falls out of it stays a process of its own */
+    struct process_slot *processes; /* a cache: what falls out of it stays its own process */
     bool is_cut;                    /* the field that was read last runs past the end of its part */
 };
 
@@ -63,7 +63,7 @@ static bool next_field(struct scan *s, struct tm_reader *w, struct tm_head *head
         return more;
     tm_trace_damage(s->trace, "%s (byte %llu)", where, (unsigned long long)head->offset);
     tm_tally_add(&s->run->tallies, TM_TALLY_CUT_SHORT, w->end - head->offset);
-    /* A field that runs past the end still begins with what is there: its reader sees the end by itself. */
+    /* A field that runs past the end still starts with what is there: its reader sees the end by itself. */
     if (head->type != TM_WIRE_LEN || head->value == 0 || tm_reader_offset(w) >= w->end ||
         tm_reader_offset(w) <= head->offset)
         return false;
@@ -144,7 +144,7 @@ static void tell_line(struct scan *s, const struct tm_plane *plane, struct tm_tr
     track->line = (uint8_t)tm_line_of(track->side, plane->device_kind, text, length, track->id);
 }
 
-/* What tells a timeline: texts by their hashes, because a text may have several handles. */
+/* What tells a timeline: strings by their hashes, because a string may have several handles. */
 struct timeline {
     struct tm_key plane_name, name;
     int64_t id;
@@ -152,7 +152,7 @@ struct timeline {
 
 static struct timeline timeline_of(struct scan *s, const struct tm_track *track)
 {
-    const struct tm_track copy = *track; /* a row may go while names are looked at */
+    const struct tm_track copy = *track; /* a row may go while names are examined */
 
     return (struct timeline){ tm_names_info(s->trace->names, copy.plane_name).hash,
                               tm_names_info(s->trace->names, copy.name).hash, copy.id };
@@ -176,7 +176,7 @@ static struct tm_timeline_slot *find_timeline(struct scan *s, const struct tm_tr
     return slot;
 }
 
-/* Hang a further part behind the last one of its track. */
+/* Hang a further part after the last one of its track. */
 static void chain_line(struct scan *s, uint64_t number, const struct tm_track *track, const struct tm_line_row *line)
 {
     const uint64_t added = tm_rows_count(s->x->more_lines) + 1;
@@ -210,7 +210,8 @@ static void add_line(struct scan *s, const struct tm_track *track, struct tm_lin
     tm_rows_append(s->x->lines, line);
 }
 
-/* Fields of a line that nothing here is made of.  Of another type they are something else: an event, before a byte changed. */
+/* Fields of a line that nothing here is made of.  Of another type they are something else: an event, before a byte
+ * changed. */
 static bool is_passed_over(const struct tm_head *head)
 {
     if (head->number == LINE_DURATION || head->number == LINE_DISPLAY_ID)
@@ -269,7 +270,7 @@ static enum walk walk_of(uint32_t field)
     return field == PLANE_EVENT_METADATA || field == PLANE_STAT ? WALK_EVENTS : WALK_NONE;
 }
 
-/* Take a LEN field of a plane; the window stands at its bytes and stays there. */
+/* Take a LEN field of a plane; the window is at its bytes and stays there. */
 static void take_field(struct scan *s, uint64_t plane, struct tm_reader *w, const struct tm_head *head)
 {
     const bool is_cut = s->is_cut;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics: what their ids mean, where the value of a large one lies; and they become arguments, where an output wants
- * them.  Memory of arguments: one list of TM_ARGUMENTS_MOST bytes per source, and tables of a fixed size of names and of
- * lists that were met before; names and longer texts go to the names of the trace. */
+/* Statistics: what their ids mean, where the value of a large one lies; and they become arguments, where an output
+ * wants them.  Memory of arguments: one list of TM_ARGUMENTS_MOST bytes per source, and tables of a fixed size of names
+ * and of lists that were met before; names and longer strings go to the names of the trace. */
 #include "stages/input/xspace/xspace_private.h"
 
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 #include "pipeline/strings.h"
 
 enum {
-    LONGEST_BYTES = 1024, /* of bytes that are shown as a text */
+    LONGEST_BYTES = 1024, /* of bytes that are shown as a string */
     SENTENCE_BYTES = 40,  /* "(no text -9223372036854775808)" */
 };
 
-/* The entry of a statistic's id.  NULL where there is none; valid until the next look-up */
+/* The entry of a statistic's id.  NULL if there is none; valid until the next look-up */
 static const struct tm_stat_row *stat_row(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
     const struct tm_stat_row *const row = tm_index_get(x->stats, tm_metadata_key(plane, id));
@@ -129,7 +129,7 @@ static void put_length(struct tm_arguments_builder *b, tm_strid key, uint64_t le
     tm_put_text(b, key, text, strlen(text));
 }
 
-/* A text that a person reads: UTF-8 without control characters but those that part lines and words. */
+/* A string that a person reads: UTF-8 without control characters but those that part lines and words. */
 static bool is_readable(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -208,7 +208,7 @@ static void put_stat(struct tm_xspace *x, uint64_t plane, const struct tm_xstat 
     }
 }
 
-/* One that is too large to be looked at whole: how long its text or its bytes are. */
+/* One that is too large to be examined whole: how long its text or its bytes are. */
 static void put_large_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
                            struct tm_arguments_builder *b)
 {
@@ -246,7 +246,7 @@ void tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w
 /* --- events --- */
 
 /* A statistic as writers put it: its id, then a number or a reference, and nothing else.
- * in:     end  of what may be read behind it
+ * in:     end  of what may be read after it
  * out:    false: it is something else */
 static inline bool read_usual_stat(const struct tm_field *field, const uint8_t *end, struct tm_xstat *stat)
 {
@@ -266,7 +266,7 @@ static inline bool read_usual_stat(const struct tm_field *field, const uint8_t *
     return tm_wire_varint(&w, &stat->value.value) && w.at == behind;
 }
 
-/* in: end  of what may be read behind the statistic */
+/* in: end  of what may be read after the statistic */
 static void put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field *field, const uint8_t *end,
                       struct tm_arguments_builder *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The metadata tables of an XSpace, an entry at a time: texts of statistics, names of events, what the profiler
+/* The metadata tables of an XSpace, an entry at a time: strings of statistics, names of events, what the profiler
  * says of a plane.  Entries are walked on the wire, because an entry may hold a whole compiled program; the small
  * messages inside are unpacked by protobuf-c. */
 #include "stages/input/xspace/xspace_private.h"
@@ -54,7 +54,7 @@ static bool is_misfit_of_value(const struct tm_head *head)
 }
 
 /* Step to the value of a map entry; the reader ends where it ends.  Key and value come in any order.
- * out: false where there is no value.  *is_damaged  set where the entry is */
+ * out: false if there is no value.  *is_damaged  set where the entry is */
 static bool enter_value(struct tm_reader *w, int64_t *key, bool *is_damaged)
 {
     uint64_t begin = 0, end = 0;
@@ -122,7 +122,7 @@ void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader 
     finish_stat(x, plane, &row);
 }
 
-/* A whole number from any of the number types: writers changed them over the years. */
+/* An integer from any of the number types: writers changed them over the years. */
 static int64_t stat_int(const Tracemill__Stat *stat)
 {
     switch (stat->value_case) {
@@ -142,7 +142,7 @@ static double stat_double(const Tracemill__Stat *stat)
     return stat->value_case == TRACEMILL__STAT__VALUE_DOUBLE_VALUE ? stat->double_value : (double)stat_int(stat);
 }
 
-/* The text of a statistic, interned; 0 = it is no text. */
+/* The text of a statistic, interned; 0 = it is not a string. */
 static tm_strid stat_text(struct tm_xspace *x, uint64_t plane, const Tracemill__Stat *stat)
 {
     if (stat->value_case == TRACEMILL__STAT__VALUE_STR_VALUE)
@@ -215,7 +215,7 @@ static bool is_message(struct tm_wire bytes)
     return bytes.at == bytes.end;
 }
 
-/* Tell it of one that is no message, whether or not anything here looks at it.  A large one is looked at where it lies,
+/* Tell it of one that is no message, whether or not anything here examines it.  A large one is examined where it lies,
  * by who has use for it. */
 static bool is_whole_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length)
 {
@@ -232,7 +232,7 @@ static void unpack_op_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader
     struct tm_unpacking unpacking;
     Tracemill__Stat *stat;
 
-    if (length > LARGEST_STAT || length > w->buffer_bytes) /* nothing that is looked at here */
+    if (length > LARGEST_STAT || length > w->buffer_bytes) /* nothing that is examined here */
         return;
     view = tm_reader_peek(w, (size_t)length);
     stat = tracemill__stat__unpack(tm_unpacking_begin(&unpacking), (size_t)(view.end - view.at), view.at);
@@ -273,7 +273,7 @@ struct program_entry {
     bool found;
 };
 
-/* One statistic of the entry.  in: begin, end  of its bytes */
+/* One statistic of the entry.  in: start, end  of its bytes */
 static void take_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begin, uint64_t end,
                               struct program_entry *entry)
 {
@@ -291,7 +291,7 @@ static void take_program_stat(struct tm_xspace *x, uint64_t plane, uint64_t begi
     }
 }
 
-/* The number at the end of "jit_step(12)", which may take 64 bits.  out: *length  of what stands before it */
+/* The number at the end of "jit_step(12)", which may take 64 bits.  out: *length  of what is before it */
 static bool number_in_name(const char *text, size_t *length, int64_t *id)
 {
     uint64_t number = 0;
@@ -321,7 +321,7 @@ static void add_program(struct tm_xspace *x, tm_strid name, struct program_entry
     const char *const text = tm_names_text(x->source.trace->names, name, sizeof(copy), &length);
     int64_t id;
 
-    memcpy(copy, text, length); /* putting a text in may move it */
+    memcpy(copy, text, length); /* putting a string in may move it */
     if (number_in_name(copy, &length, &id) && !program->has_id) {
         program->id = id;
         program->has_id = true;

@@ -3,7 +3,7 @@
  * are threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is
  * one piece of a fixed size.
  * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
- *         \n nor \u0001 of a text as what they are: it shows the escape */
+ *         \n nor \u0001 of a string as what they are: it shows the escape */
 #include <stdint.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ static bool is_around(const struct tm_out_event *span, const struct tm_chrome_li
     return span->whole_end_ps > other->whole_end_ps;
 }
 
-/* Where the outermost line begins that goes after the span's own; `at` where there is none. */
+/* Where the outermost line starts that goes after the span's own; `at` if there is none. */
 static uint64_t find_place(const struct tm_chrome_order *order, const struct tm_text_sink *sink,
                            const struct tm_out_event *span, uint64_t at)
 {
@@ -77,7 +77,7 @@ static void chrome_order_place(struct tm_chrome_order *order, struct tm_text_sin
     const int64_t begin_ns = tm_out_ns(span->start_ps), end_ns = tm_out_ns(span->end_ps);
     uint64_t place = at;
 
-    /* Spans of length 0 do not lie in each other. */
+    /* Spans of length 0 are not in each other. */
     if (begin_ns == end_ns)
         return;
     if (end_ns != order->end_ns) {
@@ -180,7 +180,7 @@ static void end_file(struct tm_trace_writer *w)
 
 /* --- events --- */
 
-/* What all events begin with.  in: phase  one letter */
+/* What all events start with.  in: phase  one letter */
 static void put_head(struct chrome_json *c, char phase, const struct tm_out_row *row)
 {
     struct tm_text_sink *const sink = &c->json.sink;

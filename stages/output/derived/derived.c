@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was worked out, as rows in the order of time.  Rows of all hosts go through one sort; their arguments lie in an
+/* What was computed, as rows in time order.  Rows of all hosts go through one sort; their arguments are in an
  * array of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.
  * Beside that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which
  * spill too. */
@@ -26,7 +26,7 @@ struct derived_device {
 };
 
 /* Counters of devices: how much launched work waits, and how much of the time they are active.  Activities come in the
- * order of their begins, their launches do not: these go through a sort of 16 bytes each, and the begins into a list,
+ * order of their starts, their launches do not: these go through a sort of 16 bytes each, and the starts into a list,
  * both of which spill.  When the host ends, the two are walked side by side.  Beside that, a fixed struct per
  * device. */
 
@@ -92,7 +92,7 @@ static void tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, i
     push_value(d, device, TM_DERIVED_BUSY, start_ps, value);
 }
 
-/* Add what lies in one stretch; those between it and the present one are empty. */
+/* Add what is in one stretch; those between it and the present one are empty. */
 static void add_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t ps)
 {
     struct busy_share *b = &d->counters[device].busy;
@@ -219,7 +219,7 @@ static void flush_launches(struct tm_derived *d, struct launched *pending)
         tm_sorter_push(d->launches, &row);
 }
 
-/* It waits from its launch until it begins. */
+/* It waits from its launch until it starts. */
 static void note_launch(struct tm_derived *d, const struct tm_event *event)
 {
     struct device_counters *c = &d->counters[event->device];
@@ -233,7 +233,7 @@ static void note_launch(struct tm_derived *d, const struct tm_event *event)
     tm_rows_append(d->begins, &begin);
 }
 
-/* What begins at the time of a launch does not wait any more. */
+/* What starts at the time of a launch does not wait any more. */
 static void end_waiting(struct tm_derived *d, uint64_t *at, int64_t until_ps)
 {
     const uint64_t count = tm_rows_count(d->begins);
@@ -415,7 +415,7 @@ void tm_derived_free(struct tm_derived *d)
 
 /* --- a host is observed --- */
 
-/* Where the devices' window begins; INT64_MAX where none has one. */
+/* Where the devices' window starts; INT64_MAX where none has one. */
 static int64_t window_begin(const struct tm_trace *trace)
 {
     int64_t start_ps = INT64_MAX;
@@ -526,7 +526,7 @@ const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
 }
 
 /* Steps and idle gaps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
- * step on each device; a session that stands for a step is none.  No memory beside the rows. */
+ * step on each device; a session that represents a step is none.  No memory beside the rows. */
 
 /* --- steps --- */
 

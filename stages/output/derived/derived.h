@@ -9,15 +9,16 @@
 #include "stages/output/trace_writer.h"
 
 /* What was computed and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
- * queues are, how busy they are, findings.  Gathered while the run is analyzed, then given out in the order of time.
- * Everything goes through one sort that spills; all of it lies in the account `model`, in three eighths of its
+ * queues are, how busy they are, findings.  Gathered while the run is analyzed, then returned in time order.
+ * Everything goes through one sort that spills; all of it is in the account `model`, in three eighths of its
  * share. */
 struct tm_derived;
 
 enum tm_derived_sort {
     TM_DERIVED_STEP,    /* span "step N": of the host where device is TM_NONE, else its period on the device */
     TM_DERIVED_GAP,     /* span "idle: CAUSE": no activity */
-    TM_DERIVED_QUEUE,   /* counter: activities that are launched and have not begun, the most in each stretch of time */
+    TM_DERIVED_QUEUE,   /* counter: activities that are launched and have not started, the most in each stretch of
+                         * time */
     TM_DERIVED_BUSY,    /* counter: share of a stretch of time in which the device is active, percent */
     TM_DERIVED_FINDING, /* instant, named by its title: one for each place that it speaks of */
     TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run */
@@ -40,10 +41,10 @@ struct tm_derived_row {
     uint32_t device;          /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
     uint32_t of_step;         /* the ordinal of the step that it belongs to, plus one; 0 = to none by itself */
     uint8_t sort;             /* enum tm_derived_sort */
-    struct tm_arguments arguments; /* borrowed until the next one is given out */
+    struct tm_arguments arguments; /* borrowed until the next one is returned */
 };
 
-/* in:     names  of the run: those of the traces that are observed, too; texts of rows go there
+/* in:     names  of the run: those of the traces that are observed, too; strings of rows go there
  * errors: NULL, with the error in run->error */
 struct tm_derived *tm_derived_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_derived_free(struct tm_derived *derived); /* tolerates NULL */
@@ -55,7 +56,7 @@ extern const struct tm_observer_type tm_derived_observer;
 tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary);
 
 /* No more rows; then those of one host in the order (begin, longer first, sort, device).  As often as wanted; quick
- * where hosts are asked for in the order of their numbers.
+ * where hosts are requested in the order of their numbers.
  * out: NULL at the end, and after a failure, which run->error keeps */
 void tm_derived_begin(struct tm_derived *derived, uint32_t host);
 const struct tm_derived_row *tm_derived_next(struct tm_derived *derived);
@@ -73,7 +74,7 @@ enum derived_key {
 };
 /* clang-format on */
 
-/* A row as it is sorted; its arguments lie in derived.bytes. */
+/* A row as it is sorted; its arguments are in derived.bytes. */
 struct derived_row {
     int64_t start_ps, end_ps;
     double value;
@@ -89,8 +90,8 @@ struct derived_host {
     uint32_t number;
     char name[128];
     bool has_events;
-    int64_t first_ps, last_ps; /* of its events: first begin, last end */
-    int64_t window_ps;         /* where the window of its devices begins; first_ps where it has none */
+    int64_t first_ps, last_ps; /* of its events: first start, last end */
+    int64_t window_ps;         /* where the window of its devices starts; first_ps where it has none */
 };
 
 /* The largest depth of a queue in each stretch. */
@@ -138,19 +139,19 @@ struct tm_derived {
     struct device_counters *counters; /* counter_count */
     uint32_t counter_count;
     struct tm_sorter *launches; /* struct launched: more wait, by time */
-    struct tm_rows *begins;     /* struct launched: fewer wait, in the order of time */
+    struct tm_rows *begins;     /* struct launched: fewer wait, in time order */
     /* giving out */
     bool is_finished;
     uint32_t asked_host;
-    bool has_last;                   /* the row that came last was given out */
+    bool has_last;                   /* the row that came last was returned */
     const struct derived_row *ahead; /* of the sorter; NULL = the end */
     struct tm_derived_row given;
-    /* of the list that is made, then of the one that is given out */
+    /* of the list that is made, then of the one that is returned */
     struct tm_arguments_builder list;
     uint8_t buffer[TM_DERIVED_ARGUMENTS_MOST];
 };
 
-/* A row with the arguments of derived.list, which is begun by tm_derived_list and ends in tm_derived_push.  One
+/* A row with the arguments of derived.list, which is started by tm_derived_list and ends in tm_derived_push.  One
  * without arguments goes right into the sorter. */
 struct tm_arguments_builder *tm_derived_list(struct tm_derived *d);
 void tm_derived_push(struct tm_derived *d, const struct derived_row *row);

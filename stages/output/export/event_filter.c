@@ -50,7 +50,7 @@ void tm_event_filter_free(struct tm_event_filter *f)
         tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
 }
 
-/* --- a host begins --- */
+/* --- a host starts --- */
 
 static int by_begin(const void *a, const void *b)
 {
@@ -116,7 +116,7 @@ static void widen_by_work(struct times *work, const struct tm_trace *trace, uint
     }
 }
 
-/* The time of the steps of a term: from the begin of the first to the end of the last. */
+/* The time of the steps of a term: from the start of the first to the end of the last. */
 static void find_steps(struct tm_event_filter *f, const struct tm_trace *trace, const struct tm_filter_term *term)
 {
     const uint64_t count = tm_rows_count(trace->steps.marks);
@@ -179,7 +179,7 @@ static bool lies_in(const struct times *times, int64_t start_ps, int64_t end_ps)
     return start_ps < times->end_ps && end_ps > times->start_ps;
 }
 
-/* Cut the part of an event to these times, which are in order; false: it lies outside. */
+/* Cut the part of an event to these times, which are in order; false: it is outside. */
 static bool cut(const struct times *wanted, size_t count, struct tm_wanted *part)
 {
     const int64_t start_ps = part->start_ps, end_ps = part->end_ps;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ordered events, and what was worked out, merged by time and written; the parts of the work lie beside.  Memory: see
+/* Ordered events, and what was computed, merged by time and written; the parts of the work are beside.  Memory: see
  * exporter.h; nothing grows with the number of events. */
 #include "stages/output/export/exporter.h"
 
@@ -15,7 +15,7 @@
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 
-/* Arrows whose begin was not written, as long as their end has not come. */
+/* Arrows whose start was not written, as long as their end has not come. */
 enum { TM_LOST_FLOWS_MOST = 1 << 14 };
 
 /* Spans of length 0 that stay open for arrows of their time, one of a row; arrows of one time that are kept from being
@@ -114,7 +114,7 @@ enum { NUMBER_MOST = 64 };
 
 /* --- values --- */
 
-/* A decimal number, as JSON has it, perhaps in a text. */
+/* A decimal number, as JSON has it, perhaps in a string. */
 static bool read_number(const struct tm_argument *argument, struct tm_counter_value *value)
 {
     char text[NUMBER_MOST + 1], *end;
@@ -167,7 +167,7 @@ static void take_argument(struct tm_exporter *e, const struct tm_counter_key *c,
         tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
 }
 
-/* Whether an argument has the value of an XSpace's counter.  The same text may have several handles. */
+/* Whether an argument has the value of an XSpace's counter.  The same string may have several handles. */
 static bool is_counter_value(struct tm_exporter *e, tm_strid key)
 {
     struct tm_name_answer *const known = tm_name_answer(e->keys, TM_KNOWN_KEYS, key);
@@ -228,9 +228,9 @@ static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm
         tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, 1);
 }
 
-/* Arrows: those that the file has, and those from calls to what they launched.  Where a begin is left out, so are its
+/* Arrows: those that the file has, and those from calls to what they launched.  Where a start is left out, so are its
  * ends: such arrows are kept until their end comes, in a table of fixed size (256 KiB of `tables`, once there is one);
- * past it, ends are written without a begin, which readers count and leave out. */
+ * past it, ends are written without a start, which readers count and leave out. */
 
 /* --- the set of lost ones: linear probing, holes are closed --- */
 
@@ -287,7 +287,7 @@ static void find_again(struct tm_lost_flows *lost, uint64_t id)
     for (size_t at = (hole + 1) & (PLACES - 1); lost->ids[at]; at = (at + 1) & (PLACES - 1)) {
         const size_t home = home_of(lost, lost->ids[at]);
 
-        /* What lies behind the hole moves into it, unless its home is between them. */
+        /* What follows the hole moves into it, unless its home is between them. */
         if (((at - home) & (PLACES - 1)) >= ((at - hole) & (PLACES - 1))) {
             lost->ids[hole] = lost->ids[at];
             hole = at;
@@ -348,7 +348,7 @@ static void exporter_count_launch(struct tm_exporter *e, struct tm_out_event *ev
         event->flow = set_of(e, event->flow)->number;
 }
 
-/* An end whose begin was lost is not written: each one that is has its begin, but perhaps in the part before. */
+/* An end whose start was lost is not written: each one that is has its start, but perhaps in the part before. */
 static void count_flow(struct tm_exporter *e, const struct tm_out_flow *flow)
 {
     const bool is_begin = flow->kind == TM_FLOW_BEGIN;
@@ -513,14 +513,14 @@ static bool is_empty(const struct tm_lane_span *span)
     return span->event.end_ps == span->event.start_ps;
 }
 
-/* Whether the end of a span that stays open is told with its begin.  Where a span is written as one, readers look for
- * one without length before the arrows that point to it. */
+/* Whether the end of a span that stays open is reported with its begin.  Where a span is written as one, readers look
+ * for one without length before the arrows that point to it. */
 static bool is_written(const struct tm_exporter *e, const struct tm_lane_span *span)
 {
     return e->ends_at_once || (is_empty(span) && !e->writer->type->writes_ends);
 }
 
-/* Whether it is open after it has begun: of what has no length what arrows may point to. */
+/* Whether it is open after it has started: of what has no length what arrows may point to. */
 static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
 {
     if (!is_empty(span))
@@ -531,7 +531,7 @@ static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
     return true;
 }
 
-/* Something begins on a track. */
+/* Something starts on a track. */
 static void end_empty(struct tm_exporter *e, uint64_t track)
 {
     const struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
@@ -681,8 +681,8 @@ static void exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
 
 /* --- an exporter --- */
 
-/* What an event without a category of its own gets.  Readers of PyTorch's traces, ours too, take a few names for what
- * they mean there: a `kernel` lies on the device that its arguments or its pid tell, a `cpu_op` is called by Python. */
+/* What an event without its own category gets.  Readers of PyTorch's traces, ours too, take a few names for what
+ * they mean there: a `kernel` is on the device that its arguments or its pid tell, a `cpu_op` is called by Python. */
 static const char *category_of(enum tm_class class)
 {
     switch (class) {
@@ -786,7 +786,7 @@ const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e)
 
 /* --- time --- */
 
-/* A time of the host on the output's clock.  errors: 0, and TM_ERR_LIMIT: it lies before its begin, or does not fit */
+/* A time of the host on the output's clock.  errors: 0, and TM_ERR_LIMIT: it is before its start, or does not fit */
 static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
 {
     int64_t time_ps;
@@ -799,7 +799,7 @@ static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
     return 0;
 }
 
-/* The present file ends, and another one begins. */
+/* The present file ends, and another one starts. */
 static void cut(struct tm_exporter *e, int64_t time_ps)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
@@ -826,8 +826,8 @@ static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
         cut(e, time_ps);
 }
 
-/* Write what comes before something that begins at a time: what was worked out, and ends.  After a cut that failed there
- * is no file. */
+/* Write what comes before something that starts at a time: what was computed, and ends.  After a cut that failed there
+ * is not a file. */
 static void advance(struct tm_exporter *e, int64_t time_ps)
 {
     while (e->derived && e->derived_part.start_ps <= time_ps) {
@@ -856,7 +856,7 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
 {
     e->trace = trace;
     e->offset_ps = offset_ps;
-    e->now_ps = -1; /* nothing lies before 0 */
+    e->now_ps = -1; /* nothing is before 0 */
     e->is_cut = false;
     e->track_count = tm_rows_count(trace->tracks);
     look_for_arrows(e);
@@ -897,7 +897,7 @@ static void place(struct tm_exporter *e, const struct tm_event *event, struct tm
 enum choice { WANTED, ELSEWHERE /* on another device: in another output */, UNWANTED };
 
 /* Whether an event is wanted, and which part of it, on the output's clock.  Of arrows the filter is asked wherever they
- * lie: an end may be wanted whose begin lies elsewhere. */
+ * lie: an end may be wanted whose start lies elsewhere. */
 static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
@@ -971,7 +971,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     return e->run->error.status;
 }
 
-/* What was worked out of a host, beside what was recorded. */
+/* What was computed of a host, beside what was recorded. */
 
 /* Find the next row that is wanted. */
 static void find_next(struct tm_exporter *e)

@@ -15,8 +15,8 @@
  * time, the device and the step are asked.  Memory: `tables`, fixed. */
 struct tm_event_filter;
 
-/* The part of an event inside the wanted time: with several times, from the start of the first one that it lies in to
- * the end of the last one.  Parts begin in the order in which their events do. */
+/* The part of an event inside the wanted time: with several times, from the start of the first one that it is in to
+ * the end of the last one.  Parts start in the order in which their events do. */
 struct tm_wanted {
     bool is_wanted;
     int64_t start_ps, end_ps;
@@ -36,7 +36,7 @@ void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *trac
 void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,
                                   struct tm_wanted *wanted);
 
-/* The device that an event lies on. */
+/* The device that an event is on. */
 static inline uint32_t tm_event_device(const struct tm_track *track, const struct tm_event *event)
 {
     return event->device != TM_NONE ? event->device : track->device;
@@ -48,8 +48,8 @@ static inline bool tm_event_is_instant(const struct tm_record *record)
     return record->flags & TM_FLAG_INSTANT;
 }
 
-/* The spans that are open, in the order of time: where each of them goes so that the spans of a row nest, and when each
- * ends.  A span goes to the first lane of its track on which it lies inside the innermost open span (or none is open)
+/* The spans that are open, in time order: where each of them goes so that the spans of a row nest, and when each
+ * ends.  A span goes to the first lane of its track on which it is inside the innermost open span (or none is open)
  * and fewer than TM_LANE_DEPTH are; of an asynchronous track only inside spans of the same key.  Viewers drop or bend
  * what does not nest: PERFETTO.md 2. */
 enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
@@ -60,7 +60,7 @@ struct tm_lanes_options {
     enum tm_account account; /* which pays */
     size_t memory_bytes;     /* for all that is open, with what is held of it */
     bool holds;              /* arguments are kept until the end: where spans may be cut */
-    bool outer_first;        /* of spans that begin and end together the outer one ends first, else the inner one:
+    bool outer_first;        /* of spans that start and end together the outer one ends first, else the inner one:
                                 readers of formats that write a span as one take the first of them for the outer one */
 };
 
@@ -81,10 +81,11 @@ bool tm_lanes_choose(const struct tm_lanes *lanes, struct tm_lane_span *span);
 /* Open it there.
  * errors: TM_ERR_LIMIT, in run->error  more is open at once than memory_bytes can hold, with what to give */
 void tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span);
-/* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, but for outer_first.
+/* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, except for
+ * outer_first.
  * out:    valid until the next call that changes something; NULL = none */
 const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t until_ps);
-/* The span of length 0 that is open on a track ends: the next one begins there.
+/* The span of length 0 that is open on a track ends: the next one starts there.
  * out:    as above; NULL = there is none */
 const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *lanes, uint64_t track);
 /* The lane of the span of a track that was opened last; UINT32_MAX = none is open. */
@@ -99,7 +100,7 @@ void tm_lanes_changed(struct tm_lanes *lanes);
 size_t tm_lanes_count(const struct tm_lanes *lanes); /* open spans */
 
 /* What was found out of a name, yes or no, by its handle: a table of a fixed size in which a later name takes the place
- * of an earlier one, so that most events cost no look at a text.  Zeroed = nothing is known. */
+ * of an earlier one, so that most events cost no look at a string.  Zeroed = nothing is known. */
 struct tm_name_answer {
     tm_strid name;
     bool is_known, answer;
@@ -123,7 +124,7 @@ static inline struct tm_name_answer *tm_name_answer(struct tm_name_answer *table
  * Memory: `model`; a compact row for each track, which spills.  Failures are remembered in run->error. */
 struct tm_out_rows;
 
-/* in:     names_hosts   the names of processes begin with that of their host
+/* in:     names_hosts   the names of processes start with that of their host
  *         memory_bytes  for everything
  * errors: NULL, with the error in run->error */
 struct tm_out_rows *tm_out_rows_new(struct tm_run *run, struct tm_names *names, bool names_hosts,
@@ -136,9 +137,9 @@ void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
 /* Nothing has been written in the present file. */
 void tm_out_rows_begin_file(struct tm_out_rows *r);
 
-/* A row is told by a number: that of its track; those of what was computed come behind. */
+/* A row is identified by a number: that of its track; those of what was computed come behind. */
 uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
-/* The number of the process that a device's tracks are of; the program's own where there is none. */
+/* The number of the process that a device's tracks are of; the program's own if there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
 
 /* What a row or a counter of a device, computed, is called: "idle gaps \u00b7 tracemill", or where its process is not
@@ -210,9 +211,9 @@ struct tm_out_rows {
  * less than 1 MiB of `tables`, whose rest is for the writer and its file. */
 struct tm_exporter;
 
-/* What has been written since the file was begun. */
+/* What has been written since the file was started. */
 struct tm_export_counts {
-    uint64_t slices;     /* pieces of spans that have begun, instants too */
+    uint64_t slices;     /* pieces of spans that have started, instants too */
     uint64_t counters;   /* values */
     uint64_t arrows;     /* that show in it: their later end was written, and the one before it in this file */
     uint64_t arrow_ends; /* of arrows that the input has */
@@ -224,23 +225,23 @@ struct tm_export_counts {
 /* Asked before each event, when everything that ended before its start has been written.  Times are on the output's
  * clock.
  * in:  open_spans  that are not ended yet, and would go on in the next file
- * out: true: the present file is to end at time_ps, and another one begins there */
+ * out: true: the present file is to end at time_ps, and another one starts there */
 typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
                           int64_t time_ps);
 
 /* The file that was written ends at time_ps: the writer has ended it.  Which one is to be written next?  The writer
- * begins it.
+ * starts it.
  * errors: NULL, with the error in run->error */
 typedef struct tm_out_file *tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps);
 
 struct tm_export_options {
     struct tm_trace_writer *writer;
     const struct tm_filter *filter; /* NULL = everything */
-    struct tm_derived *derived;     /* NULL = --plain; it is asked for the rows of each host that begins */
-    /* Only what lies on this device: index into the devices of the host; TM_NONE: what lies on none */
+    struct tm_derived *derived;     /* NULL = --plain; it is asked for the rows of each host that starts */
+    /* Only what is on this device: index into the devices of the host; TM_NONE: what is on none */
     bool has_device;
     uint32_t device;
-    bool names_hosts;        /* rows of several hosts in one output: processes begin with the host's name */
+    bool names_hosts;        /* rows of several hosts in one output: processes start with the host's name */
     tm_wants_cut *wants_cut; /* NULL = never */
     tm_next_file *next_file;
     void *to; /* of both */
@@ -253,12 +254,12 @@ struct tm_exporter *tm_exporter_new(struct tm_run *run, struct tm_names *names,
                                     const struct tm_export_options *options) TM_MUST_USE;
 void tm_exporter_free(struct tm_exporter *e); /* tolerates NULL */
 
-/* A file has begun (writer->begin_file was called); counts begin with 0. */
+/* A file has started (writer->begin_file was called); counts start with 0. */
 void tm_exporter_begin_file(struct tm_exporter *e);
 
 /* A host's events follow, ordered by tm_order.
  * in:     trace      surveyed; it keeps arguments
- *         offset_ps  where its time 0 lies on the output's clock: the caller sees to it that nothing of it is negative
+ *         offset_ps  where its time 0 is on the output's clock: the caller sees to it that nothing of it is negative
  * errors: TM_ERR_LIMIT  something is; more spans are open at once than there is memory for */
 tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps);
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
@@ -269,12 +270,12 @@ const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
 /* Series whose last value is known, of a host; the others are written, but not again at the start of a part. */
 enum { TM_SERIES_MOST = 1 << 15 };
 
-/* Arrows that are known to have begun in the present file: sets of some of them, those that were used last. */
+/* Arrows that are known to have started in the present file: sets of some of them, those that were used last. */
 enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
 
 struct tm_known_arrow {
     uint64_t flow;   /* 0 = free */
-    uint64_t number; /* of those that have begun in the file, from 1 on */
+    uint64_t number; /* of those that have started in the file, from 1 on */
 };
 
 /* Counters of the present host, by what tells them apart. */
@@ -305,10 +306,10 @@ struct tm_exporter {
     struct tm_lost_flows lost;
     struct tm_export_counts counts;
     bool may_cut;
-    bool ends_at_once;                             /* a span is written as a whole when it begins */
+    bool ends_at_once;                             /* a span is written as a whole when it starts */
     struct tm_known_arrow (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS */
     uint64_t arrows_begun;                         /* in the present file */
-    uint8_t *common;                           /* TM_ARGUMENTS_MOST: the common arguments that were asked for last */
+    uint8_t *common;                           /* TM_ARGUMENTS_MOST: the common arguments that were requested last */
     struct tm_name_answer keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
@@ -317,7 +318,7 @@ struct tm_exporter {
     int64_t offset_ps, now_ps; /* now: on the output's clock */
     uint64_t track_count;
     bool has_arrows; /* of the file's own */
-    bool is_cut;     /* it began in an earlier file */
+    bool is_cut;     /* it started in an earlier file */
     size_t empty_spans, kept_together;
     const struct tm_derived_row *derived; /* the next one that is wanted; NULL = none */
     struct tm_wanted derived_part;        /* of it, on the output's clock */
@@ -332,7 +333,7 @@ static inline void tm_exporter_note_time(struct tm_exporter *e, int64_t time_ps)
 /* out_rows.c */
 void tm_exporter_begin_counters(struct tm_exporter *e); /* of a host */
 void tm_exporter_end_counters(struct tm_exporter *e);
-/* The last values again, in a file that has begun. */
+/* The last values again, in a file that has started. */
 void tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps);
 
 /* Series of values, and who has them: exporter.c, exporter.c. */
@@ -360,7 +361,7 @@ struct tm_counter_key {
     const struct tm_event *event; /* NULL = computed */
 };
 
-/* A value of a counter, whose series is made where there is none. */
+/* A value of a counter, whose series is made if there is none. */
 void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
                        int64_t time_ps);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open spans by track and lane, and by their end.  A lane is a chain from its innermost span outwards; a heap of node
- * numbers tells which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that
+ * numbers says which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that
  * have something open (those that have not are swept out before it grows), the lanes past the first one of a track,
  * and a block of arguments for each span where they are held; all of it is counted against what was given. */
 #include "stages/output/export/exporter.h"
@@ -37,7 +37,7 @@ struct slot {
 
 /* An open span in the heap. */
 struct entry {
-    int64_t end_ps; /* of its event: most are told apart by it alone */
+    int64_t end_ps; /* of its event: most are distinguished by it alone */
     uint32_t number;
 };
 
@@ -48,7 +48,7 @@ struct tm_lanes {
     uint64_t seed, opened;
     struct node **blocks;
     uint32_t block_count, block_room;
-    uint32_t free_node, ended;                  /* ended: was given out last, to be released */
+    uint32_t free_node, ended;                  /* ended: was returned last, to be released */
     uint32_t first, last;                       /* open ones in the order of opening */
     struct slot *slots;                         /* slot_count: a power of two */
     struct slot *near[SLOTS_NEAR];              /* by track: one that was made; NULL = none */
@@ -180,7 +180,7 @@ static bool resize_slots(struct tm_lanes *l, size_t count)
     return true;
 }
 
-/* The slot of a track; made where there is none.  NULL on failure. */
+/* The slot of a track; made if there is none.  NULL on failure. */
 static struct slot *make_slot(struct tm_lanes *l, uint64_t track)
 {
     struct slot *slot = find_slot(l, track);
@@ -320,8 +320,8 @@ static inline void sift_up(struct tm_lanes *l, size_t at, size_t top, struct ent
     l->heap[at] = moving;
 }
 
-/* Put an entry into the hole at a place, or below it.  What fills the hole nearly always belongs at the bottom: the hole
- * goes all the way down first, which takes one comparison for each level. */
+/* Put an entry into the hole at a place, or below it.  What fills the hole nearly always belongs at the bottom: the
+ * hole goes all the way down first, which takes one comparison for each level. */
 static void sift_down(struct tm_lanes *l, size_t at, struct entry moving)
 {
     const size_t top = at;
@@ -333,7 +333,7 @@ static void sift_down(struct tm_lanes *l, size_t at, struct entry moving)
     sift_up(l, at, top, moving);
 }
 
-/* Where an entry is, from a place down; SIZE_MAX = not there.  Only what ends no later is looked at. */
+/* Where an entry is, from a place down; SIZE_MAX = not there.  Only what ends no later is examined. */
 static size_t find_entry(const struct tm_lanes *l, size_t at, struct entry entry)
 {
     size_t found;
@@ -440,7 +440,7 @@ static void empty_slot(struct tm_lanes *l, struct slot *slot)
     slot->room = 0;
 }
 
-/* Of spans that begin and end together the outer one may leave its lane first. */
+/* Of spans that start and end together the outer one may leave its lane first. */
 static void unlink_node(struct tm_lanes *l, uint32_t number)
 {
     const struct node *const n = node_at(l, number);

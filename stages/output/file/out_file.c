@@ -71,7 +71,7 @@ static void deflate_bytes(struct tm_out_file *f, const uint8_t *bytes, size_t le
         z->next_out = f->deflated;
         z->avail_out = BLOCK_BYTES;
         result = deflate(z, flush);
-        /* Z_BUF_ERROR: nothing was left to do, which is no error. */
+        /* Z_BUF_ERROR: nothing was left to do, which is not an error. */
         assert(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR);
         put_in_file(f, f->deflated, BLOCK_BYTES - z->avail_out);
     } while (z->avail_out == 0 && result != Z_STREAM_END);
@@ -230,7 +230,7 @@ bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to)
     return true;
 }
 
-/* Texts of outputs: see out_file.h. */
+/* Strings of outputs: see out_file.h. */
 
 size_t tm_out_utf8(char *to, const char *text, size_t length)
 {

@@ -25,13 +25,13 @@ void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t lengt
 tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written);
 void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes away; tolerates NULL */
 
-/* A text on its way to a file, gathered in one buffer of a fixed size. */
+/* A string on its way to a file, gathered in one buffer of a fixed size. */
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 
 struct tm_text_sink {
     struct tm_out_file *file; /* NULL: what the buffer has no room for is dropped, and counted in `passed` */
     uint64_t passed;          /* bytes that the file has */
-    uint64_t keep_from; /* what lies there and after may still be put in another order; UINT64_MAX = nothing.  It is
+    uint64_t keep_from;       /* what is there and after may still be put in another order; UINT64_MAX = nothing.  It is
                              given up where the buffer is full of it */
     size_t used;
     char bytes[TM_SINK_BYTES];
@@ -78,11 +78,11 @@ void tm_sink_uint(struct tm_text_sink *sink, uint64_t value);
 /* Nanoseconds as microseconds, exactly, in the shortest form: 1500 is "1.5". */
 void tm_sink_us(struct tm_text_sink *sink, int64_t ns);
 
-/* Move what lies from `from` on to `to`, before what lies there.
+/* Move what lies from `from` on to `to`, before what is there.
  * out: false: it is gone already */
 bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to);
 
-/* A text of an output: valid UTF-8 without NUL, whatever the input has.
+/* A string of an output: valid UTF-8 without NUL, whatever the input has.
  * in:     to  TM_UTF8_REPLACEMENT_BYTES * length bytes at least
  * out:    bytes written */
 size_t tm_out_utf8(char *to, const char *text, size_t length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A writer of Parquet files.  Memory: the values of one row group (8 bytes a value, and the texts of its dictionaries), a
- * page before and after compression, and the context of zstd; the metadata of groups that are written waits in a spill
- * file, since the footer comes last. */
+/* A writer of Parquet files.  Memory: the values of one row group (8 bytes a value, and the strings of its
+ * dictionaries), a page before and after compression, and the context of zstd; the metadata of groups that are written
+ * waits in a spill file, since the footer comes last. */
 #include "stages/output/parquet/parquet.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ enum {
     ROWS_LEAST = 1 << 12,
     ZSTD_LEVEL = 3,
     ENTRIES_OF_ROW = 2,     /* slots of a dictionary for each row of a group */
-    TEXT_BYTES_OF_ROW = 48, /* room for texts of all columns, and at least: */
+    TEXT_BYTES_OF_ROW = 48, /* room for strings of all columns, and at least: */
     TEXT_BYTES_LEAST = 1 << 20,
     META_BYTES = 1 << 16,
     BLOCK_VALUES = 128, /* of DELTA_BINARY_PACKED: 4 miniblocks */
@@ -166,11 +166,11 @@ struct entry {
 };
 
 struct column {
-    int64_t *values;   /* of the rows that have one: int64, the bits of a double, or the number of a text */
+    int64_t *values;   /* of the rows that have one: int64, the bits of a double, or the number of a string */
     uint8_t *is_there; /* of each row */
     uint32_t count;
     bool has_value;      /* in the present row */
-    struct entry *slots; /* of a text: its dictionary */
+    struct entry *slots; /* of a string: its dictionary */
     uint32_t texts;
 };
 
@@ -188,10 +188,10 @@ struct tm_parquet {
     uint64_t seed;
     uint64_t all_rows, groups;
     struct column column[TM_PARQUET_COLUMNS_MOST];
-    /* Texts of the group, of all columns: those of one column are numbered from 1 on. */
+    /* Strings of the group, of all columns: those of one column are numbered from 1 on. */
     char *text_bytes;
     size_t text_used, text_room;
-    struct text *texts; /* column by column: most_rows of each text column */
+    struct text *texts; /* column by column: most_rows of each string column */
     uint8_t *block;     /* of everything below a group */
     size_t block_bytes;
     struct bytes page, packed; /* of a column, before and after compression */
@@ -203,7 +203,7 @@ struct tm_parquet {
     uint8_t meta_bytes[META_BYTES];
 };
 
-/* Where the texts of a column are. */
+/* Where the strings of a column are. */
 static struct text *texts_of(const struct tm_parquet *p, size_t column)
 {
     return p->texts + column * (size_t)p->most_rows;
@@ -235,7 +235,7 @@ static size_t align(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-/* A page of the longest texts is a group's texts and their lengths. */
+/* A page of the longest strings is a group's strings and their lengths. */
 static size_t page_room(const struct tm_parquet *p)
 {
     return p->text_room + (size_t)p->most_rows * (sizeof(int64_t) + sizeof(uint32_t) + 1) + 4096;
@@ -344,7 +344,7 @@ void tm_parquet_double(struct tm_parquet *p, size_t column, double value)
     add_value(p, column, bits);
 }
 
-/* The number of a text in the dictionary of its column. */
+/* The number of a string in the dictionary of its column. */
 static uint32_t number_of(struct tm_parquet *p, size_t column, const char *text, size_t length)
 {
     struct column *const c = &p->column[column];
@@ -514,7 +514,7 @@ struct chunk {
     uint64_t plain_bytes, packed_bytes;              /* with the headers of pages */
 };
 
-/* Compress the page and write it behind its header. */
+/* Compress the page and write it after its header. */
 static void write_page(struct tm_parquet *p, struct chunk *chunk, int type, size_t values, int encoding)
 {
     uint8_t header_bytes[128];
@@ -574,7 +574,8 @@ static void write_dictionary(struct tm_parquet *p, size_t column, struct chunk *
     write_page(p, chunk, PAGE_DICTIONARY, c->texts, ENCODING_PLAIN);
 }
 
-/* Whether texts go without a dictionary: most of them differ, and those that come again do not make the page too long. */
+/* Whether strings go without a dictionary: most of them differ, and those that come again do not make the page too
+ * long. */
 static bool is_plain(const struct tm_parquet *p, size_t column)
 {
     const struct column *const c = &p->column[column];
@@ -636,7 +637,7 @@ static int compare_texts(const struct tm_parquet *p, const struct text *a, const
     return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* Texts that are too long for it have none.  NaN has no place in an order. */
+/* Strings that are too long for it have none.  NaN has no place in an order. */
 static void put_bounds(struct tm_parquet *p, size_t column)
 {
     const struct column *const c = &p->column[column];

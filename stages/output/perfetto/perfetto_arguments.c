@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments as debug annotations, written as they are read: objects and lists inside are walked with a stack, and get
- * their length when they end.  Of an event with more values than may be those that lie outside come first, so its values
- * are counted by depth before. */
+ * their length when they end.  Of an event with more values than may be those that are outside come first, so its
+ * values are counted by depth before. */
 #include "stages/output/perfetto/perfetto_writer.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "stages/output/file/out_file.h"
 
 enum {
-    NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay texts */
+    NUMBER_MOST = 4096, /* bytes of a number as it was written; longer ones stay strings */
     KEY_MOST = 480,     /* bytes of a key that comes again; what is longer is cut */
 };
 
@@ -85,7 +85,7 @@ static void put_numbered_key(struct tm_perfetto_arguments *a, tm_strid key, uint
     tm_perfetto_put_text(a->names, &a->to, NAME, text, used);
 }
 
-/* A text by its number, or as it is. */
+/* A string by its number, or as it is. */
 static void put_by_number(struct tm_perfetto_arguments *a, enum tm_perfetto_table table, tm_strid id,
                           unsigned iid_field, unsigned text_field)
 {
@@ -141,7 +141,7 @@ static void put_number(struct tm_perfetto_arguments *a, const struct tm_argument
         tm_perfetto_put_argument(a->names, &a->to, STRING_VALUE, argument->text, argument->length);
 }
 
-/* Viewers take unsigned numbers for signed ones: what is larger than these becomes a text. */
+/* Viewers take unsigned numbers for signed ones: what is larger than these becomes a string. */
 static void put_unsigned(struct tm_perfetto_arguments *a, uint64_t number)
 {
     char digits[24];
@@ -192,7 +192,7 @@ static bool is_list(const struct tm_argument *argument)
     return argument->type == TM_ARGUMENT_OBJECT || argument->type == TM_ARGUMENT_ARRAY;
 }
 
-/* The format has no empty lists: they are told as texts, and so is what lies too deep. */
+/* The format has no empty lists: they are reported as strings, and so is what lies too deep. */
 static void put_no_values(struct tm_perfetto_arguments *a, bool is_array)
 {
     put_literal(a, is_array ? "[]" : "{}");
@@ -379,7 +379,7 @@ static void put_lists(struct tm_perfetto_arguments *a, struct tm_arguments own, 
 /* --- arguments by template --- */
 
 /* Put in the list of a template, with 0 in its holes.
- * out: *made  but for `length` and `count`; false: nothing is to be kept of it */
+ * out: *made  except for `length` and `count`; false: nothing is to be kept of it */
 static bool put_template(struct tm_perfetto_arguments *a, const struct tm_argument_template *template,
                          struct tm_cached_args *made)
 {
@@ -428,8 +428,8 @@ TM_NOT_INLINE const struct tm_cached_args *make_cached(struct tm_perfetto_argume
     return tm_arg_cache_find(&a->cache, number);
 }
 
-/* Copy what was made of a template, with the numbers of an event.  The bytes of a number are those that stand for it in a
- * hole; before it, by hole->back, stands the length of its annotation. */
+/* Copy what was made of a template, with the numbers of an event.  The bytes of a number are those that represent it in
+ * a hole; before it, by hole->back, stands the length of its annotation. */
 static void put_cached(struct tm_perfetto_arguments *a, const struct tm_cached_args *made, const uint8_t *number)
 {
     uint8_t *to = a->to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
+/* Strings of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
  * cache by handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
  * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
 #include "stages/output/perfetto/perfetto_writer.h"
@@ -53,7 +53,7 @@ void tm_perfetto_names_clear(struct tm_perfetto_names *n)
     memset(n->guesses, 0, sizeof(n->guesses));
 }
 
-/* --- texts --- */
+/* --- strings --- */
 
 static bool is_plain(const char *text, size_t length)
 {
@@ -149,7 +149,7 @@ static bool ends_text(const void *at, const void *key)
     return !slot->iid || tm_is_same_key(slot->key, *(const struct tm_key *)key);
 }
 
-/* The slot of a text: its own, or the empty one where it belongs. */
+/* The slot of a string: its own, or the empty one where it belongs. */
 static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key)
 {
     return tm_probe(n->slots + table_at[table], (size_t)1 << table_bits[table], sizeof(*n->slots),
@@ -170,8 +170,8 @@ static void put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table,
     n->is_cut |= was_cut;
 }
 
-/* Give a text the next number of a table.
- * out: 0: it has to stand where it is used */
+/* Give a string the next number of a table.
+ * out: 0: it has to be where it is used */
 static uint32_t add(struct tm_perfetto_names *n, enum tm_perfetto_table table, struct tm_key key, tm_strid id)
 {
     const uint32_t most = 3u << table_bits[table] >> 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace in Perfetto's own format: each row, each begin and end of a span, each value of a counter is a packet.  All
- * packets belong to one sequence, whose tables of names begin with the file.  Memory: one piece of a fixed size.
+/* A trace in Perfetto's own format: each row, each start and end of a span, each value of a counter is a packet.  All
+ * packets belong to one sequence, whose tables of names start with the file.  Memory: one piece of a fixed size.
  * source: https://perfetto.dev/docs/reference/synthetic-track-event */
 #include "stages/output/perfetto/perfetto_writer.h"
 
@@ -48,7 +48,7 @@ enum tm_perfetto_own_key {
     TM_PERFETTO_OWN_KEYS
 };
 
-/* Bytes of a TrackEvent on the wire, at most: its own numbers, its arguments, texts. */
+/* Bytes of a TrackEvent on the wire, at most: its own numbers, its arguments, strings. */
 enum {
     TM_PERFETTO_EVENT_BYTES = 16 * TM_PB_MOST +
                               (TM_PERFETTO_VALUES_MOST + TM_PERFETTO_OWN_KEYS) * TM_PERFETTO_VALUE_BYTES +
@@ -131,7 +131,7 @@ static void write_block(struct tm_packets *p)
     p->used = 0;
 }
 
-/* A packet of so many bytes stands behind what is used of the block.  One that does not fit there begins the next block. */
+/* A packet of so many bytes follows what is used of the block.  One that does not fit there starts the next block. */
 static void packets_add(struct tm_packets *p, size_t bytes)
 {
     const uint8_t *const packet = p->block + p->used;
@@ -164,10 +164,10 @@ static void packets_end_file(struct tm_packets *p)
 }
 
 /* Times are written as the time since the packet before: a fifth to a third less of the compressed file than whole
- * times.  The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, as the times of
- * a report do; what the clock of the recording read then stands beside them: REALTIME where it counts from 1970, so that
- * viewers can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same, so
- * that files can be put together in any order.
+ * times.  The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, as the times
+ * of a report do; what the clock of the recording read then is beside them: REALTIME where it counts from 1970, so that
+ * viewers can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same,
+ * so that files can be put together in any order.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, ClockSnapshot */
 
 enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, REALTIME = 1, MONOTONIC = 3 };
@@ -263,7 +263,7 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
     return NULL;
 }
 
-/* A packet that protobuf-c makes.  Texts are gone after it. */
+/* A packet that protobuf-c makes.  Strings are gone after it. */
 static void perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
 {
     packet->has_trusted_packet_sequence_id = packet->has_sequence_flags = true;
@@ -273,7 +273,7 @@ static void perfetto_put(struct tm_perfetto *w, Perfetto__TracePacket *packet)
     packets_put(&w->packets, packet);
 }
 
-/* The tables of names are empty.  A packet brings fewer texts than an empty table holds. */
+/* The tables of names are empty.  A packet brings fewer strings than an empty table holds. */
 static void begin_anew(struct tm_perfetto *w)
 {
     tm_perfetto_names_clear(&w->names);
@@ -314,7 +314,7 @@ static uint8_t *event_place(struct tm_perfetto *w)
 }
 
 /* The packet of the event that was made up to `to`, which moves where the head takes more than the least.  What is the
- * same in many packets stands together, before the time, which never is: that is a tenth of the deflated bytes, and of
+ * same in many packets is together, before the time, which never is: that is a tenth of the deflated bytes, and of
  * the time that deflating takes.
  * in: ns  after the packet before */
 static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *to)
@@ -351,7 +351,7 @@ static void put_event(struct tm_perfetto *w, uint8_t *to, int64_t time_ps)
     put_packet(w, passed, to);
 }
 
-/* An event of a row begins, at a time.  Where time steps back, which only another host makes it do, the clock comes
+/* An event of a row starts, at a time.  Where time steps back, which only another host makes it do, the clock comes
  * before. */
 static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type, int64_t time_ps)
 {
@@ -366,7 +366,7 @@ static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row,
     return tm_pb_varint(to, TRACK_UUID, row->uuid);
 }
 
-/* A text by its number, or as it is. */
+/* A string by its number, or as it is. */
 static void put_text(struct tm_perfetto *w, uint8_t **to, enum tm_perfetto_table table, tm_strid id, unsigned iid_field,
                      unsigned text_field)
 {
@@ -458,7 +458,7 @@ static void end(struct tm_trace_writer *base, const struct tm_out_event *event)
 }
 
 /* Slices of length 0 are what viewers draw as instants.  An instant of the format stays the innermost one of its row
- * until something begins or ends there, and arrows of the input would point to it. */
+ * until something starts or ends there, and arrows of the input would point to it. */
 static void instant(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     begin(base, event);
@@ -519,7 +519,7 @@ const struct tm_trace_writer_type tm_perfetto_writer = {
     .free = free_writer,
 };
 
-/* Rows as track descriptors, and what stands before them.  Threads are tracks of threads, because the strip at the top
+/* Rows as track descriptors, and what is before them.  Threads are tracks of threads, because the strip at the top
  * of the viewer is drawn from these alone.  No rows are merged, not even the lanes of one row: the viewer shows these
  * together anyway, and arrows of the input are refused on rows that are merged.
  * A group is a track without a process that holds others: viewers show it above the processes, with its spans.
@@ -527,7 +527,7 @@ const struct tm_trace_writer_type tm_perfetto_writer = {
 
 enum { FACTS_AT_ONCE = 64 };
 
-/* Texts of facts that come after the scratch memory is full are left out; they are short. */
+/* Strings of facts that come after the scratch memory is full are left out; they are short. */
 static ProtobufCBinaryData text_of(struct tm_perfetto *w, const char *text)
 {
     return tm_perfetto_copy(&w->names, text, strlen(text));
@@ -574,7 +574,7 @@ static void perfetto_put_origin(struct tm_perfetto *w)
     packets_put(&w->packets, &packet); /* before the state of the sequence is cleared: it needs none */
 }
 
-/* The track with number 0 stands for the trace: processes and threads are in the order of their ranks. */
+/* The track with number 0 represents the trace: processes and threads are in the order of their ranks. */
 static void put_root(struct tm_perfetto *w)
 {
     Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;

@@ -17,10 +17,10 @@
 #include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
 
-/* Fields of a message on the wire, written by hand: what comes with each event.  Each function writes at `to`, where the
- * caller has room, and gives back where the next field goes.  A number takes TM_PB_MOST bytes at most with its field,
- * before a text stand TM_PB_HEAD at most.  Fields go up to 2047 here, so that a field's number and type take two bytes
- * at most, from 16 on just two.
+/* Fields of a message on the wire, written by hand: what comes with each event.  Each function writes at `to`, where
+ * the caller has room, and gives back where the next field goes.  A number takes TM_PB_MOST bytes at most with its
+ * field, before a string stand TM_PB_HEAD at most.  Fields go up to 2047 here, so that a field's number and type take
+ * two bytes at most, from 16 on just two.
  * source: https://protobuf.dev/programming-guides/encoding */
 enum { TM_PB_FIELD = 2, TM_PB_MOST = TM_PB_FIELD + 10, TM_PB_HEAD = TM_PB_FIELD + 5 };
 
@@ -80,7 +80,7 @@ static inline uint8_t *tm_pb_bytes(uint8_t *to, unsigned field, const void *byte
 
 /* A field whose length is known when it ends: one byte is kept for the length, and what came after it moves where that
  * is not enough.
- * out: *begin  for tm_pb_end */
+ * out: *start  for tm_pb_end */
 static inline uint8_t *tm_pb_begin(uint8_t *to, unsigned field, uint8_t **begin)
 {
     *begin = tm_pb_field(to, field, TM_PB_BYTES) + 1;
@@ -97,9 +97,9 @@ static inline uint8_t *tm_pb_end(uint8_t *to, uint8_t *begin)
     return to + more;
 }
 
-/* Texts of packets.  What comes often stands in a table of the file by its number, and a packet that uses it first
- * brings the text along.  The tables have fixed sizes, whatever the memory is, and know texts by what they are, not by
- * their handles: the same bytes come out always.  Where one is full, all of them begin again. */
+/* Strings of packets.  What comes often is in a table of the file by its number, and a packet that uses it first
+ * brings the text along.  The tables have fixed sizes, whatever the memory is, and know strings by what they are, not
+ * by their handles: the same bytes come out always.  Where one is full, all of them start again. */
 enum tm_perfetto_table {
     TM_PERFETTO_CATEGORIES,
     TM_PERFETTO_NAMES,
@@ -115,10 +115,10 @@ enum {
     TM_PERFETTO_STRING_BITS = 14,
     TM_PERFETTO_SLOTS = (1 << TM_PERFETTO_CATEGORY_BITS) + (1 << TM_PERFETTO_NAME_BITS) + (1 << TM_PERFETTO_KEY_BITS) +
                         (1 << TM_PERFETTO_STRING_BITS),
-    TM_PERFETTO_INTERNED_MOST = 64 << 10, /* bytes: longer texts stand in their packets */
-    TM_PERFETTO_TEXT_MOST = 128 << 10,    /* bytes of a text as it comes; what is longer is cut */
-    TM_PERFETTO_COPIED_MOST = 512 << 10,  /* bytes of the texts of one packet but those that stand in its arguments */
-    TM_PERFETTO_FRESH_KEYS = 256,         /* entries that one packet may bring along; more stand where they are used */
+    TM_PERFETTO_INTERNED_MOST = 64 << 10, /* bytes: longer strings are in their packets */
+    TM_PERFETTO_TEXT_MOST = 128 << 10,    /* bytes of a string as it comes; what is longer is cut */
+    TM_PERFETTO_COPIED_MOST = 512 << 10,  /* bytes of the strings of one packet but those that are in its arguments */
+    TM_PERFETTO_FRESH_KEYS = 256,         /* entries that one packet may bring along; more are where they are used */
     TM_PERFETTO_FRESH_STRINGS = 512,
     TM_PERFETTO_FRESH = 2 + TM_PERFETTO_FRESH_KEYS + TM_PERFETTO_FRESH_STRINGS,
     TM_PERFETTO_ENTRY_HEAD = TM_PB_HEAD + TM_PB_MOST + TM_PB_HEAD, /* bytes of an entry but its text, at most */
@@ -131,7 +131,7 @@ struct tm_perfetto_slot {
     uint32_t iid; /* 0 = empty */
 };
 
-/* Which entry a handle had last: saves asking what it stands for. */
+/* Which entry a handle had last: saves asking what it represents. */
 struct tm_perfetto_guess {
     tm_strid id;
     uint32_t iid; /* 0 = none */
@@ -141,15 +141,16 @@ struct tm_perfetto_names {
     struct tm_names *names;
     uint32_t count[TM_PERFETTO_TABLES];
     uint64_t seed;
-    uint32_t tables; /* counts up whenever they begin again */
-    bool is_full;    /* some table has no room for a text of this packet: clear, and make the packet again */
+    uint32_t tables; /* counts up whenever they start again */
+    bool is_full;    /* some table has no room for a string of this packet: clear, and make the packet again */
     bool is_cut;     /* some text of this packet is not whole, or not there */
-    size_t copied;   /* bytes of texts of this packet, as TM_PERFETTO_COPIED_MOST counts them */
+    size_t copied;   /* bytes of strings of this packet, as TM_PERFETTO_COPIED_MOST counts them */
     uint32_t fresh_count[TM_PERFETTO_TABLES]; /* of this packet */
     size_t fresh_used;
     struct tm_perfetto_slot slots[TM_PERFETTO_SLOTS];
     struct tm_perfetto_guess guesses[TM_PERFETTO_SLOTS];
-    /* What this packet has to bring along, an InternedData on the wire; of packets that protobuf-c makes their texts. */
+    /* What this packet has to bring along, an InternedData on the wire; of packets that protobuf-c makes their
+     * strings. */
     uint8_t fresh[TM_PERFETTO_FRESH_BYTES];
 };
 
@@ -173,10 +174,10 @@ static inline struct tm_perfetto_guess *tm_perfetto_guess(struct tm_perfetto_nam
 
 /* in: n  zeroed memory */
 void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names);
-/* The tables begin again: the next packet has to say so. */
+/* The tables start again: the next packet has to say so. */
 void tm_perfetto_names_clear(struct tm_perfetto_names *n);
 
-/* A packet begins: the texts of the one before are gone. */
+/* A packet starts: the strings of the one before are gone. */
 static inline void tm_perfetto_names_begin(struct tm_perfetto_names *n)
 {
     n->is_full = n->is_cut = false;
@@ -186,8 +187,8 @@ static inline void tm_perfetto_names_begin(struct tm_perfetto_names *n)
 
 uint32_t tm_perfetto_find(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id);
 
-/* The number of a text in a table.
- * out: 0: it is in no table, and has to stand where it is used */
+/* The number of a string in a table.
+ * out: 0: it is in no table, and has to be where it is used */
 static inline uint32_t tm_perfetto_number(struct tm_perfetto_names *n, enum tm_perfetto_table table, tm_strid id)
 {
     const struct tm_perfetto_guess *const guess = tm_perfetto_guess(n, table, id);
@@ -195,12 +196,12 @@ static inline uint32_t tm_perfetto_number(struct tm_perfetto_names *n, enum tm_p
     return guess->id == id && guess->iid ? guess->iid : tm_perfetto_find(n, table, id);
 }
 
-/* Texts as fields, in valid UTF-8; what does not fit is left out, and is_cut says so.
+/* Strings as fields, in valid UTF-8; what does not fit is left out, and is_cut says so.
  * in: *to  room for what is left of TM_PERFETTO_COPIED_MOST, and TM_PB_HEAD; behind the field afterwards */
 void tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id);
 void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length);
 
-/* Texts for a packet that protobuf-c makes, until the next packet begins; data NULL: no room, and is_cut says so. */
+/* Strings for a packet that protobuf-c makes, until the next packet starts; data NULL: no room, and is_cut says so. */
 ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length);
 ProtobufCBinaryData tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id);
 
@@ -213,7 +214,7 @@ enum {
     TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, with what is inside of them */
     TM_PERFETTO_KNOWN_KEYS = 1024,
     TM_PERFETTO_DEPTHS = TM_ARGUMENTS_DEEPEST + 1,
-    TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its texts, at most */
+    TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its strings, at most */
 };
 
 /* What is known of the name of an argument. */
@@ -250,7 +251,7 @@ struct tm_perfetto_arguments {
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names);
 /* The arguments of an event are put into a->to: begin, any number of own values, lists.
  * in: level  of what is added from lists
- *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the texts of two lists */
+ *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the strings of two lists */
 void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
 void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, const struct tm_out_event *event);
 /* Values of our own, a few, whatever the level is. */

@@ -9,8 +9,8 @@
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
 
-/* Handles of pseudonyms, by the handle of what they stand for: those that were asked for last.  Zeroed, but for names
- * and redactor, nothing is known. */
+/* Handles of pseudonyms, by the handle of what they represent: those that were requested last.  Zeroed, except for
+ * names and redactor, nothing is known. */
 enum { TM_REDACTED_NAMES = 1 << 12 };
 
 struct tm_redacted_names {
@@ -72,7 +72,7 @@ static void put_text(struct walk *w, tm_strid key, const struct tm_argument *arg
         tm_put_event_text(w->list, (enum tm_argument_type)argument->type, text, length);
 }
 
-/* What lies deeper than any builder goes is left out. */
+/* What is deeper than any builder goes is left out. */
 static void put_inside(struct walk *w, tm_strid key, const struct tm_argument *argument)
 {
     const bool is_array = argument->type == TM_ARGUMENT_ARRAY;
@@ -149,7 +149,7 @@ static bool step(struct walk *w)
     return true;
 }
 
-/* The same list with pseudonyms for keys and texts; numbers stay.  A list that becomes too long is cut after a whole
+/* The same list with pseudonyms for keys and strings; numbers stay.  A list that becomes too long is cut after a whole
  * node, and room->list.is_cut says so.
  * out: in `room`, until it is used again */
 static struct tm_arguments redact_arguments(struct tm_redacted_arguments *room, struct tm_redacted_names *names,
@@ -297,7 +297,7 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
     count_arguments(r);
 }
 
-/* Formats that have written the names at the begin are told none. */
+/* Formats that have written the names at the start are told none. */
 static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct redacting *const r = writer_of(w);

@@ -45,7 +45,7 @@ enum process_group { GROUP_OURS, GROUP_DEVICE, GROUP_HOST, GROUP_REST, GROUP_UNU
 struct out_thread {
     tm_strid name;
     uint32_t process;
-    int32_t tid;   /* 0: nothing lies on it */
+    int32_t tid;   /* 0: nothing is on it */
     uint32_t rank; /* among those of its process */
     uint32_t file;
     uint32_t lanes; /* row of `chunks`; 0 = none yet */
@@ -57,7 +57,7 @@ struct out_lane {
     uint32_t file;
 };
 
-/* Where the lanes 1, 2 to 3, 4 to 7 ... of a thread begin in `lanes`, plus 1; 0 = nowhere yet. */
+/* Where the lanes 1, 2 to 3, 4 to 7 ... of a thread start in `lanes`, plus 1; 0 = nowhere yet. */
 struct lane_chunks {
     uint64_t at[TM_LANE_CHUNKS];
 };
@@ -78,7 +78,7 @@ static inline bool is_number(int64_t id)
     return id > 0 && id <= INT32_MAX;
 }
 
-/* The place of a row or a counter of a device, worked out, among those of its process: before its threads, and in our
+/* The place of a row or a counter of a device, computed, among those of its process: before its threads, and in our
  * own process one device after the other. */
 enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_COUNTERS, PLACES_OF_DEVICE = PLACE_COUNTERS + 2 };
 
@@ -93,8 +93,8 @@ static inline uint32_t tm_own_rank(const struct tm_out_rows *r, uint32_t device,
     return is_in_ours ? PLACE_DEVICES + device * PLACES_OF_DEVICE + place : place;
 }
 
-/* Which number, which name and which place each process and each thread of a host gets.  Who asks for a number first
- * has it: an index tells who did; the others take the next free one.  Places come from a sort.  Memory: the sort and
+/* Which number, which name and which place each process and each thread of a host gets.  Who requests a number first
+ * has it: an index says who did; the others take the next free one.  Places come from a sort.  Memory: the sort and
  * the index are bounded and spill. */
 
 enum { NAME_MOST = 4096 };
@@ -220,7 +220,7 @@ static void rank_processes(struct tm_out_rows *r, struct tm_sorter *places, stru
     tm_index_finish(taken);
 }
 
-/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often begin alike. */
+/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often start alike. */
 static tm_strid name_process(struct tm_out_rows *r, tm_strid name)
 {
     char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name)], host[sizeof(r->trace->host_name)];
@@ -311,7 +311,7 @@ static bool has_row(uint8_t sort)
     return sort == TM_TRACK_THREAD || sort == TM_TRACK_LOOSE || sort == TM_TRACK_ASYNC;
 }
 
-/* Every track gets its row; what has to be placed goes into the sort, what has a number asks for it. */
+/* Every track gets its row; what has to be placed goes into the sort, what has a number requests it. */
 static void take_thread(struct tm_out_rows *r, uint32_t number, const struct tm_track *track, struct tm_sorter *places)
 {
     const struct out_thread row = { .name = track->name,
@@ -392,7 +392,7 @@ static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, 
     tm_rows_append(r->threads, &row);
 }
 
-/* Whose process tells nothing of it. */
+/* Whose process says nothing of it. */
 static void find_sharing_devices(struct tm_out_rows *r)
 {
     for (uint32_t i = 0; i < r->device_count; i++) {
@@ -582,7 +582,7 @@ static struct out_process use_process(struct tm_out_rows *r, struct tm_trace_wri
     return process;
 }
 
-/* The row of a lane past the first one; made with a number of its own where it is used for the first time. */
+/* The row of a lane past the first one; made with its own number where it is used for the first time. */
 static struct out_lane *find_lane(struct tm_out_rows *r, uint64_t number, uint32_t lane)
 {
     const unsigned chunk = 31 - (unsigned)__builtin_clz(lane);
@@ -693,7 +693,7 @@ void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writ
 }
 
 /* --- series of counters ---
- * What tells them apart, their names, and the last value of each, which a part begins with.
+ * What tells them apart, their names, and the last value of each, which a part starts with.
  * Memory: `model`: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
 
 enum { SLOTS_FIRST = 256, ROWS_BYTES = 64 << 10, SERIES_NAME_MOST = 1024 };
@@ -811,7 +811,7 @@ static tm_strid name_counter(struct tm_exporter *e, const struct tm_counter_key 
 
 /* --- writing --- */
 
-/* The series of a counter; made where there is none, and kept as long as there is room. */
+/* The series of a counter; made if there is none, and kept as long as there is room. */
 static struct tm_series *find_series(struct tm_exporter *e, const struct tm_counter_key *c, struct tm_series *fresh)
 {
     struct tm_series_table *const t = &e->series;

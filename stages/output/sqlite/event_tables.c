@@ -203,7 +203,7 @@ static void bind_step(struct event_tables *w, const struct tm_trace *trace, uint
 
 /* --- events --- */
 
-/* The arguments as one JSON object, NULL where there are none, or more than the buffer holds. */
+/* The arguments as one JSON object, NULL if there are none, or more than the buffer holds. */
 static void bind_arguments(struct event_tables *w, const struct tm_out_event *event)
 {
     struct tm_text_sink *const sink = &w->json.sink;

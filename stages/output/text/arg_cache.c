@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments by template, one behind the other: see arg_cache.h. */
+/* Arguments by template, one after the other: see arg_cache.h. */
 #include "stages/output/text/arg_cache.h"
 
 static_assert(TM_ARG_CACHE_TEMPLATES % 2 == 0 && !(TM_TEMPLATE_CORRELATION % TM_ARG_CACHE_TEMPLATES),

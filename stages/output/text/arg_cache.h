@@ -9,9 +9,9 @@
 #include "pipeline/argument_templates.h"
 #include "pipeline/trace.h"
 
-/* What a writer made of each template of arguments: bytes in its format, with places for the numbers.  An event is written
- * by copying them, 30 instructions for each number and 10 for each 32 bytes, in place of 200 for each argument.  When the
- * room is used up all begin again.  Memory: fixed, a part of the writer's. */
+/* What a writer made of each template of arguments: bytes in its format, with places for the numbers.  An event is
+ * written by copying them, 30 instructions for each number and 10 for each 32 bytes, in place of 200 for each argument.
+ *  When the room is used up all start again.  Memory: fixed, a part of the writer's. */
 enum {
     TM_ARG_CACHE_TEMPLATES = 1 << 13,
     TM_ARG_CACHE_BYTES = 512 << 10,
@@ -61,7 +61,7 @@ static inline const struct tm_cached_args *tm_arg_cache_find(const struct tm_arg
     return at ? (const struct tm_cached_args *)(const void *)(c->room + at - 1) : NULL;
 }
 
-/* Keep what was made of a template.  in: args  but for its bytes, which are `bytes` */
+/* Keep what was made of a template.  in: args  except for its bytes, which are `bytes` */
 void tm_arg_cache_put(struct tm_arg_cache *c, uint32_t template, const struct tm_cached_args *args,
                       const uint8_t *bytes);
 

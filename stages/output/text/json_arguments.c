@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of an event as members of an object.  Objects and arrays inside are walked with a stack of
- * TM_ARGUMENTS_DEEPEST lists; what lies deeper, which no builder makes, is written as null. */
+ * TM_ARGUMENTS_DEEPEST lists; what is deeper, which no builder makes, is written as null. */
 #include "stages/output/text/json_arguments.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #include "stages/output/trace_writer.h"
 
 /* --- what is essential ---
- * The arguments that are written at --args essential: what joins an event with another one, places it, and tells how
+ * The arguments that are written at --args essential: what joins an event with another one, places it, and says how
  * large its work is.  One table for all inputs, in the order of bytes, bisected.
  * source: tsl/profiler/utils/xplane_schema.cc names the statistics of an XSpace; kineto's output_json.cpp and PyTorch's
  *         profiler name the arguments of their JSON; checked against recorded files */
@@ -157,7 +157,7 @@ struct key {
     size_t length;
 };
 
-/* As memcmp, and a text comes after what it begins with. */
+/* As memcmp, and a string comes after what it starts with. */
 static int compare(const void *key, const void *known)
 {
     const struct key *const k = key;
@@ -257,16 +257,16 @@ uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t o
     return number;
 }
 
-/* Decimal numbers, so that every reader takes them for what they are.  Perfetto (v52) reads the digits before the point,
- * and those behind it, as whole numbers of 64 bits each: more digits than fit make another number, zeros in front too.
- * It drops all arguments after a number past the range of a double.
+/* Decimal numbers, so that every reader takes them for what they are.  Perfetto (v52) reads the digits before the
+ * point, and those behind it, as integers of 64 bits each: more digits than fit make another number, zeros in front
+ * too. It drops all arguments after a number past the range of a double.
  * source: RFC 8259 section 6; measured with the importer */
 
 enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
 
 /* A number taken apart: places in its text. */
 struct decimal {
-    size_t whole, point, fraction, end; /* the first digit; behind the last one before the point; the first one behind
+    size_t whole, point, fraction, end; /* the first digit; behind the last one before the point; the first one after
                                            the point; behind the last one */
     long exponent;
 };
@@ -298,7 +298,7 @@ static long read_exponent(const char *text, size_t length, size_t at, size_t *en
     return is_negative ? -exponent : exponent;
 }
 
-/* false: it is no number of RFC 8259, or too large for readers. */
+/* false: it is not a number of RFC 8259, or too large for readers. */
 static bool take_apart(const char *text, size_t length, struct decimal *d)
 {
     size_t end;
@@ -351,7 +351,8 @@ static void put_shorter(struct tm_json_text *json, const char *text, size_t leng
 }
 
 /* A number as it was written.
- * out:    false: nothing is written, since it is no number of RFC 8259, or one that readers would take for another */
+ * out:    false: nothing is written, since it is not a number of RFC 8259, or one that readers would take for
+ * another */
 static bool json_decimal(struct tm_json_text *json, const char *text, size_t length)
 {
     struct decimal d;
@@ -365,7 +366,7 @@ static bool json_decimal(struct tm_json_text *json, const char *text, size_t len
     return true;
 }
 
-/* Texts and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by
+/* Strings and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by
  * its handle in a table of a fixed size in which a later one takes the place of an earlier one.
  * source: RFC 8259 section 6 and 7 */
 
@@ -378,7 +379,7 @@ void tm_json_init(struct tm_json_text *json, struct tm_names *names, bool is_cel
     json->quote_bytes = is_cell ? 2 : 1;
 }
 
-/* Whether a byte of valid UTF-8 stands for itself. */
+/* Whether a byte of valid UTF-8 represents itself. */
 static inline bool is_plain(char byte)
 {
     return (unsigned char)byte >= 0x20 && byte != '"' && byte != '\\';
@@ -394,14 +395,14 @@ static size_t escape(const struct tm_json_text *json, char *to, char byte)
     return 1 + json->quote_bytes;
 }
 
-/* Valid UTF-8.  The last byte of a text is never a backslash: Perfetto (v52) takes the quotation mark behind it for a
+/* Valid UTF-8.  The last byte of a string is never a backslash: Perfetto (v52) takes the quotation mark behind it for a
  * part of the text, and refuses the file.
  * in: to  ESCAPE_MOST bytes for each of the text.  out: bytes written */
 static size_t escape_run(const struct tm_json_text *json, char *to, const char *text, size_t length)
 {
     static const char last_backslash[] = "\\u005c";
     const char apart =
-        json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may begin another one there (strings.h) */
+        json->quote_bytes == 2 ? ';' : '"'; /* in a cell a spreadsheet may start another one there (strings.h) */
     size_t used = 0;
 
     for (size_t i = 0; i < length; i++) {
@@ -417,7 +418,7 @@ static size_t escape_run(const struct tm_json_text *json, char *to, const char *
     return used;
 }
 
-/* What is at the start of a text and is not valid, or hidden.  out: bytes of the text */
+/* What is at the start of a string and is not valid, or hidden.  out: bytes of the text */
 static size_t put_hidden(struct tm_json_text *json, const char *text, size_t length)
 {
     uint32_t code;
@@ -432,13 +433,13 @@ static size_t put_hidden(struct tm_json_text *json, const char *text, size_t len
     return n;
 }
 
-/* A text without quotes, with escapes. */
+/* A string without quotes, with escapes. */
 static void json_escaped(struct tm_json_text *json, const char *text, size_t length)
 {
     const size_t piece = TM_SINK_PIECE / ESCAPE_MOST;
 
     while (length) {
-        /* A piece that ends inside of a sequence is valid up to there; one that begins with it has all of it. */
+        /* A piece that ends inside of a sequence is valid up to there; one that starts with it has all of it. */
         const size_t most = length < piece ? length : piece;
         size_t n = json->escapes_hidden ? tm_utf8_visible_head(text, most) : tm_utf8_head(text, most);
 
@@ -551,7 +552,7 @@ struct walk {
 
 /* --- numbers --- */
 
-/* Digits of a whole number past INT64_MAX as a text. */
+/* Digits of an integer past INT64_MAX as a string. */
 static void put_uint(struct tm_json_text *json, uint64_t value)
 {
     const bool is_text = value > INT64_MAX;
@@ -601,7 +602,7 @@ static void put_comma(struct walk *w)
 }
 
 /* A key, quoted, and the colon.
- * in:     ready  NULL: a text of length bytes, and its hash */
+ * in:     ready  NULL: a string of length bytes, and its hash */
 static void put_key(struct walk *w, const struct tm_json_ready *ready, uint64_t hash, const char *text, size_t length)
 {
     struct tm_json_text *const json = w->json;
@@ -682,7 +683,7 @@ static void put_value(struct walk *w, const struct tm_argument *argument)
     }
 }
 
-/* A member of the top, and all that lies in it. */
+/* A member of the top, and all that is in it. */
 static void put_member(struct walk *w, const struct tm_argument *member)
 {
     struct tm_argument argument;

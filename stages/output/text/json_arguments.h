@@ -29,15 +29,15 @@ struct tm_json_keys {
     struct tm_json_key slots[TM_JSON_KEY_SLOTS];
 };
 
-/* Of a text, as it is written. */
+/* Of a string, as it is written. */
 uint64_t tm_json_key_hash(const char *text, size_t length);
 
-/* Another event begins. */
+/* Another event starts. */
 void tm_json_keys_begin(struct tm_json_keys *keys);
 /* A key that already exists, or has no room. */
 uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t object);
 
-/* The same text in another object is another key. */
+/* The same string in another object is another key. */
 static inline uint64_t tm_json_keys_in(uint64_t hash, uint32_t object)
 {
     return object ? tm_hash_mix(hash, object) : hash;
@@ -75,9 +75,10 @@ static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t has
 }
 
 /* Values of a trace as JSON (RFC 8259), strictly: valid UTF-8, no NaN, no Infinity, no key twice in an object.  Inside
- * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen, where asked for. */
+ * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen, where asked
+ * for. */
 
-/* A text that was written before, ready to be copied. */
+/* A string that was written before, ready to be copied. */
 enum { TM_JSON_READY = 2048, TM_JSON_READY_MOST = 109 };
 
 struct tm_json_ready {
@@ -103,13 +104,13 @@ struct tm_json_text {
 /* in: json  zeroed */
 void tm_json_init(struct tm_json_text *json, struct tm_names *names, bool is_cell);
 
-/* A text of any bytes, in quotes. */
+/* A string of any bytes, in quotes. */
 void tm_json_string(struct tm_json_text *json, const char *text, size_t length);
 void tm_json_name(struct tm_json_text *json, tm_strid name);
-void tm_json_double(struct tm_json_text *json, double value); /* NaN and Infinity: a text */
+void tm_json_double(struct tm_json_text *json, double value); /* NaN and Infinity: a string */
 
 /* The arguments of an event, each key once: those of its marks, its own, those that it shares.
- * in:     head  what to begin with, with the brace; nothing is written where there are no arguments
+ * in:     head  what to start with, with the brace; nothing is written if there are no arguments
  * out:    false: there are none.  The closing brace is the caller's */
 bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *event, enum tm_args_level level,
                        const char *head);
