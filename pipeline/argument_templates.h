@@ -8,14 +8,15 @@
 #include "pipeline/arguments.h"
 #include "pipeline/run.h"
 
-/* Lists of arguments that are the same except for a few integers.  A call site has one set of arguments, and its events
+/* Argument lists that are equal except for a few integers.  All events of a call site share one set of arguments and
  * differ in a correlation id or a count:
  *     correlation_id 1650, kernel_details "regs:40 ...", hlo_op "fusion.46"
  *     correlation_id 9066, kernel_details "regs:40 ...", hlo_op "fusion.46"
- * The list is kept once, as a template with holes.  A record has the number of its template (TM_FLAG_TEMPLATE), and its
- * own arguments are what goes into the holes, except for the correlation id, which it has anyway: nothing at all in
- * place of a hundred bytes, mostly.  Writers keep what they made of a template and copy it.  A template stays until all
- * of them are freed; if there is no room for another one, lists stay as they are.  Memory: `input`, fixed. */
+ * The list is stored once, as a template with holes.  A record has the number of its template (TM_FLAG_TEMPLATE), and
+ * its own arguments are the values of the holes, except for the correlation id, which the record has anyway: usually
+ * nothing instead of a hundred bytes.  Writers cache their output of a template and copy it.  A template lives until
+ * all of them are freed.  If there is no room for another one, lists are stored as they are.  Memory: `input`,
+ * fixed. */
 enum {
     TM_ARGUMENT_HOLES = 16,
     TM_TEMPLATE_LIST_MOST = 1024, /* bytes of a list that becomes a template */
@@ -46,16 +47,17 @@ const struct tm_argument_template *tm_argument_template(const struct tm_argument
 uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_arguments list, uint64_t holes,
                                    uint32_t flags);
 
-/* Give a list by a template.  A list that is new becomes a template when it comes again: with a hole for the
- * correlation id, where that is enough for most events of the name, else with holes for all integers at its top.
+/* Express a list by a template.  A new list becomes a template when it occurs again: with a hole for the correlation id
+ * if that suffices for most events of the name, else with holes for all integers at its top level.
  * in:     correlation  of the record; 0 = none
  *         numbers      TM_TEMPLATE_NUMBERS_MOST bytes
- * out:    the template, and *list is what goes into its holes, in `numbers`; 0: there is none, and the list stays */
+ * out:    the template, and *list is the values of its holes, in `numbers`; 0: there is none, and the list is
+ * unchanged */
 uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid name, uint64_t correlation,
                                     struct tm_arguments *list, uint8_t *numbers);
 
 /* The list itself.
- * in:     numbers  what goes into the holes
+ * in:     numbers  the values of the holes
  *         whole    TM_TEMPLATE_WHOLE_MOST bytes
  * out:    in `whole` */
 enum { TM_TEMPLATE_WHOLE_MOST = TM_TEMPLATE_LIST_MOST + 10 * TM_ARGUMENT_HOLES };

@@ -9,14 +9,14 @@
 #include "pipeline/error.h"
 #include "pipeline/store/names.h"
 
-/* What an event says of itself beside its name and its time, as the input wrote it: the arguments of a Chrome event,
- * the statistics of an XSpace event.  A list of bytes, the same for every input, that goes along with a record where
- * an output wants it (tm_trace.keeps_arguments), and may be copied as it is:
+/* The data of an event besides its name and its time, as the input wrote it: the arguments of a Chrome event, or the
+ * statistics of an XSpace event.  It is a list of bytes, the same for every input, that accompanies a record if an
+ * output needs it (tm_trace.keeps_arguments), and can be copied:
  *     list   := node*
  *     node   := key value           in the list and in an object; key: varint of a tm_strid
  *             | value               in an array
- *     value  := type(1 byte) payload, as enum tm_argument_type says
- * Varints are little-endian groups of 7 bits.  Nothing in it is trusted to be in bounds when it is read. */
+ *     value  := type(1 byte) payload, as defined by enum tm_argument_type
+ * Varints are little-endian groups of 7 bits.  Readers check all bounds. */
 enum tm_argument_type {
     TM_ARGUMENT_NULL,
     TM_ARGUMENT_FALSE,
@@ -130,7 +130,8 @@ struct tm_arguments_builder {
     struct tm_names *names; /* keys and long strings go there */
     tm_status status;       /* of the names; the first failure stays */
     bool is_cut;
-    bool has_nul;     /* for who puts in: a string has NUL, which is told of each event: it is not remembered */
+    bool has_nul;     /* for writers of the list: a string contains NUL, which is reported for each event: it is not
+                       * remembered */
     uint32_t depth;   /* objects and arrays that are open */
     uint32_t skipped; /* those inside, that could not be opened */
     struct {

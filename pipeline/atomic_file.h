@@ -32,15 +32,15 @@ void tm_atomic_abort(struct tm_atomic_file *file); /* tolerates zeroed and commi
 /* Make a folder and its parents.  errors: TM_ERR_OUTPUT */
 tm_status tm_make_folder(struct tm_run *run, const char *path);
 
-/* A folder of files that appears whole under its name, or not at all: made under a temporary name beside it, then
- * exchanged with the one that is there.  Of an older folder the files that it lists as written by this program go away;
- * all others stay. */
+/* A folder of files that appears under its name completely or not at all: it is built under a temporary name beside it,
+ * then exchanged with the existing one.  Files of an older folder that its index lists as written by this program are
+ * removed; all others stay. */
 struct tm_atomic_folder;
 
-/* in:     folder  the one that it is made in, and that has to be there
- *         name    of it, one part of a path
- *         index   name of the file that lists the others, the first cell of each line after the first
- *         header  first line of that file, without its end: an index without it is somebody else's
+/* in:     folder  the parent, which must exist
+ *         name    of the folder, one part of a path
+ *         index   name of the file that lists the others, in the first cell of each line after the first
+ *         header  first line of that file, without its line end: an index without it belongs to another program
  * errors: NULL, with the error in run->error: TM_ERR_OUTPUT with path and reason, TM_ERR_LIMIT */
 struct tm_atomic_folder *tm_atomic_folder_open(struct tm_run *run, const char *folder, const char *name,
                                                const char *index, const char *header) TM_MUST_USE;
@@ -52,9 +52,9 @@ FILE *tm_atomic_folder_add(struct tm_atomic_folder *to, const char *name) TM_MUS
 tm_status tm_atomic_folder_close(struct tm_atomic_folder *to, FILE *file); /* synced */
 
 tm_status tm_atomic_folder_commit(struct tm_atomic_folder *to); /* all files are closed */
-void tm_atomic_folder_free(struct tm_atomic_folder *to);        /* what was not committed goes away; tolerates NULL */
+void tm_atomic_folder_free(struct tm_atomic_folder *to);        /* removes what was not committed; tolerates NULL */
 
-/* Names of the parts of a split: one plain part of a path, and safe as an address: "part-0001-host.pftrace". */
+/* Names for the parts of a split: one plain part of a path that is also safe in a URL: "part-0001-host.pftrace". */
 enum { TM_PART_NAME_BYTES = 256 };
 
 /* Whether a name is one that a part can have: nothing else is linked to, or removed. */
@@ -65,15 +65,16 @@ void tm_part_name_begin(char *name, size_t bytes, unsigned number);
 /* Put a host or a device behind it, whatever it is called. */
 void tm_part_name_add(char *name, size_t bytes, const char *text);
 
-/* Files and folders that are not complete have a temporary name, ".NAME.PID-N.part", and are locked by who writes them for as
- * long as that lives.  What has such a name and no lock was left by a process that was killed. */
+/* Incomplete files and folders have a temporary name, ".NAME.PID-N.part", and their writer locks them as long as it
+ * lives.  One with such a name but no lock was left by a process that was killed. */
 
 /* Whether a name is that of a file or folder which is not complete. */
 bool tm_left_behind_is(const char *name);
 
-/* Remove what killed processes left in a folder: nothing that a process still writes, and nothing of other users.
- * in: dir       open, from its position on
- *     is_alone  no other process can be at work there: also where the file system cannot lock */
+/* Remove the files that killed processes left in a folder, but none that a process still writes, and none of other
+ * users.
+ * in:     dir       open, from its position on
+ *         is_alone  no other process can work there: remove also if the file system cannot lock */
 void tm_left_behind_remove(DIR *dir, bool is_alone);
 
 /* Remove a folder of tables: its files with the ending ".csv", and itself where nothing else is in it. */

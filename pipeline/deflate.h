@@ -22,8 +22,8 @@ struct tm_deflater *tm_deflater_new(struct tm_run *run, enum tm_deflate_wrapper 
 void tm_deflater_free(struct tm_deflater *d); /* tolerates NULL */
 struct z_stream_s *tm_deflater_stream(struct tm_deflater *d);
 
-/* Deflates whole blocks, fast: each becomes its own stream (RFC 1950).  What a block becomes depends on nothing but
- * its bytes and the library. */
+/* Deflates blocks fast: each becomes a separate stream (RFC 1950).  The result depends only on the bytes of the block
+ * and on the library. */
 struct tm_block_deflater;
 
 /* One piece of memory, of the account `input`.

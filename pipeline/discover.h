@@ -6,13 +6,13 @@
 
 #include "pipeline/run.h"
 
-/* Finds what an INPUT argument means: a file, a run folder, a log directory that holds run folders at any depth, or
- * an archive of one of these.  A run folder is one that holds trace files by their names, each also with .gz or .zst:
+/* Resolves an INPUT argument: a file, a run folder, a log directory with run folders at any depth, or an archive of one
+ * of these.  A run folder contains trace files with these names, each also with .gz or .zst:
  *     HOST.xplane.pb, HOST.trace.json, WORKER.TIME.pt.trace.json, perfetto_trace.json
- * Files that are called *.json or *.pb count, too, if their first bytes are those of a trace.
- * Of each host the best file is read: xplane.pb, which is exact, else trace.json; perfetto_trace.json, which JAX
- * writes from the trace.json of the only host, where it is alone.
- * Everything found lives in the account `model`. */
+ * Other files called *.json or *.pb also count if their first bytes are those of a trace.
+ * The best file of each host is read: xplane.pb, which is exact, else trace.json. perfetto_trace.json, which JAX writes
+ * from the trace.json of a single host, is read only if it is alone.
+ * All results live in the account `model`. */
 enum tm_found_kind { /* the better ones first */
                      TM_FOUND_XPLANE,
                      TM_FOUND_TRACE_JSON,
@@ -30,7 +30,7 @@ struct tm_found_file {
     char *target;      /* the member that holds its content, where it is a link to one; NULL = itself */
     uint64_t position; /* of the member that holds it in its archive, from 1; 0 = not a member */
     uint64_t listed;   /* private: position of the name, of a link that of the link */
-    char *problem;     /* of its archive, told with one file of each run; NULL = none */
+    char *problem;     /* of its archive, reported with one file of each run; NULL = none */
     char *host; /* file name without its ending, cleaned; at most TM_HOST_MOST bytes; one of its kind in the run */
     uint64_t bytes;
     int64_t mtime_ns;
@@ -57,7 +57,7 @@ struct tm_left_out {
     uint64_t replaced;   /* members of which a later one has the name */
     uint64_t hidden;     /* members with names of traces in folders whose name starts with a dot */
     uint64_t not_traces; /* files called *.json or *.pb whose first bytes are not those of a trace */
-    uint64_t unseen;     /* of these, what is past TM_DISCOVER_SNIFFS_MOST: it may be a trace */
+    uint64_t unseen;     /* files beyond TM_DISCOVER_SNIFFS_MOST, which may be traces */
 };
 
 struct tm_found {
@@ -86,12 +86,12 @@ enum tm_sniffed { TM_SNIFFED_OTHER, TM_SNIFFED_XSPACE, TM_SNIFFED_TRACE_JSON };
 /* errors: TM_ERR_INPUT  it cannot be read, which the search counts; any other one ends the search */
 typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sniffed *sniffed);
 
-/* Find the runs behind an argument.  Folders whose name starts with a dot are not searched; links are followed where
- * they lead to a place in the folder (run->links_root), or anywhere with run->follow_links; each folder is searched
- * once, however many ways lead there.
- * in:     input  a path; "-" is taken as a file
- *         sniff  tells contents by their first bytes; NULL = only names count
- * out:    found  at least one run; the argument is a file: one run with that file
+/* Find the runs behind an argument.  Folders whose name starts with a dot are not searched.  Links are followed if they
+ * lead to a place in the folder (run->links_root), or anywhere with run->follow_links.  Each folder is searched once,
+ * even if several paths lead to it.
+ * in:     input  a path; "-" is a file
+ *         sniff  detects contents by their first bytes; NULL = only names count
+ * out:    found  at least one run; if the argument is a file: one run with that file
  * owns:   the caller owns it; tm_found_free releases it, also after a failure
  * errors: TM_ERR_INPUT  nothing there, or a folder without any profile (says what was searched)
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
@@ -101,15 +101,15 @@ tm_status tm_discover(struct tm_run *run, const char *input, tm_sniff_path *snif
  * cannot be followed, else 0 */
 int tm_leads_out(const char *root, const char *path, bool *leads_out) TM_MUST_USE;
 
-/* A member of an archive, as a list of its members tells it. */
+/* A member of an archive, as listed. */
 struct tm_member {
     const char *name;  /* as it is in the archive; not a path of this machine */
     uint64_t position; /* among all members, from 1 */
     uint64_t bytes;    /* unpacked, as the archive tells */
     int64_t mtime_ns;
-    bool is_regular;  /* a file with content of its own: no folder, link or device */
+    bool is_regular;  /* a file with its own content: not a folder, link, or device */
     bool is_special;  /* a device, a pipe, a socket */
-    const char *link; /* what it is a link to, as it is in the archive; NULL = it is none */
+    const char *link; /* the target of the link, as stored in the archive; NULL = not a link */
     bool is_hard;     /* the link is the name of a member; else it starts at the folder of the link */
     /* Tell the content, while the member is being given; NULL = that cannot be determined.  errors: as of a
      * tm_sniff_path */
@@ -122,18 +122,18 @@ typedef tm_status tm_take_member(void *to, const struct tm_member *member);
 /* What a list says at its end. */
 struct tm_listing {
     uint64_t members;
-    uint64_t unnamed;  /* of them: not given, for want of a name that can be used */
-    char problem[256]; /* the archive is damaged: there may have been more; "" = it is whole */
+    uint64_t unnamed;  /* members dropped because their names cannot be used */
+    char problem[256]; /* the archive is damaged, and members may be missing; "" = it is complete */
 };
 
 typedef tm_status tm_list_members(struct tm_run *run, const char *path, tm_take_member *take, void *to,
                                   struct tm_listing *listing);
 
-/* Find the runs in an archive.  Names are compared as they are, without dots and slashes at their start; of several
- * members of one name the last one counts; what is in folders whose name starts with a dot is left out.  A link to a
- * member of the archive is that member under another name; links that lead elsewhere are counted.
- * in:     list  gives the members of an archive
- * out:    found  as of tm_discover; an archive of one file only, with no folder or of another name: that file
+/* Find the runs in an archive.  Names are compared unchanged, without leading dots and slashes.  Of several members
+ * with the same name, the last one counts.  Folders whose name starts with a dot are skipped.  A link to a member of
+ * the archive is that member under another name; links that lead elsewhere are counted.
+ * in:     list  provides the members of an archive
+ * out:    found  as of tm_discover; if the archive has only one file, without a folder or with another name: that file
  * errors: TM_ERR_INPUT  no profile is in it (says how many members were examined); those of `list` */
 tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_members *list, struct tm_found *found);
 
@@ -141,16 +141,15 @@ tm_status tm_discover_members(struct tm_run *run, const char *path, tm_list_memb
 typedef tm_status tm_discover_one(struct tm_run *run, const char *input, struct tm_found *found);
 
 void tm_left_out_add(struct tm_left_out *to, const struct tm_left_out *from);
-/* The runs behind several arguments, in one list; runs of one name are called by their whole path. */
+/* The runs behind several arguments, in one list; runs with the same name are named by their full path. */
 tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count, tm_discover_one *discover,
                           struct tm_found *found);
 void tm_found_free(struct tm_found *found); /* tolerates a zeroed one */
 
 /* Choose one run.
- * in:     wanted  --run: a run's name or folder, or the last part of its folder if only one has it; NULL = none
- *                 was named
- *         latest  --latest: the last one in time
- * errors: TM_ERR_USAGE  several runs and nothing to choose by, or `wanted` fits none or several: lists them */
+ * in:     wanted  --run: a run's name or folder, or the last part of its folder if that is unique; NULL = not given
+ *         latest  --latest: the most recent one
+ * errors: TM_ERR_USAGE  several runs and no choice, or `wanted` matches none or several: lists them */
 tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const char *wanted, bool latest,
                         const struct tm_found_run **chosen);
 
@@ -194,7 +193,7 @@ struct tm_trace_name {
 };
 
 bool tm_trace_name_read(const char *name, struct tm_trace_name *told);
-/* The same of the names of which content decides: kind is what most such files are. */
+/* The same for names whose files are classified by content: kind is what most such files are. */
 bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
 /* out: false  it is not a trace */
 bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 #define TM_MUST_USE __attribute__((warn_unused_result))
-/* On the way of every event, where a call costs as much as what it does. */
+/* For code that runs for every event, where a call costs as much as the work. */
 #define TM_INLINE static inline __attribute__((always_inline))
-/* With registers and room on the stack of its own: what hardly an event needs, or what needs much of the stack that is
- * not to be there while its caller does something else. */
+/* For code that rarely runs and would cost registers or stack in its caller, or needs much stack that must not exist
+ * while its caller calls other functions. */
 #define TM_NOT_INLINE static __attribute__((noinline))
 #define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/* The one status of the whole program.  The values are the exit statuses of the command line, so
- * that nothing has to be translated on the way out. */
+/* The single status of the program.  The values are the exit statuses of the command line, so no translation is
+ * necessary. */
 typedef enum {
     TM_OK = 0,
     TM_GATE = 1,       /* a gate failed (only `check`, `compare --fail-on`, gates of `batch`) */
@@ -49,9 +49,9 @@ tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const ch
 /* Does an errno say that this process or machine lacks memory or descriptors?  (ENOMEM, EMFILE, ENFILE) */
 bool tm_lacks_room(int problem);
 
-/* The same of a system call that failed with the errno `problem`: what the system says of it is added to the text.  The
- * status is TM_ERR_LIMIT where room is lacking, TM_ERR_OUTPUT where a file may not grow, whoever asks; limits of the
- * process on files have their own hint. */
+/* The same for a system call that failed with the errno `problem`: appends the system's message.  The status is
+ * TM_ERR_LIMIT if memory or descriptors ran out, and TM_ERR_OUTPUT if a file may not grow, whoever the caller is;
+ * process limits on files have their own hint. */
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
     TM_PRINTF(5, 6);
 

@@ -9,23 +9,23 @@
 
 #include "pipeline/run.h"
 
-/* Nothing that a job writes takes the place of what it reads, nor of something else that it writes.  Who finds an input
- * notes it, by device and inode; who will write notes where, by the path without links.  Whichever comes first, the
- * second one is refused, before any work is lost; and tm_atomic_open asks once more, for names that nobody knew before.
- * A run of which the guard was not started is not looked after. */
+/* No output of a job replaces its input or another output.  Code that finds an input notes it, by device and inode;
+ * code that will write notes the path without links.  The second of two conflicting notes is refused, before any work
+ * is lost. tm_atomic_open checks again, for names that were not known before.  The guard is inactive in a run that did
+ * not start it. */
 tm_status tm_guard_begin(struct tm_run *run);
 void tm_guard_end(struct tm_run *run);
 
-/* An input.  One that is not there, or is not a regular file, is none.
- * in:     info  as stat() tells; NULL = look
+/* An input.  A missing file, or one that is not a regular file, is ignored.
+ * in:     info  from stat(); NULL = call it
  * errors: TM_ERR_USAGE  something will be written there */
 tm_status tm_guard_input(struct tm_run *run, const char *path, const struct stat *info);
 /* Whether a file of N bytes may be where something will be written: if not, it need not be examined. */
 bool tm_guard_may_meet(const struct tm_run *run, uint64_t bytes);
 
-/* A file that will be written; the same one may be noted again.
+/* A file that will be written; it may be noted repeatedly.
  * in:     what  "the file of --junit", "the history of the batch": another one may not be written there; borrowed
- * errors: TM_ERR_USAGE; TM_ERR_OUTPUT for a path that is too long */
+ * errors: TM_ERR_USAGE; TM_ERR_OUTPUT if the path is too long */
 tm_status tm_guard_output(struct tm_run *run, const char *path, const char *what);
 /* A folder that is written into: no other file may be in it.  in: what  "among the runs of the batch" */
 tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what);
@@ -49,16 +49,16 @@ struct tm_file_ids {
 tm_status tm_file_ids_add(struct tm_run *run, struct tm_file_ids *ids, const struct stat *info, bool *is_new);
 void tm_file_ids_free(struct tm_run *run, struct tm_file_ids *ids); /* tolerates a zeroed one */
 
-/* Open to read, as open() with these flags beside O_RDONLY and O_CLOEXEC; but a pipe to which nobody writes is at its
- * end, and is not waited for.
- * out: the descriptor; -1 with errno */
+/* Open for reading, as open() with these flags plus O_RDONLY and O_CLOEXEC, except that a pipe without a writer is at
+ * its end, and is not waited for.
+ * out:    the descriptor; -1 with errno */
 int tm_open_to_read(const char *path, int flags);
 
-/* One call of read() may give fewer bytes than there are, on network file systems and where a signal comes: these go on
- * until all are there or the file ends.
+/* A call of read() may return fewer bytes than available, on network file systems and after a signal.  These functions
+ * continue until all bytes are read or the file ends.
  *
- * out:    *got  how many there are, fewer than `bytes` at the end of the file or where an error came
- * errors: the errno; 0 = there was none */
+ * out:    *got  number of bytes, fewer than `bytes` at the end of the file or after an error
+ * errors: the errno; 0 = none */
 int tm_read_at(int fd, void *to, size_t bytes, uint64_t at, size_t *got);
 
 /* The same from where the descriptor stands. */
@@ -74,7 +74,7 @@ struct tm_unchanged {
 struct tm_unchanged tm_unchanged_since(const struct stat *info);
 
 /* in:     name      for the message, in quotes
- *         may_grow  where it is longer now, what was there at first is taken to be as it was
+ *         may_grow  if the file is longer now, assume that its original content is unchanged
  * errors: TM_ERR_INPUT  it was written while it was read */
 tm_status tm_unchanged_check(struct tm_unchanged before, int fd, bool may_grow, struct tm_run *run, const char *name);
 

@@ -8,24 +8,23 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 
-/* Numbers for what is the same in many events: the same name, launch facts, device, class.  A program runs the same
- * few thousand kernels again and again, so what is computed for one of them is remembered under its number
- * (pipeline/front.h), and an event needs one look-up for all stages.  Memory: a table; when its share
- * is full it is emptied, and what comes again gets a new number.  A number is never given twice in a run, so whoever
- * remembers something under an old one does not find it any more: nothing wrong, only forgotten. */
+/* Numbers for the properties that many events share: name, launch facts, device, class.  A program runs the same few
+ * thousand kernels repeatedly, so results computed for one of them are stored under its number, and an event needs one
+ * lookup for all stages.  Memory: a table.  When its share is full, it is emptied, and entries that occur again get a
+ * new number.  A number is never reused in a run, so data stored under an old number is forgotten, but never wrong. */
 
-/* All that a site is made of; compared as a whole. */
+/* All properties of a site; compared as a unit. */
 struct tm_site {
     uint64_t name_and_config; /* name << 32 | config */
-    uint64_t rest;   /* the owner's: flags, device ...  Sites that differ in the lowest 8 bits alone lie side by
-                                 side: for what is known late */
+    uint64_t rest;   /* the owner's: flags, device ...  Sites that differ only in the lowest 8 bits are adjacent: for
+                      * properties that are known late */
     uint32_t traits; /* of the name */
 };
 
 struct tm_sites_slot {
     uint64_t name_and_config, rest;
     uint32_t traits;
-    uint32_t told;   /* what the owner remembers of it */
+    uint32_t told;   /* the owner's cached data */
     uint64_t number; /* from 1 on; 0 = empty */
 };
 
@@ -80,7 +79,7 @@ static inline struct tm_sites_slot *tm_sites_find(const struct tm_sites *sites, 
 }
 
 /* The slot of a site, valid until the next call.
- * out:    *is_new  it was not there: `told` is 0
+ * out:    *is_new  it did not exist: `told` is 0
  * errors: NULL if there is no memory for a larger table */
 static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const struct tm_site *site, bool *is_new)
 {
@@ -90,10 +89,10 @@ static inline struct tm_sites_slot *tm_sites_at(struct tm_sites *sites, const st
     return *is_new ? tm_sites_add(sites, site, slot) : slot;
 }
 
-/* What is remembered of sites (pipeline/front.h): a row for each, as long as no other one needs its room.  Numbers of
- * sites go up one by one, so up to as many sites as there are rows never meet in one place, and as no number is given
- * twice, nothing has to be forgotten between two hosts.  Memory: few rows at first, and twice as many when two sites
- * meet while most rows are in use; first within what the caller has for them, then with what the pool gives. */
+/* Cached data of sites: a row for each, until another one needs its place.  Site numbers are consecutive, so as many
+ * sites as there are rows never collide, and because no number is reused, nothing must be cleared between two hosts.
+ * Memory: few rows at first, doubled when two sites collide while most rows are in use; first within the caller's
+ * limit, then from the pool. */
 struct tm_site_rows {
     struct tm_run *run;
     enum tm_account account;
@@ -125,8 +124,8 @@ static inline void *tm_site_rows_place(const struct tm_site_rows *rows, uint64_t
 void *tm_site_rows_make_room(struct tm_site_rows *rows, uint64_t site);
 
 /* The row of a site, valid until the next call.
- * out:    *is_new  what follows its number is of another site, or zero: the caller fills it again.  A caller that
- *                  fails then ends
+ * out:    *is_new  the data after its number belongs to another site, or is zero: the caller fills it again.  A caller
+ *         that fails then ends
  * errors: NULL if there is no memory for more rows */
 static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bool *is_new)
 {
@@ -141,14 +140,14 @@ static inline void *tm_site_rows_at(struct tm_site_rows *rows, uint64_t site, bo
     return row;
 }
 
-/* Rows that gather before a group table: one row per site (pipeline/front.h) is folded in place, and goes to the groups
- * when another site needs its room, or at the end of a host.  So an event costs an index calculation and a few
- * additions, and the hash of the group's key is computed once per site.  A row may be longer than the group's: what
- * follows the group's row is remembered for the site and not handed on.
- * The groups' merge folds what was handed on in pieces, so the result is the same for any number of rows. */
+/* Rows in front of a group table: one row per site (pipeline/front.h) is accumulated in place, and moves to the groups
+ * when another site needs its place, or at the end of a host.  An event thus costs an index calculation and a few
+ * additions, and the hash of the group's key is computed once per site.  A row may be longer than the group's: the part
+ * after the group's row is kept for the site and not passed on.  The groups' merge folds the pieces, so the result is
+ * the same for any number of rows. */
 
-/* Takes a row that leaves, instead of the groups: what can be computed once for all of its events is added to it here.
- * in: row  the caller's, which it may change */
+/* Receives a row that is evicted, instead of the groups, to add what can be computed once for all of its events.
+ * in:     row  the caller's, which it may change */
 typedef tm_status tm_front_taker(void *to, void *row);
 
 struct tm_front {
@@ -175,7 +174,7 @@ void tm_front_release(struct tm_front *front);
 /* Hand on all rows and forget the sites: at the end of each host. */
 tm_status tm_front_flush(struct tm_front *front);
 
-/* Makes room for a site that has no row: hands on the one that is in the way, if there is one, and zeroes it. */
+/* Makes room for a site without a row: passes on the row in its place, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
 /* Hand on one row, which stays and is to be filled again: where it gathers for a time, a step, that is over. */
 tm_status tm_front_hand_on(struct tm_front *front, void *row);

@@ -9,15 +9,15 @@
 #include "pipeline/arguments.h"
 #include "pipeline/error.h"
 
-/* --filter, each given as often as wanted; an event has to pass every kind, and of one kind any of those given:
- *     time=1.5s:2s      is in that time after the first event; spans are cut at its ends; either end may be left out
- *     device=gpu:0      is on that device (also "HOST/gpu:0", "gpu", "host" for all that is on none)
- *     step=3:7          belongs to a step of that ordinal, from 0, up to but not 7 (step=3: that one); what belongs to
- *                       no step by itself: is in the time of one of them
+/* --filter, which can be repeated; an event must match every kind that is given, and any of the terms of a kind:
+ *     time=1.5s:2s      in that time after the first event; spans are clipped; either end can be omitted
+ *     device=gpu:0      on that device (also "HOST/gpu:0", "gpu", "host" for everything on no device)
+ *     step=3:7          belongs to a step of that ordinal, from 0, up to but excluding 7 (step=3: that one); events
+ *     without a step: in the time of one of them
  *     name=GLOB         *, ? and [a-z] as in a shell; name!=GLOB: not of that name
- *     min=10us          lasts that long (instants, counters and arrows are not asked)
- *     class=kernel      is of that class (docs/classes.md)
- *     track=GLOB        is on a row of that name */
+ *     min=10us          lasts at least that long (not applied to instants, counters, and arrows)
+ *     class=kernel      of that class (docs/classes.md)
+ *     track=GLOB        on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
 
 enum tm_filter_kind {
@@ -44,10 +44,10 @@ struct tm_filter {
     size_t count;
 };
 
-/* Add what one --filter says.
+/* Add one --filter.
  * in:     origin  as of tm_option_read
  * owns:   *filter keeps text
- * errors: TM_ERR_USAGE, with what would be right */
+ * errors: TM_ERR_USAGE, with the valid syntax */
 tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char *origin,
                          struct tm_error *error) TM_MUST_USE;
 
@@ -67,7 +67,7 @@ enum tm_verb_bit {
     TM_FOR_COMPARE = 1 << 8,
     TM_FOR_SCALING = 1 << 9,
     TM_FOR_CHECK = 1 << 10,
-    TM_FOR_BATCH = 1 << 11, /* the whole of it: scan, run, merge */
+    TM_FOR_BATCH = 1 << 11, /* all steps: scan, run, merge */
     TM_FOR_BATCH_SCAN = 1 << 12,
     TM_FOR_BATCH_RUN = 1 << 13,
     TM_FOR_BATCH_MERGE = 1 << 14,
@@ -97,14 +97,16 @@ enum tm_format {
     TM_FORMAT_COLLAPSED = 1 << 9, /* stacks of scopes, as flame graph tools read them */
 };
 
-/* Where `split` ends a part, beside its limits. */
+/* Where `split` ends a part, besides its limits. */
 enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME };
 
 enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 
 /* Table rows are members of the summary, which is in memory: a few hundred bytes each, in about ten tables. */
 enum { TM_ROWS_MOST = 10000 };
-#define TM_ROWS_OF_CSV "2000" /* with CSV, where nobody told: what the least memory holds of several long tables */
+#define TM_ROWS_OF_CSV                                                                                                 \
+    "2000" /* for CSV, if not given: as many rows of several long tables as fit in the minimum
+                               * memory */
 
 /* Which steps the figures are about (METRICS "analyzed steps"). */
 enum tm_step_choice {
@@ -119,7 +121,7 @@ enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
 
 /* Which share of a manifest to work (--shard).  The index counts from 0. */
 struct tm_shard {
-    uint32_t index, count; /* count 0 = not told: what a scheduler says, else all of it */
+    uint32_t index, count; /* count 0 = not given: from the scheduler, else everything */
     bool is_index_told;    /* false: a scheduler's variable tells the index */
 };
 
@@ -152,13 +154,13 @@ struct tm_options {
     enum tm_paper paper;    /* --paper of the PDF */
     bool raw;               /* --raw: strings in CSV with all their characters */
     bool redact;            /* --redact: pseudonyms for what names people, hosts, paths and programs */
-    const char *redact_map; /* --redact-map: which pseudonym represents what; stays with who made it */
+    const char *redact_map; /* --redact-map: maps pseudonyms to names; private to the user */
 
     struct tm_filter filter; /* --filter, all of them */
     enum tm_args_level args; /* --args */
     bool plain;              /* --plain: nothing that was computed */
     enum tm_split_by by;     /* --by */
-    uint64_t by_steps;       /* so many steps in a part */
+    uint64_t by_steps;       /* number of steps in a part */
     int64_t by_time_ps;      /* so much time */
     uint64_t part_events;    /* --max-events: slices */
     uint64_t part_bytes;     /* --max-size: before compression */
@@ -374,11 +376,11 @@ struct tm_setting_set {
 /* Start with the defaults of the table. */
 void tm_settings_init(struct tm_setting_set *set);
 
-/* Take the options of a command line out of it.  Long names must be written in full, so that a new
- * option never breaks a script; options and operands may be mixed; "--" ends the options.
- * in:     argv      argv[0] is not examined
- *         has_groups  whether a verb has groups of operands: then "--" behind the first of them is between two
- *                   groups, comes out as an operand, and options may follow; NULL = none has
+/* Remove the options from a command line.  Long names must be complete, so a new option never breaks a script.  Options
+ * and operands may be mixed; "--" ends the options.
+ * in:     argv      argv[0] is skipped
+ *         has_groups  whether a verb has groups of operands: "--" after the first of them then separates two groups, is
+ *         returned as an operand, and options may follow; NULL = none has
  * out:    operands  are moved to argv[1] ... argv[*operand_count]
  * errors: TM_ERR_USAGE, with the nearest option as a hint */
 tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **argv,

@@ -6,8 +6,8 @@
 
 #include "pipeline/store/names.h"
 
-/* The partial of a run: what the stages hold once its hosts are read, uncapped, so that partials of hosts and shards
- * merge to exactly what one process gives.  A file of sections in a fixed order, closed by a checksum.
+/* The partial of a run: the complete state of the stages after its hosts are read, so partials of hosts and shards
+ * merge to exactly the result of one process.  A file of sections in a fixed order, followed by a checksum.
  * source: schemas/PARTIAL.md */
 #define TM_PARTIAL_MAGIC "TRACEMILL PARTIAL 9\n"
 enum { TM_PARTIAL_MAGIC_BYTES = 20 };
@@ -17,14 +17,14 @@ typedef const char *tm_partial_host(const void *of, uint32_t host);
 
 /* --- writing --- */
 
-/* Sections gather in a spill file: their lengths are known at their end.  Failures are remembered in run->error, and
- * what comes after one is ignored: tm_partial_write checks it. */
+/* Sections are collected in a spill file, because their lengths are known only at their ends.  Failures are recorded in
+ * run->error, and later calls are ignored; tm_partial_write checks it. */
 struct tm_partial_writer;
 
-/* in:     names    of the run: handles are written as strings, each string once; no more come while sections are
- * written
+/* in:     names    of the run: handles are written as strings, each string once; no name may be added while sections
+ *         are written
  *         host, of names of hosts
- *         names and hosts have to live until the last section has ended
+ *         names and hosts must live until the last section has ended
  * owns:   the caller owns the result, tm_partial_writer_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */
 struct tm_partial_writer *tm_partial_writer_new(struct tm_run *run, struct tm_names *names, tm_partial_host *host,

@@ -34,8 +34,8 @@ bool tm_terminal_reader_is_gone(void);
 /* Make sure that the numbers 0 to 2 are taken, so that no output file gets one of them. */
 void tm_terminal_keep_numbers(void);
 
-/* Write out what stdout still holds, and close it; once, at the very end.
- * errors: TM_ERR_OUTPUT, but not for a reader that went away: it had what it wanted */
+/* Flush and close stdout; once, at the very end.
+ * errors: TM_ERR_OUTPUT, except for a reader that closed the pipe */
 tm_status tm_terminal_finish(struct tm_error *error) TM_MUST_USE;
 
 /* What signals do: SIGINT, SIGTERM and SIGHUP remove the outputs that are not complete and end the
@@ -45,19 +45,19 @@ void tm_signals_install(void);
 
 enum { TM_SIGNAL_PATHS = 16, TM_SIGNAL_PATH_BYTES = 4224 };
 
-/* A file that must not survive a signal.  Call it just after the file was made (earlier, the name
- * may be that of somebody else's file), and release it when the file has its final name or is
- * removed.  Past TM_SIGNAL_PATHS files, or for a path that is too long, nothing is noted: such a
- * file stays behind under its temporary name. */
+/* A file that must not survive a signal.  Call it directly after creating the file (earlier, the name may belong to a
+ * foreign file), and release it when the file has its final name or is removed.  Beyond TM_SIGNAL_PATHS files, or if
+ * the path is too long, nothing is registered: such a file remains under its temporary name. */
 void tm_signals_guard(const char *path);
 void tm_signals_release(const char *path); /* tolerates a path that is not guarded */
 
-/* A process group that ends with this process: it gets the signal too, and its first process is waited for.  One at a time;
- * 0 = there is none any more. */
+/* A process group that ends with this process: it receives the signal too, and its first process is waited for.  One at
+ * a time; 0 = none any more. */
 void tm_signals_guard_group(pid_t group);
 
-/* Signals that end the process wait from here to there: what is made in between is guarded before they come.
- * out: before  what to go back to; the two do not nest */
+/* Signals that end the process are blocked from here to the counterpart, so that files created in between are
+ * registered first.
+ * out:    before  the mask to restore; the two do not nest */
 void tm_signals_hold(sigset_t *before);
 void tm_signals_let(const sigset_t *before);
 

@@ -22,7 +22,7 @@ enum tm_class {
     TM_CLASS_TPU_OP,
     TM_CLASS_TPU_ASYNC,
     TM_CLASS_CPU_OP,
-    TM_CLASS_DERIVED,      /* lines that repeat what other lines hold */
+    TM_CLASS_DERIVED,      /* lines that repeat other lines */
     TM_CLASS_DEVICE_OTHER, /* overhead, unified memory, counters ... on a device plane */
     /* host side */
     TM_CLASS_STEP_MARKER,
@@ -110,7 +110,7 @@ struct tm_record {
     uint32_t common;      /* row of tm_trace.common: arguments of all events of its metadata; 0 = none, or not kept.
                              With TM_FLAG_TEMPLATE a template of arguments, these included */
     uint32_t args_length; /* bytes; 0 = no args */
-    uint8_t class;        /* enum tm_class; from an input: what its own category says, else TM_CLASS_UNRESOLVED */
+    uint8_t class;        /* enum tm_class; from an input: the class of its category, else TM_CLASS_UNRESOLVED */
     uint8_t kind;         /* enum tm_kind: a span, an instant, a counter or a flow */
     uint16_t flags;       /* enum tm_record_flag */
 };
@@ -202,7 +202,7 @@ enum tm_precision {
 };
 extern const char *const tm_precision_name[TM_PRECISION_COUNT]; /* "bf16", ...; "unknown", "other" */
 
-/* What a program's HLO says of one of its instructions.  0 = not told.  source: XPROF.md 3.6 */
+/* The HLO properties of an instruction of a program. 0 = unknown. source: XPROF.md 3.6 */
 struct tm_hlo_op {
     tm_strid name, opcode;
     tm_strid module; /* the program's name, "jit_step" */
@@ -220,7 +220,7 @@ struct tm_hlo_op {
     uint8_t precision;   /* enum tm_precision: of the operands of its matmuls, else of its result */
     uint8_t has_flops, has_bytes;
     uint8_t has_matrix;  /* it is, or its fusion holds, a dot or a convolution (also as a custom call) */
-    uint8_t has_softmax; /* its fusion holds an exponential and a division or a reduction, or it is part of one */
+    uint8_t has_softmax; /* its fusion contains an exponential and a division or a reduction, or it is part of one */
     uint8_t is_batched;  /* a dot with batch dimensions */
     uint8_t is_host;     /* runs on the host or calls back to it: a callback's custom call, a host transfer */
     uint8_t is_fusion;

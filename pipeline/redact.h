@@ -7,9 +7,9 @@
 
 #include "pipeline/store/names.h"
 
-/* A hash that nobody can compute, forward or backward, who lacks the key, however many results he has seen: for what
- * leaves the program.  (Hashes for tables, as XXH3, give their seed away after a few results.)
- * source: J.-P. Aumasson, D. J. Bernstein: SipHash: a fast short-input PRF (2012); here SipHash-2-4 */
+/* A keyed hash that cannot be computed or inverted without the key, however many results are known: for data that
+ * leaves the program.  (Table hashes such as XXH3 reveal their seed after a few results.)
+ * source: J.-P.  Aumasson, D.  J.  Bernstein: SipHash: a fast short-input PRF (2012); here SipHash-2-4 */
 struct tm_secret_key {
     uint64_t low, high;
 };
@@ -40,17 +40,16 @@ enum {
 struct tm_redactor *tm_redactor_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
 void tm_redactor_free(struct tm_redactor *redactor); /* tolerates NULL */
 
-/* A key from elsewhere; or, if there is none yet, one out of what tells the input from all others: the fingerprints
- * of its files, in their order, then made_of.  The same input has the same key. */
+/* Set a key from elsewhere, or, if there is none yet, derive one from the identity of the input: the fingerprints of
+ * its files, in order, then made_of.  The same input gives the same key. */
 void tm_redactor_set_key(struct tm_redactor *redactor, struct tm_secret_key key);
 void tm_redactor_add_fingerprint(struct tm_redactor *redactor, const char *fingerprint);
 void tm_redactor_make_key(struct tm_redactor *redactor);
 struct tm_secret_key tm_redactor_key(const struct tm_redactor *redactor);
 
-/* A string without names.  What fails is remembered in run->error, as the status tells: whatever it is, there is a
- * string.
+/* A string without names.  Failures are recorded in run->error, as the status says; a string is returned in any case.
  * in:     text  any bytes
- * out:    *out  valid UTF-8, NUL-terminated, *out_length bytes; good until the next call */
+ * out:    *out  valid UTF-8, NUL-terminated, *out_length bytes; valid until the next call */
 tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t length, const char **out,
                     size_t *out_length);
 
@@ -58,20 +57,20 @@ tm_status tm_redact(struct tm_redactor *redactor, const char *text, size_t lengt
  * in: redactor  NULL: a copy */
 tm_status tm_redact_into(struct tm_redactor *redactor, char *to, size_t bytes, const char *text);
 
-/* The name of a host, whole, whatever words it is made of: "host-kq7bz4mw"; and of a device of one: the host before the
- * slash of "vm/gpu:0", which tm_redact knows by itself.  What came out of this stays as it is in later strings. */
+/* The name of a host, replaced as a unit, whatever words it contains: "host-kq7bz4mw"; for a device, the host before
+ * the slash of "vm/gpu:0", which tm_redact recognizes itself.  The result stays unchanged in later strings. */
 tm_status tm_redact_host(struct tm_redactor *redactor, char *to, size_t bytes, const char *host);
 
-/* A host whose name is replaced in all strings from now on, although it may consist of words that stay: whole
- * ("gpu-node-17.example.com"), and its first part alone.  tm_redact_host does it too. */
+/* A host whose name is replaced in all strings from now on, even if it consists of words that normally stay: the
+ * complete name ("gpu-node-17.example.com") and its first part. tm_redact_host does this too. */
 void tm_redactor_know_host(struct tm_redactor *redactor, const char *host);
 
-/* A path: of its words nobody's stay, except for its endings, and what is in a library of Python.  An absolute path
- * inside of a string tm_redact knows by itself. */
+/* A path: none of its words stay, except for its endings and parts inside a Python library. tm_redact recognizes an
+ * absolute path inside a string itself. */
 tm_status tm_redact_path(struct tm_redactor *redactor, const char *path, size_t length, const char **out,
                          size_t *out_length);
 
-/* The words that have pseudonyms: for the list of them.  A word may come twice. */
+/* The words that have pseudonyms, for the map.  A word may occur twice. */
 struct tm_names *tm_redactor_words(struct tm_redactor *redactor);
 /* in: word  as it was seen; out: pseudonym  TM_PSEUDONYM_BYTES, without a NUL */
 void tm_pseudonym(const struct tm_redactor *redactor, const char *word, size_t length, char *pseudonym);

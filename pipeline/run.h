@@ -76,7 +76,7 @@ enum tm_tally {
     TM_TALLY_DAMAGED_PROGRAM,     /* compiled programs (HLO) that cannot be read to their end */
     TM_TALLY_CLOCK_MAPPING_JUMP,  /* TPU: jumps of the recorded times against the device's own clock */
     TM_TALLY_UNKNOWN_SIZE,        /* memory profile: allocations of size -1, which means that it is unknown */
-    TM_TALLY_DEVICE_CLOCK_UNUSED, /* TPU: ops whose own times are not used, because most others have none */
+    TM_TALLY_DEVICE_CLOCK_UNUSED, /* TPU: ops whose own times are not used, because most other ops have none */
     /* Chrome JSON: what an event is made of */
     TM_TALLY_EMPTY_OBJECT,      /* {} among the events */
     TM_TALLY_CLOSING_OBJECT,    /* {} as the last one, as JAX writes it */
@@ -109,7 +109,7 @@ enum tm_tally {
     TM_TALLY_UNMATCHED_END,    /* ended, never started: left out */
     TM_TALLY_UNMATCHED_FLOW,   /* a flow that starts and never ends, or ends and never started */
     TM_TALLY_REUSED_FLOW_ID,   /* a flow that starts under an id whose flow has ended */
-    TM_TALLY_OVERLAPPING_SPAN, /* starts inside another of its thread and ends after it: kept as it is */
+    TM_TALLY_OVERLAPPING_SPAN, /* starts inside another span of its thread and ends after it: kept unchanged */
     TM_TALLY_REPEATED_EVENT,   /* the same time, length and name as the one before on its thread: both kept */
     TM_TALLY_RENAMED,          /* a process or thread that gets another name: the last one counts */
     TM_TALLY_EVENT_CAP,        /* files with exactly the number of events at which JAX stops writing */
@@ -183,8 +183,8 @@ struct tm_run {
     uint64_t last_site;                 /* number given last (pipeline/front.h) */
     uint64_t events_read;
     uint64_t bytes_read; /* of the input as it is on disk */
-    /* of stages/input/bytes/archive.h: an archive that is still open after the member that was read last, NULL = none,
-     * and what all passes over archives came by to get at members: headers, and bytes that were unpacked for it */
+    /* of stages/input/bytes/archive.h: an archive that is still open after the last member read, NULL = none, and the
+     * total that all passes over archives skipped to reach members: headers, and unpacked bytes */
     struct tm_archive_member *archive_left;
     uint64_t archive_again_members, archive_again_bytes;
     _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* represents a row that could not be had */
@@ -197,13 +197,13 @@ static inline bool tm_failed(const struct tm_run *run)
     return run->error.status != TM_OK;
 }
 
-/* Limits on what a file may claim to hold or a folder may have below it: far more than real ones have, so that a small
- * file cannot take a disk or a night.  Whoever knows better raises all of them: --raise-limits TIMES. */
+/* Limits on claimed sizes of files and on the number of entries below a folder: far more than real inputs need, so a
+ * small file cannot use up a disk or a night. --raise-limits TIMES raises all of them. */
 
 /* in:     usual  where nothing is raised */
 uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual);
 
-/* Hint behind a limit that was reached.  in: instead  what else can be done, as a clause: "give parts of it" */
+/* Hint after a limit was reached. in: instead  an alternative, as a clause: "give parts of it" */
 void tm_limit_hint(struct tm_run *run, const char *instead);
 
 #define TM_VERSION "0.1.0"

@@ -8,13 +8,13 @@
 #include "pipeline/store/rows.h"
 #include "pipeline/trace.h"
 
-/* A trace that has been scanned: its dictionary stands, its records can be read track by track, as often as
- * wanted.  An input format implements it; the survey and the ordering read it. */
+/* A trace that has been scanned: its dictionary is complete, and its records can be read track by track, repeatedly. 
+ * An input format implements it; the survey and the ordering read it. */
 
-/* What the records of one call site have in common, as the input tells it.  A program runs the same kernels from the
- * same places again and again: of nearly every event only the times and the correlation id are new.  So a record goes
- * through stores, batches and the order as these three and the number of its signature, which are 28 bytes instead of
- * 96, and what follows from a name or launch facts is computed once for each number. */
+/* The properties that all records of one call site share.  A program runs the same kernels from the same places
+ * repeatedly: in nearly every event, only the times and the correlation id are new.  A record therefore passes through
+ * stores, batches, and the order as these three values and the number of its signature, 28 bytes instead of 96, and
+ * everything that follows from a name or launch facts is computed once per number. */
 struct tm_signature {
     tm_strid name;
     uint32_t config, common;
@@ -27,8 +27,8 @@ static_assert(sizeof(struct tm_signature) == 24, "without a gap: all of it is ha
 
 enum { TM_SIGNATURES_MOST = (1 << 15) - 1 /* a row of the record store has 15 bits for one */ };
 
-/* The signatures of a source, numbered from 1 on as they are met.  Those that come when the memory is used up get no
- * number. */
+/* The signatures of a source, numbered from 1 in the order of first occurrence.  When the memory is used up, new ones
+ * get no number. */
 struct tm_signatures {
     struct tm_run *run;
     struct tm_signature *rows; /* `room` of them; number n is at n */
@@ -44,15 +44,15 @@ struct tm_signatures {
 void tm_signatures_init(struct tm_signatures *signatures, struct tm_run *run, size_t memory_bytes);
 void tm_signatures_release(struct tm_signatures *signatures);
 
-/* A record as the input gives it, with what goes along with it. */
+/* A record from the input, with its additional data. */
 struct tm_raw_record {
-    struct tm_record record; /* class: what its own category says, else TM_CLASS_UNRESOLVED */
+    struct tm_record record; /* class: the class of its category, else TM_CLASS_UNRESOLVED */
     const void *args;        /* record.args_length bytes; borrowed until the next record of the cursor */
     uint32_t traits;         /* of its name */
-    uint32_t signature; /* its number: it has no arguments beside those that its template tells.  0 = it has none */
+    uint32_t signature;      /* its number: it has no arguments besides those of its template. 0 = it has none */
     struct tm_arguments
-        own; /* what the event itself says, where it was requested; borrowed until asked again.  Else NULL,
-                                and perhaps its length */
+        own; /* the event's own data, if requested; borrowed until the next request.  Else NULL, and possibly its
+              * length */
 };
 
 /* The number of a record's signature, which is new if need be; 0: it gets none, as those that have arguments. */
@@ -105,7 +105,7 @@ struct tm_batch {
     uint32_t count;
     bool has_other; /* one without a number follows them */
     bool is_last;   /* nothing follows */
-    bool keeps_own; /* in: own arguments will be requested: who has some becomes the other one */
+    bool keeps_own; /* in: own arguments will be requested: records with arguments become `other` */
     int64_t start_ps[TM_BATCH_RECORDS], dur_ps[TM_BATCH_RECORDS];
     uint64_t correlation[TM_BATCH_RECORDS];
     uint16_t signature[TM_BATCH_RECORDS];
@@ -149,8 +149,8 @@ struct tm_source_type {
     /* The next records, one or more, but at the end: batch->is_last.  The batch is empty before.  NULL: tm_next_batch 
      * requests each. */
     tm_status (*next_batch)(struct tm_cursor *cursor, struct tm_batch *batch);
-    /* Fill raw->own of the record that the cursor gave out last, of a batch the other one; only where
-     * trace->keeps_arguments.  The bytes are valid until the next call of it on any cursor of the source. */
+    /* Fill raw->own of the record that the cursor returned last, for a batch the `other` one; only if
+     * trace->keeps_arguments.  The bytes are valid until the next call on any cursor of the source. */
     tm_status (*own)(struct tm_cursor *cursor, struct tm_raw_record *raw);
     void (*close)(struct tm_cursor *cursor); /* tolerates NULL */
     void (*free)(struct tm_source *source);
@@ -159,7 +159,7 @@ struct tm_source_type {
 struct tm_source {
     const struct tm_source_type *type;
     struct tm_trace *trace;
-    struct tm_signatures *signatures; /* of its records; the owner is who made it */
+    struct tm_signatures *signatures; /* of its records; owned by the object that made it */
 };
 
 /* The next records of any cursor.
@@ -167,23 +167,24 @@ struct tm_source {
  * failed */
 void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 
-/* A record on its way through a sort or a store: a row of fixed size.  Arguments of up to 8 bytes go along, longer
- * ones wait in slots beside. */
+/* A record in a sort or a store: a row of fixed size.  Arguments of up to 8 bytes are in the row, longer ones in
+ * separate slots. */
 struct tm_kept_record {
     struct tm_record record;
     uint32_t traits;
     uint32_t own_length; /* bytes of its own arguments */
-    uint64_t args;       /* the bytes, or the number of their slot; with own arguments: where both lie, these first */
+    uint64_t args;       /* the bytes, or the number of their slot; with own arguments: the position of both, own
+                          * arguments first */
 };
 
 static_assert(sizeof(struct tm_kept_record) == 64, "a cache line, and 64 to a page of 4 KiB");
 
-/* Where longer arguments wait: slots of sizeof(struct tm_allocation) bytes, TM_KEPT_ARGS_BYTES of them in memory, the
- * others in a spill file.  Zeroed except for account and own_bytes = none yet.  Own arguments take own_bytes and
- * TM_ARGUMENTS_MOST more: they are put in one after the other and read in as many places as there are tracks. */
+/* Storage for longer arguments: slots of sizeof(struct tm_allocation) bytes, TM_KEPT_ARGS_BYTES of them in memory, the
+ * others in a spill file.  Zeroed except for account and own_bytes = none yet.  Own arguments take own_bytes plus
+ * TM_ARGUMENTS_MOST: they are appended in order and read at as many positions as there are tracks. */
 struct tm_kept_args {
     enum tm_account account; /* which pays for the memory */
-    size_t own_bytes;        /* of own arguments that are in memory; TM_KEPT_LEAST_BYTES or more, if there are any */
+    size_t own_bytes;        /* of own arguments in memory; at least TM_KEPT_LEAST_BYTES if there are any */
     struct tm_run *run;
     struct tm_rows *slots;
     struct tm_rows *bytes; /* where own arguments lie */
@@ -192,7 +193,7 @@ struct tm_kept_args {
 
 enum { TM_KEPT_ARGS_BYTES = 64 << 10, TM_KEPT_LEAST_BYTES = 512 << 10 };
 
-/* What all of it takes.  own_bytes: 0 = there are no own arguments */
+/* Its total memory. own_bytes: 0 = there are no own arguments */
 static inline size_t tm_kept_args_bytes(size_t own_bytes)
 {
     return TM_KEPT_ARGS_BYTES + (own_bytes ? own_bytes + TM_ARGUMENTS_MOST : 0);
@@ -207,11 +208,11 @@ tm_status tm_unkeep_record(const struct tm_kept_args *args, const struct tm_kept
                            struct tm_raw_record *raw);
 
 /* The record's own arguments.
- * out: raw->own  valid until the next call with the same args */
+ * out:    raw->own  valid until the next call with the same args */
 tm_status tm_unkeep_own(const struct tm_kept_args *args, const struct tm_kept_record *row, struct tm_raw_record *raw);
 
-/* Add the own arguments of one row to those of another.
- * out:    *is_cut  set where both are longer than TM_ARGUMENTS_MOST: whole nodes of `with` are left out */
+/* Append the own arguments of one row to those of another.
+ * out:    *is_cut  set if both are longer than TM_ARGUMENTS_MOST: complete nodes of `with` are dropped */
 tm_status tm_kept_args_join(struct tm_kept_args *args, struct tm_kept_record *row, const struct tm_kept_record *with,
                             bool *is_cut);
 void tm_kept_args_free(struct tm_kept_args *args); /* tolerates a zeroed one */

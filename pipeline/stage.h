@@ -22,7 +22,7 @@ struct tm_event {
     uint8_t direction;              /* enum tm_direction of a copy */
     bool chosen;                    /* belongs to a chosen step */
     uint32_t thread;                /* of a host event: struct tm_track.thread */
-    uint32_t wanted;                /* struct tm_stage.bit of those who want it */
+    uint32_t wanted;                /* struct tm_stage.bit of the interested stages */
     uint64_t site;          /* the same number is the same name, traits, config, device, class, level, direction,
                                           kind and flags (pipeline/front.h); never 0 */
     uint64_t launch;        /* number of the launch among the host's, from 1 to trace.launch_numbers; two
@@ -41,7 +41,7 @@ static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
     (TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_COPY) |                 \
      TM_CLASS_BIT(TM_CLASS_MEMSET) | TM_CLASS_BIT(TM_CLASS_GRAPH) | TM_CLASS_BIT(TM_CLASS_TPU_OP) |                    \
      TM_CLASS_BIT(TM_CLASS_CPU_OP))
-/* That are on no device: what threads do, and what is told of them. */
+/* On no device: thread events and their data. */
 #define TM_CLASSES_HOST                                                                                                \
     ((TM_CLASSES_ALL & ~(TM_CLASSES_ACTIVITY | TM_CLASS_BIT(TM_CLASS_TPU_ASYNC))) | TM_CLASS_BIT(TM_CLASS_CPU_OP))
 
@@ -53,7 +53,7 @@ struct tm_feed;  /* stages/figures/feed.h */
 struct tm_site_sums {
     uint64_t count;
     int64_t total_ps;
-    uint64_t without_length; /* of them, those whose length is 0 */
+    uint64_t without_length; /* of these, the ones with length 0 */
     int64_t min_ps, max_ps;  /* of a length */
     struct tm_wide squares;  /* sum of squared lengths */
     int64_t first_ps;        /* start of the first one */
@@ -64,17 +64,17 @@ struct tm_site_sums {
     struct tm_wide self_squares;
 };
 
-/* A stage at the end of the pipeline: takes the events of one host after the other, each host's events in
- * the order of tm_order, and then puts its section into the summary.  A const
- * record and zeroed state, no globals.  Calls come in this order; none comes after a failure but close:
+/* A stage at the end of the pipeline: receives the events of one host after the other, each host's events in the order
+ * of tm_order, and then adds its section to the summary.  A const record and zeroed state, no globals.  Calls come in
+ * this order; after a failure only close is called:
  *     open (begin_host (take | take_site | take_self)* end_host | load)* save? report conclude? close
- * What a stage holds between two hosts has to be a pure merge of what each host gave: loading what was saved in
- * another process is then the same as reading the hosts here. */
+ * The state between two hosts must be a pure merge of the state of each host: loading a saved state from another
+ * process is then equivalent to reading the hosts here. */
 struct tm_stage_type {
     const char *name;    /* as in --stats: "gaps" */
     const char *summary; /* one clause, no full stop */
     size_t state_bytes;
-    uint32_t classes; /* whose events are a concern of it: 1 << enum tm_class */
+    uint32_t classes; /* the classes of events that it needs: 1 << enum tm_class */
     tm_status (*open)(struct tm_stage *s);
     tm_status (*begin_host)(struct tm_stage *s, const struct tm_trace *trace);
     /* Whether take is to get the events of a call site, which are chosen or are not.  NULL = all of its classes */
@@ -82,9 +82,9 @@ struct tm_stage_type {
     /* Events in time order, all of one device or all of none: what depends on that order.  Of them those count for
      * which tm_wants.  NULL = nothing does */
     void (*take)(struct tm_stage *s, const struct tm_event *events, size_t count);
-    /* What the events of a call site come to, once they are many or their host ends: of what all of them have in common
-     * the event says (times, arguments, launch, step and track it does not).  In no order, and a site may come several
-     * times, each time with other events.  NULL = it does not only count */
+    /* The totals of the events of a call site, once there are many or their host ends; the event provides only the
+     * properties that all of them share (not times, arguments, launch, step, or track).  Unordered, and a site may
+     * occur several times, each time with other events.  NULL = the stage does more than count */
     void (*take_site)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
     /* The same with self times, of chosen activities: where they are in each other (the lines of TPUs, the threads of
      * CPUs) of operations that have ended. */
@@ -95,7 +95,7 @@ struct tm_stage_type {
     tm_status (*report)(struct tm_stage *s, struct tm_value *summary); /* adds its section */
     /* When all stages have reported: adds what depends on their sections.  NULL = nothing does */
     tm_status (*conclude)(struct tm_stage *s, struct tm_value *summary);
-    /* Write and read what it holds, inside a section that is open; save changes nothing for report. */
+    /* Write and read the state, inside an open section; save does not change the report. */
     tm_status (*save)(struct tm_stage *s, struct tm_partial_writer *w);
     tm_status (*load)(struct tm_stage *s, struct tm_partial_reader *r);
     void (*close)(struct tm_stage *s); /* always, even after a half open */
@@ -112,9 +112,9 @@ struct tm_idle_gap {
 };
 typedef tm_status tm_take_gap(void *to, const struct tm_idle_gap *gap);
 
-/* Who looks on while hosts are analyzed.  Calls come in this order, none after a failure:
+/* An observer of the analysis of hosts.  Calls come in this order, none after a failure:
  *     (begin_host (take | take_gap)* end_host)*
- * Gaps come some time after the events that they are between. */
+ * Gaps arrive some time after the events around them. */
 struct tm_observer_type {
     tm_status (*begin_host)(void *to, const struct tm_trace *trace); /* surveyed; stays until end_host returns */
     tm_status (*take)(void *to, const struct tm_event *event);       /* as stages get it */
@@ -124,7 +124,7 @@ struct tm_observer_type {
 
 #define TM_ROWS_USUAL 500
 
-/* Settings of the command line that stages obey, and who wants to know of gaps of gap_min_ps or more. */
+/* Command line settings for stages, and the observer of gaps of at least gap_min_ps. */
 struct tm_settings {
     int64_t gap_min_ps;    /* shown gaps; default 10 us */
     uint64_t table_rows;   /* cap of tables; TM_ROWS_USUAL by default */

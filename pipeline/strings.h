@@ -131,8 +131,8 @@ void tm_nearest_offer(struct tm_nearest *nearest, const char *typed, const char 
 /* Whether a string ends with that ending, and has something before it. */
 bool tm_has_ending(const char *text, const char *ending);
 
-/* Patterns as a shell has them, for whole strings: '*' any bytes, '?' one character, [a-z] one byte of these, [!a-z]
- * one byte of others, '\' takes what follows as it is.  '/' and a '.' at the start are nothing special. */
+/* Shell patterns for entire strings: '*' any bytes, '?' one character, [a-z] one byte of these, [!a-z] one byte of
+ * others, '\\' escapes the next character. '/' and a leading '.' are not special. */
 
 /* What is wrong with a pattern, as a clause; NULL = nothing. */
 const char *tm_glob_wrong(const char *pattern);

@@ -17,7 +17,7 @@ enum tm_device_kind { TM_DEVICE_GPU, TM_DEVICE_TPU, TM_DEVICE_CPU };
 
 extern const char *const tm_device_kind_name[]; /* "gpu", "tpu", "cpu" */
 
-/* Whose devices there are that no figure is made of: their events are counted (coverage.unknown_devices). */
+/* Vendors of devices without figures: their events are counted (coverage.unknown_devices). */
 enum tm_accelerator {
     TM_ACCELERATOR_NONE,
     TM_ACCELERATOR_ASCEND,
@@ -44,7 +44,7 @@ enum tm_line {
     TM_LINE_OTHER,
 };
 
-/* Who wrote the file, as far as it tells: what can be in it depends on that. */
+/* The writer of the file, if known: it determines what the file can contain. */
 enum tm_origin {
     TM_ORIGIN_XSPACE,    /* JAX's profile */
     TM_ORIGIN_JSON_COPY, /* the JSON that JAX writes beside it, which lacks much */
@@ -75,16 +75,16 @@ struct tm_track {
     uint32_t device;     /* index into tm_trace.devices, or TM_NONE */
     uint8_t side;        /* enum tm_side */
     uint8_t line;        /* enum tm_line */
-    uint8_t accelerator; /* enum tm_accelerator: its events are in no figure, because nobody here knows the device */
+    uint8_t accelerator; /* enum tm_accelerator: its events are in no figure, because the device is not supported */
     uint8_t has_python;  /* set by the survey */
     uint8_t is_user;     /* set by the survey: has python, step markers or PjitFunction; annotations are distinguished
                               from the runtime's own events by it */
     uint8_t is_unsorted; /* set by the survey: not in the order (start, longer first) */
     uint8_t has_cpu_ops; /* set by the survey */
     uint8_t is_driver;   /* set by the survey: it launches, and holds nothing but calls of the driver */
-    uint32_t thread;     /* set by the survey: number of a host thread whose doings may be requested, because it
-                              launches or is the main thread; TM_NONE elsewhere.  Two tracks have the same number where
-                              one of them holds the driver's calls of the other's thread */
+    uint32_t thread;     /* set by the survey: number of a host thread whose activity may be queried, because it
+                          * launches or is the main thread; TM_NONE elsewhere.  Two tracks have the same number if one
+                          * of them has the driver calls of the other's thread */
     uint64_t events;     /* as the file has them */
     uint64_t records;    /* set by the survey: those that have a place in time */
     int64_t first_ps,
@@ -129,9 +129,9 @@ enum tm_step_source {
 /* One step of one device. */
 struct tm_step_row {
     int64_t start_ps, end_ps; /* of the step on all devices of the group, E(n-1) and E(n): the latest end of an activity
-                                  of that step or an earlier one; equal = the step takes no time of its own */
+                               * of that step or an earlier one; equal = the step takes no time itself */
     int64_t first_ps, last_ps; /* of the device's own activities */
-    int64_t own_ps;            /* the device's own period: from the end of its steps before to the end of this one */
+    int64_t own_ps;            /* the device's own period: from the end of its previous steps to the end of this one */
     uint64_t activities;
 };
 
@@ -203,20 +203,20 @@ struct tm_trace {
     uint32_t thread_count;
     uint64_t launch_numbers; /* no event has a larger number of a launch */
     enum tm_origin origin;
-    int64_t clock_ns;          /* of an XSpace: what the clock of its host read at time 0; 0 = not recorded */
+    int64_t clock_ns;          /* of an XSpace: the reading of its host's clock at time 0; 0 = not recorded */
     int64_t origin_us;         /* what the file's clock reads at time 0; 0 where it counts from the profile's start */
     bool partial;              /* the input was truncated or damaged */
     char problem[512];         /* the first damage, in words; "" = none */
     char note[512];            /* what the format lacks, in words; "" = nothing */
-    bool has_memory_counters;  /* it was converted: what allocators tell is in counters too */
+    bool has_memory_counters;  /* it was converted: allocator data is in counters too */
     bool has_kernel_details;   /* some device event has them: then only those are kernels of the table */
     int64_t first_ps, last_ps; /* the first start and the last end of all records; 0 if there are none.  Set by the
                                    survey */
     uint64_t events;
 };
 
-/* Find the device of a kind and an ordinal, or make it.
- * in:     name  length bytes, as the trace has it; of the first that comes
+/* Find the device of a kind and an ordinal, or add it.
+ * in:     name  length bytes, as in the trace; the first one counts
  * out:    *index  into trace->devices, which has room for TM_DEVICES_MOST
  * errors: TM_ERR_LIMIT  there are more */
 tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,

@@ -4,8 +4,8 @@
 
 #include "pipeline/run.h"
 
-/* A pool of processes, one for each piece of work, made by fork: what one of them does to itself, a crash included, is
- * an outcome and nothing more.  They end with the driver, however that ends. */
+/* A pool of forked processes, one per piece of work: whatever happens in one of them, including a crash, is only a
+ * result.  They end when the driver ends for any reason. */
 
 enum tm_outcome_kind { TM_OUTCOME_EXIT, TM_OUTCOME_SIGNAL, TM_OUTCOME_TIME };
 
@@ -37,12 +37,13 @@ tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
 /* How many bytes of data a process of the pool may have on top of those that it starts with. */
 uint64_t tm_work_data_bytes(size_t memory_bytes);
 
-enum { TM_PROCESS_MIB = 48 }; /* of a process beside what --memory counts */
+enum { TM_PROCESS_MIB = 48 }; /* of a process in addition to --memory */
 
-/* How many at once: what was requested, or as many as there are cores (affinity, SLURM_CPUS_PER_TASK, cgroup) and
- * memory (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU) for, each taking --memory and 48 MiB; at least 1.
- * in:     wanted  0 = auto; is_forced  take it though memory is too small
- * errors: TM_ERR_USAGE  more than memory is for: with what would fit */
+/* Number of concurrent processes: the requested number, or as many as fit the cores (affinity, SLURM_CPUS_PER_TASK,
+ * cgroup) and the memory (available, cgroup, SLURM_MEM_PER_NODE, SLURM_MEM_PER_CPU), each taking --memory plus 48 MiB;
+ * at least 1.
+ * in:     wanted  0 = auto; is_forced  accept even if memory is too small
+ * errors: TM_ERR_USAGE  more than fits in memory: says how many fit */
 tm_status tm_jobs_choose(struct tm_run *run, uint64_t wanted, size_t memory_bytes, bool is_forced, unsigned *jobs);
 
 /* What this process may use of the machine: the least of what the kernel, the control groups above it and Slurm say. */

@@ -9,9 +9,8 @@
 #include "pipeline/run.h"
 #include "stages/output/export/exporter.h"
 
-/* To add a verb: 1. a file of its name beside this one, with what it does and its struct tm_verb; 2. its name in the
- * list of commands.c; 3. its bit in pipeline/options.h, which the options that it takes have in their rows of
- * pipeline/options.c. */
+/* To add a verb: 1. a file of its name beside this one, with its code and its struct tm_verb; 2. its name in the list
+ * of commands.c; 3. its bit in pipeline/options.h, which goes into the rows of its options in pipeline/options.c. */
 
 /* What a verb does: called once, with the run ready (ledger, spill folder, progress) and the options
  * read.
@@ -60,8 +59,8 @@ void tm_help_overview(FILE *to); /* the verbs, exit statuses */
 /* What `inspect` has found, as a tree of values: schema "tracemill.inspect", run, files, environment, coverage, unused,
  * contents (stages/figures/contents.c), checks, advice. */
 
-/* Say what to change in the way of profiling: adds an array `advice` of {"id", "what", "fix"}, in the order of
- * their weight; empty where the trace has everything that the figures need. */
+/* Say how to improve the profiling: adds an array `advice` of {"id", "what", "fix"}, the most important first; empty if
+ * the trace has everything that the figures need. */
 void tm_inspect_advise(struct tm_value *found);
 
 /* Print it for people. */
@@ -73,14 +72,13 @@ struct tm_report_taker {
     void *to;
 };
 
-/* Analyze the inputs and write the report into a folder: what `report` does, and a worker of a batch.
+/* Analyze the inputs and write the report into a folder, for `report` and for a worker of a batch.
  * in:     options  output  the folder; NULL = NAME.report in the working folder
- *         taker    NULL = nobody
- * errors: TM_PARTIAL  written, of an input that is damaged or truncated; as of tm_analyze; TM_ERR_OUTPUT; of the
- * taker */
+ *         taker    may be NULL
+ * errors: TM_PARTIAL  written, from damaged or truncated input; as of tm_analyze; TM_ERR_OUTPUT; of the taker */
 tm_status tm_report_make(struct tm_run *run, const struct tm_options *options, const struct tm_report_taker *taker);
 
-/* Where a part ends: before it would pass its limits, and at the borders that --by tells.  docs/convert.md, "Parts" */
+/* Where a part ends: before it would exceed its limits, and at the boundaries of --by. docs/convert.md, "Parts" */
 struct tm_split_borders {
     struct tm_run *run;
     const struct tm_options *options;
@@ -105,18 +103,18 @@ tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct t
 bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,
                            size_t open_spans, int64_t time_ps);
 
-/* The part that was written ends there, on the output's clock; INT64_MAX: it is the host's last one.
- * out:    *first, *count  the steps that it has a part of: a step ends where the next one starts */
+/* The end of the part that was written, on the output's clock; INT64_MAX: it is the host's last one.
+ * out:    *first, *count  the steps that overlap the part: a step ends where the next one starts */
 tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps, uint64_t *first, uint64_t *count);
 
 /* The folder that parts go to. */
 
-/* See that it can be written, and holds nothing but an older split.
- * in:     force  whatever it holds
+/* Check that the folder can be written and contains nothing but an older split.
+ * in:     force  accept any content
  * errors: TM_ERR_OUTPUT */
 tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool force);
 
-/* Remove an older split, if there is one: its index first, then the parts that the index lists, nothing else.
+/* Remove an older split, if there is one: its index first, then only the parts that the index lists.
  * errors: TM_ERR_OUTPUT */
 tm_status tm_split_folder_clear(struct tm_run *run, const char *folder);
 

@@ -18,9 +18,9 @@ struct tm_doc;
 
 struct tm_doc *tm_doc_new(struct tm_run *run) TM_MUST_USE; /* NULL: error in run->error */
 void tm_doc_free(struct tm_doc *doc);
-/* The hosts are read: what the ledger has for their launches and threads is for the summary, whose tables come now. */
+/* All hosts have been read: give the ledger's memory for launches and threads to the summary, whose tables come now. */
 void tm_doc_end_reading(struct tm_doc *doc);
-/* Let it hold up to N bytes, in place of its share: for a caller who knows what all accounts hold. */
+/* Let it grow to N bytes instead of its share, for callers that control all accounts. */
 void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
 struct tm_run *tm_doc_run(const struct tm_doc *doc);    /* that it was made with */
 struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
@@ -77,32 +77,30 @@ const struct tm_value *tm_path(const struct tm_value *from, const char *path);
  * that read back the same, ends with a newline. */
 tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd);
 
-/* A value as its own line, with blanks after ':' and ',' and no others: for JSON Lines.  Whether it could be
- * written, ferror() tells. */
+/* A value on a line, with blanks only after ':' and ',', for JSON Lines.  Check ferror() for write errors. */
 void tm_value_print_line(const struct tm_value *value, FILE *to);
 
-/* The same, with a list that is made while it is printed: in place of the empty array that the member `list` is stand
- * the values that `next` gives, each on its own line, until it gives NULL. */
+/* The same, with a list that is generated while it is printed: the empty array in the member `list` is replaced by the
+ * values that `next` returns, one per line, until it returns NULL. */
 typedef const struct tm_value *tm_next_value(void *of);
 void tm_value_print_rows(const struct tm_value *value, const char *list, tm_next_value *next, void *of, FILE *to);
 
-/* Add a copy of a value and of all below it as a member (key) or an element (key NULL); nulls keep their reasons.
- * in:     to    not below `from`; of the same document or another; what there is no room for: see tm_doc_status of its
- * own
+/* Add a copy of a value and everything below it as a member (key) or an element (key NULL); nulls keep their reasons.
+ * in:     to    not below `from`; of the same document or another; if memory runs out: see tm_doc_status of its
+ *         document
  *         from  NULL = a null without a reason */
 void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *from);
 
-/* A document that was printed by tm_doc_print, or any other JSON, back as a tree; printed again it
- * has the same bytes. Nulls get their reasons from the member "why" of their object, which goes
- * away if it holds nothing else.  Whole numbers of 64 bits are integers, others doubles, and those
- * past a double null.  Of members of one key the last one counts.  Any bytes may come: strings are
- * made valid UTF-8, nesting and size are limited, and nothing is held but the tree.
+/* Parse a document that tm_doc_print printed, or any other JSON, into a tree; printing it again gives the same bytes. 
+ * Nulls get their reasons from the member "why" of their object, which is removed if it has no other content.  Integers
+ * of 64 bits are integers, other numbers are doubles, and numbers beyond the range of a double are null.  Of duplicate
+ * members the last one counts.  The input may be any bytes: strings are made valid UTF-8, nesting and size are limited,
+ * and only the tree is kept.
  *
- * in:     bytes  length of them; name  of the file, for messages
- * out:    to     gets the members of the object that the text is
- * errors: TM_ERR_INPUT with the byte where it is not JSON, or no object; TM_ERR_LIMIT past
- * TM_DOC_BYTES_MOST bytes, TM_DOC_DEPTH_MOST levels or TM_DOC_TEXT_MOST bytes of a string, or when
- * memory ends */
+ * in:     bytes  their number; name  of the file, for messages
+ * out:    to     gets the members of the object
+ * errors: TM_ERR_INPUT with the byte where it is not JSON, or not an object; TM_ERR_LIMIT beyond TM_DOC_BYTES_MOST
+ *         bytes, TM_DOC_DEPTH_MOST levels, or TM_DOC_TEXT_MOST bytes of a string, or if memory runs out */
 enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20, TM_DOC_TEXT_MOST = 1 << 20 };
 
 tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length, const char *name);
@@ -116,12 +114,12 @@ tm_status tm_doc_read_from(struct tm_doc *doc, struct tm_value *to, int fd, uint
 
 struct cJSON;
 
-/* A small JSON text that a user wrote, as the tree of cJSON.
- * in:     length  of the text; behind its value there may be blanks only
+/* A small JSON text that a user wrote, as a cJSON tree.
+ * in:     length  of the text; only blanks may follow its value
  *         act     starts the messages: "use thresholds of"; name  of the file
  * owns:   the caller; cJSON_Delete
- * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is not JSON; TM_ERR_LIMIT without memory, which
- *         cJSON cannot distinguish from an error */
+ * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is not JSON; TM_ERR_LIMIT if out of memory,
+ *         which cJSON cannot distinguish from an error */
 struct cJSON *tm_json_parse(const char *text, size_t length, const char *act, const char *name,
                             struct tm_error *error) TM_MUST_USE;
 

@@ -35,8 +35,8 @@ enum tm_doc_kind {
     TM_DOC_HOST,      /* the name of a host */
     TM_DOC_PATH,      /* of a file, of a scope */
     TM_DOC_SOURCE,    /* of a column, not of a field: of step borders */
-    TM_DOC_LINK,  /* likewise: the path of a file below the document's folder, to which the first cell of the row leads
-                       * where the medium has links; there it is not a column of its own, nor on paper */
+    TM_DOC_LINK,  /* likewise: the path of a file below the document's folder.  The first cell of the row links to it if
+                   * the medium has links; it is not a separate column there, nor on paper */
     TM_DOC_VALUE, /* a string or a number */
 
     /* Numbers. */
@@ -46,7 +46,7 @@ enum tm_doc_kind {
     TM_DOC_NS,      /* nanoseconds, not negative: of the clock of a trace that was written */
     TM_DOC_US,      /* microseconds, as Chrome traces count */
     TM_DOC_COUNT,   /* whole, not negative */
-    TM_DOC_INTEGER, /* whole: a number that names something, or of the unit that is beside it */
+    TM_DOC_INTEGER, /* integer: a number that names something, or whose unit is in a neighboring field */
     TM_DOC_BYTES,
     TM_DOC_RATE, /* bytes per second */
     TM_DOC_FLOPS,
@@ -64,15 +64,15 @@ enum tm_doc_kind {
 
 /* Flags of a shape. */
 enum {
-    TM_DOC_LIST = 1 << 8,      /* a list of such values: `least` to `most` of them */
-    TM_DOC_MAP = 1 << 9,       /* an object whose members are such values, by the names in `words` (none: any names) */
-    TM_DOC_OR_NULL = 1 << 10,  /* may be null: `why` of its object has the reason */
-    TM_DOC_OF_NULLS = 1 << 11, /* elements of the list, or members of the map, may be null */
-    TM_DOC_OPTIONAL = 1 << 12, /* may be missing */
-    TM_DOC_FRACTION = 1 << 13, /* may have a fraction, or be larger than 64 bits hold */
-    TM_DOC_FILLED = 1 << 14,   /* a string that is not empty */
-    TM_DOC_UNIQUE = 1 << 15,   /* no element is in the list twice */
-    TM_DOC_OWN = 1 << 16,      /* a string in which no name can be: --redact leaves it */
+    TM_DOC_LIST = 1 << 8,          /* a list of `least` to `most` such values */
+    TM_DOC_MAP = 1 << 9,           /* an object with such values as members, named by `words` (none: any names) */
+    TM_DOC_OR_NULL = 1 << 10,      /* may be null: `why` of its object has the reason */
+    TM_DOC_OF_NULLS = 1 << 11,     /* elements of the list, or members of the map, may be null */
+    TM_DOC_OPTIONAL = 1 << 12,     /* may be missing */
+    TM_DOC_FRACTION = 1 << 13,     /* may have a fraction, or be larger than 64 bits hold */
+    TM_DOC_FILLED = 1 << 14,       /* a string that is not empty */
+    TM_DOC_UNIQUE = 1 << 15,       /* no element is in the list twice */
+    TM_DOC_OWN = 1 << 16,          /* a string in which no name can be: --redact leaves it */
     TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
     TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
     TM_DOC_ADDS = 1 << 19,         /* of rows without a `rest`: what is left out of a list adds up in it */
@@ -82,16 +82,17 @@ enum {
 struct tm_doc_field {
     const char *key;
     unsigned shape;    /* enum tm_doc_kind, with flags */
-    const char *title; /* of its column, and on the page; NULL = none, then there is a help */
-    const char *help;  /* what it is, in sentences: schemas, pages and reports tell it; NULL = the title does */
+    const char *title; /* of its column, and on the page; NULL = none, then `help` is required */
+    const char *help;  /* its definition, in sentences, for schemas, pages, and reports; NULL = the title is
+                        * sufficient */
     const char *words; /* "a|b|c"; NULL = any */
     const struct tm_doc_field *fields;
     double least, most;  /* of a number, the length of a string, or elements of a list; 0 = any */
     const char *pattern; /* of a string, or of the names in a map: a regular expression */
     const char *rule;    /* more members for the schema of the object, in JSON */
     const char
-        *whole; /* of a list of the longest ones: the field beside it that counts all of them, and after '|' that of
-                            their time; NULL = none does */
+        *whole; /* of a list of the longest ones: the field beside it with the total count, and after '|' the one with
+                 * their total time; NULL = none */
 };
 
 /* In the order of docs/metrics.md. */
@@ -112,7 +113,7 @@ extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_sc
     tm_night_schema, tm_brief_schema, tm_show_schema, tm_query_schema, tm_split_schema, tm_result_schema;
 const struct tm_doc_schema *tm_history_schema(void); /* of a row: made with the figures that the history keeps */
 
-/* Rows of `show` that are no list of a document: figures, and what there is to show. */
+/* Rows of `show` that are not a list of a document: figures, and the contents. */
 extern const struct tm_doc_field tm_doc_figure_row[], tm_doc_content_row[];
 
 static inline enum tm_doc_kind tm_doc_kind_of(const struct tm_doc_field *field)
@@ -161,7 +162,7 @@ bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fiel
 /* Is the figure at that path a sum over the analyzed steps, so that a run of twice the steps has twice as much? */
 bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 
-/* Go on by a path from there.  out: the field of its end; NULL = there is none */
+/* Continue along a path. out: the field at its end; NULL = there is none */
 const struct tm_doc_field *tm_doc_walk(struct tm_doc_place *place, const char *path);
 
 /* The field by its path, as tm_path has it: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
@@ -192,7 +193,7 @@ extern const struct tm_doc_field tm_doc_fallback[];
 extern const struct tm_doc_field tm_doc_rest[];
 extern const struct tm_doc_field tm_doc_place[];
 
-/* In all documents: what wrote them, what the user says of them, where a finding can be examined. */
+/* In all documents: the program that wrote them, the user's notes, and the places of findings. */
 extern const struct tm_doc_field tm_doc_tool[];
 extern const struct tm_doc_field tm_doc_report[];
 extern const struct tm_doc_field tm_doc_where[];

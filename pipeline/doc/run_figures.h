@@ -8,9 +8,9 @@
 
 #include "pipeline/doc/doc_fields.h"
 
-/* The figures of a run that are more than a member of its summary: a row for each.  From these rows come the columns of
- * the history, and with them what a night assesses and OpenMetrics has, the figures of a comparison, the short names of
- * figures in gates, and the gates that `check --init` proposes. */
+/* The figures of a run that are not simply a member of its summary: one row each.  The rows define the columns of the
+ * history, and with them the figures that a night assesses and OpenMetrics exports, the figures of a comparison, the
+ * short names of figures in gates, and the gates that `check --init` proposes. */
 
 /* The parts of a step, in the order in which they are reported. */
 enum tm_part {
@@ -42,7 +42,7 @@ extern const struct tm_part_kind tm_part_kind[TM_PARTS];
 
 enum tm_figure_better { TM_BETTER_LOWER, TM_BETTER_HIGHER, TM_BETTER_NEITHER };
 
-/* Of what values of single steps the significance of a change is computed, if there are any. */
+/* The values of single steps that the significance of a change is computed from, if there are any. */
 enum tm_figure_steps {
     TM_FIGURE_OF_RUN,       /* one value per run */
     TM_FIGURE_OF_STEP,      /* the length of a step, by its median */
@@ -70,10 +70,10 @@ struct tm_run_figure {
 
     /* In the history, where it is kept. */
     const char *id;      /* of its column: "step_time_ps", "device_utilization_pct" */
-    double least_change; /* below it a change is not told, in percent of what it was; of a share in points */
+    double least_change; /* smallest reported change, in percent of the old value; for a share in percentage points */
     bool has_trend;      /* it gets a chart, is searched for changes, and a job is assessed by it */
     bool is_of_steps;    /* null where no steps were marked: the session is not a step */
-    double scale;        /* of what is at the path, in the unit of its kind; 0 = 1 */
+    double scale;        /* of the value at the path, in the unit of its kind; 0 = 1 */
 
     /* In a comparison. */
     int place;         /* among its figures: they are shown in the order of these numbers; 0 = it is not compared */

@@ -30,7 +30,7 @@ struct tm_file_facts {
     uint32_t problem_count, note_count;
     uint64_t bytes, inflated_bytes, events;
     int64_t origin_us;
-    int64_t clock_ns;                      /* what the clock of its host read at time 0; 0 = not told, or of no host */
+    int64_t clock_ns;                      /* the reading of its host's clock at time 0; 0 = not recorded, or no host */
     int64_t first_ps;                      /* its first event, after time 0 */
     bool is_gzip, is_archived, is_partial; /* is_archived: a member of an archive; is_partial: truncated or damaged */
 };
@@ -38,12 +38,12 @@ struct tm_file_facts {
 /* Which of them are reported where. */
 enum tm_facts_place { TM_FACTS_SUMMARY = 1, TM_FACTS_INSPECT = 2 };
 
-/* What tells a file from others: its XXH3-64.  in: input  all of it has been read */
+/* The fingerprint of a file: its XXH3-64. in: input  read completely */
 void tm_file_facts_fingerprint(const struct tm_input *input, char text[TM_CONTENT_HASH_BYTES]);
 
 /* A file that was read.
- * in: input  all of it has been read
- *     trace  NULL = it holds none, and is of no host */
+ * in:     input  read completely
+ *         trace  NULL = it has none, and no host */
 void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *input, const struct tm_found_file *found,
                         const struct tm_trace *trace, uint64_t events);
 
@@ -76,7 +76,7 @@ void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level arg
 void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
                              bool is_only);
 
-/* Pseudonyms for what names them, hosts before keys too; once, when all are there. */
+/* Pseudonyms for their names, and for hosts in front of keys; once, when all have been added. */
 void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor);
 
 /* Read a device memory profile, from its bytes to the tables.
@@ -87,23 +87,23 @@ tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const 
 
 /* The clocks of the hosts of a run, put on one.  docs/convert.md, "Files" */
 struct tm_host_clock {
-    int64_t base_ns;   /* what its clock read at its time 0; 0 = not told */
+    int64_t base_ns;   /* the reading of its clock at its time 0; 0 = not recorded */
     int64_t first_ps;  /* its first event, after that */
     int64_t offset_ps; /* where its time 0 is on the clock of the output */
     bool is_noted, is_written;
 };
 
-/* What a host tells of its clock.  in: trace  surveyed */
+/* The clock of a host. in: trace  surveyed */
 void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace);
 
 /* One clock for all of them: fill offset_ps.
  * in:     clocks  noted
- * out:    what that clock reads at time 0 */
+ * out:    the reading of that clock at time 0 */
 int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count);
 
 enum tm_input_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
 
-/* What a file holds: a trace one host, a partial any number of them, a device memory profile none. */
+/* The hosts of a file: a trace has one, a partial any number, a device memory profile none. */
 struct tm_input_part {
     enum tm_input_part_kind kind;
     uint32_t first_host, host_count; /* in tm_inputs.hosts */
@@ -160,10 +160,10 @@ struct tm_missing_input {
     const char *problem;
 };
 
-/* What a batch knows of its inputs beside their paths (tm_options.choice). */
+/* Data that a batch has about its inputs besides their paths (tm_options.choice). */
 struct tm_input_choice {
-    const char *path, *member; /* of what the operand holds, the only file to be read: as tm_found_file; NULL = all */
-    const char *run_name;      /* what the run is called; NULL = as it is found */
+    const char *path, *member; /* the only file of the operand to be read, as tm_found_file; NULL = all */
+    const char *run_name;      /* the name of the run; NULL = as found */
     const struct tm_missing_input *missing;
     size_t missing_count;
 };
@@ -175,7 +175,7 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
 
 /* What was left out of the search is said, so that a run that is missing is no riddle. */
 void tm_warn_left_out(const struct tm_found *found);
-/* The part of it that is said of the search of a batch, too. */
+/* The part of it that also applies to the search of a batch. */
 void tm_warn_skipped(const struct tm_left_out *skipped);
 /* For verbs that do not read on: reading tells it of each file. */
 void tm_warn_damaged(const struct tm_found *found);
@@ -187,15 +187,15 @@ struct tm_value;
 
 void tm_add_skipped(struct tm_value *to, const struct tm_left_out *skipped);
 
-/* Every operand is the run, a host of it, a partial of some of its hosts, or a folder or archive to choose a run
- * from by options->run_name and latest.
+/* Every operand is the run, one of its hosts, a partial of some of its hosts, or a folder or archive from which
+ * options->run_name and latest select a run.
  * owns:   the caller; tm_inputs_free releases it, also after a failure
- * errors: as of tm_find_operand and tm_choose_run; TM_ERR_LIMIT past TM_INPUT_FILES_MOST files; of a partial: damaged,
- *         made with other choices */
+ * errors: as of tm_find_operand and tm_choose_run; TM_ERR_LIMIT beyond TM_INPUT_FILES_MOST files; of a partial:
+ *         damaged, or made with other options */
 tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options);
 void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */
 
-/* What a partial holds of its run beside the stages: how it was made, its files, what was read. */
+/* The content of a partial besides the stages: its options, its files, and what was read. */
 
 enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512 };
 
@@ -235,12 +235,12 @@ struct tm_host_run {
     uint64_t events; /* read from this file */
 };
 
-/* Takes what the profiler said of its own work. */
+/* Receives the profiler's own messages. */
 typedef void tm_take_warning(void *to, const char *text, size_t length);
 
 struct tm_host_options {
     struct tm_chosen_steps steps;
-    bool keeps_arguments; /* records come with what they say of themselves */
+    bool keeps_arguments; /* records include their arguments */
     bool keeps_records;   /* its events will be requested: that they are read again is to be cheap */
     bool counts;          /* for tm_host_counts */
     tm_take_warning *warn;
@@ -281,17 +281,17 @@ struct tm_observer {
     bool keeps_arguments;
 };
 
-/* Read the inputs once and fill the whole summary, key figures, verdict and findings included.
+/* Read the inputs once and fill the entire summary, including key figures, verdict, and findings.
  *
- * in:     options  inputs, input_count; what is chosen of them: run_name, latest, steps, skip_steps,
- *                  window; gap_min_ps, rows, thresholds
- *         observer  NULL = nobody
- * out:    summary  as schemas/SUMMARY.md says; input.partial says whether an input was truncated or
- *                  damaged, and then the result is still TM_OK
- *         partial  NULL = not wanted; else what goes into the partial of the run, complete: for tm_partial_write
+ * in:     options   inputs, input_count, and their selection: run_name, latest, steps, skip_steps, window; gap_min_ps,
+ *         rows, thresholds
+ *         observer  may be NULL
+ * out:    summary   as defined by schemas/SUMMARY.md; input.partial says whether an input was truncated or damaged; the
+ *         result is then still TM_OK
+ *         partial   NULL = not wanted; else the complete content of the run's partial, for tm_partial_write
  * owns:   the caller owns *partial, which tm_partial_writer_free releases; NULL after a failure
- * errors: TM_ERR_INPUT where nothing could be read, TM_ERR_USAGE for thresholds, TM_ERR_OUTPUT for
- *         spill files, TM_ERR_LIMIT */
+ * errors: TM_ERR_INPUT if nothing could be read, TM_ERR_USAGE for thresholds, TM_ERR_OUTPUT for spill files,
+ *         TM_ERR_LIMIT */
 tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struct tm_doc *summary,
                      struct tm_partial_writer **partial, const struct tm_observer *observer);
 

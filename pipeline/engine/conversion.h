@@ -7,9 +7,9 @@
 #include "stages/output/export/exporter.h"
 #include "stages/output/trace_writer.h"
 
-/* A run that is written again, whatever the format and the number of files: its inputs, what was computed of it, its
- * clock.  The input is read for the analysis first; the only host stays open for the writing, several ones are read
- * again, and what their reading tells of the input counts once. */
+/* A run that is converted, for any format and number of files: its inputs, its computed rows, its clock.  The input is
+ * first read for the analysis.  A single host stays open for writing; several hosts are read again, and their tallies
+ * count once. */
 
 struct tm_conversion {
     struct tm_run *run;
@@ -33,17 +33,17 @@ struct tm_conversion {
 
 /* Find the inputs.
  * in:     act       "convert", for messages
- *         is_plain  nothing is to be computed: --plain, or a format that has no place for it
+ *         is_plain  compute nothing: --plain, or a format without computed rows
  * owns:   the caller; tm_conversion_close releases it, also after a failure
- * errors: as of tm_inputs_find; TM_ERR_USAGE for what cannot be written again: partials, device memory profiles,
- *         stdin beside others */
+ * errors: as of tm_inputs_find; TM_ERR_USAGE for inputs that cannot be converted: partials, device memory profiles,
+ *         stdin together with others */
 tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const struct tm_options *options,
                              const char *act, bool is_plain);
 void tm_conversion_close(struct tm_conversion *c); /* tolerates a zeroed one */
 
-/* Work out what is beside the events, if that is wanted, and learn the clocks: then the events can be written. */
+/* Compute the rows beside the events, if wanted, and read the clocks; after this the events can be written. */
 tm_status tm_conversion_prepare(struct tm_conversion *c);
-/* The same where somebody else analyzes: the observer for it, then what came out.  With --plain too. */
+/* The same if the caller runs the analysis: first its observer, then its result.  Also with --plain. */
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer);
 tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_value *summary);
 
@@ -85,7 +85,7 @@ struct tm_trace_output {
 };
 
 /* in:     c       prepared; must outlive it
- *         choice  what of it is written, and where files end; what is the same for all outputs of c is filled in
+ *         choice  what to write, and where files end; the fields that are the same for all outputs of c are filled in
  * owns:   the caller; tm_trace_output_close releases it, also after a failure */
 tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
                                const struct tm_trace_format *format, const struct tm_export_options *choice);

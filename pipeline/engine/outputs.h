@@ -8,10 +8,9 @@
 #include "pipeline/run.h"
 #include "stages/output/export/exporter.h"
 
-/* Summaries of runs: each operand that is a summary.json, or the folder of a report with one in it,
- * is read; any other is analyzed like an INPUT of `report`, one after the other, with its own
- * tallies.  While one is analyzed, those before it wait in a spill file; then all are read into
- * memory, where they may take most of what --memory gives. */
+/* Summaries of runs: an operand that is a summary.json, or the folder of a report with one in it, is read; any other is
+ * analyzed like an INPUT of `report`, one after the other, with separate tallies.  During an analysis, earlier
+ * summaries wait in a spill file.  Finally all are read into memory, where they may take most of --memory. */
 
 enum { TM_LABEL_BYTES = 256, TM_PLACE_BYTES = 4096 };
 
@@ -46,17 +45,16 @@ struct tm_summaries {
 
 enum { TM_RUNS_MOST = 4096 };
 
-/* The file of a document of this program: the operand itself, or the file `name` in the folder that it is.
- * in:     schema  that it starts with: "tracemill.night"; "tracemill." = any
+/* The file of a document of this program: the operand itself, or the file `name` in that folder.
+ * in:     schema  prefix of its schema: "tracemill.night"; "tracemill." = any
  * out:    false: there is no such document */
 bool tm_document_find(const char *path, const char *name, const char *schema, char file[TM_PLACE_BYTES]);
 
 /* Read a document that tm_document_find has found and that is not a summary: a comparison, a study, a check, a night.
- * in:     act  what it is for, for messages: "brief"
- * out:    doc  was empty; holds as much of it as there is memory for one document
+ * in:     act  the purpose, for messages: "brief"
+ * out:    doc  must be empty; gets as much of it as fits in the memory of one document
  * errors: TM_ERR_INPUT  it cannot be read, has another schema version, or with --strict is partial; TM_ERR_USAGE
- * --redact
- *         of names that are in it; TM_ERR_LIMIT */
+ *         --redact, but it contains names; TM_ERR_LIMIT */
 tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct tm_options *options, const char *file,
                            const char *act);
 
@@ -73,8 +71,8 @@ tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, 
                             const struct tm_run_operand *operand, size_t count, const char *act);
 void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed one */
 
-/* Read one summary.json, and nothing else.
- * out:    doc  was empty; holds as much of it as its maker lets it (tm_doc_set_most)
+/* Read a single summary.json.
+ * out:    doc  must be empty; gets as much of it as tm_doc_set_most allows
  * errors: TM_ERR_INPUT  it cannot be read, is another document, or has another schema version; TM_ERR_LIMIT */
 tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file);
 
@@ -102,15 +100,13 @@ tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_pla
 /* The length of a name without the endings of traces, archives and reports. */
 size_t tm_plain_name_length(const char *name, size_t length);
 
-/* A name of `length` bytes and an ending as one plain part of a path: what no part may have becomes
- * '_'. */
+/* A name of `length` bytes and an ending as one plain part of a path: invalid characters become '_'. */
 void tm_place_name(char out[TM_PLACE_BYTES], const char *name, size_t length, const char *ending);
 
-/* NAME and an ending, one plain part of a path: NAME is that of the file, if there is one only,
- * else of the run; with
- * --redact its pseudonym, whose key has to be there.
+/* NAME and an ending, one plain part of a path.  NAME is that of the file if there is only one, else that of the run;
+ * with --redact its pseudonym, for which the key must exist.
  * in:     run_name  as it is to be shown
- *         is_trace  endings of JSON go away too */
+ *         is_trace  also remove JSON endings */
 tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const struct tm_options *options,
                           const char *run_name, const char *ending, bool is_trace);
 
@@ -118,7 +114,7 @@ tm_status tm_default_name(char out[TM_PLACE_BYTES], struct tm_run *run, const st
 typedef tm_status tm_write_side_file(const void *of, FILE *to);
 
 struct tm_side_file {
-    const char *path; /* NULL = nobody asked for it */
+    const char *path; /* NULL = not wanted */
     const char *what; /* "the file of --junit": for the guard */
     tm_write_side_file *write;
 };
@@ -156,7 +152,7 @@ struct tm_results {
 tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path);
 void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
 
-/* What is told of a trace file that was written: one of `convert`, a part of `split`. */
+/* Reported data of a trace file: one of `convert`, or a part of `split`. */
 
 enum { TM_WRITTEN_NAME_BYTES = 256 };
 
@@ -165,7 +161,7 @@ struct tm_written {
     struct tm_export_counts counts;
     uint64_t arguments;              /* of its slices, at the top level */
     uint64_t raw_bytes, bytes;       /* before compression; on disk */
-    uint64_t first_step, step_count; /* of its host, that have a part in it; 0 = none, or it has several hosts */
+    uint64_t first_step, step_count; /* of its host, that overlap it; 0 = none, or it has several hosts */
     char host[128];                  /* "" = all of them */
     char device[192];                /* "gpu:0"; "host" = what is on no device; "" = everything */
 };
@@ -181,8 +177,8 @@ struct tm_conversion;
 struct tm_partial_writer;
 struct tm_document;
 
-/* What there is to write: a report, a comparison, a scaling study.  What of it a document is, its
- * "schema" tells (reports/content/content.h), and that says how its files are called. */
+/* A document to write: a report, a comparison, a scaling study.  Its "schema" determines its kind
+ * (reports/content/content.h), and the kind determines the file names. */
 struct tm_document_result {
     struct tm_doc *doc;
     struct tm_partial_writer *partial; /* of a report; NULL = not wanted */
@@ -190,9 +186,9 @@ struct tm_document_result {
     enum tm_paper paper;
 };
 
-/* Write each format into the folder, which is made where it is not there; older files of their
- * names are replaced once all are written. With a redactor the map of names is written too, before
- * any of them has its name. in:     options  formats, and where the map goes */
+/* Write each format into the folder, which is created if necessary; older files of the same names are replaced after
+ * all are written.  With a redactor, the map of names is also written, before any file gets its name. in: options
+ * formats, and the path of the map */
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                             const struct tm_options *options);
 
@@ -205,8 +201,8 @@ const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_
 
 /* What the verbs tell the guard (pipeline/files.h) before they start to work. */
 
-/* The files that the command line, the environment and the configuration name for reading.  Folders and archives tell
- * theirs as they are searched. */
+/* The files that the command line, the environment, and the configuration name for reading.  Folders and archives add
+ * theirs during the search. */
 tm_status tm_guard_options(struct tm_run *run, const struct tm_options *options);
 
 /* The files of a document in a folder.  in: formats  bits of enum tm_format */
@@ -229,8 +225,8 @@ tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc);
 /* Columns of a line on stdout: of the terminal, or as wide as a string report where it is piped or redirected. */
 int tm_columns_of_line(void);
 
-/* The end of what was printed: what waits in a buffer goes out.  A reader that went away is not a failure.
- * in:     st  how printing it went
+/* Finish the output: flush the buffer.  A reader that closed the pipe is not a failure.
+ * in:     st  the status of printing
  * errors: that; TM_ERR_OUTPUT */
 tm_status tm_finish_stdout(struct tm_run *run, tm_status st);
 
@@ -267,7 +263,7 @@ void tm_print_failed_checks(const struct tm_value *root);
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options);
 void tm_redaction_end(struct tm_run *run);
 
-/* What names of a run may hold beside the redactor, if there is one. */
+/* The names of a run that may be given beside the redactor, if there is one. */
 size_t tm_redaction_names_bytes(const struct tm_run *run);
 
 /* Write the map, before what it is of gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
@@ -275,9 +271,9 @@ size_t tm_redaction_names_bytes(const struct tm_run *run);
  * errors: TM_ERR_USAGE  it would be in the output, which is for sharing; TM_ERR_OUTPUT */
 tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output);
 
-/* Put pseudonyms for the names of a summary that holds what was recorded and nothing that was concluded from it: key
- * figures, findings and the verdict come after this, and speak of pseudonyms by themselves.  Fingerprints of files go
- * away: they are what the key is made of.  The key is made here if there is none. */
+/* Replace the names in a summary that has recorded data only, nothing derived from it: key figures, findings, and the
+ * verdict come later and then use pseudonyms.  Removes the fingerprints of files, from which the key is made.  Creates
+ * the key if there is none. */
 tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary);
 
 /* Give each run its label.

@@ -36,12 +36,12 @@ enum tm_database_form tm_database_form_of(const char *path);
 /* What the file has, if it is to be written as `path`, is wanted. */
 void tm_run_database_want_file(struct tm_run_database *d, const char *path);
 
-/* Read the run and fill what is wanted.
+/* Read the run and fill the requested tables.
  * in:     inputs  how many of the operands are files of the run
  * errors: of the input; TM_ERR_USAGE  events of a summary */
 void tm_run_database_fill(struct tm_run_database *d, size_t inputs);
 
-/* Write what was filled.  Files appear whole or not at all.
+/* Write the filled tables.  Files appear completely or not at all.
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 void tm_run_database_save(struct tm_run_database *d, const char *path);
 

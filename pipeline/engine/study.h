@@ -26,7 +26,7 @@ struct tm_study {
 tm_status tm_study_open(struct tm_study *study, struct tm_run *run, const struct tm_options *options, const char *act,
                         const struct tm_document *document, size_t room);
 void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand, int64_t measured_ps);
-/* Before any work: every run is there, and none is there twice unless --force. */
+/* Before any work: check that every run exists, and that no run is given twice unless --force. */
 tm_status tm_study_check(struct tm_study *study);
 tm_status tm_study_load(struct tm_study *study);
 /* The summaries are not needed any more: their memory is for writing. */
@@ -35,9 +35,9 @@ void tm_study_close(struct tm_study *study); /* tolerates a zeroed one */
 
 struct tm_compare_options tm_study_options(const struct tm_options *options);
 
-/* Write the document and tell of it.
- * in:     ending  of the folder where none was named: ".compare"
- * errors: TM_PARTIAL, with a warning, where a run is partial */
+/* Write the document and report it.
+ * in:     ending  of the folder if none was given: ".compare"
+ * errors: TM_PARTIAL, with a warning, if a run is partial */
 tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending);
 
 /* What a group of runs is called: by the first label that the user gave, else by what their labels

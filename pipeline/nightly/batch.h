@@ -11,8 +11,8 @@
 #include "pipeline/run.h"
 #include "reports/history/history.h"
 
-/* Which earlier runs of its job a run of the last night is held against: docs/gates.md, "Of a night".  It holds no more
- * than the last `most` runs of each grade for each kind of machine that one job had. */
+/* The earlier runs of its job that a run of the last night is compared with: docs/gates.md, "Of a night".  It keeps
+ * only the last `most` runs of each grade for each kind of machine of a job. */
 
 enum { TM_BASELINE_RUNS_MOST = 64, TM_BASELINE_RUNS = 7 /* if nothing is named */ };
 
@@ -53,14 +53,14 @@ void tm_job_past_free(struct tm_job_past *past);   /* tolerates NULL */
 void tm_job_past_forget(struct tm_job_past *past); /* another job starts */
 
 /* The next run of the job, in time order.
- * in:     gates  what they say of it: "passed", "failed", "unknown", "" = never assessed
+ * in:     gates  their result: "passed", "failed", "unknown", "" = never assessed
  * errors: TM_ERR_LIMIT */
 tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates);
 
 /* All runs that a coming one of the job may be held against, whatever it runs on. */
 void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, const struct tm_past_run *run), void *of);
 
-/* The parts of a batch, which the verbs `batch ...` are made of.  `out` is the folder of the batch. */
+/* The steps of a batch, used by the verbs `batch ...`.  `out` is the folder of the batch. */
 
 struct tm_batch_counts {
     uint64_t runs;                                    /* that there are results to be of */
@@ -72,7 +72,7 @@ struct tm_batch_counts {
     char ahead_id[TM_RUN_ID_BYTES], ahead_night[11]; /* one of them */
 };
 
-/* Find the runs below options->inputs (tm_manifest_scan), and tell on stderr what was left out.
+/* Find the runs below options->inputs (tm_manifest_scan), and report on stderr what was skipped.
  * owns:   the caller; tm_manifest_free, also after a failure */
 tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, struct tm_manifest *manifest);
 
@@ -112,11 +112,12 @@ tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options,
                            struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
                            tm_status *verdict);
 
-/* Tasks of a batch, each worked by its own process: a report or a partial into the folder of an item, and its
+/* Tasks of a batch, each processed in a separate process: a report or a partial into the folder of an item, and its
  * result. */
 struct tm_batch_task {
     const struct tm_batch_run *batch_run;
-    const struct tm_batch_file *part; /* of a run of several, whose partial is made; NULL = the report of the run */
+    const struct tm_batch_file *part; /* the host of a multi-host run whose partial is made; NULL = the report of the
+                                       * run */
     uint64_t weight;
     char fingerprint[TM_FINGERPRINT_BYTES]; /* of its inputs */
 };
@@ -171,8 +172,8 @@ enum { TM_BATCH_OUTPUTS_MOST = 16 };
 size_t tm_batch_outputs(uint32_t formats, char names[TM_BATCH_OUTPUTS_MOST][64],
                         const char *list[TM_BATCH_OUTPUTS_MOST]);
 
-/* The inputs of a join: partials in OUT that stand, in the order of the manifest, and files whose partials do not.
- * owns: the caller; tm_batch_parts_free */
+/* The inputs of a join: valid partials in OUT, in the order of the manifest, and the files without a valid partial.
+ * owns:   the caller; tm_batch_parts_free */
 struct tm_batch_parts {
     struct tm_run *run;
     char **paths; /* of partials */

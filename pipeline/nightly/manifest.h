@@ -25,13 +25,13 @@ struct tm_run_keys {
     int64_t step;                /* of the training run; -1 = not known */
 };
 
-/* Read the keys of a run from its path, the template and the labels (docs/batch.md, "Keys").
- * in:     root     absolute: what the job is called where the path below it says nothing
+/* Read the keys of a run from its path, the template, and the labels (docs/batch.md, "Keys").
+ * in:     root     absolute; names the job if the path below it does not
  *         path     of the run's folder below ROOT, with the name of the run as its last part; any bytes
- *         when_ns  as discovery tells it (pipeline/discover.h)
+ *         when_ns  from discovery (pipeline/discover.h)
  *         options  keys, labels
- * out:    false where there is a template and the path does not fit: it was read by its look
- * errors: TM_ERR_USAGE  a template or label that cannot be used: said once, before any work, by tm_run_keys_check */
+ * out:    false if there is a template and the path does not match: the default rules were used
+ * errors: TM_ERR_USAGE  an invalid template or label: reported once, before any work, by tm_run_keys_check */
 bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *path, int64_t when_ns,
                       const struct tm_options *options);
 tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options);
@@ -54,8 +54,8 @@ struct tm_path_part {
 bool tm_part_has_ending(struct tm_path_part part, const char *ending);
 
 /* The list of the traces of a batch (schemas/BATCH.md): a header, then a line of JSON for each run, sorted by root and
- * path (bytewise), with its files, sorted by host.  A run of one file is one item of work: its report.  Each file of a
- * run of several is its own item, its partial; the report is made of the partials afterwards. */
+ * path (bytewise), with its files, sorted by host.  A run with one file is one work item: its report.  In a run with
+ * several files, each file is an item, its partial; the report is built from the partials afterwards. */
 enum { TM_FINGERPRINT_BYTES = 17, TM_MANIFEST_FILES_MOST = 1000000 };
 
 /* The keys of a run, as struct tm_run_keys has them: a hundred thousand runs share most of their strings. */
@@ -80,7 +80,7 @@ struct tm_batch_run {
         id; /* [A-Za-z0-9._-], unique: the readable end of the path, and 16 hex digits of its hash; its folder in OUT */
     const char *root; /* absolute */
     const char *path; /* of the run's folder (or file, or archive) below root; any bytes */
-    const char *name; /* of the run, as `report` calls it alone: the last part of its path */
+    const char *name; /* of the run, as `report` names it: the last part of its path */
     struct tm_batch_keys keys;
     struct tm_batch_file *file;
     size_t files;
@@ -111,11 +111,9 @@ struct tm_manifest {
  * in:     roots     folders, archives, files: options->inputs
  *         discover  finds the runs of one of them
  * owns:   the caller; tm_manifest_free, also after a failure.  Until then the ledger is dedicated to the account
- * `model`:
- *         a process that works an item starts its own ledger
- * errors: TM_ERR_INPUT  a root is not there, or there is not a profile below it; TM_ERR_LIMIT past
- * TM_MANIFEST_FILES_MOST,
- *         or when memory ends */
+ *         `model`: a process that works on an item starts its own ledger
+ * errors: TM_ERR_INPUT  a root does not exist, or no profile is below it; TM_ERR_LIMIT beyond TM_MANIFEST_FILES_MOST,
+ *         or if memory runs out */
 tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, char *const *roots, size_t count,
                            const struct tm_options *options, tm_discover_one *discover);
 /* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
@@ -141,11 +139,10 @@ struct tm_batch_item {
                  * start */
 };
 
-/* The items of a share, the heaviest first: each goes to the share that has the least so far (longest processing time
+/* The items of a share, the largest first: each goes to the share with the least work so far (longest processing time
  * first), ties by id.  The same in every process.
- * in:     wanted   NULL = all of the manifest; else asked for each item, to leave some out before they are shared out:
- * what
- *                  it answers has to be the same in all processes that share, so it may not ask for what is done
+ * in:     wanted   NULL = all of the manifest; else called for each item, to skip some before they are distributed: its
+ *         result must be the same in all processes of the batch, so it must not depend on what is done
  * out:    *items   *count of them
  * owns:   the caller; tm_batch_items_free */
 typedef bool tm_want_item(void *of, const struct tm_batch_item *item);
@@ -154,13 +151,14 @@ tm_status tm_batch_items(const struct tm_manifest *manifest, uint32_t shard, uin
                          void *of, struct tm_batch_item **items, size_t *count);
 void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t count);
 
-/* Which share this process works: what --shard says, else what a scheduler's variables say.
+/* The share of this process: from --shard, else from the variables of a scheduler.
  * in:     told   as the option was read
  * out:    shard  count is 1 or more
- * errors: TM_ERR_USAGE  the variables tell an index and no count, or one past the count: with what to write instead */
+ * errors: TM_ERR_USAGE  the variables have an index without a count, or an index beyond it: says what to write
+ * instead */
 tm_status tm_shard_choose(struct tm_run *run, struct tm_shard told, struct tm_shard *shard);
 
-/* What scanning and reading a manifest share: where its rows and strings lie, and what they may be.  Private to
+/* Shared code of scanning and reading a manifest: storage of its rows and strings, and their limits.  Private to
  * pipeline/nightly/manifest.c. */
 
 void tm_manifest_begin(struct tm_manifest *manifest, struct tm_run *run);
@@ -184,12 +182,12 @@ size_t tm_count_distinct(struct tm_run *run, const void *rows, size_t count, siz
 /* errors: TM_ERR_INPUT  two runs have one id */
 tm_status tm_manifest_check_ids(const struct tm_manifest *manifest);
 
-/* A path below a root: relative, none of its parts "." or ".." or empty; "" is the root itself. */
+/* A path below a root: relative, with no part ".", "..", or empty; "" is the root itself. */
 bool tm_path_is_below(const char *path);
 
-/* Is a file still the one that a result was made of?  A hash (XXH3, 16 hex digits) of its size, its time of change and
- * its first and last 64 KiB: reading all of a terabyte to see that nothing is to be done would cost as much as doing
- * it. */
+/* The fingerprint of a file, to detect changes since a result: a hash (XXH3, 16 hex digits) of its size, its
+ * modification time, and its first and last 64 KiB.  Reading all of a terabyte to find that nothing is to be done would
+ * cost as much as doing it. */
 
 /* errors: TM_ERR_INPUT  it is not there, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
@@ -197,7 +195,7 @@ tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *by
 /* Of a run: of its files' fingerprints, in their order. */
 void tm_run_fingerprint(const struct tm_batch_run *batch_run, char fingerprint[TM_FINGERPRINT_BYTES]);
 
-/* Of the options that change what a report holds or which files it has; a thresholds file counts by its content.
+/* Hash of the options that change the content or the files of a report; a thresholds file counts by its content.
  * errors: TM_ERR_USAGE  it cannot be read */
 tm_status tm_options_fingerprint(struct tm_run *run, const struct tm_options *options,
                                  char fingerprint[TM_FINGERPRINT_BYTES]);

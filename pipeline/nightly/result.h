@@ -5,14 +5,14 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/nightly/manifest.h"
 
-/* result.json of an item: the record that its work is done, and what the history takes from it (schemas/BATCH.md).
- * Nothing in it depends on when, where or how often it was worked. */
+/* result.json of an item: the record that its work is done, and the source of its history row (schemas/BATCH.md).  It
+ * does not depend on when, where, or how often the item was processed. */
 enum tm_result_status {
     TM_RESULT_DONE,
     TM_RESULT_PARTIAL, /* done, of an input that is damaged or truncated */
     TM_RESULT_REFUSED, /* the input cannot be read: the same the next time */
     TM_RESULT_FAILED,  /* killed, out of time or memory, vanished, changed, not written: another time it may go well */
-    TM_RESULT_MISSING, /* never written: there is no such file */
+    TM_RESULT_MISSING, /* never written: no such file */
 };
 
 extern const char *const tm_result_status_words[]; /* "done" ... */
@@ -22,11 +22,11 @@ enum tm_result_status tm_result_status_of(const char *word);
 
 enum { TM_RESULT_MESSAGE_BYTES = 1024, TM_RESULT_FILES_MOST = 1024 };
 
-/* How an item stands: the status of its result if that is whole and was made by this version with these options of
- * these inputs, and the files beside it are there with the sizes that it tells (those of a pruned one need not be).
+/* The state of an item: the status of its result if that is complete and was made by this version with these options
+ * from these inputs, and if the files beside it have the recorded sizes (not required for a pruned one).
  * in:     folder       of the item
- *         fingerprint  of the inputs; options  of the options, NULL = whatever they were
- * out:    message      NULL, or why it is not done; "" = none
+ *         fingerprint  of the inputs; options  of the options, NULL = any
+ * out:    message      NULL, or the reason why it is not done; "" = none
  *         returned     TM_RESULT_MISSING if there is no such result */
 enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, const char *fingerprint,
                                      const char *options, char message[TM_RESULT_MESSAGE_BYTES]);
@@ -34,10 +34,10 @@ enum tm_result_status tm_result_look(struct tm_run *run, const char *folder, con
 /* Whether it need not be done again: done, partial, and refused unless --retry was given. */
 bool tm_result_stands(enum tm_result_status status, bool retry);
 
-/* Whether what was made of a run went away on purpose (batch prune): then it is not made again, whatever options and
- * version are, while its inputs are the same.
+/* Whether the files of a run were removed deliberately (batch prune): then they are not made again, for any options and
+ * version, while the inputs are the same.
  * in:     fingerprint  of the run, all its files
- * out:    status       that it had; TM_RESULT_MISSING where it was not pruned */
+ * out:    status       before pruning; TM_RESULT_MISSING if it was not pruned */
 enum tm_result_status tm_result_pruned(struct tm_run *run, const char *folder, const char *fingerprint);
 
 /* Read one.  out: to  gets its members; an absent or damaged one: false, without an error */
@@ -64,28 +64,28 @@ void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
  * {"text", "severity", "finding" (title of the first one) | null} of a result from the summary of its run. */
 void tm_result_figures(struct tm_value *to, const struct tm_value *summary);
 
-/* Put names, sizes and hashes of the files beside it into "files".
- * in:     made  their names in the folder; one that ends with '/' is a folder, whose files count
- * errors: TM_ERR_OUTPUT  one is not there; TM_ERR_LIMIT  past TM_RESULT_FILES_MOST */
+/* Put names, sizes, and hashes of the files beside it into "files".
+ * in:     made  their names in the folder; a name that ends with '/' is a folder, whose files count
+ * errors: TM_ERR_OUTPUT  one does not exist; TM_ERR_LIMIT  beyond TM_RESULT_FILES_MOST */
 tm_status tm_result_list(struct tm_doc *doc, const char *folder, const char *const *made, size_t count);
 
-/* Write a filled one, atomically, as the last file of its folder, which is made where it is not there.
+/* Write a filled one, atomically, as the last file of its folder, which is created if necessary.
  * errors: TM_ERR_OUTPUT, and of doc */
 tm_status tm_result_write(struct tm_run *run, const char *folder, const struct tm_doc *doc);
 
-/* Before work starts, and after a worker failed: its file is no longer the record of what is beside it, and goes away,
- * then what it was the record of, and temporary files that a killed worker left.  A folder that is not there is fine.
- * in: outputs  names of the files that there may be; one that ends with '/' is a folder of tables
+/* Before work starts, and after a worker failed: remove the result first, because it no longer matches, then the files
+ * that it describes, and temporary files of a killed worker.  The folder need not exist.
+ * in:     outputs  names of the possible files; a name that ends with '/' is a folder of tables
  * errors: TM_ERR_OUTPUT */
 tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *const *outputs, size_t count);
 
-/* What is where in the folder of a batch (schemas/BATCH.md):
- *     OUT/manifest.jsonl                       what the batch is of
+/* The files in the folder of a batch (schemas/BATCH.md):
+ *     OUT/manifest.jsonl                       the runs of the batch
  *     OUT/runs/ID/report.html, summary.json    of a run
- *     OUT/runs/ID/result.json                  its result: written last, so that what is beside it is whole
- *     OUT/runs/ID/hosts/HOST/run.partial, result.json    of one host of a run of several
+ *     OUT/runs/ID/result.json                  its result: written last, so the files beside it are complete
+ *     OUT/runs/ID/hosts/HOST/run.partial, result.json    of one host of a multi-host run
  *     OUT/index.html, index.json, history.db
- */
+ * */
 enum { TM_OUT_PATH_BYTES = 4096 };
 
 #define TM_RESULT_FILE "result.json"
@@ -101,15 +101,15 @@ tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, cha
 tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
                         char path[TM_OUT_PATH_BYTES]);
 
-/* One driver at a time in a folder, or any number of shares of one manifest, whose items are different ones: where the
- * file system can lock.  The lock ends with the process.  Who comes too late is refused.  What killed drivers left in
- * the folder itself under temporary names goes away when one has it alone.
- * out:    fd  -1 = the file system cannot lock: go on
+/* Lock a folder for one driver, or for any number of shares of one manifest, whose items differ, if the file system can
+ * lock.  The lock ends with the process.  A second driver is refused.  A driver that is alone also removes temporary
+ * files that killed drivers left in the folder itself.
+ * out:    fd  -1 = the file system cannot lock: continue
  * errors: TM_ERR_OUTPUT */
 tm_status tm_out_lock(struct tm_run *run, const char *out, bool is_share, int *fd);
 
-/* A share is worked by one process at a time: a second one waits for the end of the first, however that ends, and then
- * does what is left.  The lock is a file, which also file systems can lock that cannot lock folders, NFS among them.
+/* Only one process at a time works on a share: a second one waits for the first to end in any way, and then does the
+ * rest.  The lock is a file, because some file systems cannot lock folders, NFS among them.
  * owns:   the caller; tm_out_unlock_share
  * errors: TM_ERR_OUTPUT */
 struct tm_share_lock {

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Sums and whole parts that stay at the end of the range instead of passing it: a hostile input may hold any lengths and
- * sizes.  Of parts that are not negative the sum does not depend on their order. */
+/* Sums and integer parts that saturate at the end of the range instead of overflowing, because a hostile input may have
+ * any durations and sizes.  The sum of nonnegative parts does not depend on their order. */
 
 static inline uint64_t tm_sum_counts(uint64_t a, uint64_t b)
 {

@@ -8,11 +8,11 @@
 
 #include "pipeline/error.h"
 
-/* The ledger behind --memory.  Every structure that can grow asks its account for a share when it is
- * made: that much it is sure of.  What the shares leave of the limit is one pool.  A structure that can spill draws
- * from it when its share is used up, and spills when the pool does not give; so memory that one part of a job has no
- * use for serves the others.  Shares are parts of the limit, and the pool depends on nothing but what was drawn before,
- * so the same limit gives the same behaviour; the sum of shares and pool stays under the limit. */
+/* The ledger behind --memory.  Every structure that can grow gets a share from its account when it is created, which is
+ * guaranteed.  The rest of the limit is one pool.  A structure that can spill draws from the pool when its share is
+ * used up, and spills when the pool refuses, so memory that one part of a job does not need serves the others.  Shares
+ * are parts of the limit, and the pool depends only on earlier draws, so the same limit gives the same behavior; the
+ * sum of shares and pool stays under the limit. */
 enum tm_account {
     TM_ACCOUNT_INPUT,    /* read buffers, windows of inflating and deflating, line cursors */
     TM_ACCOUNT_NAMES,    /* strings of names */
@@ -54,22 +54,22 @@ void tm_budget_init(struct tm_budget *budget, size_t limit_bytes);
  * half of that: the pool gets the other half.  At the least limit it has nothing else. */
 void tm_budget_add_spare(struct tm_budget *budget);
 
-/* What one account is sure of, in bytes: a fixed part of the limit (the parts and the pool add up to under the
+/* The guaranteed bytes of an account: a fixed part of the limit (the parts and the pool add up to less than the
  * limit). */
 size_t tm_budget_share(const struct tm_budget *budget, enum tm_account account);
 
-/* Its share and what it puts into the pool: for few and small things that decide what is read, a longest name; what
- * they take beyond the share the part of the limit that is not divided makes up for. */
+/* Its share and its contribution to the pool: for few and small objects that determine what is read, such as the
+ * longest name; what they take beyond the share comes from the undivided part of the limit. */
 size_t tm_budget_part(const struct tm_budget *budget, enum tm_account account);
 
-/* From here on, this part of a job holds next to nothing but what is of one account: its share is three quarters of the
- * limit, and the pool gives nothing, until each of these has its end.  All of them are of one account. */
+/* From here on, this part of a job uses almost only one account: its share is three quarters of the limit, and the pool
+ * refuses all requests, until each call has its counterpart.  All concurrent calls are for one account. */
 void tm_budget_dedicate(struct tm_budget *budget, enum tm_account account);
 void tm_budget_end_dedication(struct tm_budget *budget);
 
-/* Ask the pool for N bytes on top of a share: before they are taken from the account.  It gives at most half of
- * what it has left, and who grows requests parts of what it has, so that one structure that could use everything leaves
- * room for others.  Whoever is refused spills. */
+/* Request N bytes from the pool on top of a share, before they are taken from the account.  It grants at most half of
+ * its remainder, and growing structures request parts of their size, so a structure that could use everything leaves
+ * room for others.  A structure that is refused spills. */
 bool tm_budget_draw(struct tm_budget *budget, size_t bytes);
 /* The same for what is mostly read in sequence, where spilling costs little: only while most of the pool is left. */
 bool tm_budget_draw_spare(struct tm_budget *budget, size_t bytes);
@@ -90,9 +90,9 @@ char *tm_take_text(struct tm_budget *budget, enum tm_account account, const char
                    struct tm_error *error) TM_MUST_USE;
 void tm_give_text(struct tm_budget *budget, enum tm_account account, const char *text);
 
-/* Blocks of memory that come from the system by themselves: zeroed without being touched, in huge pages where the
- * system has them, moved by their page tables alone when they grow, and gone from resident memory as soon as they are
- * given back.  An allocator would copy them, and keep what is free for a while. */
+/* Blocks of memory directly from the system: zeroed without being touched, in huge pages if the system has them, moved
+ * by their page tables alone when they grow, and removed from resident memory as soon as they are freed.  An allocator
+ * would copy them and keep freed memory for a while. */
 
 /* True if a block of N bytes is one of these. */
 bool tm_is_large_block(size_t bytes);
@@ -106,8 +106,8 @@ void *tm_large_block(size_t bytes);
 void *tm_large_block_resize(void *block, size_t old_bytes, size_t bytes);
 void tm_large_block_free(void *block, size_t bytes);
 
-/* Memory for a library that allocates by itself, out of a piece whose size is known, so that none is outside the
- * ledger.  Nothing is taken back before the whole piece goes: it serves who allocates when it is set up, and once. */
+/* Memory for a library that allocates, out of a piece of known size, so nothing is outside the ledger.  Memory is not
+ * reclaimed before the entire piece is freed, so this suits callers that allocate once, during setup. */
 struct tm_fixed_pool {
     uint8_t *bytes; /* room bytes, aligned to 16 */
     size_t room, used;

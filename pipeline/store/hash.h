@@ -84,9 +84,9 @@ static inline uint64_t tm_hash_pair(uint64_t a, uint64_t b, uint64_t seed)
     return tm_hash_fold(first ^ b ^ (seed >> 32 | seed << 32), UINT64_C(0xe7037ed1a0b428db));
 }
 
-/* Open tables.  Their owners keep the slots, of any form, a power of two of them, and never fill them; the search is
- * the same: from the home of a key on, to the slot that is its own or empty.  It is compiled into each that asks, with
- * its answer to what the key's slot is. */
+/* Open-addressing tables.  Their owners keep the slots, in any form, a power of two of them, and never fill them; the
+ * search is shared: from the home slot of a key to a slot with the key or an empty one.  It is compiled into each
+ * caller, with the caller's comparison. */
 typedef bool tm_probe_ends(const void *slot, const void *key);
 
 /* in:     home   a hash of the key; its lowest bits count

@@ -7,10 +7,9 @@
 
 #include "pipeline/store/groups.h"
 
-/* How often each number was seen, by group: what exact quantiles are computed from.  Most numbers
- * differ, so they are only written down as they come, 8 bytes each, and sorted and counted when the
- * memory is full and at the end.  Numbers of 40 bits and up to 65,536 groups go this way, which is
- * a second of picoseconds; what is beyond that is counted in a table. */
+/* How often each number occurred, by group: the source of exact quantiles.  Most numbers differ, so they are only
+ * appended, 8 bytes each, and sorted and counted when the memory is full and at the end.  This covers numbers of 40
+ * bits, a second of picoseconds, and up to 65,536 groups; everything beyond that is counted in a table. */
 struct tm_lengths;
 
 struct tm_length {
@@ -58,10 +57,10 @@ static inline uint64_t tm_length_word_count(uint64_t word)
     return (word & ((UINT64_C(1) << TM_LENGTH_COUNT_BITS) - 1)) + 1;
 }
 
-/* Sort words by their keys and fold those of the same key into one, or more where it was seen more
- * often than one can tell.  Linear: whatever the numbers are. in:     scratch  room for
- * scratch_count words: any number, a cache near the processor full of them is best out:    how many
- * are left, at the front of `words` */
+/* Sort words by their keys and combine those of the same key into one, or more if the count overflows.  Linear for any
+ * numbers.
+ * in:     scratch  room for scratch_count words: any number, best as many as fit in a cache near the processor
+ * out:    number of words left, at the front of `words` */
 size_t tm_lengths_sort(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count);
 
 #endif

@@ -27,9 +27,9 @@ struct tm_names *tm_names_new(struct tm_run *run, size_t memory_bytes, tm_name_t
 void tm_names_free(struct tm_names *names);
 tm_status tm_names_status(const struct tm_names *names); /* of the run: why a handle is 0 */
 
-/* Failures are remembered in run->error, and what follows one gives nothing: check tm_failed once, at the end.
- * Put a string in, any bytes.  Strings that are not UTF-8 are tallied once per handle and host, and kept as they are.
- * errors: TM_ERR_LIMIT past 2^32 - 1 handles, TM_ERR_OUTPUT */
+/* Failures are recorded in run->error, and later calls return nothing: check tm_failed once, at the end.
+ * Add a string of any bytes.  Strings that are not UTF-8 are tallied once per handle and host, and kept unchanged.
+ * errors: TM_ERR_LIMIT beyond 2^32 - 1 handles, TM_ERR_OUTPUT */
 tm_strid tm_names_put(struct tm_names *names, const char *text, size_t length);
 
 /* The same, with its traits: for strings that are put in for every event. */
@@ -54,8 +54,8 @@ void tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, 
  * out: length  may be NULL */
 const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size_t *length);
 
-/* What a reader computed from a string, remembered with it for all who ask again; 0 until it is set.  Its meaning is
- * that of stages/figures/kernel_category.c. */
+/* A cached value that a reader computed from a string; 0 until it is set. stages/figures/kernel_category.c defines its
+ * meaning. */
 uint16_t tm_names_note(struct tm_names *names, tm_strid id);
 void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
 
@@ -73,11 +73,10 @@ static inline bool tm_names_are_same(struct tm_names *names, tm_strid a, tm_stri
 /* Copy bytes [at, at + bytes) of a string, however long it is. */
 void tm_names_copy(struct tm_names *names, tm_strid id, uint64_t at, void *to, size_t bytes);
 
-/* Numbers for keys, from 0 on in the order in which they are first asked for: exact for any number of keys, where
- * struct tm_names may give a second one.  Past its memory keys are in sorted runs in a spill file.
- * A key is a family and a member of it.  Members lie side by side, so ids that are numbers are put in as families of
- * those that follow each other: the number without its last bits, and these.  Whatever else is a key is its own
- * family. */
+/* Numbers for keys, from 0 in the order of first use: exact for any number of keys, where struct tm_names may assign a
+ * second one.  Beyond its memory, keys are in sorted runs in a spill file.  A key is a family and a member of it.
+ * Members are adjacent, so numeric ids are stored as families of consecutive ids: the number without its lowest bits,
+ * and these bits.  Any other key is its own family. */
 enum { TM_KEY_MEMBER_BITS = 5 };
 struct tm_key_map;
 

@@ -21,9 +21,8 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
 
 tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run);
 
-/* It will be read and written in small pieces here and there.  Without that word the system reads ahead in pieces of up
- * to 2 MiB, and some file systems (ext4 since Linux 6.16) then go through all blocks of such a piece at each small
- * write. */
+/* It will be accessed in small pieces at random positions.  Without this hint the system reads ahead up to 2 MiB, and
+ * some file systems (ext4 since Linux 6.16) then visit all blocks of that range at each small write. */
 void tm_spill_expect_random(const struct tm_spill *spill);
 /* Append; *at = where it starts (may be NULL).  After a failure of the run nothing is written.
  * errors: TM_ERR_OUTPUT, with the free space in the text. */
@@ -34,7 +33,7 @@ tm_status tm_spill_write(struct tm_spill *spill, const void *data, size_t bytes,
 tm_status tm_spill_read(const struct tm_spill *spill, void *data, size_t bytes, uint64_t at) TM_MUST_USE;
 /* Cut or lengthen; new bytes are zero and take no space until they are written. */
 tm_status tm_spill_resize(struct tm_spill *spill, uint64_t bytes) TM_MUST_USE;
-/* The bytes are not needed any more: their space goes back where the file system can do that. */
+/* The bytes are no longer needed: free their space if the file system can do that. */
 void tm_spill_forget(const struct tm_spill *spill, uint64_t at, uint64_t bytes);
 void tm_spill_close(struct tm_spill *spill); /* tolerates a zeroed or closed one */
 
@@ -44,7 +43,7 @@ void tm_spill_close(struct tm_spill *spill); /* tolerates a zeroed or closed one
 struct tm_rows;
 
 /* in:     row_bytes     size of a row, at most TM_ROW_BYTES_MOST
- *         memory_bytes  what it may hold in memory, all told; at least 2 pages of 64 KiB are kept
+ *         memory_bytes  total memory limit; at least 2 pages of 64 KiB are kept
  * owns:   the caller owns the result, tm_rows_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */
 struct tm_rows *tm_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes,
@@ -68,11 +67,11 @@ void tm_rows_resize(struct tm_rows *rows, uint64_t count);
  * an index past the end is a programmer's mistake. */
 const void *tm_rows_at(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
 void *tm_rows_change(struct tm_rows *rows, uint64_t index) TM_MUST_USE;
-/* As tm_rows_at; *count = how many rows, one or more, lie one after the other from there (to the end of the page). */
+/* As tm_rows_at; *count = number of consecutive rows from there, at least one (to the end of the page). */
 const void *tm_rows_span(struct tm_rows *rows, uint64_t index, uint64_t *count) TM_MUST_USE;
 /* Copy `count` rows from there on. */
 void tm_rows_copy(struct tm_rows *rows, uint64_t index, void *to, uint64_t count);
-/* It may hold more memory (or less, from now on: pages that are held stay). */
+/* It may use more memory (or less, from now on: pages in memory stay). */
 void tm_rows_allow(struct tm_rows *rows, size_t memory_bytes);
 
 #endif

@@ -21,9 +21,9 @@ static inline uint64_t tm_prefix_of(int64_t number)
     return (uint64_t)number ^ (uint64_t)1 << 63;
 }
 
-/* External merge sort of fixed-size rows: push in any order, finish, pull in order.  Full windows are
- * sorted and spilled as runs; runs are merged (in several levels where there are more runs than buffers).
- * Stable: equal rows come out in the order they went in, whatever the memory. */
+/* External merge sort of fixed-size rows: push in any order, finish, pull in order.  Full windows are sorted and
+ * spilled as runs; runs are merged (in several levels if there are more runs than buffers).  Stable: equal rows keep
+ * their order, for any memory limit. */
 struct tm_sorter;
 
 /* in:     memory_bytes  window and merge buffers, all told
@@ -53,7 +53,7 @@ struct tm_window {
     struct tm_run *run;
     enum tm_account account;
     size_t row_bytes;
-    size_t extra_bytes; /* per row, kept free for what the owner has beside it (sort numbers, slots) */
+    size_t extra_bytes; /* per row, reserved for the owner's data about it (sort numbers, slots) */
     size_t most;        /* rows, at most */
     size_t drawn_bytes; /* from the pool, beyond memory_bytes */
     size_t capacity, count;
@@ -70,7 +70,7 @@ bool tm_window_can_grow(struct tm_window *window);
 tm_status tm_window_grow(struct tm_window *window);
 /* Give the memory back; the window is empty and can be used again, up to the same bound. */
 void tm_window_release(struct tm_window *window);
-/* The end: what was drawn from the pool goes back, too. */
+/* The end: also returns memory to the pool. */
 void tm_window_close(struct tm_window *window);
 
 static inline bool tm_window_is_full(const struct tm_window *window)
@@ -94,10 +94,9 @@ struct tm_tag {
  * out:    the first half of tags has the numbers of the rows in order */
 void tm_window_sort(const struct tm_window *window, struct tm_tag *tags, tm_row_order *order, tm_row_prefix *prefix);
 
-/* Sorted runs of rows in a spill file and their merge: the disk part of sorters and groups.  Runs
- * are put in one after the other; rows that are equal come out in the order of their runs.  Where
- * there are more runs than buffers fit in the memory, neighbours are merged first, so memory stays
- * bounded for any number. */
+/* Sorted runs of rows in a spill file and their merge: the disk part of sorters and groups.  Runs are added one after
+ * the other; equal rows come out in the order of their runs.  If there are more runs than buffers fit in memory,
+ * adjacent runs are merged first, so memory stays bounded for any number. */
 struct tm_runs;
 
 struct tm_runs_setup {
@@ -180,9 +179,9 @@ static inline size_t tm_sorted_place(const void *key, const void *rows, size_t c
     return low;
 }
 
-/* Put a row into its place among the first `most` ones, behind those that go with it.
+/* Insert a row in order among the first `most` ones, after its equals.
  * in:     rows   `count` in order, and room for `most`
- * out:    how many there are now */
+ * out:    the new count */
 size_t tm_sorted_keep(void *rows, size_t count, size_t most, size_t row_bytes, const void *row, tm_row_order *order);
 
 /* A heap: its first row is the last one by the order.  Add one row; or put one, which is not in it, in place of the

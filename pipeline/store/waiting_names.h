@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Python functions in which a thread does nothing but wait for another one, for a device, for a file or for a time to
- * pass: threads beside the main one spend all of their life there, and no device waits for that. */
+/* Python functions in which a thread only waits for another thread, for a device, for a file, or for a time to pass:
+ * threads other than the main one spend all of their time there, and no device waits for that. */
 enum tm_waiting {
     TM_NOT_WAITING,
     TM_WAITING_FOR_THREADS, /* locks, queues, pipes, results of other threads */
