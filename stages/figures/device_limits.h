@@ -25,8 +25,8 @@ struct tm_peak_question {
     double peak_tflops; /* of the type that the device is made for: bf16 */
 };
 
-/* The peaks of a device: from what the profile says of it, where that is enough, else from the data sheet of its model.
- * out:    *peaks  all of it; the two sources are never ""
+/* The peaks of a device: from the profile if that is sufficient, else from the data sheet of its model.
+ * out:    *peaks  all members; the two sources are never ""
  * source: the tables in device_limits.c */
 void tm_peaks_of(const struct tm_peak_question *device, struct tm_peaks *peaks);
 
@@ -74,8 +74,8 @@ struct tm_occupancy {
 /* Blocks and threads of a grid; nothing else. */
 struct tm_launch_shape tm_launch_shape_of(const uint32_t grid[3], const uint32_t block[3]);
 
-/* Work the occupancy out by the rules of CUDA's occupancy calculator, and hold it against what was recorded: where
- * the two differ, neither limiter nor resident blocks are claimed. */
+/* Compute the occupancy by the rules of CUDA's occupancy calculator, and compare it with the recorded one: if the two
+ * differ, neither limiter nor resident blocks are reported. */
 struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape);
 
 /* The occupancy of a launch as the profile records it.  PyTorch's estimate is in whole percents and knows nothing of

@@ -8,8 +8,8 @@
 #include "pipeline/store/rows.h"
 #include "stages/input/formats.h"
 
-/* What device memory profiles tell: who holds how much, by kind, device, place of the code and function.  They belong
- * to no host and have no events, so this is not a stage; it is filled, saved and reported like one. */
+/* The content of device memory profiles: memory by kind, device, code location, and function.  They belong to no host
+ * and have no events, so this is not a stage, but it is filled, saved, and reported like one. */
 struct tm_device_profiles;
 
 /* owns:   the caller; tm_device_profiles_free releases it (NULL allowed)

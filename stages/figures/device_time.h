@@ -11,8 +11,8 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-/* How long calls of one name usually take, on the threads that may be asked why a device was idle: so that one which
- * took many times that can be distinguished from work.  source: docs/metrics.md, "Idle gaps", held up */
+/* The usual duration of calls of one name, on the threads that may explain why a device was idle, to detect one that
+ * takes many times as long. source: docs/metrics.md, "Idle gaps", stalled calls */
 
 /* Of all events of one name that say no more than that the host works (tm_is_work), in all recorded time of a host. */
 struct tm_call_lengths_row {
@@ -51,11 +51,11 @@ void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_
 /* The bin in which a moment lies, which is in some.  out: *end_ps  its end */
 uint32_t tm_busy_bins_find(struct tm_busy_bins *bins, int64_t at_ps, int64_t *end_ps);
 
-/* Share [begin, end) out over the bins that it touches; what is outside of them is left out.  With sign -1 it is
- * taken out again. */
+/* Distribute [begin, end) over the bins that it overlaps; the part outside of them is ignored.  With sign -1 it is
+ * subtracted again. */
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign);
 
-/* Merge them until there are at most so many: into the next round widths.  in: most  at least 1; 3 can be reached */
+/* Merge them until there are at most so many: into the next round widths. in: most  at least 1; 3 can be reached */
 void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
 
 /* The sweep over one device's activities in the order of their starts: at every instant the lowest level that runs
@@ -109,7 +109,7 @@ static inline void tm_sweep_begin(struct tm_sweep *sweep, int64_t start_ps)
         sweep->covered_ps[i] = start_ps;
 }
 
-/* The same where nobody has to be told. */
+/* The same without notifying anyone. */
 static inline void tm_sweep_pass(struct tm_sweep *sweep, int64_t to_ps)
 {
     if (sweep->has_begun && to_ps > sweep->at_ps)
@@ -170,7 +170,7 @@ struct open_gap {
     bool is_open;
     int64_t start_ps, end_ps;
     struct period period; /* the one in which it starts, or the first one after that */
-    bool is_inside_run;   /* CPU: the same execution goes on behind it */
+    bool is_inside_run;   /* CPU: the same execution continues after it */
     bool has_launch;      /* else what follows says nothing */
     int64_t launch_start_ps, launch_dur_ps;
     uint32_t launch_thread;
@@ -205,8 +205,9 @@ struct short_gap {
     int64_t start_ps, dur_ps;
 };
 
-/* Time in which a lane's steps, its window and the bins of its utilization do not change: busy time gathers here, and
- * goes to all of them when the sweep leaves it.  A stretch of a device's time costs a comparison and an addition so. */
+/* A period in which a lane's steps, its window, and its utilization bin do not change: busy time is accumulated here
+ * and added to all of them when the sweep leaves the period.  A span of device time thus costs a comparison and an
+ * addition. */
 struct cell {
     int64_t start_ps, end_ps; /* equal = none */
     int64_t busy_ps[TM_LEVEL_COUNT];
@@ -246,7 +247,7 @@ struct lane {
     uint64_t gap_count, gap_count_min;
     int64_t gap_total_ps;
     uint64_t cause_counts[TM_CAUSE_COUNT];
-    int64_t main_ps[TM_CAUSE_COUNT]; /* of parts.idle_ps, what main tells in place of the launching thread */
+    int64_t main_ps[TM_CAUSE_COUNT]; /* of parts.idle_ps, the part from the main thread instead of the launching one */
     struct short_gap longest[LANE_GAPS];
     uint32_t longest_count;
     uint64_t first_step_row, first_parts_row;

@@ -44,11 +44,11 @@ void tm_feed_release(struct tm_feed *feed);
 /* Failures are remembered in run->error, and what follows one does nothing. */
 void tm_feed_begin_host(struct tm_feed *feed, const struct tm_trace *trace);
 void tm_feed_take(struct tm_feed *feed, const struct tm_event *event);
-/* The stages get what waits in the batch: before what the events point to goes away. */
+/* The stages receive the pending events of the batch, before the data that these point to is freed. */
 void tm_feed_flush(struct tm_feed *feed);
 void tm_feed_end_host(struct tm_feed *feed);
 
-/* For a stage while it takes events: one of them goes on with the execution of the one before it (sums.continued). */
+/* For a stage while it takes events: one of them continues the execution of the previous one (sums.continued). */
 void tm_feed_continue(struct tm_feed *feed, const struct tm_event *event);
 
 #endif

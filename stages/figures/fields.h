@@ -57,7 +57,7 @@ enum tm_field_merge {
 };
 
 struct tm_row_field {
-    const char *name;    /* of the member: part of what a partial is known by */
+    const char *name;    /* of the member: part of the identity of a partial */
     uint8_t kind, merge; /* enum tm_field_kind, enum tm_field_merge */
     bool is_local;       /* it is merged, but in no partial */
     uint16_t at, bytes;  /* in the row */
@@ -65,7 +65,7 @@ struct tm_row_field {
      * one */
     uint32_t below;
     const struct tm_row_field *fields; /* STRUCT: of one */
-    uint16_t counted_by;               /* where the number of its elements stands, if not all are used; 0 = all are */
+    uint16_t counted_by;               /* position of the number of its elements, if not all are used; 0 = all are */
     uint8_t counted_bytes;             /* of that number: 1 or 4 */
 };
 
@@ -83,14 +83,14 @@ struct tm_row_field {
 /* in: host_member  uint32_t: written and read with the id */
 #define TM_FIELD_DEVICE_ID(type, member, host_member)                                                                  \
     TM_FIELD_BELOW(type, member, ID, KEEP, offsetof(type, host_member))
-/* in: of  the type of one;  table  of that type; its own rules say how each of its members merges */
+/* in:     of  the type of one; table  of that type; its own rules determine how each member merges */
 #define TM_FIELD_STRUCTS(type, member, of, table)                                                                      \
     {                                                                                                                  \
         .name = #member, .kind = TM_FIELD_STRUCT, .merge = TM_MERGE_SUM, .at = offsetof(type, member),                 \
         .bytes = sizeof(((type *)0)->member), .below = sizeof(of), .fields = (table)                                   \
     }
-/* An array of which as many elements are written as `count_member` says: uint8_t or uint32_t, a field
- * before it, whose limit is what there is room for. */
+/* An array of which `count_member` elements are written: uint8_t or uint32_t, an earlier field whose limit is the
+ * capacity. */
 #define TM_FIELD_COUNTED(type, member, field_kind, field_merge, count_member)                                          \
     {                                                                                                                  \
         .name = #member, .kind = TM_FIELD_##field_kind, .merge = TM_MERGE_##field_merge, .at = offsetof(type, member), \
@@ -113,21 +113,21 @@ void tm_fields_save(struct tm_partial_writer *w, const struct tm_row_field *fiel
 /* Set the members of a row.  Failures are remembered by the reader. */
 void tm_fields_load(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row);
 
-/* Merge what is read into the members of a row: for the sums of a stage over all partials.
- * in: fields  all of them merge, and none is a string or an id */
+/* Merge a loaded row into another one: for the sums of a stage over all partials. in: fields  all of them merge, and
+ * none is a string or an id */
 void tm_fields_load_more(struct tm_partial_reader *r, const struct tm_row_field *fields, void *row);
 
 /* Merge two rows, except for what is TM_MERGE_FIRST. */
 void tm_fields_merge(const struct tm_row_field *fields, void *into, const void *from);
-/* Copy what is TM_MERGE_FIRST of a row that comes before the other one. */
+/* Copy the TM_MERGE_FIRST members of a row that comes before the other one. */
 void tm_fields_take_first(const struct tm_row_field *fields, void *into, const void *from);
 
 /* Check and complete a row that was read: tm_partial_damaged where something is wrong.  errors: of what it calls */
 typedef tm_status tm_fields_complete(void *of, struct tm_partial_reader *r, void *row);
 
 /* Groups: a 1 before each row, and a 0 at the end; saving finishes them.
- * in:     complete  NULL = rows are complete as they are read;  of  what it gets
- * errors: of the groups, the partial and `complete` */
+ * in:     complete  NULL = rows are complete when read; of  its argument
+ * errors: of the groups, the partial, and `complete` */
 tm_status tm_fields_save_groups(struct tm_partial_writer *w, const struct tm_row_field *fields,
                                 struct tm_groups *groups);
 tm_status tm_fields_load_groups(struct tm_partial_reader *r, const struct tm_row_field *fields,

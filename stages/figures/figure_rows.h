@@ -13,8 +13,8 @@
 #include "pipeline/store/sorter.h"
 #include "stages/figures/fields.h"
 
-/* Names in a table of the summary: whole up to 8 KiB while there is room for them, else cut at 256 bytes.  The room
- * depends on the number of rows alone, so that the summary does not depend on the memory. */
+/* Names in a table of the summary: complete up to 8 KiB while there is room for them, else cut at 256 bytes.  The room
+ * depends only on the number of rows, so the summary does not depend on the memory limit. */
 struct tm_listed_texts {
     struct tm_names *names;
     size_t room_bytes; /* left for whole strings */
@@ -37,8 +37,8 @@ tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_name
 tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, size_t most,
                           const char *why);
 
-/* Strings of the rows of a table: long ones are given whole while there is room for them, else cut.  The room depends
- * on the number of rows alone, so that the summary does not depend on the memory. */
+/* Strings of the rows of a table: complete while there is room for long ones, else cut.  The room depends only on the
+ * number of rows, so the summary does not depend on the memory limit. */
 enum { TM_ROW_TEXT_CUT = 256, TM_ROW_TEXT_ROOM = 512 /* for each row */ };
 
 /* The longest beginning of at most `most` bytes that does not cut a character in two. */
@@ -60,10 +60,10 @@ void tm_longest_merge(struct tm_longest *into, const struct tm_longest *from);
 /* The first rows, in some order, of any number of rows: a heap of as many as are requested. */
 struct tm_top_rows;
 
-/* in:     most          how many rows are kept
- *         memory_bytes  what the kept rows may take; they take as much as there are
- *         order         must not call two different rows equal, or it depends on their sequence
- * which is kept errors: NULL, with the error in run->error */
+/* in:     most          number of rows to keep
+ *         memory_bytes  limit for the kept rows, which always take this much
+ *         order         must not treat two different rows as equal, or the result depends on their sequence
+ * errors: NULL, with the error in run->error */
 struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account, size_t row_bytes, uint64_t most,
                                     size_t memory_bytes, tm_row_order *order) TM_MUST_USE;
 void tm_top_rows_free(struct tm_top_rows *top);
@@ -99,12 +99,12 @@ static inline uint64_t tm_move_device_bits(uint64_t devices, uint32_t by)
     return shift ? devices << shift | devices >> (64 - shift) : devices;
 }
 
-/* The standard deviation, with n - 1, in whole picoseconds; null with why of fewer than two lengths, and where a sum
- * has come to the end of its range. */
+/* The standard deviation, with n - 1, in integer picoseconds; null with why for fewer than two durations, and if a sum
+ * has saturated. */
 void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t sum_ps, struct tm_wide squares);
 
-/* How the stages divide the account of tables, in 64ths: all of them together are at most 64.  Each divides its own
- * part among its tables. */
+/* How the stages divide the account of tables, in 64ths: at most 64 in total.  Each divides its part among its
+ * tables. */
 enum tm_tables_part {
     TM_TABLES_SITES = 5, /* feed.c */
     TM_TABLES_KERNELS = 15,
@@ -121,9 +121,8 @@ enum tm_tables_part {
     TM_TABLES_PROFILES = 1,
 };
 
-/* in:     part   what the stage has
- *         of     into how many equal shares it divides it, and
- *         shares how many of them a table gets
+/* in:     part    of the stage
+ *         into    number of equal shares of that part; shares  how many of them the table gets
  * out:    bytes */
 static inline size_t tm_tables_memory(const struct tm_run *run, enum tm_tables_part part, unsigned of, unsigned shares)
 {
@@ -140,8 +139,8 @@ static inline uint32_t tm_cache_rows(size_t memory_bytes, size_t row_bytes)
     return rows;
 }
 
-/* The devices of a run, of all hosts, numbered in the order in which they come: what a stage refers to that compares
- * devices with each other.  Only those with an activity count.  Zeroed is empty. */
+/* The devices of a run, of all hosts, numbered in order of occurrence, for stages that compare devices.  Only those
+ * with an activity count.  Zeroed is empty. */
 struct tm_run_member {
     char device[192]; /* id: "vm/gpu:0" */
     uint32_t host;    /* of the run, from 0 */
@@ -158,7 +157,7 @@ struct tm_members {
 void tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struct tm_trace *trace);
 void tm_members_free(struct tm_members *m, struct tm_run *run);
 
-/* In a partial.  What is loaded follows what was there before.  out: the number of its first device */
+/* In a partial.  Loaded devices follow the existing ones. out: the number of its first device */
 void tm_members_save(const struct tm_members *m, struct tm_partial_writer *w);
 uint32_t tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r);
 

@@ -10,9 +10,9 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-/* The stages that work the figures out, and what their tests look at.
- * To add one: 1. a file here with its struct tm_stage_type (pipeline/stage.h), 2. a row in tm_registry
- * (pipeline/engine/analysis.c), 3. its section in reports/content/ and in schemas/. */
+/* The stages that compute the figures, and functions for their tests.  To add one: 1. a file here with its struct
+ * tm_stage_type (pipeline/stage.h), 2. a row in tm_registry (pipeline/engine/analysis.c), 3. its section in
+ * reports/content/ and in schemas/. */
 
 /* Where and how the trace was made, and how much of it the figures rest on.  Writes the sections environment,
  * coverage (except for the warnings) and unused. */
@@ -38,8 +38,8 @@ extern const struct tm_stage_type tm_transfers_stage;
  * ones in a step are work outside of jit.  source: docs/metrics.md, "Programs" */
 extern const struct tm_stage_type tm_programs_stage;
 
-/* How full the kernels of the analyzed steps keep the SMs of their GPU, what limits it, and what their last
- * waves leave empty.  source: docs/metrics.md, "Occupancy" */
+/* How well the kernels of the analyzed steps occupy the SMs of their GPU, what limits it, and what their last waves
+ * leave empty. source: docs/metrics.md, "Occupancy" */
 extern const struct tm_stage_type tm_occupancy_stage;
 
 /* What the hosts did: launches and their delays, waits, functions, threads.  Adds to the section host, which
@@ -51,8 +51,8 @@ extern const struct tm_stage_type tm_host_stage;
  * source: docs/metrics.md, "Compilation" */
 extern const struct tm_stage_type tm_compile_stage;
 
-/* What several devices do alike, and what they do not: compute by step, and the same ops on each device.  Adds to the
- * section balance of the stage device-time, after which it has to stand.  source: docs/metrics.md, "Balance" */
+/* Similarities and differences between devices: compute by step, and the same ops on each device.  Adds to the section
+ * balance of the stage device-time, so it must follow that stage. source: docs/metrics.md, "Balance" */
 extern const struct tm_stage_type tm_balance_stage;
 
 /* What ran on the host although a device was there: calls back to Python, operations of the program, trips of data to
@@ -76,7 +76,7 @@ enum tm_callback_role {
     TM_ROLE_NONE,
     TM_ROLE_BEGINS,   /* the call back itself, outermost: "$callback.py:815 _wrapped_callback" */
     TM_ROLE_CALLS,    /* the next function inside is the user's: "$callback.py:69 __call__" */
-    TM_ROLE_PLUMBING, /* what JAX does on the way, and Python's builtins */
+    TM_ROLE_PLUMBING, /* JAX's intermediate calls, and Python's builtins */
     TM_ROLE_FUNCTION, /* another Python function */
 };
 

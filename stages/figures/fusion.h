@@ -6,8 +6,8 @@
 #include "pipeline/stage.h"
 #include "stages/figures/figure_rows.h"
 
-/* What the kernels of the GPUs tell of fusion: how many are small, runs of small ones on a stream, ops that come back
- * many times in a step, attention in pieces, and copies for the sake of a layout.  METRICS.md section 6. */
+/* Fusion opportunities in the kernels of GPUs: how many are small, runs of small ones on a stream, ops that repeat many
+ * times in a step, unfused attention, and layout copies.  METRICS.md section 6. */
 extern const struct tm_stage_type tm_fusion_stage;
 
 /* Lengths in picoseconds that the definitions name; FUSION_LAUNCH_PS is what a launch costs at least. */
@@ -45,13 +45,13 @@ enum fusion_sum_id {
     FUSION_KERNELS, /* all of class kernel in the analyzed steps */
     FUSION_SMALL,
     FUSION_TINY,
-    FUSION_SMALL_COLLECTIVES, /* what is beside the small ones: other tools count them too */
+    FUSION_SMALL_COLLECTIVES, /* collectives of the same size, which other tools count as well */
     FUSION_IN_STEPS,          /* kernels of hosts with marked steps, inside of those */
     FUSION_OF_OPS,            /* kernels whose framework op is known */
     FUSION_ATTENTION,         /* patterns, and the kernels between their products */
     FUSION_LAYOUT,
     FUSION_MATRIX,  /* products and convolutions on devices with Tensor Cores or the MXU */
-    FUSION_F32,     /* those of them in 32 bits beside the Tensor Cores or the MXU */
+    FUSION_F32,     /* those in 32 bits that do not use the Tensor Cores or the MXU */
     FUSION_CHAINED, /* eager pointwise kernels in chains of two or more */
     FUSION_SAVED,   /* chains, and what they take beyond the longest kernel of each */
     FUSION_SUMS
@@ -103,7 +103,7 @@ static_assert(sizeof(struct fusion_cell) == 48, "with the least memory there are
 
 /* A step of a device that is going on. */
 struct fusion_open_step {
-    uint64_t seen, activities; /* that have come; that will come, UINT64_MAX = it is unknown */
+    uint64_t seen, activities; /* received so far; expected, UINT64_MAX = unknown */
     uint32_t device, step;     /* step TM_NONE = free */
     uint16_t first;            /* cell; FUSION_NO_CELL = none */
     uint64_t spilled;          /* a bit for each op of which something went to the groups: by its key modulo 64 */
@@ -136,7 +136,7 @@ struct fusion {
     bool has_gpu, has_other_device, has_steps, has_matrix_units;
 };
 
-/* --- fusion_sites.c: what the strings and the HLO tell of a kernel --- */
+/* --- fusion_sites.c: properties of a kernel from its strings and the HLO --- */
 
 /* What a kernel is to an attention. */
 enum fusion_role {

@@ -34,14 +34,14 @@ static inline bool tm_is_work(enum tm_class class)
     return !(causes >> class & 1);
 }
 
-/* Why a thread did not launch: what an event says of it, or what a stack of open events does. */
+/* Why a thread did not launch, according to an event or to a stack of open events. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */
     bool is_weak;  /* blocked, the name does not show for what: TM_CAUSE_SYNC where nothing around it says more */
 };
 
-/* Whether what the events around an event say holds in place of what it says itself: those of any cause, where it has
- * none; those of any but a blocked wait, where it is a blocked wait; an input event around a launch or a sync call. */
+/* Whether the cause of the surrounding events replaces the event's own: those of any cause if it has none; those of any
+ * cause but a blocked wait if it is a blocked wait; an input event around a launch or a sync call. */
 static inline bool tm_cause_yields(struct tm_cause_reason own, struct tm_cause_reason around)
 {
     if (around.cause == TM_CAUSE_HOST)
@@ -51,7 +51,7 @@ static inline bool tm_cause_yields(struct tm_cause_reason own, struct tm_cause_r
     return around.cause == TM_CAUSE_INPUT && (own.cause == TM_CAUSE_SYNC || own.cause == TM_CAUSE_LAUNCH);
 }
 
-/* Whether what an event says hides an input event around it from what is in it: it does not yield to input itself. */
+/* Whether an event hides an input event around it from the events nested in it: it does not yield to input itself. */
 static inline bool tm_cause_hides_input(struct tm_cause_reason reason)
 {
     return reason.cause == TM_CAUSE_COMPILE || reason.cause == TM_CAUSE_GC || reason.cause == TM_CAUSE_PROFILER;
@@ -71,17 +71,17 @@ tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_
 /* Nobody will ask for anything before this time. */
 void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps);
 
-/* The time in [begin, end) by cause, added to parts.  end must not be after the stream's place.
- * out: names   per cause the event that had the longest stretch of it there, of equal ones the earliest; 0 = none;
- *              may be NULL
- *      thread  TM_NONE: all of it is unrecorded */
+/* The time in [begin, end) by cause, added to parts. end must not be after the stream's position.
+ * out:    names   per cause the event with the longest period in that time, the earliest if equal; 0 = none; may be
+ *         NULL
+ *         thread  TM_NONE: all of it is unrecorded */
 tm_status tm_host_threads_ask(struct tm_host_threads *threads, uint32_t thread, int64_t start_ps, int64_t end_ps,
                               int64_t parts[TM_CAUSE_COUNT], tm_strid names[TM_CAUSE_COUNT]);
 
-/* The same of the main thread, where another one launches and recorded too little to be asked alone: what main did, but
- * while main waits for results, what the other one recorded meanwhile.
- * out: main_ps  of what was added to parts, that which main tells; added to
- *      by_main  per cause, whether its name is one of main's */
+/* The same for the main thread, if another one launches and recorded too little on its own: what main did, except while
+ * main waits for results; then what the other one recorded.
+ * out:    main_ps  of the time added to parts, the part from main; added to
+ *         by_main  per cause, whether its name is one of main's */
 tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t main, uint32_t launching, int64_t start_ps,
                                    int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
                                    tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT]);

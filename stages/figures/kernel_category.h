@@ -31,8 +31,7 @@ enum tm_kernel_category {
 };
 extern const char *const tm_category_name[TM_CATEGORY_COUNT]; /* as in summary.json: "gemm/dot" */
 
-/* What is asked about: class and level of the event, and the strings that are known of it; 0 = none.
- */
+/* The input: class and level of the event, and its known strings; 0 = none. */
 struct tm_category_question {
     tm_strid name, hlo_op, op, category; /* category: hlo_category of a TPU op */
     uint8_t class;                       /* enum tm_class */
@@ -41,16 +40,16 @@ struct tm_category_question {
     uint8_t is_op;                       /* it is about an op, not about one of the kernels that it runs as */
 };
 
-/* Decide by the class, then by the first text that tells: hlo_category (of the compiler, so it is
- * asked first), the name, the HLO op, the last part of the framework path.  An op that holds a product
- * is one, whatever it is called; of the kernels that such an op runs as, those are whose names say nothing.  A kernel
- * that no text says anything of is custom, unless it is of a library that is known. */
+/* Decide by the class, then by the first string that determines it: hlo_category (of the compiler, so it is first), the
+ * name, the HLO op, the last part of the framework path.  An op with a matmul is one, whatever its name; of the kernels
+ * that such an op runs, those with unspecific names are.  A kernel without any specific string is custom, unless it
+ * belongs to a known library. */
 enum tm_kernel_category tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question);
 
 /* What one string tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_kernel_category tm_category_in(const char *text, size_t length);
 
-/* The same of a string of the names, which is read once for all who ask. */
+/* The same for a string of the names, which is parsed once for all callers. */
 enum tm_kernel_category tm_category_of_text(struct tm_names *names, tm_strid text);
 
 /* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL

@@ -12,12 +12,12 @@
  * docs/metrics.md, "Kernels" */
 extern const struct tm_stage_type tm_kernels_stage;
 
-/* A kernel's name without the number that XLA puts after it: "loop_add_fusion_12" and "loop_add_fusion.3" are
- * "loop_add_fusion".  Names of 1 KiB or more stay as they are.
- * out: handle of the short name; `name` itself where there is not a number */
+/* A kernel's name without XLA's numeric suffix: "loop_add_fusion_12" and "loop_add_fusion.3" are "loop_add_fusion". 
+ * Names of 1 KiB or more stay unchanged.
+ * out:    handle of the short name; `name` itself if it has no number */
 tm_strid tm_short_kernel_name(struct tm_names *names, tm_strid name);
 
-/* What the HLO of its op tells of matmuls. */
+/* What the HLO of its op says about matmuls. */
 enum kernel_matrix { KERNEL_MATRIX_UNKNOWN, KERNEL_WITHOUT_MATRIX, KERNEL_WITH_MATRIX, KERNEL_MATRIX_COUNT };
 
 /* Launches of one kernel in one configuration by one op. */

@@ -6,8 +6,8 @@
 #include "pipeline/store/groups.h"
 #include "pipeline/store/sorter.h"
 
-/* The devices' memory, allocator by allocator: capacity, peak and what held it, curve, spikes.  Writes the section
- * memory.  source: docs/metrics.md, "Memory" */
+/* The devices' memory by allocator: capacity, peak and its holders, timeline, spikes.  Writes the section memory.
+ * source: docs/metrics.md, "Memory" */
 extern const struct tm_stage_type tm_memory_stage;
 
 /* Allocations below this many bytes are small ones. */

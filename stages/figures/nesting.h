@@ -4,10 +4,10 @@
 
 #include "pipeline/run.h"
 
-/* Self time of spans that are in each other, as calls do: its length without what its children take.  Spans come in
- * the order of the stream (start, longer first); a lane is a thread, or a device's line of ops.  Of spans that
- * overlap without lying in each other each moment is taken from one span around it, so that the self times of a lane
- * add up to the time in which any of its spans runs, except for what an inner span goes on after an outer one. */
+/* Self time of nested spans, such as calls: their duration without that of their children.  Spans come in stream order
+ * (start, longer first); a lane is a thread, or a device's line of ops.  If spans overlap without nesting, each moment
+ * is subtracted from one enclosing span, so the self times of a lane add up to the time in which any of its spans runs,
+ * except where an inner span continues after an outer one. */
 struct tm_nesting;
 
 /* A span that has ended.  Children are reported before their parents; of equal spans the later one is the child. */
@@ -21,15 +21,14 @@ struct tm_nested {
 };
 typedef void tm_nested_told(void *to, const struct tm_nested *span);
 
-/* in:     payload_bytes  of what goes along with each span
- *         most           spans that may be open at once, all lanes together, a power of two from 64 on: the same
- *                        for every --memory, as results depend on it where it is passed.  Those that do not fit are
- * reported
- *                        as if they had no children, and tallied (deep-nesting).  Each takes payload_bytes and
- *                        100 bytes; memory grows with what is open
+/* in:     payload_bytes  attached to each span
+ *         most           spans that may be open at once, over all lanes, a power of two from 64 on: the same for every
+ *         --memory, because results depend on it when it is exceeded.  Spans that do not fit are reported without
+ *         children and tallied (deep-nesting).  Each takes payload_bytes plus 100 bytes; memory grows with the number
+ *         of open spans
  *         told, to       called from tm_nesting_take and tm_nesting_end
  * owns:   the caller owns the result, tm_nesting_free releases it (NULL allowed)
- * errors: NULL, with the error in run->error, which remembers what fails later */
+ * errors: NULL, with the error in run->error, which also records later failures */
 struct tm_nesting *tm_nesting_new(struct tm_run *run, enum tm_account account, size_t payload_bytes, uint32_t most,
                                   tm_nested_told *told, void *to) TM_MUST_USE;
 void tm_nesting_free(struct tm_nesting *n);
@@ -40,8 +39,8 @@ const void *tm_nesting_around(struct tm_nesting *n, uint64_t lane, int64_t at_ps
 
 /* in: dur_ps  not negative; an instant has no children and takes nothing from its parent */
 void tm_nesting_take(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps, const void *payload);
-/* The same of a span of which nobody is told, and which has no payload: it only takes time from those around it.
- * To what is in it those around it are the next ones. */
+/* The same for a span without a payload that is not reported: it only takes time from its parents.  Spans nested in it
+ * belong to its parents. */
 void tm_nesting_take_quiet(struct tm_nesting *n, uint64_t lane, int64_t start_ps, int64_t dur_ps);
 /* No more spans, of a host: all that are open are reported.  Spans of the next one may follow. */
 void tm_nesting_end(struct tm_nesting *n);

@@ -8,15 +8,15 @@
 #include "stages/figures/device_limits.h"
 #include "stages/figures/figure_rows.h"
 
-/* Operations of the program by self time, and how near they come to what the device can do.  Writes the sections ops
- * and roofline.
+/* Operations of the program by self time, and their distance from the device's roofline.  Writes the sections ops and
+ * roofline.
  * source: docs/metrics.md, "Operations" and "Roofline" */
 extern const struct tm_stage_type tm_ops_stage;
 
 /* What operations cost, of those where it is reported.  Sums of all executions. */
 struct op_cost {
     struct tm_wide flops, bytes;
-    int64_t flops_ps, bytes_ps; /* self time of those whose operations, whose bytes are known */
+    int64_t flops_ps, bytes_ps; /* self time of those with known operations, with known bytes */
 };
 
 /* One operation of a program, on all devices of a kind. */
@@ -31,8 +31,8 @@ struct op_row {
     uint64_t devices; /* bit n: a device with the number n modulo 64 */
     /* of the first event: of the first host that has one, there the earliest one */
     int64_t first_ps, first_dur_ps;
-    uint64_t first_tie;   /* of two at one instant: a hash of what is told of the event */
-    uint64_t first_order; /* of two that are the same even there: its place in the stream of its host */
+    uint64_t first_tie;   /* tie breaker for two at one instant: a hash of the event's data */
+    uint64_t first_order; /* tie breaker for two that are equal even then: the position in the stream of its host */
     uint32_t first_host, first_device;
     tm_strid name, module;    /* module 0 = not told */
     tm_strid kernel;          /* the event's own name */
@@ -42,8 +42,8 @@ struct op_row {
     uint8_t precision; /* enum tm_precision */
     uint8_t has_matrix;
     uint8_t is_hlo;    /* named by the HLO, not by its kernel */
-    uint8_t is_opaque; /* a custom call, whose work nobody but its library knows */
-    uint8_t is_wait;   /* for what runs beside the core: its bytes moved in another time than its own */
+    uint8_t is_opaque; /* a custom call, whose work only its library knows */
+    uint8_t is_wait;   /* runs asynchronously: its bytes moved in another time than its own */
 };
 
 /* Work of one type. */
@@ -96,7 +96,7 @@ struct ops {
     struct op_stream *near;   /* the last one that was requested; NULL = none */
     uint32_t near_track;
     struct tm_feed *feed;
-    struct tm_site_rows sites; /* struct op_site, of kernels whose operation may be several of them */
+    struct tm_site_rows sites; /* struct op_site, of kernels that may belong to several operations */
     struct op_kernel *kernels; /* OPS_KERNELS, by name */
     struct op_lane *lanes;     /* of the present host's devices by index */
     uint32_t lane_count, active_devices;
@@ -111,8 +111,8 @@ struct ops {
     uint64_t place_count;
 };
 
-/* Parts of what the tables of this stage may take, in fifty-sixths.  Those of the report take the place of what only
- * events need. */
+/* Parts of the memory of this stage's tables, in fifty-sixths.  Report tables reuse the memory that only events
+ * need. */
 enum { OPS_GROUPS = 22, OPS_SITES = 4, OPS_STREAMS = 4, OPS_FAR = 2, OPS_SORT = 4, OPS_MEMBERS = 4, OPS_FAMILIES = 6 };
 
 static inline size_t ops_memory(struct tm_run *run, int parts)
@@ -131,7 +131,7 @@ static inline bool op_computes(uint8_t level)
 extern const struct tm_row_field tm_op_fields[]; /* of struct op_row */
 extern const struct tm_row_field tm_op_cost_fields[];
 
-/* Fold what is known of two operations into one; of the earlier one what is not summed. */
+/* Merge the properties of two operations; those that are not summed come from the earlier one. */
 void tm_op_merge(struct op_row *into, const struct op_row *from);
 
 /* Families: operations that are numbered only because they come several times. */
@@ -146,7 +146,7 @@ tm_strid tm_op_family_title(struct ops *o, const struct op_row *row);
 tm_strid tm_op_family_scope(struct ops *o, const struct op_row *row);
 int tm_op_by_family(const void *a, const void *b); /* order of struct op_place */
 
-/* --- how near an operation comes to what its device can do --- */
+/* --- distance of an operation from its roofline --- */
 
 /* Latency: it reaches less than OPS_BOUND_LEAST_PCT of both roofs. */
 enum op_bound { OP_BOUND_COMPUTE, OP_BOUND_MEMORY, OP_BOUND_LATENCY, OP_BOUND_NONE, OP_BOUND_UNKNOWN, OP_BOUND_COUNT };

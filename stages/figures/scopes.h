@@ -39,8 +39,8 @@ struct tm_scope_path {
 /* in: text  any bytes; what is past TM_SCOPE_PATH_MOST is not examined.  Never fails; linear in the length */
 void tm_scope_path_read(const char *text, size_t length, struct tm_scope_path *path);
 
-/* The key of the node at the first `depth` parts, in one pass: a hash of the names on the way to it.
- * in: keys  room for depth + 1; keys[0] = of all roots */
+/* The key of the node for the first `depth` parts, in one pass: a hash of the names on the path to it.
+ * in:     keys  room for depth + 1; keys[0] = of all roots */
 void tm_scope_path_keys(const char *text, const struct tm_scope_path *path, struct tm_key *keys);
 
 /* The names of the first `depth` parts with '/' between them.
@@ -57,24 +57,24 @@ struct tm_tree_node {
     struct tm_key key, outer; /* outer: the key of the node around it; of a root the key of none */
 };
 
-/* The order in which a tree is reported: a node, then its children.  Nodes of one parent stay in the order that they
- * have. A node whose parent is not there is left out, and what is in it.
- * in:     rows   count rows of row_bytes, each of them beginning with struct tm_tree_node, all keys different
+/* The order in which a tree is reported: a node, then its children.  Siblings keep their order.  A node without its
+ * parent is dropped with everything below it.
+ * in:     rows     count rows of row_bytes, each starting with struct tm_tree_node, with different keys
  *         is_root
- * out:    order  room for `count`: numbers of rows
- *         *listed how many of them there are
+ * out:    order    room for `count`: row numbers
+ *         *listed  how many of them there are
  * errors: TM_ERR_LIMIT */
 typedef bool tm_tree_is_root(const void *row);
 
 tm_status tm_tree_order(struct tm_run *run, enum tm_account account, const void *rows, uint32_t count, size_t row_bytes,
                         tm_tree_is_root *is_root, uint32_t *order, uint32_t *listed);
 
-/* What the program annotated on its host threads (jax.profiler.TraceAnnotation, torch.profiler.record_function), as a
- * tree by the names that are around it, all threads together: host time, and the time of the device activities whose
- * launch started inside, on the same thread.  Of the analyzed steps: annotations count with the part of them that is
- * between the first chosen step marker's start and the last one's end, activities where their step is chosen.
- * Memory: annotations are kept until the host ends, the tree is grouped; both spill.
- * errors of all that follows: of the tables; the status is that of the run */
+/* The program's annotations on its host threads (jax.profiler.TraceAnnotation, torch.profiler.record_function), as a
+ * tree of the enclosing names, over all threads: host time, and the time of the device activities that were launched
+ * inside, on the same thread.  For the analyzed steps: annotations count with the part between the start of the first
+ * analyzed step marker and the end of the last one, activities if their step is analyzed.  Memory: annotations are kept
+ * until the host ends, the tree is grouped; both spill. errors of the following functions: of the tables; the status is
+ * that of the run */
 struct annotations;
 
 struct annotations *tm_annotations_new(struct tm_run *run) TM_MUST_USE; /* NULL: error in run->error */
@@ -107,7 +107,8 @@ struct annotations {
     struct tm_names *names;
     struct tm_rows *spans;   /* struct annotation_span, of the present host in the order of their starts */
     struct tm_rows *threads; /* of it: struct annotation_thread, by track */
-    struct tm_sorter *leads; /* of it: what is open as the analyzed steps start; NULL = they have started */
+    struct tm_sorter *leads; /* of it: annotations that are open when the analyzed steps start; NULL = they have
+                              * started */
     struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */

@@ -17,7 +17,7 @@ enum tm_collective_kind {
     TM_BROADCAST,
     TM_SEND_RECV,
     TM_PERMUTE,
-    TM_OTHER_COLLECTIVE, /* reduce, gather, scatter, barrier, and what nothing tells */
+    TM_OTHER_COLLECTIVE, /* reduce, gather, scatter, barrier, and unknown kinds */
     TM_COLLECTIVE_KIND_COUNT
 };
 
@@ -31,7 +31,7 @@ enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length);
 /* Where the devices of a collective are. */
 enum tm_collective_reach { TM_REACH_UNKNOWN, TM_REACH_NODE, TM_REACH_NODES, TM_REACH_COUNT };
 
-/* What a collective is about, as its event, its message and its program's HLO tell.  0 = not told. */
+/* The properties of a collective from its event, its message, and its program's HLO. 0 = unknown. */
 struct tm_collective_facts {
     uint64_t message_bytes; /* the most that a rank sends or receives: an all-gather's output, a reduce-scatter's
                                 input */
@@ -92,7 +92,7 @@ struct skew {
     struct tm_sorter *arrivals;      /* struct arrival */
     struct tm_groups *communicators; /* struct communicator */
     struct skew_front *front;
-    uint64_t unmatchable; /* collectives of which nothing says who took part */
+    uint64_t unmatchable; /* collectives with unknown participants */
 };
 
 static inline size_t collectives_memory(struct tm_run *run, int parts)
@@ -141,8 +141,8 @@ struct matches {
     uint64_t unmatched;       /* arrivals without a partner */
 };
 
-/* Find out what belongs together.
- * owns:   the caller owns what is in *m, also after a failure: tm_skew_free_matches */
+/* Match the collectives.
+ * owns:   the caller owns the content of *m, also after a failure: tm_skew_free_matches */
 void tm_skew_match_arrivals(struct skew *k, struct matches *m);
 void tm_skew_free_matches(struct matches *m);
 
@@ -153,7 +153,7 @@ void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count);
 
 /* --- figures: skew.c --- */
 
-/* Of collectives in which all devices have to be at once, how many there are and how many of them overlap. */
+/* Of collectives that need all devices at once: their number, and how many of them overlap. */
 struct overlap {
     uint64_t checked, overlapping;
 };
@@ -171,10 +171,9 @@ struct member_sums {
     uint64_t count, last_count;
     int64_t late_ps, late_max_ps; /* own start minus the earliest */
     int64_t wait_ps;              /* last start minus own */
-    int64_t caused_ps;            /* of what the others wait: its part while it had not come; adds up to
-                          wait_ps of all */
-    int64_t alone_ps;             /* where it came last: what the others would wait less had it come with the
-                          one before */
+    int64_t caused_ps;            /* its part of the others' wait while it had not arrived; adds up to wait_ps of all */
+    int64_t alone_ps;             /* where it arrived last: the wait that the others would save had it arrived together
+                                   * with the previous one */
 };
 
 struct skew_sums {

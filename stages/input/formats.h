@@ -32,7 +32,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
 tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
                          void (*warn)(void *to, const char *text, size_t length), void *to, struct tm_source **source);
 
-/* A device memory profile: what a device held at one moment, and whose code asked for it
+/* A device memory profile: what a device held at one moment, and the code that allocated it
  * (jax.profiler.save_device_memory_profile; the format is pprof's).  It has no times.
  * source: github.com/google/pprof, proto/profile.proto; schemas/profile.proto */
 
@@ -70,11 +70,11 @@ struct tm_pprof_damage {
     char problem[256]; /* in words; the first damage */
 };
 
-/* Read a profile and give its samples, in the order of the file.
+/* Read a profile and pass on its samples, in file order.
  * in:     input  held (tm_input_hold)
- *         names  where strings go
- * errors: TM_ERR_INPUT  it counts no bytes, or what its values are is lost; TM_ERR_OUTPUT, TM_ERR_LIMIT;
- *         what `take` returns */
+ *         names  receives the strings
+ * errors: TM_ERR_INPUT  it counts no bytes, or the meaning of its values is lost; TM_ERR_OUTPUT, TM_ERR_LIMIT; the
+ *         status of `take` */
 tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct tm_names *names,
                         tm_take_memory_sample *take, void *to, struct tm_pprof_damage *damage);
 

@@ -9,10 +9,10 @@
 #include "pipeline/trace.h"
 #include "stages/output/file/out_file.h"
 
-/* A format that traces are written in.  What is written comes in time order and is checked already: spans of a
- * row nest, 512 deep at most; every row's process comes before it, and every row before what is on it, in each file.
- * Times are picoseconds on the output's clock and never negative; a format that counts in nanoseconds rounds starts
- * and ends alike (tm_out_ns), never lengths, so that what nests still nests. */
+/* A trace output format.  Calls come in time order and are validated: spans of a row nest, at most 512 deep; in each
+ * file, every row's process comes before it, and every row before the events on it.  Times are picoseconds on the
+ * output's clock and never negative; a format that counts in nanoseconds rounds starts and ends alike (tm_out_ns),
+ * never durations, so nesting is preserved. */
 
 static inline int64_t tm_out_ns(int64_t ps)
 {
@@ -21,9 +21,9 @@ static inline int64_t tm_out_ns(int64_t ps)
 
 enum tm_out_sort {
     TM_OUT_PROCESS,
-    TM_OUT_GROUP,   /* what was computed of a host and belongs to none of its processes: a process too where a format
-                       has nothing else.  One row of it may have its uuid: where a group can have spans, they are the
-                       group's own */
+    TM_OUT_GROUP,   /* computed rows of a host that belong to none of its processes: a process too if the format has
+                     * nothing else.  One of its rows may have its uuid: if a group can have spans, they are the group's
+                     * own */
     TM_OUT_THREAD,  /* with pid and tid */
     TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
     TM_OUT_ROW,     /* of a process, without a thread; has a tid all the same, for formats that know only threads */
@@ -52,11 +52,11 @@ static inline int32_t tm_out_rank(const struct tm_out_row *row)
 
 enum tm_out_mark {
     TM_OUT_CUT_BEGIN = 1 << 0, /* it started before: in the part before, or outside the filter */
-    TM_OUT_CUT_END = 1 << 1,   /* it goes on: in the next part, or outside the filter */
+    TM_OUT_CUT_END = 1 << 1,   /* it continues: in the next part, or outside the filter */
     TM_OUT_CUTS = TM_OUT_CUT_BEGIN | TM_OUT_CUT_END,
     TM_OUT_UNFINISHED = 1 << 2, /* the input has no end of it */
     TM_OUT_DERIVED = 1 << 3,    /* computed, not recorded: all its arguments are written, whatever --args says */
-    TM_OUT_PUBLIC = 1 << 4,     /* of the derived ones: made of what was redacted, if anything is */
+    TM_OUT_PUBLIC = 1 << 4,     /* of the derived ones: made from redacted data, if there is any */
 };
 
 /* A span or an instant. */
@@ -69,16 +69,16 @@ struct tm_out_event {
     struct tm_arguments own, common;      /* both are written, own first; may be empty */
     uint64_t correlation;                 /* for the holes of the template */
     uint64_t flow;                        /* spans of one number are joined by arrows in time order; 0 = none */
-    const struct tm_event *of;            /* what it was made from: in start and instant; NULL of what was computed */
+    const struct tm_event *of;            /* the event it was made from: in start and instant; NULL for computed ones */
     const struct tm_trace *trace;         /* of `of`, and of the template */
-    uint32_t template; /* 0 = none; else a template of the trace, and own is what goes into its holes */
+    uint32_t template; /* 0 = none; else a template of the trace, and own has the values of its holes */
     uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
     bool begins_flow; /* it is the first span of its flow in this file that is known */
 };
 
 /* The own arguments as a list.
- * in: whole  TM_TEMPLATE_WHOLE_MOST bytes, for it */
+ * in:     whole  TM_TEMPLATE_WHOLE_MOST bytes for it */
 static inline struct tm_arguments tm_out_own(const struct tm_out_event *event, uint8_t *whole)
 {
     return event->template
@@ -119,24 +119,24 @@ struct tm_out_fact {
 
 struct tm_writer_options {
     enum tm_args_level args;
-    int64_t epoch_ns; /* what the clock of the recording read at time 0, 0 = not known; formats that can tell
-                                it do */
-    bool is_gzip;     /* the file is compressed as a whole, and nothing in it besides */
+    int64_t epoch_ns; /* the reading of the recording's clock at time 0, 0 = unknown; used by formats that can express
+                       * it */
+    bool is_gzip;     /* the file is compressed as one stream, and nothing in it separately */
     const struct tm_out_fact *facts;
     size_t fact_count;
 };
 
 struct tm_trace_writer;
 
-/* Calls come in this order: (begin_file (row span... )* end_file)* free.  Failures are remembered in run->error; what
- * is called after one writes nothing more: check tm_failed. */
+/* Calls come in this order: (begin_file (row span... )* end_file)* free.  Failures are recorded in run->error; later
+ * calls write nothing: check tm_failed. */
 struct tm_trace_writer_type {
-    /* Spans: begin, if there is one, is called when a span starts, end when it ends.
-     * writes_ends: begin writes what is known of it, except for marks of a cut: only its end tells them all, and end is
-     * told row, end_ps, marks and the whole times.
-     * Else end comes with all of it: at once after begin where the output cannot be cut, in the order of starts, outer
-     * ones before inner ones; where it can be, when the span ends, and of spans of a row that start and end together
-     * outer ones come first: so do readers take them. */
+    /* Spans: begin, if set, is called when a span starts, end when it ends.
+     * writes_ends: begin writes everything known, except for the marks of a cut, which are only complete at the end;
+     * end receives row, end_ps, marks, and the uncut times.
+     * Otherwise end receives the complete span: directly after begin if the output cannot be cut, in the order of
+     * starts, outer before inner spans; if it can be cut, when the span ends, and of spans of a row that start and end
+     * together outer ones come first, as readers expect. */
     bool writes_ends;
     /* The number of a flow is that of one arrow in the file, 1, 2, 3 ...: a flow whose start was forgotten starts again
      * with another one.  Else it is the same in all files. */
@@ -190,11 +190,11 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
                      (event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0));
 }
 
-/* A trace writer that gives all it gets to another one, with pseudonyms for the names: of rows, events, categories,
- * arrows, hosts and devices, and for keys and strings of arguments, however deep.  Everything that is written passes
- * here, so no format can forget a name.  Numbers stay.  What was computed of a redacted summary (TM_OUT_PUBLIC)
- * passes as it is.  Memory: about 350 KiB, and a copy of the devices of one trace, in the account `tables`; the
- * pseudonyms of names are names too. */
+/* A trace writer that passes everything on to another one, with pseudonyms for names: of rows, events, categories,
+ * arrows, hosts, and devices, and for keys and strings of arguments at any depth.  All output passes through it, so no
+ * format can miss a name.  Numbers stay.  Rows computed from a redacted summary (TM_OUT_PUBLIC) pass unchanged.
+ * Memory: about 350 KiB, and a copy of the devices of one trace, in the account `tables`; the pseudonyms of names are
+ * names too. */
 
 /* in:     inner     has its options, whose facts have to be redacted already
  * owns:   takes inner, also where it fails: free of the result frees both

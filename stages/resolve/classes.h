@@ -55,7 +55,7 @@ struct tm_hlo_line {
     struct tm_text operands; /* from its parenthesis to the end of the line */
 };
 
-/* Take a line apart, which may be truncated anywhere.  The parts are views of it. */
+/* Split a line, which may be truncated anywhere.  The parts are views of it. */
 struct tm_hlo_line tm_hlo_line_read(struct tm_text text);
 
 /* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not told. */
@@ -95,7 +95,7 @@ enum tm_trait {
     TM_TRAIT_EXECUTE = 1 << 21,        /* other module executions: ExecuteHelper, TfrtCpuExecutable ... */
     TM_TRAIT_KERNEL_LAUNCH = 1 << 22,  /* a driver call that launches kernels: *Launch*Kernel*, *GraphLaunch */
     TM_TRAIT_TPU_TRANSFER = 1 << 23,   /* tpu::System::TransferToDevice, TransferFromDevice, exactly; has a direction */
-    TM_TRAIT_WAIT = 1 << 24,           /* blocked, the name does not show for what: a lock, a queue, a hold */
+    TM_TRAIT_WAIT = 1 << 24,           /* blocked for a reason that the name does not show: a lock, a queue, a sleep */
     TM_TRAIT_END_MARKER = 1 << 25,     /* "end: op" */
     TM_TRAIT_BOOKKEEPING = 1 << 26,    /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
     TM_TRAIT_FRAMEWORK_OP = 1 << 27,   /* TensorFlow's "scope/name:Type" */
@@ -170,9 +170,9 @@ enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, cons
 /* A copy that says it is larger (256 TiB) is not believed. */
 #define TM_COPY_BYTES_MOST (UINT64_C(1) << 48)
 
-/* Read kernel_details, memcpy_details, Memset_details ("key:value" tokens) into a config that is zero there.
- * Unknown keys are left out; numbers past their field are taken as not recorded, so are copies of 0 bytes.  The
- * direction of a copy is what the kinds of memory tell: to be used where the name tells none. */
+/* Read kernel_details, memcpy_details, Memset_details ("key:value" tokens) into a zeroed config.  Unknown keys are
+ * ignored; numbers that exceed their field count as not recorded, and so do copies of 0 bytes.  The direction of a copy
+ * follows from the memory kinds: to be used if the name does not give one. */
 void tm_parse_kernel_details(const char *text, size_t length, struct tm_config *config);
 void tm_parse_copy_details(const char *text, size_t length, struct tm_config *config);
 void tm_parse_memset_details(const char *text, size_t length, struct tm_config *config);
@@ -195,7 +195,7 @@ void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, siz
 struct tm_category {
     enum tm_class class;             /* goes into the record: see tm_class_question.given */
     enum tm_side side;               /* where such events are, whatever their process is called */
-    enum tm_accelerator accelerator; /* whose events nobody here can tell apart; NONE of others */
+    enum tm_accelerator accelerator; /* whose events cannot be distinguished here; NONE of others */
 };
 
 /* in:     cat  of the event, as the file has it

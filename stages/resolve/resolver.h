@@ -34,8 +34,8 @@ const struct tm_span *tm_spans_at(struct tm_spans *spans, uint64_t index) TM_MUS
 /* The most spans that one lane has. */
 uint64_t tm_spans_longest_lane(const struct tm_spans *spans);
 
-/* The span of a lane in which `at_ps` lies: the last that starts at or before it, if it has not ended.  NULL if there
- * is none; valid until the next call. */
+/* The span of a lane that contains `at_ps`: the last one that starts at or before it, if it has not ended.  NULL if
+ * there is none; valid until the next call. */
 const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps);
 /* From when on, and up to when, a look-up on the lane gives the span that was found last on it. */
 void tm_spans_found(const struct tm_spans *spans, uint64_t lane, int64_t *from_ps, int64_t *until_ps);
@@ -78,8 +78,8 @@ enum {
  * the memory is used up, all of them are in `sparse`. */
 struct tm_launches {
     struct tm_run *run;
-    size_t memory_bytes;          /* of all of it, beside what the pool gives */
-    struct tm_short_launch *rows; /* `capacity` of them; `used` = one more than the last that is there */
+    size_t memory_bytes;          /* total memory, besides the pool's */
+    struct tm_short_launch *rows; /* `capacity` of them; `used` = one more than the index of the last one */
     uint64_t least_key;
     size_t capacity, used, count; /* count: of different keys */
     size_t drawn_bytes;
@@ -128,7 +128,7 @@ static inline const struct tm_short_launch *tm_launches_at(const struct tm_launc
     return at < launches->used && launches->rows[at].rest ? &launches->rows[at] : NULL;
 }
 
-/* The number of the launch, from 1 on: the same whenever the same one is found; 0 if there is none.
+/* The number of the launch, from 1: the same number for the same launch; 0 if there is none.
  * out:    *launch  only if there is one */
 static inline uint64_t tm_launches_find(struct tm_launches *launches, uint64_t key, struct tm_launch *launch)
 {
@@ -158,7 +158,7 @@ struct tm_run_launch {
     struct tm_launch launch;
 };
 
-/* The configs of events that were given go away: who keeps such events has to let go of them. */
+/* The configs of passed events are freed: callers that keep such events must drop them. */
 typedef void tm_forget_configs(void *to);
 
 enum { TM_RUN_LAUNCHES = 16 /* a power of two */ };
@@ -184,7 +184,7 @@ struct tm_resolver {
     struct tm_call_sites *call_sites;
     tm_forget_configs *forget; /* called before the config of an event that was given goes away; may be NULL */
     void *forget_to;
-    bool knows_launches, knows_steps; /* what of it stands by now */
+    bool knows_launches, knows_steps; /* which parts of it are complete */
     bool has_launched, has_expanded;  /* there are some in `launched` and `expanded_graphs`, which are finished */
     bool has_devices;                 /* a GPU or TPU was active: cpu_op events are no activities */
 };
@@ -199,7 +199,7 @@ struct tm_group_step {
 struct tm_circumstances {
     bool is_inside;    /* it is inside an execution or a compilation of its thread */
     bool is_known;     /* of a host call: an activity bears its id; of a graph: its kernels were recorded */
-    uint8_t direction; /* enum tm_direction that the name of its launch tells */
+    uint8_t direction; /* enum tm_direction from the name of its launch */
 };
 
 /* What follows for the event; the same for all of a site. */
@@ -209,7 +209,7 @@ struct tm_told {
     uint32_t device;
 };
 
-/* Tell an event's class and what goes with it, whenever it happens. */
+/* Determine an event's class and the properties that follow from it, independent of its time. */
 struct tm_told tm_tell(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
                        const struct tm_circumstances *around);
 
@@ -229,7 +229,7 @@ static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw
 
 bool tm_is_known_id(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw);
 
-/* Names of executions and compilations: what has no class of its own inside one is part of the runtime. */
+/* Names of executions and compilations: nested events without a class of their own are part of the runtime. */
 enum {
     TM_TRAITS_RUNTIME =
         TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA
@@ -243,8 +243,8 @@ struct tm_call_site {
     bool is_activity; /* it has a launch and a step */
     bool has_id;      /* around.is_known has to be looked up each time, by the id of a graph or of a launch: */
     bool is_graph;
-    bool may_turn;   /* a copy whose direction the name of its launch tells */
-    bool is_runtime; /* what is in it is part of the runtime */
+    bool may_turn;   /* a copy whose direction comes from the name of its launch */
+    bool is_runtime; /* nested events are part of the runtime */
     bool is_simple;  /* none of the three before is true */
     bool is_plain;   /* simple, and an activity that is not a graph and of none */
     struct tm_event event;
@@ -260,7 +260,7 @@ struct tm_call_sites {
  * errors: of the ledger */
 tm_status tm_call_sites_init(struct tm_resolver *resolver, const struct tm_signatures *signatures, size_t memory_bytes);
 void tm_call_sites_release(struct tm_resolver *resolver);
-/* What they were made of has changed: tracks, or what is known. */
+/* The data they were made from has changed: tracks, or known properties. */
 void tm_call_sites_forget(struct tm_resolver *resolver);
 
 /* The call site of a signature, outside of executions; NULL: it has not been made yet. */

@@ -5,10 +5,10 @@
 #include "pipeline/store/groups.h"
 #include "stages/resolve/resolver.h"
 
-/* How many records there are of each sort: taken while the survey reads them, so that what only counts events needs no
- * reading of its own and no order of time.  Records are counted by all that their class depends on; what it is, is
- * reported when the survey is over.  Memory: a table of fixed size before groups that spill, and a list, which spills,
- * of those for which an id has to be looked up then. */
+/* Number of records of each kind, collected while the survey reads them, so event counts need no separate pass and no
+ * time order.  Records are counted by all properties that determine their class; the class is resolved after the
+ * survey.  Memory: a table of fixed size in front of groups that spill, and a list, which spills, of those that need an
+ * id lookup then. */
 struct tm_survey_stats;
 
 /* owns:   the caller frees it with tm_survey_stats_free; trace must outlive it
@@ -16,13 +16,13 @@ struct tm_survey_stats;
 struct tm_survey_stats *tm_survey_stats_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_survey_stats_free(struct tm_survey_stats *census); /* tolerates NULL */
 
-/* Count a record.  All of a track come one after the other.
- * in: raw  of one that has a signature only what tm_fill_record needs */
+/* Count a record.  All records of a track come one after the other.
+ * in:     raw  if it has a signature, only the fields that tm_fill_record needs */
 tm_status tm_survey_stats_take(struct tm_survey_stats *census, const struct tm_signatures *signatures,
                                const struct tm_track *track, const struct tm_raw_record *raw);
 
-/* Whether what was counted on a track does not hold: which event is inside which is distinguished from the order of
- * time.  Its records are to be taken again, in order, after tm_survey_stats_recount. */
+/* Whether the counts of a track are invalid: the nesting of its events can only be determined in time order.  Its
+ * records must be counted again, in order, after tm_survey_stats_recount. */
 bool tm_survey_stats_needs_order(const struct tm_survey_stats *census, const struct tm_track *track);
 void tm_survey_stats_recount(struct tm_survey_stats *census);
 
@@ -33,10 +33,10 @@ typedef void tm_take_site(void *to, const struct tm_event *event, const struct t
 tm_status tm_survey_stats_give(struct tm_survey_stats *census, struct tm_resolver *resolver, tm_take_site *take,
                                void *to);
 
-/* One look at all records, track by track and in no order of time, before they are put in order: which thread
- * launched what, where the steps are, which devices were active.  Afterwards every event can be told its step
- * and its launch at once, and it is known which steps count, so that the figures need one ordered pass and no
- * memory of the past.  Cost: each record is read twice. */
+/* One pass over all records, track by track and unordered, before they are sorted: which thread launched what, where
+ * the steps are, which devices were active.  Afterwards the step and the launch of every event can be determined
+ * immediately, and the analyzed steps are known, so the figures need one ordered pass and no history.  Cost: each
+ * record is read twice. */
 
 /* Which steps the user wants. */
 struct tm_chosen_steps {
@@ -48,10 +48,10 @@ struct tm_chosen_steps {
     bool session; /* --window session: the window is the whole profiling session */
 };
 
-/* Survey a scanned trace: fills track facts, devices, steps and the main track of source->trace.
- * in:     census  counts the records as they are read; NULL = nobody does
+/* Survey a scanned trace: fills track facts, devices, steps, and the main track of source->trace.
+ * in:     census  counts the records as they are read; may be NULL
  * out:    resolver  ready for tm_resolve
- * owns:   the caller frees what the resolver holds with tm_survey_free
+ * owns:   the caller frees the resolver's data with tm_survey_free
  * errors: as of the tables and the input */
 tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choice, struct tm_survey_stats *census,
                     struct tm_resolver *resolver);

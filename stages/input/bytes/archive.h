@@ -5,12 +5,12 @@
 #include "pipeline/discover.h"
 #include "pipeline/run.h"
 
-/* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and
- * links are reported, not followed (pipeline/discover.c finds the member that one leads to).  A tar may be wrapped in
- * gzip or zstd, which is read from its start for each member.
- * Buffers and decoders are of the account `input`: 0.3 MiB; 0.8 MiB for a gzip; 1.1 MiB and the window for a zstd.
- * What libarchive holds is outside the ledger: for a tar under 0.1 MiB, and at most 1 MiB for a long name; for a zip
- * 0.3 MiB and its directory, about three times what it takes in the file, at most TM_ARCHIVE_DIRECTORY_MOST of it.
+/* Members of tar and zip archives, read in place: nothing is extracted, no name of an archive becomes a path, and links
+ * are reported, not followed (pipeline/discover.c finds the target member).  A tar may be compressed with gzip or zstd;
+ * it is then read from its start for each member.  Buffers and decoders are in the account `input`: 0.3 MiB; 0.8 MiB
+ * for a gzip; 1.1 MiB and the window for a zstd. libarchive's memory is outside the ledger: for a tar under 0.1 MiB,
+ * and at most 1 MiB for a long name; for a zip 0.3 MiB and its directory, about three times its size in the file, at
+ * most TM_ARCHIVE_DIRECTORY_MOST of it.
  * source: POSIX pax (ustar, pax interchange), GNU tar manual (long names), PKWARE APPNOTE 6.3 (zip) */
 enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, TM_MEMBER_NAME_MOST = 4095 };
 
@@ -18,8 +18,8 @@ enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, 
  * takes another pass from the start; all passes of a run pass over so much at most: some minutes. */
 enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
 
-/* Whether a file is an archive, told by its content: a tar, perhaps wrapped, or a zip.
- * out:    is_archive  false also for what is not a file or cannot be opened: whoever reads it says so
+/* Whether a file is an archive, by its content: a tar, possibly compressed, or a zip.
+ * out:    is_archive  also false if it is not a file or cannot be opened: the reader reports that
  * errors: TM_ERR_LIMIT if there is no memory */
 tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive) TM_MUST_USE;
 
@@ -35,12 +35,13 @@ tm_status tm_archive_list(struct tm_run *run, const char *path, tm_take_member *
 struct tm_archive_member;
 
 /* Open a member.
- * in:     path      has to live until it is closed
- *         name      as tm_archive_list gave it, of a regular member
- *         position  as well; 0 = not known: the last one of that name, for which the archive is read twice
+ * in:     path      must live until it is closed
+ *         name      from tm_archive_list, of a regular member
+ *         position  likewise; 0 = unknown: the last one of that name, for which the archive is read twice
  * owns:   the caller owns *member, tm_archive_close releases it; NULL after a failure
- * errors: TM_ERR_INPUT  no such member, not a regular file, encrypted, of a zip and neither stored nor deflated, or the
- *         archive cannot be read so far; TM_ERR_LIMIT  of memory, and of what is passed over again */
+ * errors: TM_ERR_INPUT  no such member, not a regular file, encrypted, a zip member that is neither stored nor
+ *         deflated, or the archive cannot be read up to there; TM_ERR_LIMIT  of memory, and of the data skipped by
+ *         repeated passes */
 tm_status tm_archive_open(struct tm_archive_member **member, struct tm_run *run, const char *path, const char *name,
                           uint64_t position);
 

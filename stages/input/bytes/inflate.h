@@ -6,7 +6,7 @@
 
 #include "pipeline/run.h"
 
-/* Bytes on their way through a decoder: it moves `in` and `out` on by what it took and gave. */
+/* Buffers of a decoder: it advances `in` and `out` by what it consumed and produced. */
 struct tm_flow {
     const uint8_t *in;
     size_t in_left;
@@ -50,11 +50,11 @@ void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow);
 
 void tm_decoder_free(struct tm_decoder *decoder); /* tolerates NULL */
 
-/* Inflate of gzip.  Several members follow one another; zero bytes after the last one are padding; a member whose
- * check fails is returned as it is, and the next one is read.  Both engines give the same bytes of sound data;
- * where the data of a member are damaged or end too early, the fast one may stop a few symbols sooner or later than
- * zlib, and says so (`doubtful`), as it does of a member without data, which has no check to speak of: whoever must
- * have the same result everywhere reads such a file with zlib. */
+/* Inflate gzip.  Multiple members may follow one another; zero bytes after the last one are padding.  A member whose
+ * checksum fails is returned unchanged, and the next one is read.  Both engines give the same bytes for valid data.  If
+ * the data of a member is damaged or ends too early, the fast engine may stop a few symbols earlier or later than zlib,
+ * and sets `doubtful`; it also does so for a member without data, which has no meaningful checksum.  For identical
+ * results everywhere, read such a file with zlib. */
 enum tm_inflate_engine {
     TM_INFLATE_DEFAULT, /* ISA-L where it was built in, else zlib */
     TM_INFLATE_ZLIB,
@@ -68,8 +68,8 @@ bool tm_inflate_has(enum tm_inflate_engine engine);
  * errors: NULL, with the error in run->error */
 struct tm_decoder *tm_inflate_new(struct tm_run *run, enum tm_inflate_engine engine) TM_MUST_USE;
 
-/* The largest window that a frame may ask for under a ledger: 1 MiB times a power of two, at most two thirds of the
- * share of the account `input`.  2 MiB (what `zstd` writes) with the least memory there may be, 16 MiB with 256. */
+/* The largest window that a frame may request under a ledger: 1 MiB times a power of two, at most two thirds of the
+ * share of the account `input`: 2 MiB (which `zstd` writes) with the minimum memory, 16 MiB with 256. */
 uint64_t tm_unzstd_window_most(const struct tm_budget *budget);
 
 /* Whether a file starts as a zstd does: with a frame, or with one that is to be skipped. */

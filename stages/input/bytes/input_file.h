@@ -52,10 +52,10 @@ enum tm_file_kind {
 
 enum { TM_KIND_HEAD_BYTES = 64 * 1024 };
 
-/* Tell the kind of a file.
- * in:     first   its first bytes (unwrapped, of a gzip or zstd); more than TM_KIND_HEAD_BYTES are not needed, and
- *                 fewer than that are taken as the whole file
- * errors: none: what nothing fits is TM_FILE_UNKNOWN */
+/* Detect the kind of a file.
+ * in:     first   its first bytes (unwrapped, for a gzip or zstd); more than TM_KIND_HEAD_BYTES are not needed, and
+ *         fewer than that are taken as the entire file
+ * errors: none: TM_FILE_UNKNOWN if nothing matches */
 enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length);
 
 /* The same, of what has a magic number or is a tar, for which TM_KIND_MAGIC_BYTES are enough; all else is
@@ -64,9 +64,9 @@ enum { TM_KIND_MAGIC_BYTES = 512 };
 
 enum tm_file_kind tm_kind_by_magic(const uint8_t *first, size_t length);
 
-/* Whether the head is beyond doubt that of a trace, XSpace or Chrome JSON: for files that nobody named as one.  A JSON
- * text whose first bytes say nothing of events is none, though it may have some further behind; nor is a trace that
- * this program made of another one. */
+/* Whether the head definitely belongs to a trace, XSpace or Chrome JSON: for files that were not named explicitly.  A
+ * JSON text without any sign of events in its first bytes does not count, even if it has some later; nor does a trace
+ * that this program converted. */
 bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *kind);
 
 /* What a person calls it, with its article: "a Chrome trace in JSON". */
@@ -78,8 +78,8 @@ bool tm_kind_can_read(enum tm_file_kind kind);
 /* What to give instead, one act; never NULL. */
 const char *tm_kind_hint(enum tm_file_kind kind);
 
-/* Whether a file that nobody named is a trace, by its first bytes: at most 256 KiB of it are read, and 64 KiB of what
- * is unwrapped.  Memory, of the account `input`: 0.6 MiB and the decoder. */
+/* Whether a file that was not named explicitly is a trace, by its first bytes: reads at most 256 KiB of it, and 64 KiB
+ * of unwrapped data.  Memory, in the account `input`: 0.6 MiB and the decoder. */
 
 /* The next bytes.  out: got  fewer than asked for only at the end */
 typedef tm_status tm_read_some(void *from, uint8_t *to, size_t bytes, size_t *got);
@@ -93,9 +93,8 @@ tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *s
 /* What the bytes of a file are wrapped in; told by their first bytes. */
 enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
 
-/* One input.  It is opened, which says what it is; then its content is either streamed once from its start to its
- * end (formats that are read in one go), or held, after which any place of it can be read, as often as wanted.
- * Zeroed = not open. */
+/* One input.  Opening it determines its kind.  Then its content is either streamed once from start to end (formats that
+ * are read in one pass), or held, after which any position can be read repeatedly.  Zeroed = not open. */
 struct tm_input {
     struct tm_run *run;
     char path[4096];        /* as given; "-" = stdin */
@@ -104,12 +103,12 @@ struct tm_input {
                                  'logs.tar.gz' (run1/host.xplane.pb) for a member */
     enum tm_file_kind kind; /* of the content */
     enum tm_wrapping wrapping;
-    bool partial;        /* the wrapping was truncated or damaged (the content is what could be unwrapped), or
-                                 the file grew while it was read.  Complete when all of it has been read */
+    bool partial;        /* the wrapping was truncated or damaged (the content is the part that could be unwrapped), or
+                          * the file grew while it was read.  Complete when all of it has been read */
     uint64_t bytes;      /* of the content, unwrapped.  From here on: known when all of it has been read */
-    uint64_t disk_bytes; /* as it is on disk; of a member: as it is in the archive, unpacked */
+    uint64_t disk_bytes; /* on disk; of a member: its unpacked size */
     uint64_t members;    /* of the gzip, or frames of the zstd */
-    uint64_t xxh3;       /* XXH3-64 of the bytes as they are on disk (of a member: of its bytes) */
+    uint64_t xxh3;       /* XXH3-64 of the bytes on disk (of a member: of its bytes) */
     int64_t modified_ns; /* of the file or member, since the epoch; 0 = not a file */
     uint64_t problem_at; /* byte of the file on disk, where `partial` */
     char problem[512];   /* what is wrong: "the gzip is damaged: ..."; "" = nothing.  Goes to the summary. */
@@ -121,8 +120,8 @@ struct tm_input {
     struct tm_spill content;
 };
 
-/* What is packed may hold this many times its bytes where it has to be held on the disk: real profiles have up to 50.
- * Up to TM_HELD_FREE_BYTES any number. */
+/* The maximum ratio of content to file size for packed inputs that must be held on disk: real profiles have up to 50. 
+ * Up to TM_HELD_FREE_BYTES any ratio is allowed. */
 enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 
 /* How an input is opened.  Zeroed = the defaults. */
@@ -134,17 +133,17 @@ struct tm_input_options {
     size_t read_most;              /* bytes that one tm_input_next gives at most, for tests; 0 = no limit */
 };
 
-/* Open an input and tell its kind from its first bytes, unwrapped.
- * in:     path     a file, or "-" for stdin.  options may be NULL
+/* Open an input and detect its kind from its first unwrapped bytes.
+ * in:     path     a file, or "-" for stdin. options may be NULL
  * owns:   the caller owns it, and tm_input_close releases it, also after a failure
- * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or a wrapping of which not a byte
- *                        could be unwrapped
- *         kinds that cannot be read are no error here: see tm_input_require */
+ * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or a wrapping of which no byte could be
+ *         unwrapped
+ *         unsupported kinds are not an error here: see tm_input_require */
 tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path);
 tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
                              const struct tm_input_options *options);
 
-/* Refuse what this version does not read: says what the file is and what to give instead.
+/* Refuse unsupported kinds: says what the file is and what to use instead.
  * errors: TM_ERR_INPUT */
 tm_status tm_input_require_readable(const struct tm_input *in);
 
@@ -155,17 +154,17 @@ tm_status tm_input_require_readable(const struct tm_input *in);
  * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
-/* Hold: make every place of the content readable.  What is wrapped, is in an archive or comes through a pipe goes to
- * a spill file.  A plain file is not read now: who goes through it in order reads it for its fingerprint, too.  Not
- * after tm_input_next.
+/* Hold: make every position of the content readable.  Input that is wrapped, in an archive, or comes through a pipe
+ * goes to a spill file.  A plain file is not read now: a sequential reader also computes its fingerprint.  Not after
+ * tm_input_next.
  * out:    bytes is known; everything else when it is finished
- * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it holds more than
+ * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it expands to more than
  *         TM_HELD_TIMES_MOST times its bytes */
 tm_status tm_input_hold(struct tm_input *in);
 /* The first byte that the fingerprint has not; `bytes` where it has all.  Reading from there on keeps tm_input_finish
  * from reading it again. */
 uint64_t tm_input_unseen(const struct tm_input *in);
-/* Read what has not been read: everything in `in` is known then.  It stays held.
+/* Read the rest: everything in `in` is known then.  It stays held.
  * errors: as tm_input_next */
 tm_status tm_input_finish(struct tm_input *in);
 
@@ -175,7 +174,7 @@ tm_status tm_input_finish(struct tm_input *in);
  *         TM_ERR_OUTPUT where the spill file cannot */
 tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got) TM_MUST_USE;
 
-/* Whether the file is still what it was when it was opened: for whoever has read of it after it was finished.
+/* Whether the file is unchanged since it was opened: for callers that read from it after it was finished.
  * errors: TM_ERR_INPUT  it was written; one that only grew is fine */
 tm_status tm_input_check(const struct tm_input *in);
 

@@ -7,8 +7,8 @@
 #include "pipeline/run.h"
 #include "stages/input/bytes/input_file.h"
 
-/* The bytes of an input as they are on disk, in order, whatever holds them, and their fingerprint.  What holds them
- * is a type: a file, a stream, a member of an archive (input_file.c). */
+/* The bytes of an input as they are on disk, in order, and their fingerprint.  Their source is a type: a file, a
+ * stream, or a member of an archive (input_file.c). */
 struct tm_raw_bytes;
 
 struct tm_raw_type {
@@ -18,9 +18,9 @@ struct tm_raw_type {
     tm_status (*read)(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got);
     /* Make the next read start at the first byte again.  NULL = the bytes come only once.  errors: TM_ERR_INPUT */
     tm_status (*restart)(struct tm_raw_bytes *raw);
-    /* What is wrong with what holds the bytes, known at their end; NULL = nothing.  NULL itself = never anything. */
+    /* A problem of the source, known at its end; NULL = none.  The pointer itself may be NULL: never a problem. */
     const char *(*problem)(const struct tm_raw_bytes *raw);
-    /* Give back what `own` holds.  NULL = nothing. */
+    /* Free the resources of `own`.  NULL = none. */
     void (*close)(struct tm_raw_bytes *raw);
 };
 
@@ -42,18 +42,18 @@ struct tm_raw_bytes {
 extern const struct tm_raw_type tm_raw_file;   /* a regular file: size is known, and more is not read */
 extern const struct tm_raw_type tm_raw_stream; /* a pipe */
 
-/* Read a file's own bytes at a place, for who needs any place of it.
+/* Read a file's raw bytes at a position, for random access.
  * out:    got     short only at the end of the file
  * errors: TM_ERR_INPUT */
 tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to, size_t bytes, uint64_t at,
                          size_t *got) TM_MUST_USE;
 
-/* The content of an input as a stream: raw bytes, unwrapped on the way right into the caller's buffer.  Its memory,
- * of the account `input`: 320 KiB for the block that is read and the head that tells the kind, and the decoder.
+/* The content of an input as a stream: raw bytes, unwrapped directly into the caller's buffer.  Its memory, in the
+ * account `input`: 320 KiB for the current block and the head that determines the kind, and the decoder.
  *
- * Damage in a gzip: the fast engine may stop elsewhere in damaged data than zlib does, and what is read must not
- * depend on what was built in.  So where that engine meets damage, what the present call produced is dropped, the
- * file is read again from its start with zlib, what was returned before is skipped, and it goes on from there. */
+ * Damage in a gzip: the fast engine may stop at another position in damaged data than zlib does, but the result must
+ * not depend on the engine.  If that engine meets damage, the output of the present call is therefore dropped, the file
+ * is read again from its start with zlib, the part returned earlier is skipped, and reading continues from there. */
 struct tm_unwrap;
 
 /* Tell the wrapping from the first bytes, and unwrap the head.
@@ -69,7 +69,7 @@ void tm_unwrap_free(struct tm_unwrap *stream); /* tolerates NULL */
 enum tm_wrapping tm_unwrap_wrapping(const struct tm_unwrap *stream);
 bool tm_unwrap_is_file(const struct tm_unwrap *stream); /* the content is a regular file as it is on disk */
 
-/* The first bytes of the content: TM_KIND_HEAD_BYTES, fewer only if there are no more; 0 = no content. */
+/* The first bytes of the content: TM_KIND_HEAD_BYTES, fewer only if the content is shorter; 0 = no content. */
 const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
 
 /* The next bytes of the content, from its first.
@@ -77,8 +77,8 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
  * errors: as tm_raw_read; TM_ERR_LIMIT where the decoder gets no memory, or a zstd needs too large a window */
 tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
-/* The bytes of a file may be read at their places, too, instead of as a stream: noted, they come into the fingerprint.
- * noted: how many bytes from the first one are in it.  skip_noted: the stream goes on behind these. */
+/* The bytes of a file may also be read at their positions instead of as a stream: noting them adds them to the
+ * fingerprint. noted: how many bytes from the first one are in it. skip_noted: the stream continues after these. */
 tm_status tm_unwrap_note(struct tm_unwrap *stream, uint64_t at, const void *bytes, size_t length) TM_MUST_USE;
 uint64_t tm_unwrap_noted(const struct tm_unwrap *stream);
 void tm_unwrap_skip_noted(struct tm_unwrap *stream);

@@ -6,8 +6,8 @@
 #include "stages/input/chrome/json_walk.h"
 #include "stages/input/chrome/json_wide.h"
 
-/* One event of a Chrome trace, read where it stands.  This is where the time goes: chrome_engine_*.c compile it for
- * each kind of processor. */
+/* One event of a Chrome trace, parsed in place.  This is the hot path: chrome_engine_*.c compile it for each kind of
+ * processor. */
 
 enum event_member {
     MEMBER_OTHER,
@@ -132,7 +132,7 @@ static inline void learn_step(struct tm_step *steps, size_t count, const uint8_t
 
 /* --- values --- */
 
-/* A number that other events may have with another value.  More than there is room for are a part of the text. */
+/* A number that may have another value in other events.  Numbers beyond the capacity are part of the text. */
 static inline void note_number(struct tm_chrome_reader *r, const uint8_t *at, const uint8_t *end,
                                enum tm_number_kind kind, struct tm_key_slot *key)
 {
@@ -489,7 +489,7 @@ static __attribute__((noinline)) const uint8_t *take_new_argument(struct tm_chro
     return at;
 }
 
-/* From behind an argument to the value of the next one, or after all of them.
+/* From after an argument to the value of the next one, or after all of them.
  * in:     *slot  of the key, or TM_KEY_BEGIN
  * out:    *slot  of the next one, or TM_KEY_END */
 static inline const uint8_t *next_argument(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *slot)
@@ -518,7 +518,7 @@ static inline const uint8_t *read_args(struct tm_chrome_reader *r, const uint8_t
         return NULL;
     if (r->is_outgrown) {
         r->event.args.at = NULL;
-        r->has_long_value = true; /* also where what came before them filled the window */
+        r->has_long_value = true; /* also if the data before them filled the window */
     } else {
         r->event.args.length = (uint32_t)(at - (const uint8_t *)r->event.args.at);
     }
@@ -641,8 +641,8 @@ static __attribute__((noinline)) const uint8_t *take_new_member(struct tm_chrome
     return at;
 }
 
-/* From behind a value to the next one, or after the event.
- * in:     *member  whose value it was
+/* From after a value to the next one, or after the event.
+ * in:     *member  of the value
  * out:    *member  of the next one; MEMBER_END */
 static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const uint8_t *at, enum event_member *member)
 {
@@ -661,7 +661,7 @@ static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const
 
 /* --- the event that came before with other numbers --- */
 
-/* out:    behind the number; NULL where another one than is usual is there */
+/* out:    after the number; NULL if an unusual one is there */
 static inline const uint8_t *read_varying(struct tm_chrome_reader *r, const uint8_t *at, const struct tm_piece *before)
 {
     int64_t *number;
@@ -692,7 +692,7 @@ static inline void take_template(struct tm_chrome_reader *r, const uint8_t *begi
         tm_chrome_take_rare(r, whole);
 }
 
-/* out:    behind the event; NULL: none like it is remembered, and nothing of it is taken */
+/* out:    after the event; NULL: no known event matches, and nothing of it was consumed */
 static inline const uint8_t *read_remembered(struct tm_chrome_reader *r, const uint8_t *at)
 {
     struct tm_chrome_templates *const t = r->templates;
@@ -724,9 +724,9 @@ static inline const uint8_t *following_event(const uint8_t *at)
     return *at == '{' ? at : NULL;
 }
 
-/* Events that are known, given to whom they are for, one after the other.
- * out:    *next  behind the last one; NULL: an event that is not known starts there
- *         returns the place of that event, or of what follows the last one */
+/* Known events, passed to their receiver one after the other.
+ * out:    *next  after the last one; NULL: an unknown event starts there
+ *         returns the position of that event, or of the text after the last one */
 static inline const uint8_t *read_known_events(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
 {
     const uint8_t *end = read_remembered(r, at);

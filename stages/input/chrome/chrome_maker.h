@@ -8,10 +8,9 @@
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/records/record_store.h"
 
-/* From the args object of an event, as it is written, to a list of arguments: what keeps_arguments requests.  Keys
- * and long strings become names; the same key twice stays twice; integers of 64 bits are integers, other numbers
- * stay as they are written, NaN and Infinity become strings.  Memory: two buffers of fixed size, a table of keys, and
- * one of lists that were made lately. */
+/* Converts the args object of an event to an argument list, as keeps_arguments requests.  Keys and long strings become
+ * names; duplicate keys are kept; integers of 64 bits are integers, other numbers keep their spelling, NaN and Infinity
+ * become strings.  Memory: two buffers of fixed size, a table of keys, and one of recent lists. */
 struct tm_chrome_arguments;
 
 /* What goes along with the arguments because it belongs to the event. */
@@ -44,7 +43,7 @@ enum tm_chrome_sort {
     TM_CHROME_THREAD, /* of a process */
     TM_CHROME_DEVICE, /* a stream: PyTorch's device is an argument of the event, its process may be any */
     TM_CHROME_UNKNOWN_DEVICE,
-    TM_CHROME_LOOSE, /* of a process: instants on no thread, and what says nothing of its thread */
+    TM_CHROME_LOOSE, /* of a process: instants on no thread, and events without a thread */
     TM_CHROME_ASYNC, /* of a process */
     TM_CHROME_FLOW,  /* of the whole file: flows lead from one process to another */
     TM_CHROME_COUNTER,
@@ -67,7 +66,7 @@ struct tm_chrome_process {
 /* What belongs to a track beside its row in trace->tracks, which has the same number. */
 struct tm_chrome_track {
     uint64_t process;         /* row of processes; of a device's stream: the one of its first event */
-    uint64_t number;          /* of its process in trace.tracks: all streams of a device have one of their own */
+    uint64_t number;          /* of its process in trace.tracks: all streams of a device share one */
     int64_t order;            /* thread_sort_index */
     struct tm_json_id thread; /* without its text */
     tm_strid thread_text;     /* 0 = the id is a number */
@@ -97,7 +96,7 @@ struct tm_near_track {
 struct tm_chrome_tracks {
     struct tm_run *run;
     struct tm_trace *trace;
-    struct tm_key_map *process_numbers; /* hash of what tells a process -> its row */
+    struct tm_key_map *process_numbers; /* hash of the identity of a process -> its row */
     struct tm_key_map *track_numbers;
     struct tm_rows *processes; /* struct tm_chrome_process */
     struct tm_rows *tracks;    /* struct tm_chrome_track */

@@ -9,12 +9,12 @@
 #include "stages/input/chrome/json_digits.h"
 #include "stages/input/records/facts.h"
 
-/* The events of a Chrome trace in JSON, one after the other, out of a stream of bytes: no tree of the document, no
- * floating point for times, bounded memory whatever the file.  The whole text is checked as JSON (RFC 8259), also
- * what is skipped.  Behind damage the reading goes on at the next object that is whole, says its phase, and is not a
- * member's value; what is between is counted, and it is said where the first of it is.
- * Forms: {"traceEvents": [...], other keys} in any order, and the bare list; the list may be left open.
- * source: the Trace Event Format; what JAX and PyTorch write was checked on real files */
+/* The events of a Chrome trace in JSON, one after the other, out of a byte stream: without a document tree, without
+ * floating point for times, in bounded memory for any file.  The entire text is validated as JSON (RFC 8259), including
+ * skipped parts.  After damage, reading resumes at the next object that is complete, has a phase, and is not a member's
+ * value; the text between is counted, and the position of the first such place is reported.  Forms: {"traceEvents":
+ * [...], other keys} in any order, and the bare list, which may be unterminated.
+ * source: the Trace Event Format; the output of JAX and PyTorch was checked on real files */
 
 /* A string of the document without its escapes; half a surrogate pair becomes the three bytes that UTF-8 would have
  * for it.  Not NUL-terminated.  Borrowed until the next event. */
@@ -62,10 +62,9 @@ enum tm_chrome_has {
     TM_CHROME_OTHERS = 1 << 8,         /* members that are not below, or args that is not an object: see members */
 };
 
-/* One event as it is in the file.  What a member's value cannot be (a list as name, a dur of true) counts as
- * missing.  A string that is longer than half the window keeps its first part; an event that is larger than the window
- * is read to its end, but what is kept of it is at most as large as the window, without the text of its args: both
- * are tallied as a long value. */
+/* One event of the file.  An invalid value of a member (a list as name, a dur of true) counts as missing.  A string
+ * longer than half the window keeps its first part.  An event larger than the window is read to its end, but at most a
+ * window of it is kept, without the text of its args.  Both are tallied as a long value. */
 struct tm_chrome_event {
     uint64_t offset; /* of its first byte in the content */
     uint32_t has;    /* enum tm_chrome_has */
@@ -74,9 +73,9 @@ struct tm_chrome_event {
     struct tm_json_time ts, dur;
     struct tm_json_id pid, tid, id; /* id: of id, else id2.local, else id2.global, else bind_id */
     struct tm_json_slice name, cat;
-    struct tm_json_slice args; /* the text of the args object; nothing where the event outgrows the window */
-    const char *members;       /* all of it as it is written, from its brace on; NULL: it outgrows the window */
-    const struct tm_chrome_known *known; /* see tm_chrome_remember; NULL = what is above and below is all there */
+    struct tm_json_slice args;           /* the text of the args object; nothing where the event outgrows the window */
+    const char *members;                 /* all of its text, from its brace on; NULL: it is larger than the window */
+    const struct tm_chrome_known *known; /* see tm_chrome_remember; NULL = all fields above and below are set */
     struct tm_facts facts; /* of args: keys of tm_argument_of, at the first level.  Numbers that are written
                                       as text are both; lists of numbers are their JSON text */
 };
@@ -93,7 +92,7 @@ struct tm_chrome_known {
     bool has_number;
     bool has_facts;     /* all facts are wanted: each is a number, and no config is made of them */
     bool has_arguments; /* what it says of itself is kept: only the correlation may be another one */
-    bool has_key;       /* the correlation is made of these; the first one is the number of the id */
+    bool has_key;       /* parts of the correlation; the first one is the number of the id */
     uint64_t key[4];
     int64_t value;
     uint32_t thread; /* where arguments are kept: as of tm_chrome_lately; TM_NONE = on none */
@@ -101,7 +100,7 @@ struct tm_chrome_known {
 
 static_assert(offsetof(struct tm_chrome_known, traits) == 64, "what a plain one needs is one cache line");
 
-/* A device as deviceProperties tells it (PyTorch).  0 or "" = not told. */
+/* A device from deviceProperties (PyTorch). 0 or "" = not recorded. */
 struct tm_chrome_device {
     int64_t id;
     char name[128];
@@ -131,7 +130,7 @@ struct tm_chrome_reader;
 /* For tests.  Zeroed = the defaults. */
 struct tm_chrome_options {
     size_t window_bytes; /* of the window on the text; 0 = 256 KiB.  The longest text that is kept whole is half */
-    size_t read_bytes;   /* read at most so many at once; 0 = what there is room for */
+    size_t read_bytes;   /* bytes per read; 0 = as many as fit */
     enum tm_json_engine { TM_JSON_BEST, TM_JSON_PLAIN, TM_JSON_SSE2, TM_JSON_AVX2 } engine;
 };
 
@@ -143,19 +142,17 @@ struct tm_chrome_reader *tm_chrome_reader_new(struct tm_run *run, struct tm_inpu
                                               const struct tm_chrome_options *options) TM_MUST_USE;
 void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL */
 
-/* The next object of the list that is not empty.  What it is made of goes to the tallies of the run: the section
- * "what an event is made of" of run.h except for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the
- * section "the document".
+/* The next nonempty object of the list.  Its problems go to the tallies of the run: the section "what an event is made
+ * of" of run.h except for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the section "the document".
  * out:    *event  valid until the next call; NULL at the end of the document
- * errors: as of tm_input_next; damage is none: see below */
+ * errors: as of tm_input_next; damage is not an error: see below */
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event) TM_MUST_USE;
 
-/* Remember the present event, of which *known was made, as one that may come again with other numbers: its times, the
- * number of its id, integers of arguments of which no config is made and that name no device.  An event that is this
- * one except for those has `known`, and of the rest only offset, has, phase, ts, dur, id.number, and facts.ints of
- * those in known->varying; with known->has_facts, which lets every number vary, all of facts.has and facts.ints.  Its
- * tallies are counted in any case.  How long it is remembered is chosen here, and with tm_chrome_may_remember
- * whether. */
+/* Remember the present event, from which *known was made, as one that may occur again with other numbers: its times,
+ * the number of its id, and integer arguments that are not in a config and do not name a device.  A matching event has
+ * `known`, and otherwise only offset, has, phase, ts, dur, id.number, and facts.ints of those in known->varying; with
+ * known->has_facts, which lets every number vary, all of facts.has and facts.ints.  Its tallies are counted in any
+ * case.  This function decides how long it is remembered, and tm_chrome_may_remember decides whether. */
 bool tm_chrome_may_remember(struct tm_chrome_reader *reader);
 void tm_chrome_remember(struct tm_chrome_reader *reader, struct tm_chrome_known *known);
 
@@ -164,10 +161,10 @@ typedef void tm_chrome_take(void *to, const struct tm_chrome_event *event);
 
 void tm_chrome_take_known(struct tm_chrome_reader *reader, tm_chrome_take *take, void *to);
 
-/* Look at the present event and at those that follow it, as far as the window holds them: the same whatever the reads.
- * None of it is taken, and nothing counted.
- * in:     look  called for each; most: so many of them
- * errors: as of tm_input_next.  The present event is as it was, at the same place */
+/* Look ahead at the present event and those after it, as far as the window has them, independent of read sizes.  They
+ * are not consumed or counted.
+ * in:     look  called for each, at most `most` times
+ * errors: as of tm_input_next.  The present event is unchanged, at the same position */
 typedef void tm_chrome_look(void *to, const struct tm_chrome_event *event);
 
 tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look,
@@ -183,22 +180,21 @@ const char *tm_chrome_problem(const struct tm_chrome_reader *reader, uint64_t *a
 struct tm_chrome_damage {
     const char *problem; /* the first one; NULL = none */
     uint64_t at;         /* its byte */
-    uint64_t from, to;   /* what was skipped for it: from its event's start, or its byte, to the next whole event */
+    uint64_t from, to;   /* bytes skipped: from its event's start, or its byte, to the next complete event */
     uint64_t places;     /* where something is wrong: not where the content ends too early */
     uint64_t bytes;      /* skipped, all told */
-    bool is_left;        /* what follows was not read: it is no part of the document */
+    bool is_left;        /* the following data was not read: it is not part of the document */
 };
 
 const struct tm_chrome_damage *tm_chrome_damage(const struct tm_chrome_reader *reader);
 
-/* A window of fixed size that slides over the text of a document.  Whoever walks the text moves a pointer, without
- * asking whether there is more, until he meets the zero byte that follows the last byte that was read; then
- * tm_json_more reads on.  That may move what is in the window: pointers into it hold until then, except for `keep`,
- * `token`, and those that `moved` puts right. */
+/* A window of fixed size that slides over the text of a document.  A parser advances a pointer without bounds checks
+ * until it reaches the zero byte after the last byte read; then tm_json_more reads on.  That may move the content of
+ * the window: pointers into it are valid until then, except for `keep`, `token`, and those that `moved` adjusts. */
 enum {
     TM_JSON_PADDING = 64, /* zero bytes after the end: what may be loaded beyond it at once */
     TM_JSON_WINDOW_LEAST = 256,
-    TM_JSON_WINDOW_DEFAULT = 256 << 10, /* of an L2 cache, with what it is made into */
+    TM_JSON_WINDOW_DEFAULT = 256 << 10, /* fits the L2 cache together with the data made from it */
 };
 
 struct tm_json_window {
@@ -207,7 +203,7 @@ struct tm_json_window {
     uint8_t *buffer;
     size_t capacity;    /* of the buffer, without the padding */
     size_t read_bytes;  /* read at most so many at once */
-    const uint8_t *end; /* behind the last byte that is there */
+    const uint8_t *end; /* after the last byte that was read */
     uint64_t base;      /* where the buffer's first byte is in the content */
     bool at_end;        /* nothing follows; also after a failure */
     tm_status status;
@@ -223,10 +219,10 @@ struct tm_json_window {
 tm_status tm_json_window_open(struct tm_json_window *window, size_t bytes) TM_MUST_USE;
 void tm_json_window_close(struct tm_json_window *window); /* tolerates a zeroed one */
 
-/* Read on.  A token that fills the window is cut: what is left of it is longer than tm_json_longest, and only as much
- * of it is as it was.
+/* Read on.  A token that fills the window is truncated: the rest of it is longer than tm_json_longest, and only that
+ * much of it is unchanged.
  * in:     at == window->end
- * out:    where `at` is now: a byte that has been read, or window->end where nothing follows */
+ * out:    the new position of `at`: a byte that was read, or window->end if nothing follows */
 const uint8_t *tm_json_read_on(struct tm_json_window *window, const uint8_t *at);
 
 static inline const uint8_t *tm_json_more(struct tm_json_window *window, const uint8_t *at)
@@ -234,7 +230,7 @@ static inline const uint8_t *tm_json_more(struct tm_json_window *window, const u
     return at == window->end ? tm_json_read_on(window, at) : at;
 }
 
-/* Move what is there from `at` on to the front, and read until the window is full or nothing follows. */
+/* Move the bytes from `at` on to the front, and read until the window is full or nothing follows. */
 void tm_json_fill(struct tm_json_window *window, const uint8_t *at);
 
 /* Where a byte of the window is in the content. */
@@ -304,9 +300,9 @@ void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id);
 /* The id that a number is.  text: as it is written, for one that is not an integer of 64 bits */
 void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id);
 
-/* The keys that came lately: which argument each one is, and whether the present event has had it.  A table of fixed
- * size that is emptied between two events when it fills; an event with more than some hundred keys of its own is not
- * watched for repeated ones beyond those. */
+/* Recent keys: the argument of each one, and whether the present event has had it.  A table of fixed size that is
+ * emptied between two events when it fills; in an event with more than a few hundred keys of its own, further keys are
+ * not checked for duplicates. */
 enum {
     TM_KEY_SLOTS = 256,  /* a power of two */
     TM_KEYS_MOST = 224,  /* in use */
@@ -471,7 +467,7 @@ struct tm_chrome_reader {
     const uint8_t *at; /* between two calls */
 
     /* The walk. */
-    uint32_t text_traits; /* of the last text: ESCAPED and CONTROL, the latter where it stands as it is */
+    uint32_t text_traits; /* of the last string: ESCAPED and CONTROL, the latter if it contains one literally */
     bool key_is_cut;      /* the last key was too long to be known */
     uint32_t key_length;
     bool skipped_nested;                      /* what was skipped last had a list or an object inside */
@@ -488,7 +484,7 @@ struct tm_chrome_reader {
     bool has_long_value, has_repeated_key, has_nested_argument, has_others;
     struct tm_chrome_keys keys;
     struct tm_noted_number numbers[TM_NUMBERS_MOST];
-    uint32_t number_count; /* more than there can be: nobody wants them */
+    uint32_t number_count; /* more than can occur: not wanted */
     uint64_t event_base;   /* of the window, when it started */
     struct tm_chrome_templates *templates;
     struct {
@@ -497,7 +493,7 @@ struct tm_chrome_reader {
     } known;
     struct tm_step steps[TM_STEP_MEMBERS][TM_STEPS]; /* behind each member of an event, the newest first */
     uint32_t text_most;                              /* bytes of a string that may stay in the window */
-    uint8_t *side; /* strings of the event that are not in the window as they are wanted; padded */
+    uint8_t *side; /* converted strings of the event that are not in the window; padded */
     size_t side_used;
     size_t moved_by; /* the last time */
     struct tm_json_decimal decimal;
@@ -513,12 +509,12 @@ struct tm_chrome_reader {
     } state;
     bool in_event;
     bool is_first;    /* nothing of the present list or of the document's members has been seen */
-    bool waits_empty; /* the last element was {}: what follows tells of which kind */
+    bool waits_empty; /* the last element was {}: the next one determines the kind */
     struct tm_chrome_header header;
     uint32_t device_capacity;
     bool is_looking; /* ahead: the list is all that there is */
     struct tm_chrome_damage damage;
-    bool is_in_damage;       /* no whole event has come since the last damage */
+    bool is_in_damage;       /* no complete event since the last damage */
     uint64_t damage_from;    /* of that one: the start of its event, or its byte */
     const uint8_t *go_on_at; /* TM_DOCUMENT_DAMAGED: what has not been examined; until the window moves */
 };
@@ -537,8 +533,7 @@ extern const struct tm_chrome_engine tm_chrome_engine_plain;
 extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx2;
 #endif
 
-/* Something is wrong, and where: the end of the content, or this byte.  Where the state says so, the reading goes on
- * behind it.
+/* Report a problem at the end of the content, or at this byte.  If the state allows it, reading resumes after it.
  * out:    NULL */
 const uint8_t *tm_chrome_fail(struct tm_chrome_reader *reader, const uint8_t *at, const char *what);
 /* What was skipped ends before this byte of the content. */

@@ -5,8 +5,8 @@
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/chrome/json_text.h"
 
-/* Events that were remembered, as pieces of text with numbers between them: see chrome_template.c.  What is compared
- * for every event is here, to be compiled for each kind of processor; what happens once per template is there. */
+/* Remembered events, as pieces of text with numbers between them: see chrome_template.c.  Code that runs for every
+ * event is here, to be compiled for each kind of processor; code that runs once per template is there. */
 
 enum {
     TM_PIECE_SPANS = 13,
@@ -19,8 +19,7 @@ enum {
     TM_TRY_ONE_IN = 16, /* where nothing was found lately */
 };
 
-/* A run of bytes that is the same in several events, behind what came before it in them, and the number that
- * follows. */
+/* A run of bytes that several events share, after the same prefix, and the number that follows. */
 struct tm_piece {
     const uint8_t *text; /* in the table's bytes */
     uint32_t tag;        /* of the hash by which it is found */
@@ -114,8 +113,8 @@ static inline uint32_t tm_piece_tag(uint64_t hash, uint32_t after)
 
 /* --- of every event --- */
 
-/* Whether it is worth a look.  Not while the caller looks ahead, who wants all of an event, and not behind damage,
- * which ends with the first whole one. */
+/* Whether to try templates: not during a look ahead, which needs the entire event, and not after damage, which ends
+ * with the first complete event. */
 static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
 {
     struct tm_chrome_templates *const t = r->templates;
@@ -134,7 +133,7 @@ static inline void tm_chrome_gain_trust(struct tm_chrome_templates *t, int32_t c
                    : TM_TRUST_MOST;
 }
 
-/* An event was none of those that are known, as so many of its bytes told. */
+/* An event matched no known one, after so many of its bytes. */
 static inline const uint8_t *tm_chrome_distrust(struct tm_chrome_templates *t, size_t bytes)
 {
     t->trust -= 1 + (int32_t)(bytes / 128);

@@ -59,8 +59,8 @@ static inline unsigned tm_short_digits(const uint8_t *at, uint64_t *value)
     return more < 3 ? 16 + more : 0;
 }
 
-/* Where a number may end, as far as a glance tells: no digit, point or exponent follows, and no zero byte, which may
- * be the end of what has been read. */
+/* A quick check where a number may end: no digit, point, or exponent follows, and no zero byte, which may be the end of
+ * the data. */
 static inline bool tm_ends_number(uint8_t c)
 {
     return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n';

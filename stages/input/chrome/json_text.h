@@ -94,8 +94,8 @@ static inline uint32_t tm_other_than_space(const uint8_t *at)
 
 #endif
 
-/* The next quote, backslash or control character; the zero byte behind the window is one.  Where 64 bytes are examined
- * as one, whose length is how long hardly ever decides on a branch. */
+/* The next quote, backslash, or control character, including the zero byte after the window.  Where 64 bytes are
+ * examined at once, their length hardly ever affects a branch. */
 static inline const uint8_t *tm_text_stop(const uint8_t *at)
 {
 #if TM_JSON_STRIDE == 32
@@ -132,7 +132,7 @@ static inline bool tm_same_text(const uint8_t *a, const uint8_t *b, uint32_t len
     }
     return (uint64_t)tm_text_differs(a, b) << (64 - length) == 0;
 #else
-    while (length > 0 && *a == *b) { /* what follows the first difference may not be there */
+    while (length > 0 && *a == *b) { /* the bytes after the first difference may not exist */
         a++;
         b++;
         length--;

@@ -160,8 +160,8 @@ static inline const uint8_t *plain_digits_end(const uint8_t *begin)
     return at;
 }
 
-/* A plain number at a glance.
- * out:    NULL where it is more than that, or may go on behind the window */
+/* The fast path for a plain number.
+ * out:    NULL if it is more than that, or may continue after the window */
 static inline const uint8_t *plain_number_end(const uint8_t *begin)
 {
     const uint8_t *const end = plain_digits_end(begin);
@@ -214,8 +214,8 @@ static inline const uint8_t *open_nested(struct tm_chrome_reader *r, const uint8
     return is_object && !*empty ? skip_key(r, at) : at;
 }
 
-/* After a value inside lists and objects: those that end here, and on to the next value.
- * out:    behind the outermost one where *depth is 0 */
+/* After a value inside lists and objects: close those that end here, and move to the next value.
+ * out:    after the outermost one if *depth is 0 */
 static inline const uint8_t *next_nested(struct tm_chrome_reader *r, const uint8_t *at, uint32_t *depth)
 {
     while (*depth > 0) {

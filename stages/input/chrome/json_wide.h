@@ -5,9 +5,9 @@
 #include "stages/input/chrome/json_digits.h"
 #include "stages/input/chrome/json_text.h"
 
-/* Short numbers for the engines.  Where 32 bytes are examined as one, no branch asks how many digits there are, which
- * differs from event to event; elsewhere it is the way of json_digits.h.  What is found is the same, and what is not
- * for a glance is left to chrome_reader.h. */
+/* Short numbers for the engines.  Where 32 bytes are examined at once, no branch depends on the number of digits, which
+ * differs from event to event; elsewhere json_digits.h is used.  Both give the same result, and leave everything but
+ * short numbers to chrome_reader.h. */
 
 #if TM_JSON_STRIDE == 32
 
@@ -97,9 +97,9 @@ static inline uint64_t tm_digits_of_two(uint64_t first, uint64_t second)
     return (uint64_t)_mm_cvtsi128_si64(v);
 }
 
-/* Digits, perhaps a point and more of them.  Of the part after the point six digits count, which are rounded.
- * out:    where they end, whatever is there; NULL where it is no such number, or longer than 31 bytes; *millionths at
- *         most 1000000 */
+/* Digits, optionally a point and more digits.  Six digits after the point count, rounded.
+ * out:    their end, whatever follows; NULL if it is no such number, or longer than 31 bytes; *millionths at most
+ *         1000000 */
 static inline const uint8_t *tm_glance_decimal(const uint8_t *at, uint64_t *us, uint32_t *millionths)
 {
     const uint64_t zeros = UINT64_C(0x3030303030303030);

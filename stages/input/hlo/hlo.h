@@ -5,9 +5,9 @@
 #include "pipeline/trace.h"
 #include "stages/input/bytes/input_file.h"
 
-/* The compiled programs (xla.HloProto) that are in a profile, and what they say of its ops: rows of tm_trace.hlo_ops
- * and hlo_modules.  A program is walked on the wire, an instruction at a time; what has to be known of others (the
- * shapes of operands, the sums of called computations) is kept in tables that spill.
+/* The compiled programs (xla.HloProto) in a profile, and the properties of its ops: rows of tm_trace.hlo_ops and
+ * hlo_modules.  A program is parsed from the wire format, one instruction at a time; properties that others need (the
+ * shapes of operands, the sums of called computations) are in tables that spill.
  * source: xla/service/hlo.proto, xla/xla_data.proto; formulas of costs: docs/input.md */
 struct tm_hlo;
 
@@ -28,13 +28,13 @@ void tm_hlo_free(struct tm_hlo *hlo); /* tolerates NULL */
  * Note a program, to be read later. */
 void tm_hlo_add(struct tm_hlo *hlo, const struct tm_hlo_program *program);
 
-/* Read all of them: trace->hlo_ops and hlo_modules are complete then, and configs can be joined.  Damage is not an
- * error: the module's `why` tells it. */
+/* Read all of them: completes trace->hlo_ops and hlo_modules, so configs can be joined.  Damage is not an error: the
+ * module's `why` reports it. */
 void tm_hlo_read(struct tm_hlo *hlo);
 
-/* Find what the HLO says of a config's op: by its program and the last part of hlo_op ("fusion.1::dot.3"), of a TPU
- * op the name in its HLO text.  Without a program only where one program alone has an op of this name.
- * out:    config->hlo, and config->source where that was not told; unchanged where nothing is found */
+/* Find the HLO properties of a config's op: by its program and the last part of hlo_op ("fusion.1::dot.3"), for a TPU
+ * op by the name in its HLO text.  Without a program, only if exactly one program has an op of this name.
+ * out:    config->hlo, and config->source if that was not set; unchanged if nothing is found */
 void tm_hlo_join(struct tm_hlo *hlo, struct tm_config *config);
 
 /* Join the configs that were made before the programs were read. */

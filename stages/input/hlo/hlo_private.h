@@ -29,7 +29,7 @@ enum tm_hlo_trait {
     TM_HLO_DIVIDES = 1 << 1,
     TM_HLO_REDUCES = 1 << 2,
     TM_HLO_HOST = 1 << 3,      /* between device and host */
-    TM_HLO_CONTAINER = 1 << 4, /* its parts run as ops of their own: while, conditional */
+    TM_HLO_CONTAINER = 1 << 4, /* its parts run as separate ops: while, conditional */
     TM_HLO_SILENT = 1 << 5,    /* never runs: a parameter, a tuple */
     TM_HLO_PARAMETER = 1 << 6,
     TM_HLO_DONE = 1 << 7, /* waits for what a -start started */
@@ -100,9 +100,9 @@ struct tm_hlo_text {
 
 void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) TM_PRINTF(2, 3);
 
-/* Read a ShapeProto.  Sizes that do not fit in 64 bits, dimensions below 0, unknown types and tuples nested deeper
- * than TM_HLO_NESTING_MOST make what depends on them unknown.
- * in: text  gets it as HLO writes it, "f32[8,128]", "(f32[], s32[2])"; NULL = not wanted */
+/* Read a ShapeProto.  Sizes that do not fit in 64 bits, negative dimensions, unknown types, and tuples nested deeper
+ * than TM_HLO_NESTING_MOST make everything that depends on them unknown.
+ * in:     text  receives the HLO spelling, "f32[8,128]", "(f32[], s32[2])"; NULL = not wanted */
 void tm_hlo_shape_read(struct tm_wire bytes, struct tm_hlo_shape *shape, struct tm_hlo_text *text);
 
 /* Shared by the hlo_*.c files.  All programs are walked twice: the first walk notes the shape of every instruction
@@ -126,7 +126,7 @@ struct hlo_module {
     uint8_t is_skipped, is_damaged, is_cut;
 };
 
-/* What a computation comes to: of its own instructions at first, then also of what it calls. */
+/* The totals of a computation: first of its own instructions, then including the computations it calls. */
 struct hlo_sums {
     uint64_t flops;
     uint64_t message_bytes;
@@ -264,7 +264,7 @@ struct hlo_cost {
 
 void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, struct hlo_cost *cost);
 
-/* Of a collective, who takes part, and how much each sends: op->group_size, message_bytes and groups. */
+/* The participants of a collective, and the bytes that each sends: op->group_size, message_bytes, and groups. */
 void tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in,
                        const struct hlo_cost *cost, struct tm_hlo_op *op);
 

@@ -5,14 +5,14 @@
 #include "pipeline/source.h"
 #include "stages/input/records/facts.h"
 
-/* The clock of a TPU.  A trace gives each event a time on the host's clock, which the profiler computes, and ops the
- * device's own time as well (device_offset_ps, device_duration_ps).  The profiler's mapping from one to the other
- * jumps, by up to hundreds of milliseconds; the device's own clock does not.  So ops take their own times, everything
- * else of the device is carried over by the pairs of times of the ops around it, and all of it is placed on the host's
- * time by one constant, the median of the differences (METRICS.md 1, docs/metrics.md).
+/* The clock of a TPU.  A trace gives each event a time on the host's clock, which the profiler computes, and also gives
+ * ops the device's own time (device_offset_ps, device_duration_ps).  The profiler's mapping from one to the other
+ * jumps, by up to hundreds of milliseconds; the device's own clock does not.  Therefore ops use their own times, all
+ * other events of the device are mapped by the pairs of times of the surrounding ops, and everything is placed on the
+ * host's clock by one constant, the median of the differences (METRICS.md 1, docs/metrics.md).
  *
- * Both inputs ask here wherever they make a record, so that every reading sees the same times.
- * Memory: two points for each stretch in which the difference stays the same; they spill. */
+ * Both inputs use this wherever they create a record, so every pass sees the same times.  Memory: two points for each
+ * period with a constant difference; they spill. */
 struct tm_device_clock;
 
 /* What its own op says time. */
@@ -25,8 +25,8 @@ static inline bool tm_device_times_fit(const struct tm_device_times *times)
     return times->duration_ps >= 0 && tm_time_fits(times->offset_ps, times->duration_ps);
 }
 
-/* out:    false  an event with these facts has no time of its own, or none that can be: not both, no integers, below
- *                zero, out of every range */
+/* out:    false  an event with these facts has no valid time of its own: not both, no integers, negative, or out of
+ *         range */
 bool tm_device_times_in(const struct tm_facts *facts, struct tm_device_times *times);
 
 /* The same, at once if there are none. */
@@ -42,10 +42,9 @@ void tm_device_clock_take(struct tm_device_clock *clock, int64_t recorded_ps, co
 /* Reads a line of ops and takes each that has a place in time. */
 typedef void tm_read_clock(void *from, struct tm_device_clock *clock, uint64_t track);
 
-/* Work out the clocks of all TPUs of a trace whose tracks and devices stand; what they are is reported in
- * trace->devices.
+/* Compute the clocks of all TPUs of a trace with complete tracks and devices, and report them in trace->devices.
  * in:     read  may be called twice for a track
- * out:    NULL where every device keeps the recorded times
+ * out:    NULL if every device keeps the recorded times
  * owns:   the result is the caller's
  * errors: NULL, with the error in run->error: TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables, and those of read */
 struct tm_device_clock *tm_device_clock_read(struct tm_trace *trace, tm_read_clock *read, void *from) TM_MUST_USE;

@@ -12,19 +12,19 @@
 #include "pipeline/store/hash.h"
 #include "pipeline/trace.h"
 
-/* Interning of launch facts.  A set-associative cache of bounded size maps the hash of what a config was made
- * from to its row in trace->configs; what falls out of the cache gets a second row of equal content when it comes
- * again, which is why configs are compared by their content's hash and never by their row. */
+/* Interning of launch facts.  A set-associative cache of bounded size maps the hash of a config's sources to its row in
+ * trace->configs.  An entry that was evicted gets a second row of equal content when it occurs again; configs are
+ * therefore compared by their content's hash, never by their row. */
 struct tm_configs;
 
 /* in:     trace  its configs made; must outlive the cache
  * errors: NULL, with the error in run->error */
 struct tm_configs *tm_configs_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_configs_free(struct tm_configs *configs); /* tolerates NULL */
-/* Make a row.  hash: of what it was made from.  What fails here and below is remembered in run->error */
+/* Add a row. hash: of its sources.  Failures here and below are recorded in run->error */
 uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config);
 
-/* Of a config whose hash is 0; without the bytes after the last member, which may hold anything. */
+/* Of a config whose hash is 0; excludes padding after the last member, which is undefined. */
 static inline uint64_t tm_config_hash(const struct tm_config *config)
 {
     return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
@@ -103,12 +103,12 @@ enum tm_stat {
 
 static_assert(TM_STAT_COUNT <= 64, "statistics are bits of a 64-bit set");
 
-/* The number of a statistic by its name; of an argument of a Chrome event by its key: JAX names them as statistics,
- * and there are PyTorch's own.  Asked for every key of every event. */
+/* The number of a statistic by its name; of an argument of a Chrome event by its key.  JAX uses the names of
+ * statistics, PyTorch its own.  Called for every key of every event. */
 enum tm_stat tm_stat_of(const char *name, size_t length);
 enum tm_stat tm_argument_of(const char *key, size_t length);
 
-/* A string as an event holds it: by reference into a table of its plane, or its bytes. */
+/* A string of an event: by reference into a table of its plane, or its bytes. */
 struct tm_fact_text {
     enum { TM_FACT_NO_TEXT, TM_FACT_REF, TM_FACT_BYTES } kind;
     uint64_t ref;
@@ -131,8 +131,8 @@ static inline bool tm_facts_have(const struct tm_facts *facts, enum tm_stat stat
     return facts->has >> stat & 1;
 }
 
-/* Nothing is known.  Only members whose bit is set in `has` are written later.
- * seed: of config_hash; events whose strings refer to different tables need different ones */
+/* Reset all facts.  Only members whose bit is set in `has` are written later. seed: of config_hash; events whose
+ * strings refer to different tables need different ones */
 void tm_facts_begin(struct tm_facts *facts, uint64_t seed);
 
 /* What a config is made from. */
@@ -149,8 +149,8 @@ static const uint64_t tm_config_facts =
     TM_FACT_BIT(TM_STAT_GROUP_SIZE) | TM_FACT_BIT(TM_STAT_ELEMENT_TYPE) | TM_FACT_BIT(TM_STAT_GROUP_NAME) |
     TM_FACT_BIT(TM_STAT_GROUP_RANKS) | TM_FACT_BIT(TM_STAT_SOURCE);
 
-/* The hash of what a config is made from alone says whether there is one already: each number is multiplied by a
- * secret, another one for each kind of number, so that no two lists of them can be made to have the same hash. */
+/* The hash of a config's sources identifies it: each number is multiplied by a secret, a different one for each kind of
+ * number, so nobody can construct two lists with the same hash. */
 static inline uint64_t tm_facts_mix(const struct tm_facts *facts, uint64_t hash, uint32_t kind, uint64_t value)
 {
     return tm_hash_fold(hash ^ value, facts->secret + kind * UINT64_C(0xd1342543de82ef95));
@@ -166,7 +166,7 @@ extern const uint16_t tm_fact_flags[TM_STAT_COUNT]; /* of a record, that a fact 
 
 enum tm_fact_kind { TM_FACT_INT, TM_FACT_DOUBLE, TM_FACT_TEXT, TM_FACT_TEXT_REF }; /* 5 and "5" are distinguished */
 
-/* That a fact is there.  hashed: what it says, as a number. */
+/* Mark a fact as present. hashed: its value, as a number. */
 static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum tm_fact_kind kind, uint64_t hashed)
 {
     facts->has |= TM_FACT_BIT(stat);
@@ -175,7 +175,7 @@ static inline void tm_facts_note(struct tm_facts *facts, enum tm_stat stat, enum
         facts->config_hash = tm_facts_mix(facts, facts->config_hash, (uint32_t)stat << 2 | kind, hashed);
 }
 
-/* Put one in; the same again replaces what was there.  text may be borrowed until the facts are used. */
+/* Set one; a repeated one replaces the previous value. text may be borrowed until the facts are used. */
 static inline void tm_facts_put_int(struct tm_facts *facts, enum tm_stat stat, int64_t value)
 {
     facts->ints[stat] = value;
@@ -228,12 +228,12 @@ struct tm_hlo;
 struct tm_fact_maker {
     struct tm_trace *trace;
     struct tm_configs *configs;
-    /* Looks up a string by reference; NULL where the format has none.  out: 0 if there is no such entry */
+    /* Looks up a string by reference; NULL if the format has none. out: 0 if there is no such entry */
     tm_strid (*ref)(void *to, uint64_t plane, uint64_t ref);
     void *to;
     uint64_t plane;
-    /* Of the event at hand, in Chrome JSON only: what its category says it is (TM_CLASS_UNRESOLVED: nothing), and
-     * its name, of which a copy's kinds of memory are read, and the HLO text of a TPU op that has no long name */
+    /* Of the present event, in Chrome JSON only: the class of its category (TM_CLASS_UNRESOLVED: none), and its name,
+     * which provides the memory kinds of a copy, and the HLO text of a TPU op without a long name */
     enum tm_class given;
     const char *name;
     size_t name_length;
@@ -243,13 +243,13 @@ struct tm_fact_maker {
 /* The handle of a string; 0 = none. */
 tm_strid tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat);
 
-/* The framework path that tf_op tells: "a/b:Add" ends with a type, which goes where it is empty ("a/b:"); "XlaModule:"
- * is not a path: 0. */
+/* The framework path in tf_op: "a/b:Add" ends with a type, which is removed if it is empty ("a/b:"); "XlaModule:" is
+ * not a path: 0. */
 tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op);
 
-/* The config of an event; op_config where nothing of it is recorded.  op_config: what the event's metadata says.
- * Bytes are of a copy or memset only where the category says that it is one.  A long name that is an HLO text makes
- * a TPU op, a collective's arguments make a message. */
+/* The config of an event; op_config if it records nothing. op_config: from the event's metadata.  Bytes belong to a
+ * copy or memset only if the category says that it is one.  A long name that is an HLO text makes a TPU op, a
+ * collective's arguments make a message. */
 uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config);
 
 /* The values of an allocator.  JAX: MemoryAllocation.  PyTorch: [memory], where the allocator is named after the
@@ -258,12 +258,11 @@ uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_fact
 void tm_facts_allocation(const struct tm_fact_maker *maker, const struct tm_facts *facts,
                          struct tm_allocation *allocation);
 
-/* Lists of arguments that were made lately, with the bytes of the input that they were made from, part by part: a part
- * is an argument as the input has it.  A program runs the same kernels again and again, and what such an event says
- * differs from what the one before of its name said in a number or two: what is the same is copied, a run of parts at
- * once.  A part ends with bytes that end it in any text (a length before it, or a comma after it), so that equal bytes
- * mean the same, and what they mean must not change while the table is there.
- * Memory: a table of fixed size; what falls out of it is created again: nothing else changes. */
+/* Recent argument lists, with the input bytes they were made from, part by part: a part is one argument of the input. 
+ * A program runs the same kernels repeatedly, and such an event differs from the previous one of its name in a number
+ * or two: the equal parts are copied, a run of parts at a time.  A part ends with bytes that end it in any text (a
+ * length before it, or a comma after it), so equal bytes have the same meaning, which must not change during the
+ * lifetime of the table.  Memory: a table of fixed size; evicted entries are created again, with the same result. */
 struct tm_met_lists;
 
 enum { TM_MET_PARTS = 24, TM_MET_LIST_BYTES = 256 };
@@ -296,18 +295,18 @@ struct tm_met_turn {
     bool is_learning;                /* parts are noted */
 };
 
-/* An event starts.
- * in: key   whose events are like each other
- *     from  its bytes, which stay until the turn ends
- *     b     where its parts go, at the top of a list */
+/* Start an event.
+ * in:     key   groups similar events
+ *         from  its bytes, which stay until the turn ends
+ *         b     receives its parts, at the top of a list */
 void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from, const struct tm_arguments_builder *b,
                   struct tm_met_turn *turn);
 
 size_t tm_met_copy_run(struct tm_met_turn *turn, const uint8_t *at, size_t length, struct tm_arguments_builder *b);
 
-/* Put in what comes next as far as it came before.
- * in:  at, length  the rest of the event's bytes
- * out: how many of them that was: whole parts */
+/* Add the next parts as far as they are known.
+ * in:     at, length  the rest of the event's bytes
+ * out:    how many bytes matched: complete parts */
 static inline size_t tm_met_copy(struct tm_met_turn *turn, const uint8_t *at, size_t length,
                                  struct tm_arguments_builder *b)
 {

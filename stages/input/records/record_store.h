@@ -9,10 +9,10 @@
 #include "pipeline/store/groups.h"
 #include "stages/input/records/device_clock.h"
 
-/* Records by track, for formats that are read in one go with the events of all tracks mixed: they are put in as
- * they come, and read again track by track, in the order in which they were put in.  A chain of blocks per track,
- * in pages that spill; most of the share `input`, at the least half of it.
- * Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
+/* Records by track, for formats that are read in one pass with the events of all tracks mixed: they are added as they
+ * come, and read again track by track, in insertion order.  A chain of blocks per track, in pages that spill; most of
+ * the share `input`, at least half of it.  Failures are recorded in run->error, and later calls do nothing: check
+ * tm_failed once, at the end. */
 struct tm_record_store;
 union tm_packed;
 
@@ -33,7 +33,7 @@ bool tm_record_store_add_known(struct tm_record_store *store, uint64_t track, ui
 /* The same of all records of a batch, of one track. */
 void tm_record_store_add_batch(struct tm_record_store *store, uint64_t track, const struct tm_batch *batch);
 
-/* The same of an op that has its own time, which its place returns beside the record. */
+/* The same for an op that has its own time, which its place returns beside the record. */
 void tm_record_store_add_timed(struct tm_record_store *store, const struct tm_raw_record *raw,
                                const struct tm_device_times *times);
 
@@ -56,8 +56,8 @@ struct tm_stored_track tm_record_store_track(const struct tm_record_store *store
 /* Of tm_record_store_track the count. */
 uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track);
 
-/* Forget what a track holds, so that it can be filled again.  Its blocks go to whoever needs one next; long arguments
- * stay until the store is freed.  Not while a place in it is open. */
+/* Clear a track, so that it can be filled again.  Its blocks are reused; long arguments stay until the store is freed. 
+ * Not while a place in it is open. */
 void tm_record_store_clear(struct tm_record_store *store, uint64_t track);
 
 /* A place in a track.  Records may be added to other tracks meanwhile.  It holds a copy of a block, so that many
@@ -81,13 +81,13 @@ struct tm_record_place {
 void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place);
 /* raw->args points into the place.  out: false: that was the end, or the run has failed */
 bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw) TM_MUST_USE;
-/* The next records, put into a batch that is empty; own times and own arguments cannot be requested. */
+/* Fill an empty batch with the next records, without own times and own arguments. */
 bool tm_record_store_next_batch(struct tm_record_place *place, struct tm_batch *batch) TM_MUST_USE;
 /* Whose numbers the records have. */
 struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store);
 
 /* The own arguments of the record returned last; raw->own is valid until the next call on any place of the store.
- * out: *bytes  the same, for the caller to change in place */
+ * out:    *bytes  the same, for the caller to change in place */
 tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
 
@@ -113,14 +113,13 @@ union tm_packed {
 
 static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
 
-/* A source of records over a store that was filled while the file was read.  Its tracks have to be in time
- * order (tm_pairs_join sees to that): the reading that counts also tallies OVERLAPPING_SPAN and REPEATED_EVENT, which
- * is cheap where the order is known and only here can be, since these tallies tell of untidy writers of JSON and are
- * of no interest in formats whose lines are what the profiler's own buffers held.  Events read were counted when the
- * file was read. */
+/* A source of records over a store that was filled while the file was read.  Its tracks must be in time order (ensured
+ * by tm_pairs_join).  The final pass also tallies OVERLAPPING_SPAN and REPEATED_EVENT: it knows the order, and these
+ * tallies indicate untidy writers of JSON but are irrelevant in formats whose lines come from the profiler's buffers.
+ * Events were counted when the file was read. */
 
-/* Fills what depends on things that arrive late in a file, as the names of its tracks.  raw->args may be changed to
- * point elsewhere, but must be valid until the next call. */
+/* Fills fields that depend on data found late in a file, such as track names. raw->args may be changed to point
+ * elsewhere, but must be valid until the next call. */
 typedef void tm_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw);
 
 /* The same for the own arguments of a record: bytes may be changed in place. */
@@ -156,11 +155,11 @@ struct tm_span_order {
 /* The next record of the track in the order (start, longer first); what is not a span is passed by. */
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record);
 
-/* A source over another one that is dear to read: the reading of a track that counts keeps its records in a record
- * store, and later readings take them from there, with their own arguments where the trace keeps them.
+/* A source over another one that is expensive to read: the pass over a track that counts keeps its records in a record
+ * store, and later passes read them from there, with their own arguments if the trace keeps them.
  *
  * in:     inner  its trace must outlive the result
- * owns:   inner, also where it fails; *source is the caller's, freed by (*source)->type->free
+ * owns:   inner, also if it fails; *source is the caller's, freed by (*source)->type->free
  * errors: TM_ERR_LIMIT */
 tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **source);
 

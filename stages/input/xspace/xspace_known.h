@@ -5,11 +5,10 @@
 #include "pipeline/store/hash.h"
 #include "stages/input/xspace/xspace_private.h"
 
-/* Shapes and results.  See xspace_private.h.
- * A shape is a list of holes: statistics of which all bytes but the number are compared, and the number is read.  What
- * is between the holes and after the last one is hashed, with the shape itself, to 64 bits: the key of the result.
- * A result is kept under the shape of its own event, where all numbers that are used are holes; equal bytes at equal
- * places are read alike, so nothing else has to be examined. */
+/* Shapes and results.  See xspace_private.h.  A shape is a list of holes: statistics whose bytes are all compared
+ * except for the number, which is parsed.  The bytes between the holes and after the last one are hashed, together with
+ * the shape, to 64 bits: the key of the result.  A result is stored under the shape of its own event, where all used
+ * numbers are holes; equal bytes at equal positions are parsed alike, so nothing else needs to be checked. */
 
 enum {
     HOLES_MOST = 6,
@@ -55,7 +54,7 @@ struct tm_xshape {
     struct tm_xhole holes[HOLES_MOST]; /* of which most have one, in the first 64 bytes */
 };
 
-/* Whose shape it is, so that what is not there is seen at once. */
+/* The owner of the shape, to detect a missing one quickly. */
 struct tm_xtag {
     uint32_t mark : 30;    /* of a hash; 0 = nobody's */
     uint32_t strength : 2; /* 0 = another one may take its place */
@@ -79,7 +78,7 @@ struct tm_xknown {
 
 /* --- hashing --- */
 
-/* in: 8 bytes can be read behind `at`; secret: nobody who writes a trace knows it */
+/* in:     8 bytes are readable after `at`; secret: unknown to anyone who writes a trace */
 static inline uint64_t hash_bytes(uint64_t secret, uint64_t hash, const uint8_t *at, size_t length)
 {
     hash ^= length;
@@ -109,7 +108,7 @@ static inline uint32_t mark_of(uint64_t hash)
     return (uint32_t)(hash >> 16 & MARK_MASK) | 1;
 }
 
-/* Where the metadata stands, or stood: index of its tag and its shape; NOWHERE. */
+/* The present or past position of the metadata: index of its tag and its shape; NOWHERE. */
 static inline size_t find_tag(const struct tm_xknown *known, uint64_t hash)
 {
     const size_t i = hash >> (64 - known->shape_bits);
@@ -169,7 +168,7 @@ TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *a
 TM_INLINE uint64_t read_by_shape(const struct tm_xshape *shape, const struct tm_xkin *kin, const struct tm_wire *stats,
                                  int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
 {
-    /* What is multiplied has secrets of its own on both sides: else bytes that swap their halves have one key. */
+    /* Both factors have separate secrets: otherwise bytes with swapped halves would have the same key. */
     uint64_t hash = shape->seed * UINT64_C(0x9e3779b97f4a7c15) + kin->line;
     const uint8_t *at = stats->at;
 

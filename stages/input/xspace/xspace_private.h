@@ -35,7 +35,7 @@ struct tm_line_row {
     uint64_t plane;
     uint64_t next;    /* the part that follows: row of more_lines, plus one; 0 = none */
     uint64_t last;    /* of the first part: the last one, likewise */
-    uint64_t longest; /* of the first part: the most bytes that a part has */
+    uint64_t longest; /* of the first part: the maximum size of a part */
 };
 
 /* Where a timeline was seen first. */
@@ -73,7 +73,7 @@ struct tm_xspace {
     struct tm_rows *more_lines; /* struct tm_line_row: further lines of the same plane name, id and name, which
                                    are one timeline */
     struct tm_xspace_arguments *arguments; /* NULL = not kept */
-    struct tm_timeline_slot *timelines;    /* a cache: what falls out of it stays its own track */
+    struct tm_timeline_slot *timelines;    /* a cache: an evicted track remains a separate track */
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
     struct tm_xknown *known;               /* events that were met before */
@@ -99,13 +99,13 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
     return (mixed ^ mixed >> 32) | (uint64_t)1 << 63;
 }
 
-/* xspace_stats.c.  What fails here and below is remembered in run->error.
- * What the table of a plane calls an id, which is also the text of a ref_value.  0 if there is no such entry. */
+/* xspace_stats.c.  Failures here and below are recorded in run->error.  The meaning of an id in a plane's table, which
+ * is also the text of a ref_value. 0 if there is no such entry. */
 tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
 enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
 
 /* xspace_tables.c: one entry of a table, or one statistic of a plane; the window is at its first byte.
- * out: *is_damaged  set where an entry is: what could be read of it counts */
+ * out:    *is_damaged  set if an entry is damaged: its readable part counts */
 void tm_xspace_stat_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_event_entry(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, bool *is_damaged);
 void tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *bytes);
@@ -114,11 +114,10 @@ void tm_xspace_plane_stat(struct tm_xspace *x, uint64_t plane, const struct tm_w
 tm_read_clock tm_xspace_read_clock; /* in: from  struct tm_xspace */
 extern const struct tm_source_type tm_xspace_source_type;
 
-/* Events that were met before.  A program runs the same kernels again and again: their events have the same
- * statistics except for a few numbers (a correlation id).  The first event of some metadata tells the *shape*: where
- * those numbers stand.  What was made of an event is remembered under all the other bytes, so of one that is the same
- * except for its numbers only these have to be read.
- * Memory: two tables of fixed size; what falls out of them is read as if it had not been met: nothing else changes. */
+/* Known events.  A program runs the same kernels repeatedly: their events have the same statistics except for a few
+ * numbers (a correlation id).  The first event of a metadata entry defines the *shape*: the positions of those numbers.
+ *  The result of an event is stored under all its other bytes, so for an event that differs only in its numbers, only
+ * these are parsed.  Memory: two tables of fixed size; evicted entries are parsed again, with the same result. */
 struct tm_xknown;
 
 /* Whose events are the same where their statistics are. */
@@ -132,7 +131,7 @@ struct tm_xkin {
 struct tm_xresult {
     tm_strid name;
     uint32_t traits, config, common;
-    uint32_t template; /* of its own arguments, with those that `common` has; 0 = none yet */
+    uint32_t template; /* of its own arguments, together with those of `common`; 0 = none yet */
     uint16_t flags;
     int16_t ordinal;          /* TM_STAT_DEVICE_ORDINAL */
     bool has_no_template : 1; /* and gets none */
@@ -191,13 +190,12 @@ TM_INLINE bool tm_xhead_read(const struct tm_wire *bytes, struct tm_xhead *head,
     return true;
 }
 
-/* Find what was made of an event that was the same except for its numbers.
+/* Find the result of an earlier event that was equal except for its numbers.
  * in:     bytes  of the event, with TM_READER_SLACK readable bytes after them
  *         kin    except for metadata_id, which is written
  * out:    numbers  by enum tm_stat: those that vary
- *         NULL     it is to be read, and then learned; else valid until the next call of either, which the caller may
- * give
- *                  signatures */
+ *         NULL     it must be parsed, and then learned; else valid until the next call of either; the caller may give
+ *         it signatures */
 typedef struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin *kin, const struct tm_wire *bytes,
                                          struct tm_xhead *head, int64_t numbers[TM_STAT_COUNT]);
 
@@ -205,8 +203,8 @@ typedef struct tm_xresult *tm_find_known(struct tm_xknown *known, struct tm_xkin
 tm_find_known *tm_xknown_finder(bool may_be_best);
 tm_find_known tm_xknown_find_bmi2; /* xspace_known_bmi2.c; not every processor has what it needs */
 
-/* Remember what was made of an event that was not found and that was read without damage.  Not of one
- * whose other numbers matter, too (an allocation). */
+/* Remember the result of an event that was not found and was parsed without damage.  Not for an event whose other
+ * numbers matter, too (an allocation). */
 void tm_xknown_learn(struct tm_xknown *known, const struct tm_xkin *kin, const struct tm_wire *stats,
                      const struct tm_xresult *result);
 
@@ -260,7 +258,7 @@ struct tm_xstat_place {
     uint64_t value_at;    /* LEN: of its first byte */
 };
 
-/* in: start, end  of its bytes; of one that is cut, what is there counts */
+/* in:     start, end  of its bytes; of a truncated one, the available bytes count */
 struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin, uint64_t end);
 
 /* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, integers, numbers and strings

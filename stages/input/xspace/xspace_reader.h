@@ -141,12 +141,12 @@ struct tm_reader {
 void tm_reader_init(struct tm_reader *w, const struct tm_input *input, uint8_t *buffer, size_t buffer_bytes,
                     uint64_t offset, uint64_t end);
 
-/* A window on the next `length` bytes of another one, which stays where it is and is not used meanwhile.  They are seen
- * in its buffer if all of them fit there, else they are read through the buffer that is given. */
+/* A window on the next `length` bytes of another one, which stays in place and must not be used meanwhile.  The bytes
+ * are accessed in its buffer if all of them fit there, else they are read through the given buffer. */
 void tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t length, uint8_t *buffer,
                       size_t buffer_bytes);
 
-/* The part ends earlier.  in: end  not before the window's place, not behind the end that there was */
+/* The part ends earlier. in: end  not before the window's position, not after the previous end */
 static inline void tm_reader_end_at(struct tm_reader *w, uint64_t end)
 {
     w->end = end;
@@ -160,8 +160,8 @@ static inline uint64_t tm_reader_offset(const struct tm_reader *w)
     return w->base + w->used;
 }
 
-/* Refill so that at least `bytes` can be seen, or all that is left.  A failure is remembered in run->error, and the
- * part ends with what was read before it. */
+/* Refill so that at least `bytes` are accessible, or all remaining ones.  A failure is recorded in run->error, and the
+ * part ends with the data read before it. */
 void tm_reader_fill(struct tm_reader *w, size_t bytes);
 
 /* Look at the next bytes: valid until the next call; their length is min(bytes, what is left).
@@ -176,7 +176,7 @@ static inline struct tm_wire tm_reader_peek(struct tm_reader *w, size_t bytes)
     return (struct tm_wire){ at, at + (w->have - w->used < bytes ? w->have - w->used : bytes) };
 }
 
-/* Go on, also past what the buffer holds. */
+/* Advance, also beyond the end of the buffer. */
 void tm_reader_skip(struct tm_reader *w, uint64_t bytes);
 
 /* Go back to a place between the start of the part and where the window is. */
@@ -184,9 +184,9 @@ void tm_reader_return(struct tm_reader *w, uint64_t offset);
 
 enum { TM_READER_SLACK = 8 }; /* bytes that can be read after those that tm_reader_take gives */
 
-/* Take the bytes of the next field and step over them, where its key is this one byte, it is a LEN shorter than 16 KiB
- * and all of it is in the buffer, with some more behind it: the common case, at once.
- * out:    *bytes  valid until the next call.  false: nothing was done, tm_reader_head says what is there */
+/* Read and skip the bytes of the next field if its key is this single byte, it is a LEN shorter than 16 KiB, and all of
+ * it is in the buffer, with some slack after it: the common, fast case.
+ * out:    *bytes  valid until the next call. false: nothing was done; use tm_reader_head */
 static inline bool tm_reader_take(struct tm_reader *w, uint8_t key, struct tm_wire *bytes)
 {
     const uint8_t *const at = w->buffer + w->used;
@@ -216,10 +216,10 @@ struct tm_head {
     uint64_t offset; /* of the field's first byte */
 };
 
-/* Read a field's head and step over it (numbers and groups wholly; LEN up to its bytes, which are at the place of
- * the window then).
- * out: false at the end of the part.  *damaged true where the bytes are no field, or a LEN runs past
- *      the end of the part (head is filled in that case: what is there can still be read) */
+/* Read a field's head and skip it (numbers and groups completely; LEN up to its bytes, to which the window then
+ * points).
+ * out:    false at the end of the part. *damaged true if the bytes are not a field, or a LEN extends beyond the end of
+ *         the part (head is then filled: the available bytes can still be read) */
 bool tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *damaged) TM_MUST_USE;
 
 /* protobuf-c has one answer for a message that is damaged and for memory that ended: its allocator is asked which it

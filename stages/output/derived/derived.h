@@ -8,10 +8,9 @@
 #include "pipeline/store/sorter.h"
 #include "stages/output/trace_writer.h"
 
-/* What was computed and is shown beside what was recorded: steps, idle gaps with their cause, how full the devices'
- * queues are, how busy they are, findings.  Gathered while the run is analyzed, then returned in time order.
- * Everything goes through one sort that spills; all of it is in the account `model`, in three eighths of its
- * share. */
+/* Computed rows that are shown beside the recorded events: steps, idle gaps with their causes, queue depth and busy
+ * share of devices, findings.  Collected during the analysis, then returned in time order.  Everything goes through one
+ * sort that spills, in the account `model`, with three eighths of its share. */
 struct tm_derived;
 
 enum tm_derived_sort {

@@ -11,12 +11,12 @@
 #include "stages/output/derived/derived.h"
 #include "stages/output/trace_writer.h"
 
-/* What of an event is wanted: pipeline/options.h says how a filter is written.  Of what was computed only the place in
- * time, the device and the step are asked.  Memory: `tables`, fixed. */
+/* Selects events: pipeline/options.h describes the filter syntax.  For computed rows, only the time, the device, and
+ * the step are tested.  Memory: `tables`, fixed. */
 struct tm_event_filter;
 
-/* The part of an event inside the wanted time: with several times, from the start of the first one that it is in to
- * the end of the last one.  Parts start in the order in which their events do. */
+/* The part of an event inside the selected time: with several ranges, from the start of the first one that it overlaps
+ * to the end of the last one.  Parts start in the order of their events. */
 struct tm_wanted {
     bool is_wanted;
     int64_t start_ps, end_ps;
@@ -48,17 +48,17 @@ static inline bool tm_event_is_instant(const struct tm_record *record)
     return record->flags & TM_FLAG_INSTANT;
 }
 
-/* The spans that are open, in time order: where each of them goes so that the spans of a row nest, and when each
- * ends.  A span goes to the first lane of its track on which it is inside the innermost open span (or none is open)
- * and fewer than TM_LANE_DEPTH are; of an asynchronous track only inside spans of the same key.  Viewers drop or bend
- * what does not nest: PERFETTO.md 2. */
+/* The open spans, in time order: determines the lane of each span so that the spans of a row nest, and when each ends. 
+ * A span goes to the first lane of its track on which it is inside the innermost open span (or none is open) and fewer
+ * than TM_LANE_DEPTH spans are open; on an asynchronous track only inside spans of the same key.  Viewers drop or
+ * truncate spans that do not nest: PERFETTO.md 2. */
 enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
 
 struct tm_lanes;
 
 struct tm_lanes_options {
     enum tm_account account; /* which pays */
-    size_t memory_bytes;     /* for all that is open, with what is held of it */
+    size_t memory_bytes;     /* for all open spans, with their data */
     bool holds;              /* arguments are kept until the end: where spans may be cut */
     bool outer_first;        /* of spans that start and end together the outer one ends first, else the inner one:
                                 readers of formats that write a span as one take the first of them for the outer one */
@@ -79,7 +79,8 @@ struct tm_lane_span {
  * out:    span->lane; false: TM_LANES_MOST are full (the caller tallies it) */
 bool tm_lanes_choose(const struct tm_lanes *lanes, struct tm_lane_span *span);
 /* Open it there.
- * errors: TM_ERR_LIMIT, in run->error  more is open at once than memory_bytes can hold, with what to give */
+ * errors: TM_ERR_LIMIT, in run->error  more spans are open at once than memory_bytes can hold; says which limit to
+ *         raise */
 void tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span);
 /* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, except for
  * outer_first.
@@ -106,9 +107,9 @@ struct tm_name_answer {
     bool is_known, answer;
 };
 
-/* Where the answer about a name lies.
+/* The slot for the result of a name.
  * in:     table  count of them, a power of two
- * out:    of that name; is_known false: the caller finds the answer out and sets it */
+ * out:    of that name; is_known false: the caller computes the result and sets it */
 static inline struct tm_name_answer *tm_name_answer(struct tm_name_answer *table, size_t count, tm_strid name)
 {
     struct tm_name_answer *const known = &table[name & (count - 1)];
@@ -118,10 +119,10 @@ static inline struct tm_name_answer *tm_name_answer(struct tm_name_answer *table
     return known;
 }
 
-/* The rows of a host's trace in the viewer: numbers, names and order of its processes and threads, and which of them
- * the present file has.  docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on
- * what is written; only lanes, and those of one process among themselves, get theirs when they are first used.
- * Memory: `model`; a compact row for each track, which spills.  Failures are remembered in run->error. */
+/* The rows of a host's trace in the viewer: numbers, names, and order of its processes and threads, and which of them
+ * the present file has. docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on what
+ * is written; only lanes, and the lanes of one process among themselves, are numbered on first use.  Memory: `model`; a
+ * compact row for each track, which spills.  Failures are recorded in run->error. */
 struct tm_out_rows;
 
 /* in:     names_hosts   the names of processes start with that of their host
@@ -137,9 +138,9 @@ void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace)
 /* Nothing has been written in the present file. */
 void tm_out_rows_begin_file(struct tm_out_rows *r);
 
-/* A row is identified by a number: that of its track; those of what was computed come behind. */
+/* A row is identified by a number: that of its track; computed rows follow. */
 uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort sort, uint32_t device);
-/* The number of the process that a device's tracks are of; the program's own if there is none. */
+/* The number of the process of a device's tracks; the program's own if there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
 
 /* What a row or a counter of a device, computed, is called: "idle gaps \u00b7 tracemill", or where its process is not
@@ -158,7 +159,7 @@ const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_
 
 /* A counter of a process. */
 struct tm_counter_row {
-    uint64_t hash; /* of what tells it from others of its process; never the same for two of them */
+    uint64_t hash; /* hash of its identity within its process; unique */
     tm_strid name, unit;
     uint32_t process;
     uint32_t device; /* of what was computed; of others anything */
@@ -205,10 +206,10 @@ struct tm_out_rows {
     tm_strid name_own, name_verdict, name_findings, name_host_steps;
 };
 
-/* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md says what
- * becomes of what.  One exporter writes one output: a file, or the parts of it one after the other.
- * Memory: the account `threads` for what is open; a quarter of `model` for the rows, and half a MiB for the counters;
- * less than 1 MiB of `tables`, whose rest is for the writer and its file. */
+/* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md specifies the
+ * output.  One exporter writes one output: a file, or a sequence of parts.  Memory: the account `threads` for open
+ * spans; a quarter of `model` for the rows, and half a MiB for the counters; less than 1 MiB of `tables`, the rest of
+ * which is for the writer and its file. */
 struct tm_exporter;
 
 /* What has been written since the file was started. */
@@ -218,14 +219,14 @@ struct tm_export_counts {
     uint64_t arrows;     /* that show in it: their later end was written, and the one before it in this file */
     uint64_t arrow_ends; /* of arrows that the input has */
     uint64_t rows;
-    uint64_t pieces;           /* slices that go on from the part before */
+    uint64_t pieces;           /* slices that continue from the previous part */
     int64_t first_ps, last_ps; /* of its slices and counters, on the output's clock; first after last = nothing */
 };
 
-/* Asked before each event, when everything that ended before its start has been written.  Times are on the output's
+/* Called before each event, after everything that ended before its start has been written.  Times are on the output's
  * clock.
- * in:  open_spans  that are not ended yet, and would go on in the next file
- * out: true: the present file is to end at time_ps, and another one starts there */
+ * in:     open_spans  that have not ended, and would continue in the next file
+ * out:    true: the present file ends at time_ps, and another one starts there */
 typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
                           int64_t time_ps);
 
@@ -238,7 +239,7 @@ struct tm_export_options {
     struct tm_trace_writer *writer;
     const struct tm_filter *filter; /* NULL = everything */
     struct tm_derived *derived;     /* NULL = --plain; it is asked for the rows of each host that starts */
-    /* Only what is on this device: index into the devices of the host; TM_NONE: what is on none */
+    /* Only events on this device: index into the devices of the host; TM_NONE: those on none */
     bool has_device;
     uint32_t device;
     bool names_hosts;        /* rows of several hosts in one output: processes start with the host's name */
@@ -257,17 +258,17 @@ void tm_exporter_free(struct tm_exporter *e); /* tolerates NULL */
 /* A file has started (writer->begin_file was called); counts start with 0. */
 void tm_exporter_begin_file(struct tm_exporter *e);
 
-/* A host's events follow, ordered by tm_order.
+/* The next host, with events ordered by tm_order.
  * in:     trace      surveyed; it keeps arguments
- *         offset_ps  where its time 0 is on the output's clock: the caller sees to it that nothing of it is negative
- * errors: TM_ERR_LIMIT  something is; more spans are open at once than there is memory for */
+ *         offset_ps  position of its time 0 on the output's clock; no resulting time may be negative
+ * errors: TM_ERR_LIMIT  a time is negative; more spans are open at once than memory allows */
 tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps);
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
 /* Everything that is open ends. */
 tm_status tm_exporter_end_host(struct tm_exporter *e);
 const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
 
-/* Series whose last value is known, of a host; the others are written, but not again at the start of a part. */
+/* Series of a host with a known last value; the others are written, but not repeated at the start of a part. */
 enum { TM_SERIES_MOST = 1 << 15 };
 
 /* Arrows that are known to have started in the present file: sets of some of them, those that were used last. */
@@ -278,7 +279,7 @@ struct tm_known_arrow {
     uint64_t number; /* of those that have started in the file, from 1 on */
 };
 
-/* Counters of the present host, by what tells them apart. */
+/* Counters of the present host, by their identity. */
 struct tm_series_table {
     struct tm_rows *rows; /* struct tm_series: out_rows.c */
     uint32_t *slots;      /* number of a row, plus 1; slot_count: a power of two */
@@ -361,7 +362,7 @@ struct tm_counter_key {
     const struct tm_event *event; /* NULL = computed */
 };
 
-/* A value of a counter, whose series is made if there is none. */
+/* A value of a counter, whose series is created if necessary. */
 void tm_exporter_count(struct tm_exporter *e, const struct tm_counter_key *c, const struct tm_counter_value *value,
                        int64_t time_ps);
 

@@ -23,7 +23,7 @@ void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t lengt
 /* The file appears, unless the run has failed.
  * out: *written  bytes on disk; may be NULL */
 tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written);
-void tm_out_file_free(struct tm_out_file *file); /* what was not committed goes away; tolerates NULL */
+void tm_out_file_free(struct tm_out_file *file); /* removes what was not committed; tolerates NULL */
 
 /* A string on its way to a file, gathered in one buffer of a fixed size. */
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
@@ -31,14 +31,14 @@ enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 struct tm_text_sink {
     struct tm_out_file *file; /* NULL: what the buffer has no room for is dropped, and counted in `passed` */
     uint64_t passed;          /* bytes that the file has */
-    uint64_t keep_from;       /* what is there and after may still be put in another order; UINT64_MAX = nothing.  It is
-                             given up where the buffer is full of it */
+    uint64_t keep_from;       /* data from here on may still be reordered; UINT64_MAX = none.  This is abandoned if the
+                               * buffer is full of it */
     size_t used;
     char bytes[TM_SINK_BYTES];
 };
 
 void tm_sink_begin(struct tm_text_sink *sink, struct tm_out_file *file);
-/* Pass on what may be passed on, so that there is room for TM_SINK_PIECE bytes. */
+/* Write out what may be written, so that there is room for TM_SINK_PIECE bytes. */
 void tm_sink_make_room(struct tm_text_sink *sink);
 /* Pass on everything. */
 void tm_sink_end(struct tm_text_sink *sink);
@@ -78,8 +78,8 @@ void tm_sink_uint(struct tm_text_sink *sink, uint64_t value);
 /* Nanoseconds as microseconds, exactly, in the shortest form: 1500 is "1.5". */
 void tm_sink_us(struct tm_text_sink *sink, int64_t ns);
 
-/* Move what lies from `from` on to `to`, before what is there.
- * out: false: it is gone already */
+/* Move the bytes from `from` on in front of those at `to`.
+ * out:    false: they have already been written */
 bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to);
 
 /* A string of an output: valid UTF-8 without NUL, whatever the input has.

@@ -17,10 +17,10 @@
 #include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
 
-/* Fields of a message on the wire, written by hand: what comes with each event.  Each function writes at `to`, where
- * the caller has room, and gives back where the next field goes.  A number takes TM_PB_MOST bytes at most with its
- * field, before a string stand TM_PB_HEAD at most.  Fields go up to 2047 here, so that a field's number and type take
- * two bytes at most, from 16 on just two.
+/* Protobuf fields, written by hand because they occur in each event.  Each function writes at `to`, where the caller
+ * has room, and returns the position of the next field.  A number takes at most TM_PB_MOST bytes with its field; before
+ * a string come at most TM_PB_HEAD.  Field numbers go up to 2047 here, so a field's number and type take at most two
+ * bytes, and exactly two from 16 on.
  * source: https://protobuf.dev/programming-guides/encoding */
 enum { TM_PB_FIELD = 2, TM_PB_MOST = TM_PB_FIELD + 10, TM_PB_HEAD = TM_PB_FIELD + 5 };
 
@@ -78,9 +78,9 @@ static inline uint8_t *tm_pb_bytes(uint8_t *to, unsigned field, const void *byte
     return to + length;
 }
 
-/* A field whose length is known when it ends: one byte is kept for the length, and what came after it moves where that
- * is not enough.
- * out: *start  for tm_pb_end */
+/* A field whose length is known at its end: one byte is reserved for the length, and the content moves if that is not
+ * sufficient.
+ * out:    *start  for tm_pb_end */
 static inline uint8_t *tm_pb_begin(uint8_t *to, unsigned field, uint8_t **begin)
 {
     *begin = tm_pb_field(to, field, TM_PB_BYTES) + 1;
@@ -97,9 +97,9 @@ static inline uint8_t *tm_pb_end(uint8_t *to, uint8_t *begin)
     return to + more;
 }
 
-/* Strings of packets.  What comes often is in a table of the file by its number, and a packet that uses it first
- * brings the text along.  The tables have fixed sizes, whatever the memory is, and know strings by what they are, not
- * by their handles: the same bytes come out always.  Where one is full, all of them start again. */
+/* Strings of packets.  A frequent string is in a table of the file by its number, and the packet that uses it first
+ * includes the text.  The tables have fixed sizes, whatever the memory limit, and identify strings by content, not by
+ * handle, so the bytes are always the same.  When a table is full, all of them restart. */
 enum tm_perfetto_table {
     TM_PERFETTO_CATEGORIES,
     TM_PERFETTO_NAMES,
@@ -116,7 +116,7 @@ enum {
     TM_PERFETTO_SLOTS = (1 << TM_PERFETTO_CATEGORY_BITS) + (1 << TM_PERFETTO_NAME_BITS) + (1 << TM_PERFETTO_KEY_BITS) +
                         (1 << TM_PERFETTO_STRING_BITS),
     TM_PERFETTO_INTERNED_MOST = 64 << 10, /* bytes: longer strings are in their packets */
-    TM_PERFETTO_TEXT_MOST = 128 << 10,    /* bytes of a string as it comes; what is longer is cut */
+    TM_PERFETTO_TEXT_MOST = 128 << 10,    /* bytes of an input string; a longer one is truncated */
     TM_PERFETTO_COPIED_MOST = 512 << 10,  /* bytes of the strings of one packet but those that are in its arguments */
     TM_PERFETTO_FRESH_KEYS = 256,         /* entries that one packet may bring along; more are where they are used */
     TM_PERFETTO_FRESH_STRINGS = 512,
@@ -143,7 +143,7 @@ struct tm_perfetto_names {
     uint64_t seed;
     uint32_t tables; /* counts up whenever they start again */
     bool is_full;    /* some table has no room for a string of this packet: clear, and make the packet again */
-    bool is_cut;     /* some text of this packet is not whole, or not there */
+    bool is_cut;     /* some string of this packet is truncated or missing */
     size_t copied;   /* bytes of strings of this packet, as TM_PERFETTO_COPIED_MOST counts them */
     uint32_t fresh_count[TM_PERFETTO_TABLES]; /* of this packet */
     size_t fresh_used;
@@ -196,8 +196,8 @@ static inline uint32_t tm_perfetto_number(struct tm_perfetto_names *n, enum tm_p
     return guess->id == id && guess->iid ? guess->iid : tm_perfetto_find(n, table, id);
 }
 
-/* Strings as fields, in valid UTF-8; what does not fit is left out, and is_cut says so.
- * in: *to  room for what is left of TM_PERFETTO_COPIED_MOST, and TM_PB_HEAD; behind the field afterwards */
+/* Strings as fields, in valid UTF-8; what does not fit is dropped and sets is_cut.
+ * in:     *to  room for the rest of TM_PERFETTO_COPIED_MOST, and TM_PB_HEAD; after the field on return */
 void tm_perfetto_put_name(struct tm_perfetto_names *n, uint8_t **to, unsigned field, tm_strid id);
 void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length);
 
@@ -211,7 +211,7 @@ void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigne
                               size_t length);
 
 enum {
-    TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, with what is inside of them */
+    TM_PERFETTO_VALUES_MOST = 4096, /* arguments of one event, including nested ones */
     TM_PERFETTO_KNOWN_KEYS = 1024,
     TM_PERFETTO_DEPTHS = TM_ARGUMENTS_DEEPEST + 1,
     TM_PERFETTO_VALUE_BYTES = 3 * TM_PB_MOST, /* of a value but its strings, at most */
@@ -239,7 +239,7 @@ struct tm_perfetto_arguments {
     uint8_t *to;  /* where the next one goes */
     size_t count; /* of the event's arguments, without what is inside */
     uint32_t objects;
-    bool is_limited;                   /* there are more values than may be: those of lower depths come first */
+    bool is_limited;                   /* there are more values than allowed: those of lower depths come first */
     uint32_t left[TM_PERFETTO_DEPTHS]; /* that may be; where is_limited */
     struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
     struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
@@ -250,8 +250,8 @@ struct tm_perfetto_arguments {
 /* in: a  zeroed memory */
 void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfetto_names *names);
 /* The arguments of an event are put into a->to: begin, any number of own values, lists.
- * in: level  of what is added from lists
- *     to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST and the strings of two lists */
+ * in:     level  of values added from lists
+ *         to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST, and the strings of two lists */
 void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
 void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, const struct tm_out_event *event);
 /* Values of our own, a few, whatever the level is. */

@@ -9,9 +9,9 @@
 #include "pipeline/argument_templates.h"
 #include "pipeline/trace.h"
 
-/* What a writer made of each template of arguments: bytes in its format, with places for the numbers.  An event is
- * written by copying them, 30 instructions for each number and 10 for each 32 bytes, in place of 200 for each argument.
- *  When the room is used up all start again.  Memory: fixed, a part of the writer's. */
+/* A writer's output for each template of arguments: bytes in its format, with places for the numbers.  An event is
+ * written by copying them, with 30 instructions per number and 10 per 32 bytes, instead of 200 per argument.  When the
+ * space is used up, the cache is cleared.  Memory: fixed, a part of the writer's. */
 enum {
     TM_ARG_CACHE_TEMPLATES = 1 << 13,
     TM_ARG_CACHE_BYTES = 512 << 10,
@@ -41,7 +41,7 @@ struct tm_arg_cache {
     _Alignas(struct tm_cached_args) uint8_t room[TM_ARG_CACHE_BYTES + TM_ARG_CACHE_COPIED];
 };
 
-/* Forget what was made of templates of another host, or depends on something else. */
+/* Forget the output for templates of another host, or output that depends on changed settings. */
 static inline void tm_arg_cache_turn(struct tm_arg_cache *c, const struct tm_trace *trace, uint32_t tables)
 {
     if (c->templates == trace->templates && c->host == trace->host && c->tables == tables)
@@ -61,7 +61,7 @@ static inline const struct tm_cached_args *tm_arg_cache_find(const struct tm_arg
     return at ? (const struct tm_cached_args *)(const void *)(c->room + at - 1) : NULL;
 }
 
-/* Keep what was made of a template.  in: args  except for its bytes, which are `bytes` */
+/* Store the output for a template. in: args  except for its bytes, which are `bytes` */
 void tm_arg_cache_put(struct tm_arg_cache *c, uint32_t template, const struct tm_cached_args *args,
                       const uint8_t *bytes);
 

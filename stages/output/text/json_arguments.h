@@ -10,9 +10,9 @@
 #include "stages/output/text/arg_cache.h"
 #include "stages/output/trace_writer.h"
 
-/* Which keys the objects of one event have already, so that none comes twice: readers keep one of them, and not all the
- * same.  A key that comes again is written as "key (2)", "key (3)". The table holds TM_JSON_KEYS_MOST keys of an
- * event; past that every key bears its number, which is unique as well. */
+/* The keys that the objects of one event already have, to avoid duplicates: readers keep one of them, and not all keep
+ * the same one.  A repeated key is written as "key (2)", "key (3)".  The table has TM_JSON_KEYS_MOST keys of an event;
+ * beyond that every key gets its number, which is also unique. */
 enum { TM_JSON_KEY_SLOTS = 4096, TM_JSON_KEYS_MOST = 3072 };
 
 struct tm_json_key {
@@ -58,10 +58,10 @@ static inline struct tm_json_key *tm_json_keys_find(struct tm_json_keys *keys, u
     return tm_probe(keys->slots, TM_JSON_KEY_SLOTS, sizeof(key), tm_hash_mix(hash, keys->seed), &key, tm_json_keys_end);
 }
 
-/* Take a key of an object.
+/* Register a key of an object.
  * in:     hash    tm_json_key_hash of it
  *         object  number of the object in the event
- * out:    0: it is written as it is; else the number to write after it */
+ * out:    0: it is written unchanged; else the number to append */
 static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t hash, uint32_t object)
 {
     const uint64_t own = tm_json_keys_in(hash, object);
@@ -74,9 +74,9 @@ static inline uint64_t tm_json_keys_take(struct tm_json_keys *keys, uint64_t has
     return 0;
 }
 
-/* Values of a trace as JSON (RFC 8259), strictly: valid UTF-8, no NaN, no Infinity, no key twice in an object.  Inside
- * the cell of a table every quote is written twice, and ';' as an escape, and so is what is not seen, where asked
- * for. */
+/* Values of a trace as strict JSON (RFC 8259): valid UTF-8, no NaN, no Infinity, no duplicate keys in an object. 
+ * Inside a table cell every quote is doubled, ';' is written as an escape, and so are invisible characters if
+ * requested. */
 
 /* A string that was written before, ready to be copied. */
 enum { TM_JSON_READY = 2048, TM_JSON_READY_MOST = 109 };
@@ -109,8 +109,8 @@ void tm_json_string(struct tm_json_text *json, const char *text, size_t length);
 void tm_json_name(struct tm_json_text *json, tm_strid name);
 void tm_json_double(struct tm_json_text *json, double value); /* NaN and Infinity: a string */
 
-/* The arguments of an event, each key once: those of its marks, its own, those that it shares.
- * in:     head  what to start with, with the brace; nothing is written if there are no arguments
+/* The arguments of an event, each key once: those of its marks, its own, the shared ones.
+ * in:     head  prefix, with the brace; nothing is written if there are no arguments
  * out:    false: there are none.  The closing brace is the caller's */
 bool tm_json_arguments(struct tm_json_text *json, const struct tm_out_event *event, enum tm_args_level level,
                        const char *head);
