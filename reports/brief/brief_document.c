@@ -363,7 +363,7 @@ static void add_key_figure(struct brief *b, struct tm_value *to, const struct tm
     tm_add_string(row, "title", figure->title);
     add_quantity(row, "value", tm_get(figure->kpi, "value"), ps);
     tm_add_string(row, "unit", ps > 0 ? "ps" : unit);
-    tm_add_string(row, "band", *figure->band ? figure->band : "unknown");
+    tm_add_string(row, "band", *figure->band ? tm_text(tm_get(figure->kpi, "band")) : "unknown");
     add_quantity(row, "good", tm_get(figure->kpi, "good"), ps);
     add_quantity(row, "bad", tm_get(figure->kpi, "bad"), ps);
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "reports/content/content.h"
 #include "reports/format/format.h"
 #include "reports/media.h"
 
@@ -169,7 +170,7 @@ static void put_steps(const struct page *p, const struct tm_value *brief)
                 tm_format_pct(all, tm_double(tm_get(tm_at(parts, i), "share_pct"))));
 }
 
-/* "good > 80 %, bad < 50 %" */
+/* "good > 80%, critical < 50%" */
 static void make_limits(char out[LINE_BYTES], const struct tm_value *figure)
 {
     const struct tm_value *good = tm_get(figure, "good"), *bad = tm_get(figure, "bad");
@@ -179,7 +180,7 @@ static void make_limits(char out[LINE_BYTES], const struct tm_value *figure)
 
     out[0] = '\0';
     if (tm_has(good) && tm_has(bad))
-        (void)snprintf(out, LINE_BYTES, " (good %s%s, bad %s %s)",
+        (void)snprintf(out, LINE_BYTES, " (good %s%s, critical %s %s)",
                        is_same   ? ""
                        : is_more ? "> "
                                  : "< ",
@@ -202,7 +203,7 @@ static void put_key_figures(const struct page *p, const struct tm_value *brief)
         make_limits(limits, figure);
         put_row(p, text_of(figure, "title"), "%s%s%s%s",
                 tm_format_unit(value, tm_double(tm_get(figure, "value")), text_of(figure, "unit")),
-                has_band ? ", " : "", has_band ? band : "", has_band ? limits : "");
+                has_band ? ", " : "", has_band ? tm_band_word(band) : "", has_band ? limits : "");
     }
     for (size_t i = 0; i < tm_length(missing); i++)
         put_row(p, text_of(tm_at(missing, i), "title"), "not recorded: %s", text_of(tm_at(missing, i), "reason"));

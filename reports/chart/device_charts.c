@@ -627,7 +627,7 @@ static void draw_limits(struct tm_chart *chart, struct scatter *s, const struct 
     const struct tm_value *kpi = tm_path(summary, "kpis[occupancy]");
     static const struct {
         const char *key, *label;
-    } limits[] = { { "good", "good from" }, { "bad", "bad below" } };
+    } limits[] = { { "good", "good from" }, { "bad", "critical below" } };
     double above = -INFINITY;
 
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {

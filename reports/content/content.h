@@ -78,6 +78,9 @@ enum tm_tone {
     TM_TONE_QUIET, /* a remark on what is above it */
 };
 
+/* The word that a band is shown by: "critical" for "bad", as severities of findings have it. */
+const char *tm_band_word(const char *band);
+
 /* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
 enum tm_tone tm_tone_of(const char *word);
 
@@ -249,7 +252,7 @@ size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pi
 struct tm_key_figure {
     const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
     const char *id, *title, *definition;
-    const char *band; /* "good", "warning", "bad", "unknown"; "" where it is outside its band and costs nothing */
+    const char *band; /* "good", "warning", "critical", "unknown"; "" where it is outside its band and costs nothing */
     const char *why;  /* it has no value, or the value no assessment, or it costs nothing; "" = nothing to say */
     size_t finding;   /* of this number has its savings, 1 is the first; 0 = none */
     bool has_value;
@@ -377,7 +380,7 @@ struct tm_document {
     const char *kicker;                       /* above the title of a page of paper: "PERFORMANCE REPORT" */
     const char *made_by;                      /* "tracemill report" */
     const char *file;                         /* stem of the files that are drawn from it: "report", for report.html */
-    const char *findings_title;               /* over the first findings on the first screen: "What to do first" */
+    const char *findings_title;               /* over the first findings on the first screen: "Top findings" */
     const char *stake_of;                     /* what the time of a finding is time of: "device time", "a step" */
     const char *data;                         /* the file that has every figure: "summary.json" */
     const struct tm_doc_schema *fields;       /* of its values */

@@ -363,12 +363,18 @@ static size_t finding_of(const struct tm_value *summary, const struct tm_value *
     return 0;
 }
 
+const char *tm_band_word(const char *band)
+{
+    return strcmp(band, "bad") == 0 ? "critical" : band;
+}
+
 /* Outside its band without a finding: such a figure costs nothing here and is drawn neutral. */
 static bool is_neutral(const struct tm_key_figure *kpi)
 {
     const bool has_findings = tm_get(kpi->kpi, "finding") || *kpi->why; /* figures of other documents have none */
 
-    return kpi->finding == 0 && has_findings && (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "bad") == 0);
+    return kpi->finding == 0 && has_findings &&
+           (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "critical") == 0);
 }
 
 /* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good is alone. */
@@ -410,7 +416,7 @@ void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t
         .id = tm_text(tm_get(kpi, "id")),
         .title = tm_text(tm_get(kpi, "title")),
         .definition = tm_text(tm_get(kpi, "definition")),
-        .band = tm_text(tm_get(kpi, "band")),
+        .band = tm_band_word(tm_text(tm_get(kpi, "band"))),
         .why = *why || tm_has(value) ? why : tm_why(value),
         .has_value = tm_has(value),
         .place = place_of(kpi),

@@ -338,7 +338,7 @@ const struct tm_section tm_fusion_section = { .id = "fusion",
 
 /* Operations: which ones device time goes to, and where in the program they come from. */
 
-enum { OPS_ON_PAPER = 20, ORIGINS_MOST = 12 };
+enum { OPS_ON_PAPER = 12, ORIGINS_MOST = 12 };
 
 static const struct tm_table op_categories = {
     .id = "op-categories",
@@ -375,7 +375,11 @@ static const struct tm_table op_table = {
     .paper_rows = OPS_ON_PAPER,
 };
 
-/* Paper has no room for it in the table of the operations. */
+/* Paper has room for the framework path, without which operations of one name look alike, and for no more. */
+static const char families_on_paper[] = "family, op, self_ps sums, share_pct, executions, category, bound, roof_pct";
+static const char ops_on_paper[] = "name, op, self_ps sums, self_share_pct, executions, category, bound, roof_pct";
+
+/* Paper has no room for the line of the source in the table of the operations. */
 static void emit_origins(const struct tm_content *content, const struct tm_value *rows)
 {
     size_t pick[ORIGINS_MOST], n = 0;
@@ -383,12 +387,12 @@ static void emit_origins(const struct tm_content *content, const struct tm_value
     if (!content->medium->room.is_paper)
         return;
     for (size_t i = 0; i < tm_length(rows) && i < OPS_ON_PAPER && n < ORIGINS_MOST; i++)
-        if (tm_has(tm_get(tm_at(rows, i), "op")) || tm_has(tm_get(tm_at(rows, i), "source")))
+        if (tm_has(tm_get(tm_at(rows, i), "source")))
             pick[n++] = i;
     tm_emit_table(content, &(struct tm_table){ .id = "op-origins",
                                                .caption = "Source of the longest operations",
                                                .is_detail = true,
-                                               .shows = "name, op, source",
+                                               .shows = "name, source",
                                                .list = "ops.rows",
                                                .pick = pick,
                                                .picks = n,
@@ -407,11 +411,15 @@ static void emit_ops(const struct tm_content *content)
         tm_emit_table(content, &op_categories);
     /* where each operation is its own family, the table of operations says it all */
     const bool has_families = tm_int(tm_get(ops, "distinct_families")) != tm_int(tm_get(ops, "distinct"));
-    struct tm_table all = op_table;
+    struct tm_table all = op_table, by_family = families;
 
+    if (content->medium->room.is_paper) {
+        all.shows = ops_on_paper;
+        by_family.shows = families_on_paper;
+    }
     all.is_detail = has_families; /* which paper has instead */
     if (content->medium->room.is_data || has_families) {
-        tm_emit_table(content, &families);
+        tm_emit_table(content, &by_family);
         tm_emit(content, TM_TONE_QUIET,
                 "An op family consists of all operations with equal names without numbers and equal framework paths "
                 "without layer numbers.");

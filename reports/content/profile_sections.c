@@ -143,7 +143,7 @@ static void put_bands(char *out, double good, double bad, const char *unit)
 {
     char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];
 
-    (void)snprintf(out, TEXT_BYTES, "good %s, bad %s", tm_format_limit(from, good, unit),
+    (void)snprintf(out, TEXT_BYTES, "good %s, critical %s", tm_format_limit(from, good, unit),
                    tm_format_limit(to, bad, unit));
 }
 
@@ -518,7 +518,7 @@ static void emit_figures(const struct tm_content *content)
     static const struct tm_column columns[] = {
         { "Figure", "title", TM_DOC_WORD },
         { "Good", "good", TM_DOC_WORD },
-        { "Bad", "bad", TM_DOC_WORD },
+        { "Critical", "bad", TM_DOC_WORD },
         { "Definition", "definition", TM_DOC_PROSE },
     };
     enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
@@ -539,14 +539,14 @@ static void emit_figures(const struct tm_content *content)
                   &(struct tm_table){
                       .id = "definitions",
                       .caption = "Key figures",
-                      .shows = "title word = Figure, good word = Good, bad word = Bad, definition prose = Definition",
+                      .shows = "title word = Figure, good word = Good, bad word = Critical, definition prose = Definition",
                       .cells = cell[0],
                       .cell_rows = n,
                       .anchor = "definition",
                       .glossary = 1,
                       .paper_rows = KPIS_MOST });
     if (has_limits && !content->medium->room.is_short)
-        tm_emit(content, TM_TONE_QUIET, "Values between good and bad are warnings.");
+        tm_emit(content, TM_TONE_QUIET, "Values between good and critical are warnings.");
 }
 
 /* --- which terms the report uses --- */

@@ -799,7 +799,7 @@ static void name_late(struct tm_finding *f, const struct late_devices *late)
                                                          : " and ",
                                    tm_finding_device(f, name, tm_get(late->rows[i], "device")),
                                    tm_row_pct(a, late->rows[i], "caused_pct"));
-    tm_finding_case(f, "named");
+    tm_finding_case(f, late->count > 1 ? "several" : "named");
     tm_finding_argument(f, "devices", "%s", title);
 }
 

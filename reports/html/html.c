@@ -96,7 +96,7 @@ static void put_scale(struct tm_page *page, const struct tm_key_figure *kpi)
     tm_htmlw_point(&page->w, 0, 0);
     tm_htmlw_point(&page->w, SCALE_WIDTH, SCALE_HEIGHT);
     tm_htmlw_end_points(&page->w);
-    put_segment(page, 0, tone == TM_TONE_BAD);
+    put_segment(page, 0, tone == TM_TONE_CRITICAL);
     put_segment(page, 1, tone == TM_TONE_WARNING);
     put_segment(page, 2, tone == TM_TONE_GOOD);
     put_marker(page, kpi->place * SCALE_WIDTH);
@@ -110,7 +110,7 @@ static void put_limits(struct tm_page *page, const struct tm_key_figure *kpi)
     tm_htmlw_class(&page->w, "p", "limits");
     if (*kpi->bad) {
         tm_htmlw_open(&page->w, "span");
-        tm_htmlw_printf(&page->w, "bad %s", kpi->bad);
+        tm_htmlw_printf(&page->w, "critical %s", kpi->bad);
         tm_htmlw_close(&page->w);
     }
     tm_htmlw_text(&page->w, " ");

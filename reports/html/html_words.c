@@ -378,7 +378,7 @@ static const struct {
     [TM_TONE_PLAIN] = { "", "" },
     [TM_TONE_GOOD] = { "good", "● good" },
     [TM_TONE_WARNING] = { "warning", "▲ warning" },
-    [TM_TONE_BAD] = { "bad", "■ bad" },
+    [TM_TONE_BAD] = { "bad", "■ critical" },
     [TM_TONE_CRITICAL] = { "critical", "■ critical" },
     [TM_TONE_INFO] = { "info", "○ info" },
     [TM_TONE_UNKNOWN] = { "unknown", "○ not judged" },

@@ -856,7 +856,7 @@ static const char *tone_word(enum tm_tone tone)
 {
     return tone == TM_TONE_GOOD       ? "good"
            : tone == TM_TONE_WARNING  ? "warning"
-           : tone == TM_TONE_BAD      ? "bad"
+           : tone == TM_TONE_BAD      ? "critical"
            : tone == TM_TONE_INFO     ? "info"
            : tone == TM_TONE_CRITICAL ? "critical"
                                       : "unknown";

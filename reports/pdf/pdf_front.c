@@ -135,7 +135,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
         put_label(pdf, "Cause");
         put_prose(pdf, cause);
     }
-    put_lines(pdf, "Recommendations", tm_get(finding, "fix"), true);
+    put_lines(pdf, "Fix", tm_get(finding, "fix"), true);
     for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES; i++)
         put_place(pdf, tm_at(where, i), i == 0);
     put_file_link(pdf, finding);
@@ -295,7 +295,7 @@ static const double scale_height = 5, band_gap = 1, marker_width = 2.4, marker_o
 static void draw_scale(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double y)
 {
     static const enum tm_role roles[] = { TM_ROLE_BAD, TM_ROLE_WARNING, TM_ROLE_GOOD };
-    static const char *const bands[] = { "bad", "warning", "good" };
+    static const char *const bands[] = { "critical", "warning", "good" };
     const double x = pdf->left + scale_begin * tm_pdf_column(pdf);
     const double width = (scale_end - scale_begin) * tm_pdf_column(pdf), part = (width - 2 * band_gap) / 3;
 
@@ -310,7 +310,7 @@ static void draw_scale(struct tm_pdf *pdf, const struct tm_key_figure *kpi, doub
                                       scale_height + 2 * marker_over });
 }
 
-/* The assessment and its limits, "bad", "good > 80 %, bad < 50 %". */
+/* The assessment and its limits, "critical", "good > 80%, critical < 50%". */
 static void draw_words(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double baseline)
 {
     struct tm_pdf_style word = tm_pdf_strong;
@@ -325,7 +325,7 @@ static void draw_words(struct tm_pdf *pdf, const struct tm_key_figure *kpi, doub
     tm_pdf_text_at(pdf, &word, pdf->left + word_begin * width, baseline, pdf->cell[0]);
     if (*kpi->good || *kpi->bad)
         (void)snprintf(limits, sizeof(limits), "%s%s%s%s%s%s", *kpi->good ? "good " : "", kpi->good,
-                       *kpi->good && *kpi->bad ? ", " : "", *kpi->bad ? "bad " : "", kpi->bad, see);
+                       *kpi->good && *kpi->bad ? ", " : "", *kpi->bad ? "critical " : "", kpi->bad, see);
     tm_pdf_encode(pdf, pdf->cell[0], TM_PDF_CELL_BYTES, limits);
     tm_pdf_fit(pdf, &tm_pdf_quiet, pdf->cell[0], (1 - rest_begin) * width, 1);
     tm_pdf_text_at(pdf, &tm_pdf_quiet, pdf->left + rest_begin * width, baseline, pdf->cell[0]);

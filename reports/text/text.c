@@ -736,7 +736,7 @@ static void put_kpis(struct text *t)
         enum tm_column_kind kind;
     } columns[] = {
         { "Figure", TM_COLUMN_WORD }, { "Value", TM_COLUMN_NUMBER }, { "Band", TM_COLUMN_WORD },
-        { "Good", TM_COLUMN_NUMBER }, { "Bad", TM_COLUMN_NUMBER },   { "Remark", TM_COLUMN_PROSE },
+        { "Good", TM_COLUMN_NUMBER }, { "Critical", TM_COLUMN_NUMBER },   { "Remark", TM_COLUMN_PROSE },
     };
     const size_t count = tm_kpi_count(t->summary);
 

@@ -35,6 +35,13 @@ BROKEN = r"""(() => { const broken = [], walk = document.createTreeWalker(docume
         }
     }
     return broken.slice(0, 5); })()"""
+# How wide the page is with potential savings in the longest words there are.
+LONG_STAKE = r"""(() => { const stake = document.querySelector('.first .stake');
+    if (stake) stake.firstChild.data = '33.8% of the windows of 12 devices, 1,074\u00a0ms';
+    return document.documentElement.scrollWidth; })()"""
+# How many lines of the advice of the first finding are seen; null = all of it.
+FIRST_ADVICE = """(() => { const fix = document.querySelector('.first .fix');
+    return fix && fix.scrollHeight > fix.clientHeight + 1 ? fix.clientHeight / parseFloat(getComputedStyle(fix).lineHeight) : null; })()"""
 # Of each chart that is seen: does it stick out or scroll, how small is its smallest text, and which of its texts cover each other?
 CHARTS = """Array.from(document.querySelectorAll('.drawing')).map((figure) => {
     const seen = Array.from(figure.querySelectorAll('svg')).filter((s) => s.getBoundingClientRect().width > 0);
@@ -61,6 +68,10 @@ def check_screen(tap, name, browser, path, width, height):
         tap.ok(order == sorted(order), f"{name}: in the order in which it is read", at)
         unlinked = page.js(UNLINKED)
         tap.ok(not unlinked, f"{name}: no tile has the color of a problem without its finding", *unlinked)
+        wide = page.js(LONG_STAKE)
+        tap.ok(wide <= width, f"{name}: nothing sticks out of the first screen at {width}", wide)
+        lines = page.js(FIRST_ADVICE)
+        tap.ok(lines is None or lines >= (1.9 if width > 640 else 2.9), f"{name}: the first advice has room for a command at {width}", lines)
         broken = page.js(BROKEN)
         tap.ok(not broken, f"{name}: numbers and units stay together at {width}", *broken)
 

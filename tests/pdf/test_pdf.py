@@ -57,9 +57,27 @@ def check_text(tap, name, pdf, summary):
     tap.ok(not empty, f"{name}: no page is empty", empty)
 
 
+def overlapping(words):
+    """Pairs of words of one page of which one covers the start of the other, or touches it."""
+    found, by_page = [], {}
+    for page, _, _, *box in words:
+        by_page.setdefault(page, []).append(box)
+    for boxes in by_page.values():
+        boxes.sort()
+        for i, (x0, y0, x1, y1, word) in enumerate(boxes):
+            for other in boxes[i + 1:]:
+                if other[0] > x1 - 1:
+                    break
+                if min(y1, other[3]) - max(y0, other[1]) > 0.6 * min(y1 - y0, other[3] - other[1]):
+                    found.append((word, other[4]))
+    return found
+
+
 def check_layout(tap, name, pdf):
     outside = [w for w in pdf.words() if w[3] < MARGIN or w[5] > w[1] - MARGIN or w[4] < MARGIN - 8 or w[6] > w[2] - 16]
     tap.ok(not outside, f"{name}: nothing stands in the margins", *outside[:5])
+    over = overlapping(pdf.words()) + re.findall(r"\b(?:Fix|Recommendations)\d\.", pdf.text)
+    tap.ok(not over, f"{name}: no word covers another", *over[:5])
     wrong = [n for n, page in enumerate(pdf.page_texts, 1) if f"page {n} of {pdf.pages}" not in page]
     tap.ok(not wrong, f"{name}: every page has its number", wrong)
 
@@ -129,6 +147,16 @@ def check_length(tap, folder):
         tap.ok(len(titles) == len(set(titles)), f"{name}: no chart is drawn twice", titles)
 
 
+def check_op_column(tap, folder):
+    """Operations of one name are distinguished by where in the program they come from."""
+    run("report", DEMO, "-o", folder / "ops", "--format", "pdf,json")
+    rows = json.loads((folder / "ops" / "summary.json").read_text(encoding="utf-8"))["ops"]["rows"]
+    titles = [line for text in Pdf(folder / "ops" / "report.pdf").page_texts for line in text.splitlines()
+              if re.search(r"^ *Op(eration| family)\b.*Self time", line)]
+    tap.ok(any(r["op"] for r in rows) and titles and all("Framework path" in t for t in titles),
+           "tables of operations have the framework path on paper", *titles)
+
+
 def main():
     tap = Tap()
     absent = missing_tools()
@@ -148,6 +176,7 @@ def main():
             check_text(tap, name, pdf, summary)
             check_layout(tap, name, pdf)
             check_info(tap, name, pdf, summary)
+        check_op_column(tap, folder)
         check_length(tap, folder)
         check_paper_and_bytes(tap, folder)
         check_studies(tap, folder)

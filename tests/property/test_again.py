@@ -63,7 +63,7 @@ def thresholds(tap, folder):
         tap.ok(False, "thresholds: a report is made", result)
         return
     listed = text[text.index("Changed thresholds:"):]
-    tap.ok("good 99.5%, bad 60%" in listed and "good 80%, bad 50%" in listed and "Straggler" in listed,
+    tap.ok("good 99.5%, critical 60%" in listed and "good 80%, critical 50%" in listed and "Straggler" in listed,
            "thresholds that were changed are listed", result, listed[:400])
     tap.ok(told_again(text)[-2:] == ["--thresholds", "FILE"], "the command tells of a file of thresholds", result)
     (folder / "cut.json").write_text(json.dumps(json.loads(summary)["thresholds"]))

@@ -199,7 +199,7 @@ static void occupancy_lies_between_its_limits(void **state)
     low = tipped(&f, "gemm: occupancy 12.5%, 2.00 µs each, 80.0 µs in total");
     high = tipped(&f, "add: occupancy 100.0%, 200 ns each, 20.0 µs in total");
     assert_true(low->y > high->y && low->x > high->x && fabs(low->width - 2 * high->width) < 1e-9);
-    assert_true(says(&f, "good from 50%") && says(&f, "bad below 25%") && says(&f, "gemm") && says(&f, "10 µs"));
+    assert_true(says(&f, "good from 50%") && says(&f, "critical below 25%") && says(&f, "gemm") && says(&f, "10 µs"));
     assert_int_equal(tm_chart_rows(&f.chart), 2);
     tear_down(&f);
 }

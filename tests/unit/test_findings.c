@@ -788,7 +788,7 @@ static void the_wait_for_a_straggler_is_no_exposed_collective(void **state)
     test_judge(&j, STRAGGLER("30000000000", "9000000000"), NULL);
     expect_stake(&j, "straggler", 30000000000);
     assert_null(test_finding(&j, "collective_exposed"));
-    assert_string_equal(tm_text(tm_get(test_finding(&j, "straggler"), "title")), "Straggler: a (77.1%) and b (22.9%)");
+    assert_string_equal(tm_text(tm_get(test_finding(&j, "straggler"), "title")), "Stragglers: a (77.1%) and b (22.9%)");
     test_judged_free(&j);
     test_judge(&j,
                "{" SPLIT("30000000000", "12000000000", "8000000000") STRAGGLER_FIELDS("30000000000", "9000000000") "}",

@@ -305,7 +305,7 @@ static void a_figure_that_costs_nothing_is_neutral(void **state)
     }
     tm_kpi_at(&kpi, s.root, 2);
     assert_int_equal(kpi.finding, 2);
-    assert_string_equal(kpi.band, "bad");
+    assert_string_equal(kpi.band, "critical");
     tm_kpi_at(&kpi, s.root, 3);
     assert_int_equal(kpi.finding, 0);
     assert_string_equal(kpi.band, "");

@@ -315,7 +315,7 @@ static void the_first_screen_names_run_hosts_devices_versions_and_window(void **
     assert_has(page, "30 analyzed of 31, median 14.3 ms");
     assert_has(page, "The devices are busy for 75.0% of the window;");
     assert_has(page, "<section class=\"verdict");
-    assert_has(page, "<h2>What to do first</h2>");
+    assert_has(page, "<h2>Top findings</h2>");
     assert_has(page, "<h2>Key figures</h2>");
     assert_has(page, "id=\"chart-0-0\""); /* the parts of the steps */
     assert_lacks(page, "class=\"banner\"");
@@ -347,9 +347,9 @@ static void figures_have_value_judgement_and_limits(void **state)
                      "class=\"band warning\">▲ warning</span></a></p><svg class=\"scale\"");
     /* out of its band, and no finding says that it costs time: no color */
     assert_has(page, "<span class=\"value\">412 µs</span> </p><p class=\"limits\">");
-    assert_has(page, "<span>bad &lt; 50%</span> <span>good &gt; 80%</span>");
-    assert_has(page, "<span>bad &lt; 0.1 ms</span> <span>good &gt; 1 ms</span>");
-    assert_has(page, "<span>bad &gt; 0</span> <span>good 0</span>");
+    assert_has(page, "<span>critical &lt; 50%</span> <span>good &gt; 80%</span>");
+    assert_has(page, "<span>critical &lt; 0.1 ms</span> <span>good &gt; 1 ms</span>");
+    assert_has(page, "<span>critical &gt; 0</span> <span>good 0</span>");
     assert_has(page, "(the profile holds no bytes accessed)");
     assert_int_equal(count(page, "id=\"definition-0\""), 1);
     free(page);

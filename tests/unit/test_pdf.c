@@ -196,7 +196,7 @@ static void the_first_page_stands_alone(void **state)
     assert_shows(text, "Key figures");
     assert_shows(text, tm_text(tm_path(tm_doc_root(f.doc), "kpis[0].title")));
     assert_shows(text, "not recorded");
-    assert_shows(text, "What to do first");
+    assert_shows(text, "Top findings");
     assert_shows(text, tm_text(tm_path(tm_doc_root(f.doc), "findings[0].title")));
     finish(&f);
 }

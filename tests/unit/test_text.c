@@ -97,9 +97,9 @@ static void figures_stand_with_their_units_and_bands(void **state)
                   " 'bad': 10, 'why': 'nobody looked'},"
                   " {'id': 'c', 'title': 'None', 'value': 3, 'unit': 'count', 'band': 'bad', 'good': 0,"
                   " 'bad': 0}]}");
-    assert_says(&f, "High           75.0%  warning  > 80%   < 50%\n");
-    assert_says(&f, "Low     not recorded           < 2 s  > 10 s  nobody looked\n");
-    assert_says(&f, "None               3  bad          0     > 0\n");
+    assert_says(&f, "High           75.0%  warning   > 80%     < 50%\n");
+    assert_says(&f, "Low     not recorded            < 2 s    > 10 s  nobody looked\n");
+    assert_says(&f, "None               3  critical      0       > 0\n");
     test_written_report_free(&f);
 }
 
