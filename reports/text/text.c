@@ -735,8 +735,8 @@ static void put_kpis(struct text *t)
         const char *title;
         enum tm_column_kind kind;
     } columns[] = {
-        { "Figure", TM_COLUMN_WORD }, { "Value", TM_COLUMN_NUMBER }, { "Band", TM_COLUMN_WORD },
-        { "Good", TM_COLUMN_NUMBER }, { "Critical", TM_COLUMN_NUMBER },   { "Remark", TM_COLUMN_PROSE },
+        { "Figure", TM_COLUMN_WORD }, { "Value", TM_COLUMN_NUMBER },    { "Band", TM_COLUMN_WORD },
+        { "Good", TM_COLUMN_NUMBER }, { "Critical", TM_COLUMN_NUMBER }, { "Remark", TM_COLUMN_PROSE },
     };
     const size_t count = tm_kpi_count(t->summary);
 
