@@ -535,16 +535,17 @@ static void emit_figures(const struct tm_content *content)
         cell[n][2] = tm_cell_of_text(TM_DOC_WORD, kpi[n].bad);
         cell[n][3] = tm_cell_of_text(TM_DOC_PROSE, kpi[n].definition);
     }
-    tm_emit_table(content,
-                  &(struct tm_table){
-                      .id = "definitions",
-                      .caption = "Key figures",
-                      .shows = "title word = Figure, good word = Good, bad word = Critical, definition prose = Definition",
-                      .cells = cell[0],
-                      .cell_rows = n,
-                      .anchor = "definition",
-                      .glossary = 1,
-                      .paper_rows = KPIS_MOST });
+    tm_emit_table(
+        content,
+        &(struct tm_table){
+            .id = "definitions",
+            .caption = "Key figures",
+            .shows = "title word = Figure, good word = Good, bad word = Critical, definition prose = Definition",
+            .cells = cell[0],
+            .cell_rows = n,
+            .anchor = "definition",
+            .glossary = 1,
+            .paper_rows = KPIS_MOST });
     if (has_limits && !content->medium->room.is_short)
         tm_emit(content, TM_TONE_QUIET, "Values between good and critical are warnings.");
 }
