@@ -47,18 +47,18 @@ enum { TM_MARKDOWN_BYTES_MOST = 60000 };
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
 tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* A night in short, for a pull request or a chat: what failed first, then what cannot be assessed or has no report;
- * what passed is folded.  At most TM_MARKDOWN_BYTES_MOST bytes: what there is no room for is counted.
+/* A night in short, for a pull request or a chat: failures first, then runs that cannot be assessed or have no report;
+ * passed ones are folded.  At most TM_MARKDOWN_BYTES_MOST bytes: rows that do not fit are counted.
  * in:     gates  as tm_nightly_gates fills it
  *         title  NULL = none
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT */
 tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title,
                                     FILE *to) TM_MUST_USE;
 
-/* Markdown as GitHub renders it, into a buffer of fixed size.  Texts of a trace enter here only.  What Markdown or its
- * reader would act on is in inline code: nothing opens HTML, a link, an image, a formula, mentions a person
- * (@name), refers to an issue (#12), a commit or a pull request, or breaks a table.  Characters that are not seen are
- * made visible.
+/* Markdown as GitHub renders it, into a buffer of fixed size.  Trace text enters only here.  Text with special meaning
+ * in Markdown or on GitHub is put in inline code: it cannot open HTML, a link, an image, or a formula, mention a person
+ * (@name), refer to an issue (#12), a commit, or a pull request, or break a table.  Invisible characters are made
+ * visible.
  * source: GitHub Flavored Markdown 0.29, and what GitHub and GitLab link in comments */
 struct tm_mdw {
     char *at;
@@ -91,11 +91,11 @@ void tm_mdw_html(struct tm_mdw *w, const char *text);
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
 tm_status tm_html_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* Write index.html: the parts of a trace, where each is in time, and how to open them.  It needs nothing else, no
- * network and no script; its links lead to the parts beside it.
+/* Write index.html: the parts of a trace, their times, and how to open them.  It needs no other file, no network, and
+ * no script; its links lead to the parts beside it.
  * in:     doc  a list of parts (schemas/split.schema.json)
  * out:    to   UTF-8; the same bytes for the same list
- * errors: TM_ERR_OUTPUT `to` takes no more */
+ * errors: TM_ERR_OUTPUT writing to `to` failed */
 tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
 /* More pages are not made: libharu holds the document in memory.  The last page says so. */
@@ -125,23 +125,22 @@ tm_status tm_csv_write(struct tm_run *run, const struct tm_doc *doc, struct tm_a
 
 enum { TM_CSV_KEY_BYTES = 96 };
 
-/* The headings of columns, as a data frame wants them: [a-z0-9_], unique in the table, with the unit.  Each is the last
- * part of the column's path in the summary: "total_ps", "share_pct".  Where two columns have the same last part they
- * are identified by their whole paths; a figure whose path does not say its unit gets it at the end: "compute" of times
- * is "compute_ps". */
+/* Column headings for data frames: [a-z0-9_], unique in the table, with the unit.  Each is the last part of the
+ * column's path in the summary: "total_ps", "share_pct".  If two columns have the same last part, their full paths are
+ * used; a figure without a unit in its path gets it as a suffix: "compute" of times is "compute_ps". */
 void tm_csv_keys(char (*out)[TM_CSV_KEY_BYTES], const struct tm_table *table);
 
 /* A single table as CSV.  Whether it could be written, ferror() tells. */
 void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to);
 
-/* Write scopes.collapsed: device time by scope as folded stacks, a line for each: frames joined by ';', a space, whole
- * nanoseconds of the scope itself.  The first frame is the pass: "forward;train_step;block_0;mlp 12345".  The numbers
- * add up to all device time of operations.  Where nothing tells scopes, the frames are "(no scopes recorded)", the
- * category and the name of each operation.  flamegraph.pl, speedscope and others read it.
- * In names a space becomes '_' and ';' becomes ':'; what is not seen is made visible.
+/* Write scopes.collapsed: device time by scope as folded stacks, one per line: frames joined by ';', a space, whole
+ * nanoseconds of self time.  The first frame is the pass: "forward;train_step;block_0;mlp 12345".  The numbers add up
+ * to all device time of operations.  If scopes are not recorded, the frames are "(no scopes recorded)", the category,
+ * and the name of each operation. flamegraph.pl, speedscope, and others read it.  In names a space becomes '_' and ';'
+ * becomes ':'; invisible characters are made visible.
  * in:     doc  a summary (schemas/SUMMARY.md)
- * out:    to   nothing where the summary has no operations on devices
- * errors: TM_ERR_OUTPUT `to` takes no more
+ * out:    to   nothing if the summary has no operations on devices
+ * errors: TM_ERR_OUTPUT writing to `to` failed
  * source: the folded format of flamegraph.pl, github.com/brendangregg/FlameGraph */
 tm_status tm_collapsed_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 

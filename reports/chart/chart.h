@@ -22,7 +22,7 @@ enum tm_role {
     TM_ROLE_COPY_P2P,
     TM_ROLE_COPY_D2D,
     TM_ROLE_COPY_OTHER,
-    TM_ROLE_HIDDEN, /* of a collective or a copy: what other work runs beside */
+    TM_ROLE_HIDDEN, /* of a collective or a copy: overlapped with other work */
     /* Idle by cause, in the order of the summary. */
     TM_ROLE_IDLE_DEVICE_WAIT,
     TM_ROLE_IDLE_LAUNCH,
@@ -132,8 +132,7 @@ struct tm_chart {
     struct tm_run *run;
     double width, height;           /* of the drawing; width is given, height is the maker's */
     char title[TM_CHART_TITLE];     /* "Device time": the heading, not part of the drawing */
-    char caption[TM_CHART_CAPTION]; /* what is drawn, of how many, what was left out: below the
-                                       drawing */
+    char caption[TM_CHART_CAPTION]; /* what is drawn, how much of it, and what was omitted; below the drawing */
     bool is_short;                  /* of the first screen: as low as it can be; the user's, kept when it is emptied */
     int columns;                    /* of equal width from columns_left to the right end: a page can zoom; 0 = none */
     double columns_left;
@@ -247,7 +246,7 @@ double tm_legend_draw(struct tm_chart *chart, const struct tm_legend_entry *entr
  * in:     values  sorted in place */
 double tm_without_outliers(double *values, size_t count);
 
-/* Dots of a plot, and the names that were put beside some of them where there was room. */
+/* Dots of a plot, and the names placed beside some of them where there was room. */
 enum { TM_SPOTS_MOST = 200, TM_SPOT_NAMES_MOST = 16 };
 
 /* A dot, with its radius as width, or a text from x on with its baseline at y. */
@@ -264,11 +263,11 @@ struct tm_scatter {
 /* Room that is taken already, by a text of the plot itself. */
 void tm_spots_block(struct tm_scatter *spots, struct tm_scatter_point text);
 
-/* Write a name beside a dot, where it covers nothing; left out if there is no such place. */
+/* Write a name beside a dot without covering anything; omitted if there is no such place. */
 void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, const char *name);
 
-/* The parts of a stretch of device time, as a step or a device of the summary has them: what was
- * done, what was exposed, and why it was idle. */
+/* The parts of a period of device time, of a step or a device of the summary: compute, exposed time, and idle time by
+ * cause. */
 enum { TM_PARTS_MOST = TM_ROLE_SERIES + 1 }; /* one per role that a bar may have */
 
 struct tm_parts {
@@ -306,10 +305,10 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
 /* The figures of the bars as the chart's table; first names the column of bar names. */
 void tm_parts_table(struct tm_chart *chart, const char *first, const struct tm_bar *bars, int count);
 
-/* The charts of a report, drawn from the summary alone.  A chart without data is not drawn: its
- * count is 0. The usual way: for (size_t i = 0; i < tm_charts_count(TM_CHART_DEVICES, summary);
- * i++) { tm_charts_draw(&chart, TM_CHART_DEVICES, i, summary);
- *         ... hand &chart to the back end ...
+/* The charts of a report, drawn from the summary alone.  A chart without data is not drawn: its count is 0.  Usage:
+ *     for (size_t i = 0; i < tm_charts_count(TM_CHART_DEVICES, summary); i++) {
+ *         tm_charts_draw(&chart, TM_CHART_DEVICES, i, summary);
+ *         ... pass &chart to the back end ...
  *     } */
 enum tm_chart_kind {
     TM_CHART_STEPS,       /* parts of each step, stacked */
@@ -324,7 +323,7 @@ enum tm_chart_kind {
     TM_CHART_OCCUPANCY,   /* occupancy of kernels, by their length and time */
     TM_CHART_COLLECTIVES, /* exposed and hidden time by kind */
     TM_CHART_SKEW,        /* how late each device comes to collectives */
-    TM_CHART_BALANCE,     /* what each device computes, beside their mean */
+    TM_CHART_BALANCE,     /* compute time of each device, compared with their mean */
     TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
     TM_CHART_SIDES,       /* of a comparison: the step times of each side */
     TM_CHART_WATERFALL,   /* of a comparison: how a step goes from old to new, one for each new side */

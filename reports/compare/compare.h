@@ -52,7 +52,7 @@ tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *
 tm_status tm_compare(struct tm_run *run, struct tm_doc *out, const struct tm_comparison_side *side, size_t sides,
                      const struct tm_compare_options *options);
 
-/* What comparing asks of one summary.  All of it tolerates sections that are null or not there. */
+/* Queries of a comparison to one summary.  All of them tolerate sections that are null or missing. */
 
 /* Analyzed steps times the devices that each of them ran on; 1 for a run without steps and devices.
  */
@@ -61,7 +61,7 @@ double tm_device_steps(const struct tm_value *summary);
 bool tm_has_steps(const struct tm_value *summary);
 
 /* steps.parts.total_ps and the parts, per step and device.
- * out: false: no device activity, or parts that are more than their total, as a summary from elsewhere may have */
+ * out:    false: no device activity, or parts that exceed their total, as a foreign summary may have */
 bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double *total);
 
 /* The model of the devices; "" where there are several, or it is unknown. */
@@ -75,8 +75,8 @@ bool tm_fingerprint(const struct tm_value *summary, char out[TM_RUN_FINGERPRINT_
 /* An element of `runs`: COMPARISON.md. */
 void tm_add_compared_run(struct tm_value *list, const struct tm_compared_run *run);
 
-/* What a document of several runs starts with: what it is, who made it, what the user says of it, its settings.
- * in: schema  "tracemill.comparison"; is_redacted  a summary of it was */
+/* The head of a document of several runs: its kind, the program, the user's notes, its settings.
+ * in:     schema  "tracemill.comparison"; is_redacted  a summary of it was */
 void tm_add_study_head(struct tm_value *root, const char *schema, const struct tm_compare_options *options,
                        bool is_redacted);
 
@@ -106,7 +106,7 @@ struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm
 size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
 struct tm_sample tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
-/* Are the steps of both measured in the same way, as far as it is known?  Else no test can compare them. */
+/* Are the steps of both measured in the same way, as far as known? Otherwise no test can compare them. */
 bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
 
 #define TM_STEPS_NOT_ALIKE                                                                                             \

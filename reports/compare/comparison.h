@@ -143,9 +143,9 @@ void tm_add_tables(struct comparison *c);
 void tm_add_compared_devices(struct comparison *c);
 void tm_add_causes(struct comparison *c);
 
-/* Why a step of one side takes longer or shorter than one of the base.  Rules look at the
- * comparison, special ones first; each takes what it explains out of the changes of the parts, so
- * that nothing is reported twice, and what no rule has explained is attributed to the part itself. */
+/* The reason why a step of one side takes longer or shorter than one of the base.  Rules examine the comparison,
+ * specific ones first; each subtracts what it explains from the changes of the parts, so nothing is reported twice.
+ * The rest is attributed to the part itself. */
 enum {
     CAUSES_MOST = 48, /* of one side; more are left to their parts */
     CAUSE_TITLE_BYTES = 240,
@@ -165,7 +165,7 @@ struct cause {
     const char *unit;
     double change_ps;         /* of the step; 0 of a fact */
     bool is_fact, is_warning; /* of a fact */
-    bool is_rest;             /* what no cause explains: told behind those */
+    bool is_rest;             /* changes without a cause: reported after those */
     int number;               /* in the order in which they were found */
 };
 
@@ -205,8 +205,7 @@ bool tm_part_has_changed(const struct causes *k, enum tm_part part);
 /* A change of the step that is worth a line. */
 bool tm_is_worth_a_cause(const struct causes *k, double change_ps);
 
-/* Take up to so much (with its sign) out of what is left of a part's change.  out: what was there
- * of it */
+/* Subtract up to this amount (with its sign) from the rest of a part's change. out: the amount subtracted */
 double tm_take_from_part(struct causes *k, enum tm_part part, double change_ps);
 
 /* "+1.23 ms", "-4.50 µs" */
@@ -262,7 +261,7 @@ struct tm_row_table {
     bool is_by_category;   /* of other hardware rows may meet by category */
     bool has_path;         /* of the framework */
     bool is_whole;         /* a row that is not there has no time: it is no addition */
-    const char *test_part; /* rows are parts of a step: "idle_" and the name is the part's id; NULL = no */
+    const char *test_part; /* rows are parts of a step: the part's id is "idle_" plus the name; NULL = no */
     const char *why;       /* no side has it: the reason */
     struct tm_row **row;
     size_t rows;
@@ -291,8 +290,7 @@ struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind)
 /* A name without its numbers: each becomes #, and those at the end go.  owns: the room */
 const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
 
-/* The least relative change of a row that is more than what steps of these sides vary by, in
- * percent. */
+/* The smallest relative change of a row that exceeds the step variation of these sides, in percent. */
 double tm_row_noise_pct(const struct comparison *c, size_t side);
 
 #endif

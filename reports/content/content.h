@@ -49,7 +49,7 @@ static inline struct tm_cell tm_cell_of_double(enum tm_doc_kind kind, double num
     return (struct tm_cell){ .kind = kind, .from = TM_FROM_DOUBLE, .number = number };
 }
 
-/* Part of a whole in percent; an empty cell if there is no whole. */
+/* A share of a total in percent; an empty cell if there is no total. */
 struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_value *whole);
 
 /* Neither a number nor a text that is not "". */
@@ -114,10 +114,9 @@ static inline enum tm_doc_kind tm_column_kind(const struct tm_column *column)
 struct tm_table {
     const char *id;      /* [a-z0-9-], unique in a report: its anchor, the name of its CSV file */
     const char *caption; /* what the rows are, short; any bytes */
-    /* Its columns: "begin_ps, names[0] = First kernel, track wide".  Of each its path in a row ("@": the row's own
-     * name, where the rows are members of an object); words, where it is not shown as its field has it: its kind,
-     * without TM_DOC_, and what of TM_WIDE ... it is; and its title, where that is not its field's.  Media get
-     * `column`. */
+    /* Its columns: "begin_ps, names[0] = First kernel, track wide".  For each: its path in a row ("@": the row's own
+     * name, if the rows are members of an object); words that override its field: its kind, without TM_DOC_, and the
+     * applicable TM_WIDE ...; and its title, if that is not its field's.  Media receive `column`. */
     const char *shows;
     const struct tm_column *column;
     size_t columns;
@@ -128,17 +127,17 @@ struct tm_table {
     const struct tm_value *rows; /* NULL = those of `list` */
     const size_t *pick;          /* NULL = all; lives until the table is written */
     size_t picks;
-    bool is_only_picked;         /* what is not picked is not a row of the table: nobody counts it as left out */
+    bool is_only_picked;         /* a row that is not picked is not a row of the table, and does not count as omitted */
     const struct tm_cell *cells; /* columns x cell_rows */
     size_t cell_rows;
     const uint8_t *depths; /* of these rows, as of a tree: sums are of those of depth 0; NULL = no tree */
 
-    const char *rest_at, *total_at; /* the paths of these two; NULL = they are given, or there are none */
+    const char *rest_at, *total_at; /* the paths of these two; NULL = they are set directly, or there are none */
     const struct tm_value *rest;    /* {"rows", and what adds up} of rows that the summary does not list; NULL */
-    const struct tm_value *total;   /* a last row with what is there under the columns' keys; NULL */
+    const struct tm_value *total;   /* a last row with the values at the columns' keys; NULL */
     const char *total_title;        /* of that row, if there is one: "all kernels" */
     size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
-    bool obeys_rows;                /* --rows: the summary has all of them, since other figures tell of them */
+    bool obeys_rows;                /* --rows: the summary has all of them, because other figures refer to them */
     size_t screen_rows;             /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
     const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
@@ -150,7 +149,8 @@ struct tm_table {
     /* Of a section's own. */
     const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0, or where it has
                           that word: "status=failed"; NULL = all */
-    const char *by;    /* those with most of it, the largest first, TM_PICK_MOST at most; NULL = as they stand */
+    const char *by;    /* those with the largest values, in descending order, at most TM_PICK_MOST; NULL = in their
+                        * order */
     const char *note;  /* a remark below it, where it has rows; NULL = none */
 };
 
@@ -182,8 +182,8 @@ struct tm_layout {
     int64_t rows_left_out; /* of the table and of the summary's rest */
 };
 
-/* Columns of which no row has a value are left out, and those with TM_RARE of which all are 0; those whose value is the
- * same in all rows (programs, devices, terms, sentences) become a note, as do the reasons for what is null. */
+/* Omits columns in which no row has a value, and TM_RARE columns that are all 0.  If a column has the same value in all
+ * rows (programs, devices, terms, sentences), it becomes a note, as do the reasons for nulls. */
 void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, const struct tm_value *summary,
                       const struct tm_room *room);
 
@@ -200,10 +200,10 @@ const char *tm_table_link(const struct tm_table *table, size_t row);
 /* How far a row is indented: its depth in the tree, 0 without one. */
 int tm_table_depth(const struct tm_table *table, size_t row);
 
-/* Is there something to sum up of the rows that are not listed?  Else their number is all there is to say. */
+/* Can the rows that are not listed be summed up? Otherwise only their number is given. */
 bool tm_layout_has_sums(const struct tm_layout *layout);
 
-/* The row that sums up what is not listed, and the row of the total; the first shown column holds their title.
+/* The row that sums the omitted rows, and the row of the total; the first shown column has their title.
  * in:     column  of the table; not the first one shown */
 struct tm_cell tm_layout_rest(const struct tm_layout *layout, size_t column);
 struct tm_cell tm_layout_total(const struct tm_layout *layout, size_t column);
@@ -240,7 +240,7 @@ void tm_front_make(struct tm_front_page *front, const struct tm_value *summary);
 void tm_front_begin(struct tm_front_page *front, const struct tm_value *summary, const char *title);
 /* The room for a fact, TM_FRONT_BYTES, empty.  in: title  lives as long as the program */
 char *tm_front_add_fact(struct tm_front_page *front, const char *title);
-/* A fact of so many words; what does not fit is cut. */
+/* A formatted fact; text that does not fit is cut. */
 void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
 void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summary);
 
@@ -286,8 +286,8 @@ struct tm_place {
 /* in:     where  an element of a finding's "where" */
 void tm_place_make(struct tm_place *out, const struct tm_value *summary, const struct tm_value *where);
 
-/* The id of the section that says more about what a finding says, by the finding's id: "gaps"; "coverage" of what is
- * wrong with the profile. */
+/* The id of the section with more detail on a finding, by the finding's id: "gaps"; "coverage" for problems of the
+ * profile. */
 const char *tm_finding_section(const char *finding_id);
 /* That section; NULL = the report of this run has none. */
 const struct tm_section *tm_section_of_finding(const struct tm_value *summary, const struct tm_value *finding);
@@ -300,16 +300,16 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding);
 /* Its "link", to a file below the document's folder; NULL = it has none that is safe. */
 const char *tm_finding_link(const struct tm_value *finding);
 
-/* The same in a few words, for lists: the time alone, "1.35 s", and what it is of: "80.6% of the window"; of a cause of
- * a comparison "+1.10 ms" and "87% of the change".
+/* The same in a few words, for lists: the time alone, "1.35 s", and its share: "80.6% of the window"; for a cause of a
+ * comparison "+1.10 ms" and "87% of the change".
  * out:    TM_FORMAT_BYTES, returned; "" = there is none */
 const char *tm_finding_time(char *out, const struct tm_value *finding);
 const char *tm_finding_part(char *out, const struct tm_value *finding);
 
-/* What a document says, section by section, the same for every medium: page, PDF, text, Markdown,
- * CSV.  A document is a report of a run, a comparison ... (content.h); its value tree is called
- * the summary.  A section chooses what of it is reported and in which order; a medium gives it a form.
- * Nothing is computed here: every figure is a member of the summary (schemas/SUMMARY.md). */
+/* The content of a document, section by section, the same for every medium: page, PDF, text, Markdown, CSV.  A document
+ * is a report of a run, a comparison ...  (content.h); its value tree is called the summary.  A section selects and
+ * orders the content of the summary; a medium renders it.  Nothing is computed here: every figure is a member of the
+ * summary (schemas/SUMMARY.md). */
 
 struct tm_content;
 
@@ -325,9 +325,9 @@ struct tm_section {
     bool is_closing;       /* about the report and its input: a page folds it */
 };
 
-/* How a medium takes what is said.  The functions cannot fail: a medium remembers its failure and its writer looks
- * once, at the end.  Texts may hold any bytes that a trace can bring: the medium makes them safe.  Tables and texts are
- * borrowed until the call returns.  A function that is NULL is not called. */
+/* The interface of a medium.  The functions cannot fail: a medium records its failure, and its writer checks once, at
+ * the end.  Strings may contain any bytes of a trace: the medium escapes them.  Tables and strings are borrowed until
+ * the call returns.  A function that is NULL is not called. */
 struct tm_medium {
     struct tm_room room;
     bool has_charts; /* draws them: tables that repeat a chart (tm_table.repeats_chart) are not given to it */
@@ -347,7 +347,7 @@ struct tm_content {
     const struct tm_value *summary;
     const struct tm_medium *medium;
     void *to;
-    struct tm_run *run; /* whose ledger has what is too large for the stack */
+    struct tm_run *run; /* its ledger has the data that is too large for the stack */
     bool is_brief;      /* of the section that is being said: details are left out, see tm_content_say_section */
 };
 
@@ -435,8 +435,7 @@ void tm_sheet_text(struct tm_sheet *sheet, const char *text);
 /* Add a cell and give its own room of TM_SHEET_CELL_BYTES to write into. */
 char *tm_sheet_room(struct tm_sheet *sheet);
 
-/* Add a cell with its own longer text; it is cut when the sheet's room for such texts is used
- * up. */
+/* Add a cell with a separate longer text, which is cut when the sheet's room for such texts is used up. */
 void tm_sheet_prose(struct tm_sheet *sheet, const char *format, ...) TM_PRINTF(2, 3);
 
 /* Take a column out. */
@@ -450,7 +449,7 @@ void tm_sheet_widths(const struct tm_sheet *sheet, const double *natural, double
 
 /* A table of any number of rows, as one sheet after the other, all with the same columns. */
 struct tm_sheet_source {
-    /* Start the sheet, and fill it with the rows from that number on.  out: how many; 0 = there are no more */
+    /* Start the sheet, and fill it with the rows from that number on. out: how many; 0 = no more */
     size_t (*fill)(void *of, struct tm_sheet *sheet, size_t from);
     void *of;
 };

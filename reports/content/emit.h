@@ -31,13 +31,13 @@ void tm_emit_facts(const struct tm_content *content, const char *id, const char 
 void tm_emit_columns(const struct tm_content *content, const char *id, const struct tm_column *columns, size_t count,
                      const char *at);
 
-/* The findings of the document, behind a remark on their order.  in: none  what is said if there are none */
+/* The findings of the document, after a remark on their order. in: none  the text if there are none */
 void tm_emit_findings(const struct tm_content *content, const char *none, const char *order);
 
 /* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
 bool tm_emit_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
 
-/* The same of several parts of an object that are null: those with one reason in one sentence.
+/* The same for several null parts of an object: those with the same reason in one sentence.
  * in:     parts  { path, title }, a row each */
 void tm_emit_nulls(const struct tm_content *content, const struct tm_value *object, const char *const (*parts)[2],
                    size_t count);
@@ -48,7 +48,7 @@ const char *tm_if_none(const struct tm_value *summary, const char *path, const c
 /* The run has several hosts. */
 bool tm_has_hosts(const struct tm_content *content);
 
-/* Sections of a report, and what is missing from the other documents; the rest of their sections lie with them. */
+/* Sections of a report, and the shared sections of the other documents; their other sections are in their own files. */
 extern const struct tm_section tm_steps_section, tm_devices_section, tm_gaps_section, tm_ops_section, tm_scopes_section,
     tm_kernels_section, tm_fusion_section, tm_programs_section, tm_occupancy_section, tm_roofline_section,
     tm_transfers_section, tm_collectives_section, tm_balance_section, tm_host_section, tm_fallback_section,
@@ -77,12 +77,12 @@ struct tm_side_columns {
 
 void tm_side_columns_add(struct tm_side_columns *to, const char *title, const char *key, unsigned shape);
 
-/* "LABEL" or "LABEL, what" for each side: the elements of the list `key` of a row.  in: what  "" = the label alone */
+/* "LABEL" or "LABEL, what" for each side: the elements of the list `key` of a row. in: what  "" = only the label */
 void tm_side_columns_add_sides(struct tm_side_columns *to, const struct tm_value *comparison, const char *what,
                                const char *key, unsigned shape);
 
 /* "title" if there is one new side, else "LABEL, title", for each of them.
- * in: key  of an element of `changes` */
+ * in:     key  of an element of `changes` */
 void tm_side_columns_add_changes(struct tm_side_columns *to, const struct tm_value *comparison, const char *title,
                                  const char *key, unsigned shape);
 

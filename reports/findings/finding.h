@@ -8,13 +8,13 @@
 #include "reports/format/format.h"
 
 /* To add a finding: 1. add its row to schemas/findings.json, 2. measure it in the file of its area, with the functions
- * below, 3. test it and add it to docs/metrics.md.  In detail: findings.h.
+ * below, 3. test it and add it to docs/metrics.md.  For details see findings.h.
  *
- * What the rules share: one finding under construction, and the list of them.  A rule reads the summary and, if its
- * limit is exceeded, adds one finding with measured evidence.  Everything here has a fixed size; what does not fit is
- * cut. */
+ * Shared by the rules: one finding under construction, and the list of them.  A rule reads the summary and, if its
+ * limit is exceeded, adds one finding with measured evidence.  Everything here has a fixed size; text that does not fit
+ * is cut. */
 enum {
-    TM_FINDINGS_MOST = 64, /* more than there are rules times what one can give */
+    TM_FINDINGS_MOST = 64, /* more than the number of rules times the maximum per rule */
     TM_EVIDENCE_MOST = 6,
     TM_EVIDENCE_BYTES = 480,
     TM_WHERE_MOST = 5,
@@ -24,9 +24,9 @@ enum {
 /* A finding is created and filled in by the functions below. */
 struct tm_finding;
 
-/* Waits of the devices that findings can claim: the causes of idle time, as in gaps.by_cause, and exposed collectives.
- * They are a budget: a finding that saves idle time claims it here (tm_wait_explain), so that all findings together
- * never claim more than there is. */
+/* Waits of the devices that findings can claim: the causes of idle time, as in gaps.by_cause, and exposed collectives. 
+ * They are a budget: a finding that saves idle time claims it here (tm_wait_explain), so all findings together never
+ * claim more than the total. */
 enum tm_wait {
     TM_WAIT_COLLECTIVE, /* exposed collectives: for a late device, or it is unknown for what */
     TM_WAIT_MOVE,       /* exposed collectives in which data move */
@@ -154,7 +154,7 @@ double tm_share_on(const struct tm_findings *all, int64_t ps, const char *path);
 /* Clamp a time to the window. */
 int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps);
 
-/* --- what the groups of rules ask each other, so that no time is reported twice --- */
+/* --- queries between the groups of rules, so that no time is reported twice --- */
 
 /* idle_findings.c: do few launches that took long make up the idle time by launches, so that fewer launches would not
  * help? */

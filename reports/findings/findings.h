@@ -60,7 +60,7 @@ enum tm_sentence_kind {
     TM_SENTENCE_HUNDREDTHS, /* with two */
     TM_SENTENCE_PLURAL,     /* "" for 1, else "s" */
     TM_SENTENCE_NAME,       /* a name of the trace: visible, and cut in the middle */
-    TM_SENTENCE_DEVICE,     /* the same of a device id, without what all of them start with */
+    TM_SENTENCE_DEVICE,     /* the same for a device id, without the common prefix */
     TM_SENTENCE_TEXT,       /* as it is */
     TM_SENTENCE_IS,         /* "name=text": nothing is written, and it is there if the value is this text */
 };
@@ -133,7 +133,7 @@ enum tm_severity {
 
 enum tm_finding_about {
     TM_ABOUT_RUN,
-    TM_ABOUT_PROFILE, /* what is wrong with the profile, not with the run: told last */
+    TM_ABOUT_PROFILE, /* a problem of the profile, not of the run: reported last */
     TM_ABOUT_DEFECT,  /* the same, of figures that contradict each other: level "defect" */
 };
 
@@ -202,27 +202,27 @@ enum tm_severity tm_finding_severity_for(const struct tm_finding_row *row, struc
 /* out:    never NULL: texts of the table, the title with its placeholders; cause "" = none fits */
 const char *tm_finding_title_for(const struct tm_finding_row *row, struct tm_situation situation);
 const char *tm_finding_cause_for(const struct tm_finding_row *row, struct tm_situation situation);
-/* Advice that fits, one by one in the order of the table.
+/* Matching advice, one by one in the order of the table.
  * in:     *next  NULL to start
- * out:    NULL = no more; *next  where to go on */
+ * out:    NULL = no more; *next  where to continue */
 const char *tm_finding_next_advice(const struct tm_finding_row *row, struct tm_situation situation,
                                    const struct tm_finding_text **next);
 
 /* What a summary with the sections of the stages is assessed by, in this order: marks, findings, key figures,
  * verdict. */
 
-/* Write coverage.marks: what is missing or damaged in the input, in a sentence, and which sections and key figures it
- * touches.  The key figures name them (tm_kpis_add), and reports show them beside the figures
+/* Write coverage.marks: missing or damaged parts of the input, as sentences, with the sections and key figures that
+ * they affect.  The key figures name them (tm_kpis_add), and reports show them beside the figures
  * (reports/format/format.h).
  * in:     summary  with the sections of the stages
  * out:    coverage.marks[] {id, text, sections[], kpis[]} in the order of a fixed table, each id once
  * errors: those of the document, in run->error */
 tm_status tm_marks_add(struct tm_run *run, struct tm_value *summary);
 
-/* Write summary.findings: what costs time or spoils the profile, by potential savings; behind them facts, the graver
+/* Write summary.findings: costs and defects of the profile, by potential savings, followed by facts, the more severe
  * first.
  * in:     summary  with all sections of the stages
- * out:     summary.findings[], empty for a healthy run
+ * out:    summary.findings[], empty for a healthy run
  * errors: TM_ERR_LIMIT no memory; those of the document, in run->error */
 tm_status tm_findings_add(struct tm_run *run, struct tm_value *summary, const struct tm_thresholds *t);
 
@@ -237,9 +237,8 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
 /* "good", "warning" or "bad"; "unknown" without bands. */
 const char *tm_kpi_band(const struct tm_threshold *kpi, double value);
 
-/* Write the checks of what `inspect` found: {"id", "title", "unit", "holds", "expected", "found", "where"}, as in a
- * summary.
- * in:     found  with files, contents and coverage */
+/* Write the checks of `inspect`: {"id", "title", "unit", "holds", "expected", "found", "where"}, as in a summary.
+ * in:     found  with files, contents, and coverage */
 void tm_check_inspection(struct tm_value *found);
 
 /* Write summary.verdict: one or two sentences on how busy the device is and what costs most.

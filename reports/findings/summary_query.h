@@ -6,13 +6,13 @@
 
 /* Queries on the summary that several modules share.  All of them accept sections that are null or missing. */
 
-/* Why there is no figure at `path`: the reason recorded there, or in the nearest section around it. */
+/* The reason for a missing figure at `path`: recorded there, or in the nearest enclosing section. */
 const char *tm_reason_of(const struct tm_value *summary, const char *path);
 
 int64_t tm_query_window_ps(const struct tm_value *summary); /* all devices; 0 = none */
-/* part / whole in percent, 0 to 100; 0 if there is no whole */
+/* part / total in percent, 0 to 100; 0 if there is no total */
 double tm_share_pct(int64_t part_ps, int64_t whole_ps);
-/* No steps are marked, so that the whole session, or the selected part of it, counts as one. */
+/* No steps are marked, so the entire session, or the selected part of it, counts as one. */
 bool tm_query_is_session(const struct tm_value *summary);
 /* No check of summary.checks fails; those that do not apply to this input do not count. */
 bool tm_query_checks_hold(const struct tm_value *summary);
@@ -30,14 +30,14 @@ const char *tm_query_framework(const struct tm_value *summary);
 /* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */
 bool tm_query_is_json(const struct tm_value *summary);
 
-/* Devices whose events are left out, by name: "Ascend NPU", "MTIA and IBM AIU".  out: out; *events  of all of them;
+/* Devices whose events are dropped, by name: "Ascend NPU", "MTIA and IBM AIU". out: out; *events  of all of them;
  * false: there are none */
 bool tm_query_unknown_devices(const struct tm_value *summary, char *out, size_t room, int64_t *events);
 
-/* Calls that launch kernels or graphs, and the kernels, collectives and graphs that were recorded.  Of a launch comes
- * at least one of them; drivers copy and set memory by kernels, too.
- * out:    whether kernels were lost: none was recorded, or with copies and memsets a twentieth fewer than
- *         launches, 20 or more; never where devices were left out, on which they may have run */
+/* Calls that launch kernels or graphs, and the recorded kernels, collectives, and graphs.  A launch starts at least one
+ * of them; drivers also copy and set memory with kernels.
+ * out:    whether kernels were lost: none was recorded, or, including copies and memsets, a twentieth fewer than
+ *         launches and at least 20 fewer; never if devices were dropped, because the kernels may have run on them */
 struct tm_query_kernels {
     int64_t launches, recorded;
 };

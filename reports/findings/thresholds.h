@@ -67,9 +67,8 @@ enum {
     TM_THRESHOLD_DEFINITION_BYTES = 400,
 };
 
-/* One row of either table.  A KPI has bands: "higher is better" is good above `good` and bad below
- * `bad`, otherwise the other way round; what is neither is a warning.  Without both values it has
- * no band. */
+/* One row of either table.  A KPI has bands: "higher is better" is good above `good` and bad below `bad`, and the
+ * reverse for the others; values in between are a warning.  Without both limits it has no band. */
 struct tm_threshold {
     char title[TM_THRESHOLD_TITLE_BYTES];
     char unit[TM_THRESHOLD_UNIT_BYTES];

@@ -45,8 +45,8 @@ size_t tm_format_length(const char *text);
  * not absolute, no "..": so it has no scheme, no host, no query, and leads nowhere else. */
 bool tm_link_is_safe(const char *path);
 
-/* How the marks of a summary (coverage.marks: what the losses of the input touch) are beside figures: each has a
- * letter, in the order of the list, and a figure or section that it touches has the letters of its marks. */
+/* How reports show the marks of a summary (coverage.marks: the effects of lost input): each has a letter, in the order
+ * of the list, and an affected figure or section has the letters of its marks. */
 enum { TM_MARKS_SHOWN = 26, TM_SIGN_BYTES = TM_MARKS_SHOWN + 8 };
 
 /* Does the mark touch a section of the summary? */
@@ -67,16 +67,16 @@ const char *tm_format_word(const char *const (*pairs)[2], size_t count, const ch
 
 enum { TM_PICK_MOST = 512 };
 
-/* The places of the rows with most of a figure, most first; of equals the first.
+/* The positions of the rows with the largest values of a figure, in descending order; the first of equals first.
  * in:     list  rows of the summary
  *         key   of the figure, an integer
- *         only  rows of which this is true; NULL = all
- *         most  of which there is room in `pick`, up to TM_PICK_MOST: each row is compared with all of them
+ *         only  rows for which this is true; NULL = all
+ *         most  capacity of `pick`, up to TM_PICK_MOST: each row is compared with all of them
  * out:    how many were put into `pick` */
 size_t tm_pick_largest(const struct tm_value *list, const char *key, const char *only, size_t most, size_t *pick);
 
-/* Bring picks into the order of the list.  Of a tree whose parents are before their children and have no less than
- * they, what was picked is a tree again: each row has its parent with it. */
+/* Sort picks into the order of the list.  In a tree whose parents precede their children and have values at least as
+ * large, the picks form a tree again: each row comes with its parent. */
 void tm_pick_in_order(size_t *pick, size_t count);
 
 /* Whether something is for the platform of a run: a report on a TPU or a CPU does not speak of what only GPUs have.
@@ -96,17 +96,16 @@ static inline bool tm_kpi_is_for_run(const struct tm_value *kpi)
     return !applies || tm_is(applies);
 }
 
-/* Names of hosts and devices as people read them.  The summary has them in full, "vm/gpu:0"; where
- * the run has one host its name says nothing, and where it has several with a long beginning in
- * common that says as little: of "train-2026-job-0" and "train-2026-job-1" are left "job-0" and
- * "job-1".  What was distinct stays distinct. out:    a part of the name that was given; a name
- * that is of no host of the run as it is */
+/* Readable names of hosts and devices.  The summary has full names, "vm/gpu:0".  If the run has one host, its name is
+ * omitted, and if several share a long prefix, the prefix is omitted: "train-2026-job-0" and "train-2026-job-1" become
+ * "job-0" and "job-1".  Distinct names stay distinct.
+ * out:    a part of the given name; a name of no host of the run is unchanged */
 const char *tm_shown_device(const struct tm_value *summary, const char *id);
 const char *tm_shown_host(const struct tm_value *summary, const char *host);
 
-/* The name of the run.  Several files that were given one by one are named as the first of them: then it is what the
- * names of all hosts start with.
- * out:    returned: out, any bytes, cut where the room ends; "" without a name */
+/* The name of the run.  Several files that were given one by one are named after the first one, which is then the
+ * common prefix of all host names.
+ * out:    returned: out, any bytes, cut at its capacity; "" without a name */
 const char *tm_shown_run(const struct tm_value *summary, char *out, size_t out_bytes);
 
 /* The run has one host, and no other name than it. */

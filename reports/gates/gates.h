@@ -19,10 +19,10 @@ tm_status tm_gates_read(struct tm_run *run, struct tm_gates **gates, const char 
 tm_status tm_gates_parse(struct tm_run *run, struct tm_gates **gates, const char *const *expression, size_t count);
 void tm_gates_free(struct tm_gates *gates); /* tolerates NULL */
 bool tm_gates_want_baseline(const struct tm_gates *gates);
-/* Does any of them look at that member of the summary's root, here or to find out what it is of?  What none needs of a
- * baseline can be left out of it. */
+/* Does any of them use that member of the summary's root, here or to find its unit? Members that none needs can be
+ * omitted from a baseline. */
 bool tm_gates_need(const struct tm_gates *gates, const char *section);
-/* The first gate behind that number whose "job" no job fits; 0 = there is none. */
+/* The first gate after that number whose "job" matches no job; 0 = there is none. */
 typedef bool tm_has_job(void *of, const char *pattern);
 size_t tm_gates_idle(const struct tm_gates *gates, size_t after, tm_has_job *has, void *of);
 
@@ -53,8 +53,8 @@ tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const 
  * Without it (tm_gates_judge) gates that name jobs are skipped. */
 struct tm_judged_job {
     const char *job;
-    const char *no_baseline; /* why there is none, if there is none */
-    bool is_new;             /* there can be no baseline yet: gates that want one are skipped, required or not */
+    const char *no_baseline; /* the reason, if there is none */
+    bool is_new;             /* no baseline can exist yet: gates that need one are skipped, required or not */
 };
 tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struct tm_gates *gates,
                              const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
@@ -132,7 +132,7 @@ struct tm_gates {
 };
 
 bool tm_rule_is_relative(enum tm_rule rule);
-/* Does it hold what becomes more? */
+/* Does the limit apply to increases? */
 bool tm_rule_is_upper(enum tm_rule rule);
 
 /* Does a later gate of the file say the same of the job (the same figure and rule)?  Then that one counts. */
@@ -190,8 +190,8 @@ struct tm_noise {
 /* The steps of the input and of all baselines, tested once for all gates: the median and the mean, as in comparisons
  * (statistics/tests.c).  One value for each step number, not for each host.
  * in:     input, baseline  summaries
- * out:    steps, base_steps  how many there are; effective  how many independent ones the fewer of them are worth
- * errors: TM_ERR_LIMIT when memory ends */
+ * out:    steps, base_steps  their numbers; effective  the number of independent ones in the smaller sample
+ * errors: TM_ERR_LIMIT if memory runs out */
 struct tm_step_test {
     struct tm_noise median, mean;
     size_t steps, base_steps;
@@ -199,7 +199,7 @@ struct tm_step_test {
     const char *refused; /* why they cannot be compared at all; NULL = they can */
 };
 
-/* A check under way: what judge.c finds out of each gate, and check_document.c writes down. */
+/* A check in progress: the result of judge.c for each gate, and the input of check_document.c. */
 enum { TM_WHY_BYTES = 400 };
 
 enum tm_gate_status { TM_GATE_PASSED, TM_GATE_FAILED, TM_GATE_UNKNOWN, TM_GATE_SKIPPED, TM_GATE_STATUSES };
@@ -228,8 +228,9 @@ struct tm_gate_result {
     double spread_pct;             /* what runs of the same program differ by in it; NaN = not known */
     bool is_compared, has_changed; /* a comparison has decided it */
     size_t base_count;
-    double steps;     /* the figure is a sum over so many steps and is compared per step; 0 = it is compared as it is */
-    bool is_untested; /* the steps are too few independent ones for a test */
+    double steps;               /* the figure is a sum over this many steps and is compared per step; 0 = it is compared
+                       * unscaled */
+    bool is_untested;           /* the steps are too few independent ones for a test */
     char bare[TM_FIGURE_BYTES]; /* the path without ".total" */
     bool is_total;              /* ".total" follows it: compared as it is */
     enum tm_gate_status status;

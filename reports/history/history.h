@@ -13,9 +13,9 @@
 #include "reports/statistics/statistics.h"
 
 /* The history of a batch: history.db, a SQLite database with a row for each run (schemas/BATCH.md has the tables, for
- * those who ask it by SQL).  Only merging writes it, and writes it again each time: the old one is copied row by row
- * into a file beside it, which then takes its name.  So it needs no lock and no journal, is whole at any moment, and
- * has the same bytes for the same rows. */
+ * SQL users).  Only merging writes it, and rewrites it each time: the old one is copied row by row into a file beside
+ * it, which then takes its name.  It therefore needs no lock and no journal, is complete at any time, and has the same
+ * bytes for the same rows. */
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {
@@ -49,10 +49,9 @@ struct tm_history;
 
 /* Open for reading.
  * owns:   the caller; tm_history_close
- * errors: TM_ERR_INPUT  not there, damaged (after PRAGMA integrity_check), of another version or program: with what
- * to do */
+ * errors: TM_ERR_INPUT  missing, damaged (by PRAGMA integrity_check), of another version or program: with the remedy */
 tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const char *path);
-/* Begin the next one: what the file at `path` holds, if it is there, is copied.  errors: also TM_ERR_OUTPUT */
+/* Start the next one with a copy of the file at `path`, if it exists. errors: also TM_ERR_OUTPUT */
 tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path);
 
 /* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So
@@ -61,7 +60,7 @@ tm_status tm_history_put(struct tm_history *history, const struct tm_history_run
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text);
 /* A renewed one takes the name of the old one.  It can be visited before and afterwards. */
 tm_status tm_history_commit(struct tm_history *history);
-void tm_history_close(struct tm_history *history); /* what was not committed goes away; tolerates NULL */
+void tm_history_close(struct tm_history *history); /* removes what was not committed; tolerates NULL */
 
 /* Go through rows.  The row is borrowed until `take` returns; `take` may not write. */
 enum tm_history_order {
@@ -104,13 +103,13 @@ tm_status tm_history_settle(struct tm_history *history, struct tm_judged_night *
 /* Is a run shown and assessed?  One of an older night not any more once its report was pruned. */
 bool tm_history_is_judged(const struct tm_judged_night *judged, const struct tm_history_run *row);
 bool tm_history_is_ahead(const struct tm_judged_night *judged, const struct tm_history_run *row);
-/* The oldest of so many of the newest nights up to `until`; "" = there are no more than these. */
+/* The oldest of this many newest nights up to `until`; "" = there are no more nights. */
 tm_status tm_history_oldest_of(struct tm_history *history, const char *until, uint64_t nights, char night[11]);
 
 /* A line of JSON for each row, by job: the same bytes for the same rows. */
 tm_status tm_history_export(struct tm_history *history, FILE *to);
 
-/* --- what is made of it --- */
+/* --- documents made from it --- */
 
 /* Fill a document "tracemill.night" (schemas/NIGHT.md): the last night, what regressed and improved, trends, change
  * points, failures.
@@ -153,10 +152,10 @@ struct tm_history {
 
 /* --- history.c: what is in the file --- */
 
-/* CREATE statements, in the order in which they are run.
- * in:  schema  "main", or another: as it is before the name in the statement; "" = as sqlite_schema has it
- *      tables  their version
- * out: NULL = there are no more */
+/* CREATE statements, in execution order.
+ * in:     schema  "main", or another: the prefix of the name in the statement; "" = as in sqlite_schema
+ *         tables  their version
+ * out:    NULL = no more */
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
 
 /* --- history.c --- */
@@ -167,9 +166,9 @@ const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, i
 
 /* --- of all --- */
 
-/* What the parts of tm_nightly_fill share.  The history is gone through once, job by job, which says how each job
- * stands; then the jobs that matter most are read again, one after the other, for what is told of them.  Only the last
- * runs of one job are in memory at a time, and a short record of each job. */
+/* Shared state of the parts of tm_nightly_fill.  One pass over the history, job by job, determines the state of each
+ * job; then the most important jobs are read again, one after the other, for their details.  Only the last runs of one
+ * job are in memory at a time, and a short record of each job. */
 enum {
     NIGHT_POINTS = 400, /* runs of a job: the last ones */
     NIGHT_BEFORE = 7,   /* good runs that the newest one is held against */
@@ -307,7 +306,7 @@ uint64_t tm_nightly_gates_failed(const struct night *night);
 
 /* --- members --- */
 
-/* A number; a whole one is written as such.  NaN = null */
+/* A number; an integer is written as such.  NaN = null */
 void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why);
 
 /* A figure with its unit, as people read it.  out: TM_FORMAT_BYTES, returned */

@@ -12,12 +12,11 @@
 #include "reports/chart/chart.h"
 #include "reports/content/content.h"
 
-/* Writes HTML and inline SVG.  Whatever is not a name of an element, attribute or class chosen by
- * the program enters through tm_htmlw_text or tm_htmlw_attr and is escaped there, for its place,
- * and nowhere else: control, bidi and zero-width characters become visible escapes (format.h), then
- * the characters of HTML become entities.  There is no way to put in an address from a trace: no
- * attribute that takes a URL or a script is ever given a text of a trace.  Write errors are
- * remembered by the stream: check ferror once, at the end. */
+/* Writes HTML and inline SVG.  All strings except the program's own element, attribute, and class names enter through
+ * tm_htmlw_text or tm_htmlw_attr, and are escaped only there, for their context: control, bidi, and zero-width
+ * characters become visible escapes (format.h), then the special characters of HTML become entities.  A URL from a
+ * trace cannot be inserted: no attribute that takes a URL or a script ever receives trace text.  The stream records
+ * write errors: check ferror once, at the end. */
 enum { TM_HTMLW_DEPTH = 32 };
 
 struct tm_htmlw {
@@ -85,18 +84,18 @@ void tm_page_end_findings(struct tm_page *page);
 /* --- html_table.c, html.c, html_table.c --- */
 
 void tm_page_table(void *to, const struct tm_table *table);
-/* All charts of a kind, each with its caption and the table of its figures; where they stand already, a link there. */
+/* All charts of a kind, each with its caption and the table of its data; a link if they have been drawn already. */
 void tm_page_charts(void *to, enum tm_chart_kind kind);
 
-/* Names, sentences, labels and assessments: what all parts of the page are made of. */
+/* Names, sentences, labels, and assessments: elements used in all parts of the page. */
 
-/* A name of the trace, cut in the middle to so many characters; what was cut opens to the full text, as long as the
- * page has room. */
+/* A name of the trace, cut in the middle to this number of characters; it expands to the full text while the page has
+ * room. */
 enum { TM_NAME_CHARS = 48, TM_NAME_NARROW = 32, TM_NAME_WIDE = 80, TM_NAME_FACT = 200 };
 
 void tm_page_name(struct tm_page *page, const char *name, size_t chars);
 
-/* The same inside an element that was just opened, such as a link: what was cut becomes its title. */
+/* The same inside an element that was just opened, such as a link: the full text becomes its title. */
 void tm_page_cut_name(struct tm_page *page, const char *name, size_t chars);
 
 /* A sentence that may hold names of the trace, cut after 2 KiB. */
@@ -151,9 +150,9 @@ struct tm_asset {
 
 extern const struct tm_asset tm_asset_style, tm_asset_script;
 
-/* From the doctype to </head>: a page that loads nothing, and whose policy allows its own style, and its own script
- * where it has one, by hash.
- * in: title  any bytes, shown before the name of the program's page */
+/* From the doctype to </head>: a page that loads nothing, and whose policy allows only its own style, and its own
+ * script if it has one, by hash.
+ * in:     title  any bytes, shown before the name of the program's page */
 void tm_html_head(struct tm_htmlw *w, const char *title, const char *page, bool has_script);
 
 #endif

@@ -65,9 +65,9 @@ struct tm_pdf_subset {
 /* The number of a character that is drawn.  out: 0 = there is no room for more, or it has more than 16 bits */
 uint16_t tm_pdf_subset_number(struct tm_pdf_subset *subset, uint32_t code);
 
-/* A font file with the glyphs of these characters.  Number 0 is the glyph of what is missing.
+/* A font subset with the glyphs of these characters.  Number 0 is the glyph for missing characters.
  * out:    bytes  of it
- * owns:   who calls it gives it back to TM_ACCOUNT_MODEL; NULL = the run has failed */
+ * owns:   the caller returns it to TM_ACCOUNT_MODEL; NULL = the run has failed */
 uint8_t *tm_pdf_subset_make(struct tm_run *run, const struct tm_pdf_font *font, const struct tm_pdf_subset *subset,
                             size_t *bytes) TM_MUST_USE;
 
@@ -118,8 +118,7 @@ struct tm_pdf_tags {
 
 enum { TM_PDF_CONTENT_BYTES = 4096 };
 
-/* What was drawn on the page and is not yet in its stream, and what was set there last: setting it again changes
- * nothing. */
+/* Content of the page that is not yet in its stream, and the current graphics state, to avoid setting it again. */
 struct tm_pdf_content {
     char bytes[TM_PDF_CONTENT_BYTES];
     size_t used;
@@ -130,9 +129,9 @@ struct tm_pdf_content {
     double size;
 };
 
-/* One document while it is made.  The pen is at left, y; lengths are points, y counts downwards from the top of the
- * page.  After a failure, and on pages past the last one, drawing does nothing: whoever made the document examines
- * `status` once. */
+/* One document under construction.  The pen is at left, y; lengths are points, and y counts downwards from the top of
+ * the page.  After a failure, and on pages beyond the last one, drawing does nothing: the creator of the document
+ * checks `status` once. */
 struct tm_pdf {
     struct tm_run *run;
     HPDF_Doc doc;
@@ -186,10 +185,10 @@ static inline double tm_pdf_leading(const struct tm_pdf_style *style)
     return style->size * (style->size < 6.5 ? 1.25 : 1.42);
 }
 
-/* Texts are made safe first: what cannot be seen becomes an escape, and so does what the fonts lack or what is written
- * from right to left, which pages of ours would show in the wrong order.
+/* Strings are made safe first: invisible characters become escapes, and so do characters that the fonts lack and
+ * right-to-left text, which our pages would show in the wrong order.
  * in:     text  any bytes
- * out:    out   UTF-8; cut where the room ends */
+ * out:    out   UTF-8; cut at its capacity */
 void tm_pdf_encode(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
 /* The same of sentences with `code`, whose quotes become marks of no width. */
 void tm_pdf_encode_prose(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
@@ -222,19 +221,19 @@ void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double
 /* Did nothing fail so far, of the run and of libharu?  Some of its functions do not call the handler of errors. */
 bool tm_pdf_is_sound(const struct tm_pdf *pdf);
 
-/* A call of libharu, none after one that failed: where there was no memory for a buffer, what is written next goes
- * nowhere and ends the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
+/* A call of libharu, none after a failed one: if there was no memory for a buffer, the next write would go to invalid
+ * memory and crash the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
 #define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
 
 /* The structure: started with the document, told of each page, finished when everything is drawn. */
 void tm_pdf_tags_begin(struct tm_pdf *pdf);
 void tm_pdf_tags_new_page(struct tm_pdf *pdf);
 void tm_pdf_tags_finish(struct tm_pdf *pdf);
-/* What is drawn from here on is such a part, up to its end or the next one; on a page that follows it goes on.
- * in: instead  what a figure shows, in words; NULL = its texts tell */
+/* The content drawn from here on is such a part, up to its end or the next one; it continues on the next page. in:
+ * instead  the alternative text of a figure; NULL = its own text suffices */
 void tm_pdf_begin_tag(struct tm_pdf *pdf, enum tm_pdf_tag tag, const char *instead);
 void tm_pdf_end_tag(struct tm_pdf *pdf);
-/* Likewise what is no part of the document: lines at the edges of a page. */
+/* Likewise for content that is not part of the document: lines at the edges of a page. */
 void tm_pdf_begin_artifact(struct tm_pdf *pdf);
 void tm_pdf_end_artifact(struct tm_pdf *pdf);
 
@@ -258,8 +257,8 @@ void tm_pdf_end_card(struct tm_pdf *pdf);
 /* The colour of a tone. */
 enum tm_role tm_pdf_role_of_tone(enum tm_tone tone);
 
-/* Drawing on the page.  Boxes, rules and texts look themselves whether there is something to draw on; whoever calls the
- * others does. */
+/* Drawing on the page.  Boxes, rules, and strings check themselves whether there is a page to draw on; for the others,
+ * the caller checks. */
 void tm_pdf_rect(struct tm_pdf *pdf, enum tm_role role, const struct tm_pdf_box *box);
 void tm_pdf_tinted_rect(struct tm_pdf *pdf, enum tm_role role, double share, const struct tm_pdf_box *box);
 void tm_pdf_rule(struct tm_pdf *pdf, enum tm_role role, double thickness, double y, double right);
@@ -311,15 +310,15 @@ void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const ch
 /* When everything is drawn: the contents, the bookmarks, the links. */
 void tm_pdf_finish_places(struct tm_pdf *pdf);
 
-/* The page that is alone: what was run, the verdict, the key figures, as many findings as fit, and where the
- * devices' time goes if there is room. */
+/* The self-contained first page: the run, the verdict, the key figures, as many findings as fit, and the breakdown of
+ * device time if there is room. */
 void tm_pdf_front(struct tm_pdf *pdf);
 
 /* Points that have to be free for a finding to start: its title and what could be saved are not torn from the rest. */
 double tm_pdf_finding_least(const struct tm_pdf *pdf);
 
-/* A finding in full at the pen, as a card with a coloured edge: what could be saved, what it rests on, the cause, what
- * to do, where to look. */
+/* A complete finding at the pen, as a card with a coloured edge: potential savings, evidence, cause, actions,
+ * places. */
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
 
 /* Terms and what they are, in two columns of small print at the pen. */
@@ -340,7 +339,7 @@ void tm_pdf_grid_make(struct tm_pdf *pdf, struct tm_pdf_grid *grid, const struct
 /* Points that have to be free for it to start: all of a short one, the caption and some rows of a long one. */
 double tm_pdf_grid_least(const struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
 
-/* Draw it at the pen, which moves below it.  Rows stay whole; on a new page the titles stand again. */
+/* Draw it at the pen, which moves below it.  Rows are not split; the titles are repeated on a new page. */
 void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
 
 /* Points that a chart takes, title and caption included.  One that is wider than the column or taller than

@@ -52,10 +52,10 @@ void tm_query_create(struct tm_run *run, struct sqlite3 *db);
 void tm_query_fill(struct tm_run *run, struct sqlite3 *db, const struct tm_value *summary, uint32_t wanted);
 
 /* A statement, checked: one SELECT.
- * out:    wanted   bits of tables that it reads
+ * out:    wanted   bits of the tables that it reads
  *         sources  enum tm_query_source of them
  * owns:   the caller finalizes it before the database is closed
- * errors: NULL, TM_ERR_USAGE with the place and a near name */
+ * errors: NULL, TM_ERR_USAGE with the position and a similar name */
 struct sqlite3_stmt *tm_query_prepare(struct tm_run *run, struct sqlite3 *db, const char *sql, uint32_t *wanted,
                                       unsigned *sources) TM_MUST_USE;
 

@@ -24,8 +24,8 @@ tm_status tm_scaling_check(struct tm_run *run, const struct tm_scaling_point *po
 tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_scaling_point *point, size_t points,
                      const struct tm_compare_options *options);
 
-/* What the parts of a scaling study share.  Made by tm_scaling, filled from left to right: times,
- * parts, mode, speedup, fit; then it is written.  What is unknown is NaN. */
+/* Shared state of a scaling study.  Created by tm_scaling, filled in sequence: times, parts, mode, speedup, fit; then
+ * it is written.  Unknown values are NaN. */
 
 /* What a step is made of, as the losses are reported. */
 enum scaling_part {

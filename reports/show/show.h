@@ -10,13 +10,14 @@
 #include "reports/content/content.h"
 
 /* A table or a figure of a document (a summary, a comparison, a night ...), found by its name or its path, filtered,
- * sorted and cut, with what was left out.  Everything that it knows of tables, their rows and their figures comes from
- * the fields of the document (pipeline/doc/doc_fields.h).  As JSON it is its own document: schemas/SHOW.md. */
+ * sorted, and limited, with a summary of the omitted rows.  All knowledge of tables, their rows, and their figures
+ * comes from the fields of the document (pipeline/doc/doc_fields.h).  As JSON it is a separate document:
+ * schemas/SHOW.md. */
 
 enum tm_show_form { TM_SHOW_TEXT, TM_SHOW_JSON, TM_SHOW_CSV, TM_SHOW_MARKDOWN };
 
 struct tm_show_query {
-    const char *what;   /* "kernels", "gaps.longest", "step_time"; NULL = a list of what there is */
+    const char *what;   /* "kernels", "gaps.longest", "step_time"; NULL = a list of the contents */
     const char *where;  /* a condition on the rows, below; NULL = all */
     const char *sort;   /* "-total_ps,name"; NULL = as in the document */
     const char *fields; /* "name,total_ps"; NULL = those of the form */
@@ -30,7 +31,7 @@ struct tm_show_query {
 tm_status tm_show_write(struct tm_run *run, const struct tm_value *root, const struct tm_show_query *query,
                         enum tm_show_form form, int columns, FILE *to) TM_MUST_USE;
 
-/* May the unit of such a value are beside it, in the member `unit` of its row? */
+/* May the unit of such a value be in the member `unit` of its row? */
 static inline bool tm_show_has_unit_beside(const struct tm_doc_field *field)
 {
     const enum tm_doc_kind kind = tm_doc_kind_of(field);
@@ -53,8 +54,8 @@ struct tm_show_table {
     const struct tm_value *rows;           /* an array of objects; NULL = none */
     const struct tm_value *rest;           /* what of the table the document does not list; NULL = nothing says so */
     const char *measure[TM_SHOW_MEASURES]; /* the field that adds up; NULL = none does */
-    int64_t most;        /* the document lists so many rows at most, and nothing tells of the others; 0 = all */
-    const char *why;     /* there is no such table in this document; NULL = there is */
+    int64_t most;        /* the document lists at most this many rows, and does not count the others; 0 = all */
+    const char *why;     /* why this document does not have the table; NULL = it has */
     bool has_figures;    /* rows of figures: each has a path, a value and a unit */
     struct tm_doc *made; /* that holds rows that are no list of the document; NULL */
     struct tm_doc_field own[TM_SHOW_FIELDS]; /* fields of such rows */
@@ -90,14 +91,15 @@ struct tm_show_rows {
     bool is_known[TM_SHOW_MEASURES]; /* and what they add up to */
 };
 
-/* A condition is of comparisons of a field with a value or another field, joined by and, or, not and brackets:
+/* A condition consists of comparisons of a field with a value or another field, joined by and, or, not, and
+ * parentheses:
  *
  *     self_share_pct > 5 and (category = "copy" or name ~ loop) and not source is null
  *
  * Operators: = == != <> < <= > >=, ~ (contains, any case), !~ (does not), is null, is not null; && || ! for and, or,
- * not. Numbers may have a unit of their field's kind (10us, 5%, 1GiB), and of a field whose unit is in its row.  Texts
- * are in quotes, or alone where they are one word.  A field that is null compares with nothing: only `is null` holds.
- * Of a list any element will do.  The time is linear in the length; the memory is fixed. */
+ * not.  Numbers may have a unit of their field's kind (10us, 5%, 1GiB), including a field whose unit is in its row.
+ * Strings are quoted, or bare if they are one word.  A null field matches no comparison: only `is null` holds.  A list
+ * matches if any element does.  The time is linear in the length; the memory is fixed. */
 enum { TM_WHERE_BYTES = 4096, TM_WHERE_TERMS = 256, TM_WHERE_DEPTH = 32 };
 
 /* Filter, sort and cut.

@@ -12,7 +12,7 @@ struct tm_sample {
     size_t count;
 };
 
-/* Any of them may be NaN where the sample is too small: a mean wants one value, a spread two. */
+/* Any of them may be NaN if the sample is too small: a mean needs one value, a spread two. */
 struct tm_moments {
     double mean, stddev /* with n - 1 */, cv_pct /* stddev / mean */;
 };
@@ -33,12 +33,11 @@ double tm_sample_geomean(struct tm_sample sample);
 
 /* Tests of two samples.  p is two-sided; NaN where they are too small for a test. */
 
-/* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger?  Exact where no two
- * values are equal, the smaller sample has up to 20 values and there are fewer than 16,384 pairs of
- * values, and where values are equal and there are up to 24 of both; else by the normal
- * distribution, corrected for ties and continuity.  Wants two values in
- * each, and no NaN.  Takes no memory, and time by the square of the values: for thousands of them.
- * Checked against scipy.stats.mannwhitneyu. */
+/* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger? Exact if no two values are equal, the
+ * smaller sample has up to 20 values, and there are fewer than 16,384 pairs of values, and if values are equal and both
+ * samples together have up to 24; else by the normal distribution, corrected for ties and continuity.  Requires two
+ * values in each sample, and no NaN.  Takes no memory, and time quadratic in the number of values: suitable for
+ * thousands of them.  Checked against scipy.stats.mannwhitneyu. */
 double tm_rank_test(struct tm_sample a, struct tm_sample b);
 
 /* How many values are below x; those that equal it count half. */
@@ -48,15 +47,15 @@ double tm_values_below(double x, struct tm_sample over);
  * seed; Welch's test above 1,024 values.  Wants two values in each. */
 double tm_mean_test(struct tm_sample a, struct tm_sample b);
 
-/* The lag-1 autocorrelation of two series in time order, each about its own mean, corrected
- * for its bias, 0 to 0.99; and how many independent values so many are worth. */
+/* The lag-1 autocorrelation of two series in time order, each around its own mean, corrected for its bias, 0 to 0.99;
+ * and the equivalent number of independent values. */
 double tm_pooled_lag1(struct tm_sample a, struct tm_sample b);
 /* The share of the values that counts as independent: all up to an autocorrelation of 0.1. */
 double tm_independent_share(double lag1);
 
-/* Both tests of two series in time order, with their effective number of values where the
- * autocorrelation is above 0.1.  p are adjusted for two tests.
- * in: lag1  tm_pooled_lag1 of them, or of the part of them that is unknown to be out of line */
+/* Both tests of two series in time order, with their effective number of values if the autocorrelation is above 0.1. p
+ * are adjusted for two tests.
+ * in:     lag1  tm_pooled_lag1 of them, or of the part of them that is not known to be an outlier */
 enum { TM_EFFECTIVE_LEAST = 2 /* independent values */, TM_VALUES_LEAST = 4 }; /* of each: fewer are not tested */
 
 struct tm_change_test {
@@ -67,7 +66,7 @@ struct tm_change_test {
 };
 
 struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1, double level);
-/* Can a test of so many values come below the level, adjusted for two tests? */
+/* Can a test of this many values get below the level, adjusted for two tests? */
 bool tm_is_enough(double a, double b, double level);
 /* The p of one of two tests, adjusted for both, step down.  in: correlation  of their statistics; 0 = not known */
 double tm_adjust_p(double p, double other, double correlation);
@@ -100,9 +99,9 @@ enum tm_middle { TM_MIDDLE_MEDIAN, TM_MIDDLE_MEAN };
 struct tm_interval tm_change_interval(struct tm_sample a, struct tm_sample b, enum tm_middle middle, double share,
                                       double level, double *scratch);
 
-/* Which of many tests hold at a rate of false discoveries q (Benjamini and Hochberg 1995).
- * in:   p  NaN = not tested, holds never; scratch  count doubles
- * out:  holds */
+/* Which of many tests hold at a false discovery rate q (Benjamini and Hochberg 1995).
+ * in:     p  NaN = not tested, never holds; scratch  count doubles
+ * out:    holds */
 void tm_discoveries(const double *p, size_t count, double q, bool *holds, double *scratch);
 /* The same with a bound on the chance of one false one at all (Holm 1979). */
 void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, double *scratch);
