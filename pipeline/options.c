@@ -190,10 +190,11 @@ enum {
     SCANS = TM_FOR_BATCH | TM_FOR_BATCH_SCAN | TM_FOR_BATCH_SUBMIT,  /* and by which they are found */
     BATCHES = WORKS | JOINS | SCANS | TM_FOR_BATCH_PRUNE | TM_FOR_BATCH_EXPORT,
     ANALYSES = TM_FOR_REPORT | WORKS | TM_FOR_BATCH_MERGE, /* verbs that write reports: merging joins hosts to runs */
+    OPENS = TM_FOR_OPEN,                                   /* of a run it makes a report and a trace */
     PRINTS = TM_FOR_BRIEF | TM_FOR_SHOW | TM_FOR_QUERY,    /* verbs that print some of the figures */
-    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS,      /* verbs that work figures out */
-    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS, /* of them those of one run */
-    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                   /* verbs that choose a run */
+    FIGURES = REPORTS | TRACES | TM_FOR_CHECK | ANALYSES | PRINTS | OPENS,      /* verbs that work figures out */
+    CHOICES = STUDIES | TRACES | TM_FOR_CHECK | TM_FOR_REPORT | PRINTS | OPENS, /* of them those of one run */
+    RUNS = CHOICES | TM_FOR_INSPECT | TM_FOR_EXTRACT,                           /* verbs that choose a run */
     JOBS = TM_FOR_ALL & ~TM_FOR_WORDS,
 };
 
@@ -306,7 +307,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .help = "write only matching events: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, "
           "class=NAME, track=GLOB; can be repeated" },
     [TM_OPTION_ARGS] = {
-        "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY, FIELD(args), .argument = "all|essential|none",
+        "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY | TM_FOR_OPEN, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",
         .help = "event arguments to write; fewer arguments make a trace much faster to open" },
     [TM_OPTION_PLAIN] = {
@@ -448,6 +449,13 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "install", TM_KIND_TEXT, TM_FOR_SKILL, FIELD(install), .argument = "DIR",
         .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
         .help = "write it to DIR/tracemill/SKILL.md" },
+    [TM_OPTION_NO_BROWSER] = {
+        "no-browser", TM_KIND_FLAG, TM_FOR_OPEN, FIELD(no_browser),
+        .help = "start no browser: print the address and serve" },
+    [TM_OPTION_PERFETTO_URL] = {
+        "perfetto-url", TM_KIND_TEXT, TM_FOR_OPEN, FIELD(perfetto_url), .argument = "URL",
+        .fallback = "https://ui.perfetto.dev",
+        .help = "address of the Perfetto UI, for one that you host yourself" },
     [TM_OPTION_THRESHOLDS] = {
         "thresholds", TM_KIND_TEXT, FIGURES, FIELD(thresholds), .argument = "FILE",
         .help = "thresholds as JSON, replacing the built-in ones" },

@@ -80,7 +80,8 @@ enum tm_verb_bit {
     TM_FOR_SCHEMA = 1 << 21,
     TM_FOR_SKILL = 1 << 22,
     TM_FOR_MCP = 1 << 23,
-    TM_FOR_ALL = (1 << 24) - 1,
+    TM_FOR_OPEN = 1 << 24,
+    TM_FOR_ALL = (1 << 25) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -183,6 +184,8 @@ struct tm_options {
     int64_t time_limit_ps;     /* --time-limit: clock time of a query; 0 = any */
     const char *root;          /* --root: what `mcp` may read */
     const char *install;       /* --install: a folder of skills */
+    bool no_browser;           /* --no-browser: print the address only */
+    const char *perfetto_url;  /* --perfetto-url; NULL = the public one */
     bool init;                 /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
@@ -308,6 +311,8 @@ enum tm_option_index {
     TM_OPTION_TIME_LIMIT,
     TM_OPTION_ROOT,
     TM_OPTION_INSTALL,
+    TM_OPTION_NO_BROWSER,
+    TM_OPTION_PERFETTO_URL,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,

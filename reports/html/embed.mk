@@ -10,3 +10,9 @@ $(BUILD)/gen/html_assets.c: reports/html/embed.sh reports/html/style.css reports
 		reports/chart/palette.c
 	@mkdir -p $(@D)
 	bash reports/html/embed.sh reports/html reports/chart/palette.c $(PAGE_SCRIPT) >$@
+
+# The page that `open` serves around a report.
+GENERATED += $(patsubst reports/html/served/page.%,$(BUILD)/gen/served_%.c,$(wildcard reports/html/served/page.*))
+
+$(BUILD)/gen/served_%.c: reports/html/served/page.% schemas/embed.mk
+	@$(call embed_text,served_$*)

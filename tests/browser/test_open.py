@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`open` in a real browser with the real Perfetto UI: the report has links to its places, and a click opens the trace
+there, with the rows of the analysis pinned; the page asks nothing of another host.
+
+The UI of the package asks a server of its own for a trace when it starts, which no other one does, and complains that
+there is none.  That has nothing to do with the trace that it is given here."""
+
+import functools
+import http.server
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from devtools import BROWSER, Browser, DevToolsError, Page  # noqa: E402
+from perfetto import importer  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, Scratch  # noqa: E402
+
+SECONDS = 60
+REPORT = "document.getElementById('report').contentDocument"
+VISIBLE = """(() => { const w = window.app?.trace?.timeline.visibleWindow.toTimeSpan();
+    return w ? [String(w.start), String(w.end)] : null; })()"""
+# How many rows a query that was run found.
+QUERIED = "Number(/Query result[^]*?([0-9]+) rows?/i.exec(document.body.textContent)?.[1] || 0)"
+PINNED = "window.app?.trace?.workspace?.pinnedTracks.map((t) => t.name) || window.app.trace.currentWorkspace.pinnedTracks.map((t) => t.name)"
+
+
+class Opened(Page):
+    """A tab that a page opened."""
+
+    def __init__(self, browser, target):
+        self.browser, self.target = browser, target
+        self.requests, self.said, self.dialogs = [], [], []
+        self.loads, self.has_fragment = 0, False
+        self.session = browser.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        browser.pages[self.session] = self
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.send(f"{domain}.enable")
+
+    def value(self, expression, seconds=SECONDS):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                if found := self.js(expression):
+                    return found
+            except DevToolsError:
+                pass  # it is loading
+            time.sleep(0.2)
+        return None
+
+
+def tabs(browser):
+    return {t["targetId"] for t in browser.send("Target.getTargets")["targetInfos"] if t["type"] == "page"}
+
+
+def opened_by(browser, page, element):
+    before = tabs(browser)
+    page.send("Page.bringToFront")
+    page.send("Runtime.evaluate", expression=f"{element}.click()", userGesture=True)
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        if new := tabs(browser) - before:
+            return Opened(browser, new.pop())
+        time.sleep(0.05)
+    return None
+
+
+def serve_ui():
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=importer.bundle().parent))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_address[1]}"
+
+
+def holds(window, place):
+    """The place is in the window, and the window is not much more than it."""
+    return window and int(window[0]) <= place[0] and int(window[1]) >= place[1] and \
+        int(window[1]) - int(window[0]) <= 4 * (place[1] - place[0]) + 10000
+
+
+def settled(viewer, place):
+    """What is visible, once that is the place; the last look after a while."""
+    end = time.monotonic() + SECONDS / 2
+    window = viewer.value(VISIBLE)
+    while time.monotonic() < end and not holds(window, place):
+        time.sleep(0.2)
+        window = viewer.js(VISIBLE)
+    return window
+
+
+def check(tap, browser, address, ui, folder):
+    page = browser.open_page(width=1400, height=1000)
+    page.go(address)
+    links = page.wait_for(f"{REPORT}.querySelectorAll('a.in-perfetto').length", 20)
+    sql = page.js(f"[...{REPORT}.querySelectorAll('ul.where li')].map((li) => li.querySelector('code').textContent)")
+    in_findings = page.js(f"{REPORT}.querySelectorAll('ul.where li a.in-perfetto').length")
+    tap.ok(in_findings == len(sql) > 0, f"each place of a finding has a link: {in_findings}", sql[:2])
+    for caption in ("caption-steps-slowest", "caption-gaps-longest", "caption-ops", "caption-kernel-names"):
+        rows = page.js(f"{REPORT}.querySelectorAll('table[aria-labelledby={caption}] tbody tr:not(:has(th.d1))').length")
+        linked = page.js(f"{REPORT}.querySelectorAll('table[aria-labelledby={caption}] tbody a.in-perfetto').length")
+        tap.ok(rows and linked == rows, f"each row of {caption} has a link: {linked} of {rows}")
+    tap.ok("Nothing is uploaded" in page.js("document.body.textContent"), "the page says that nothing is uploaded")
+    tap.ok(not page.said, "nothing is complained of", *page.said)
+
+    first = f"{REPORT}.querySelector('ul.where li a.in-perfetto')"
+    viewer = opened_by(browser, page, first)
+    if not tap.ok(viewer is not None, "a click opens a tab"):
+        return
+    end, begin = map(int, re.search(r"ts < (\d+) and ts \+ dur > (\d+)", sql[0]).groups())
+    window = settled(viewer, (begin, end))
+    tap.ok(holds(window, (begin, end)), "Perfetto shows the place of the finding", f"{window} of {begin}-{end}")
+    pinned = viewer.value(PINNED)
+    tap.ok(pinned and any(name.startswith("Analysis") or name.startswith("findings") for name in pinned),
+           "with the rows of the analysis pinned", pinned)
+    page.wait_for("document.getElementById('status').textContent.includes('is in the Perfetto tab')", 20)
+    before = tabs(browser)
+    row = f"{REPORT}.querySelector('table[aria-labelledby=caption-gaps-longest] tbody tr')"
+    start, lasts = (int(page.js(f"{row}.cells[{i}].dataset.v")) // 1000 for i in (0, 1))
+    page.send("Runtime.evaluate", expression=f"{row}.querySelector('a.in-perfetto').click()", userGesture=True)
+    window = settled(viewer, (start, start + lasts))
+    tap.ok(holds(window, (start, start + lasts)), "a gap is shown in the same tab", f"{window} of {start}-{start + lasts}")
+    tap.ok(tabs(browser) == before, "no other tab")
+    elsewhere = [r for r in page.requests if not r.startswith((address, "data:", "about:"))]
+    tap.ok(not elsewhere, "the page asks nothing of another host", *elsewhere)
+    kernels = opened_by(browser, page, f"{REPORT}.querySelector('table[aria-labelledby=caption-kernel-names] tbody a.in-perfetto')")
+    found = kernels and kernels.value(QUERIED, 30)
+    tap.ok(found and found > 0, f"a kernel's row lists its slices: {found}", found)
+
+
+def main():
+    tap = Tap()
+    why = importer.missing() or (None if BROWSER else "no chromium")
+    if why:
+        tap.skip("a served report in a browser", why)
+        tap.done()
+    server, ui = serve_ui()
+    with Scratch() as folder:
+        source = folder / "run.xplane.pb"
+        source.write_bytes(make_profile.MAKERS["gpu"](seed=5).encode())
+        program = subprocess.Popen([str(BINARY), "open", str(source), "--no-browser", "--quiet", "--perfetto-url", ui],
+                                   stdout=subprocess.PIPE, text=True)
+        address = program.stdout.readline().strip()
+        with Browser(folder) as browser:
+            check(tap, browser, address, ui, folder)
+        try:
+            status = program.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            status = None
+            program.kill()
+        tap.ok(status == 0, "it ends with the browser", status)
+    server.shutdown()
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
