@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates in a table of a fixed size, their lists one after the other in one block.  Each is found by a hash of all
- * of it, and compared; what came once is known by its hash alone, in sets of four, in which a later one takes the place
- * of the earliest. */
+/* Templates in a table of fixed size, with their lists one after the other in one block.  Each is found by a hash of
+ * all its bytes, and compared.  A list seen once is remembered only by its hash, in sets of four, in which a new one
+ * replaces the oldest. */
 #include "pipeline/argument_templates.h"
 
 #include <string.h>
@@ -218,7 +218,7 @@ static bool has_come(struct tm_argument_templates *t, uint64_t hash)
     return false;
 }
 
-/* out: 0: there is no such template; *is_seen: there was such a list once */
+/* out:    0: there is no such template; *is_seen: such a list occurred once */
 static uint32_t find_or_add(struct tm_argument_templates *t, const struct draft *d, uint32_t flags, bool *is_seen)
 {
     const uint64_t hash = hash_of(t, d, flags);

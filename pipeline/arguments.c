@@ -157,8 +157,8 @@ static void put_handle(struct tm_arguments_builder *b, tm_strid handle)
     b->spared += end - b->used;
 }
 
-/* Key and type of a node, whose payload takes at most so many bytes.  false: it does not fit, or is in what could not
- * be opened. */
+/* Key and type of a node with a payload of at most so many bytes. false: it does not fit, or its parent could not be
+ * opened. */
 static bool put_head(struct tm_arguments_builder *b, tm_strid key, enum tm_argument_type type, size_t payload)
 {
     const size_t taken = b->used + b->spared;

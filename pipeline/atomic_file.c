@@ -395,9 +395,9 @@ tm_status tm_make_folder(struct tm_run *run, const char *path)
     return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot create the folder '%s'", path);
 }
 
-/* Folders that appear whole.  The new one is made beside the old one, under a hidden name that is not there yet, and
- * the two change names in one step where the file system can do that.  The older files are then removed by their
- * names, and what is not ours is moved into the new folder. */
+/* Folders that appear completely or not at all.  The new folder is built beside the old one, under an unused hidden
+ * name, and both exchange names in one step if the file system supports that.  The older files are then removed by
+ * name, and foreign files are moved into the new folder. */
 
 enum { PATH_BYTES = 4096, PART_BYTES = 4224, LINE_BYTES = 4096 };
 
@@ -624,8 +624,8 @@ static void move_others(const struct tm_atomic_folder *to, int old)
     (void)closedir(dir);
 }
 
-/* Another process may have put its own folder into the place of the noted one, which is then what was exchanged.
- * out: 0, or errno: what is in it is not known, and it stays for the next run to remove */
+/* Another process may have replaced the noted folder with its own, which was then exchanged.
+ * out:    0, or errno: its content is unknown, and it stays for the next run to remove */
 static int note_exchanged(struct tm_atomic_folder *to)
 {
     struct stat noted, exchanged;

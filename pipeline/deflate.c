@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Deflate for what is written: gzip as a stream, by zlib; whole blocks, by ISA-L where it is there. */
+/* Compression of outputs: gzip as a stream, by zlib; deflate of blocks, by ISA-L if available. */
 #include "pipeline/deflate.h"
 
 #include <stdbool.h>
@@ -66,16 +66,16 @@ void tm_deflater_free(struct tm_deflater *d)
     tm_give(&d->run->budget, TM_ACCOUNT_TABLES, d, sizeof(*d));
 }
 
-/* ISA-L where it is there, else zlib.  Of kernels and their arguments, as the Perfetto writer packs them, ISA-L's level 2
- * makes 1.08 times the bytes of zlib's level 5 in an eighth of its time; its level 3 takes 2 % off in twice the time, and
- * its bytes differ from one processor to the next.
+/* ISA-L if available, else zlib.  For kernels and their arguments, as packed by the Perfetto writer, ISA-L's level 2
+ * produces 1.08 times the bytes of zlib's level 5 in an eighth of its time.  Its level 3 saves 2% in twice the time,
+ * and its bytes depend on the processor.
  *
- * At levels 1 and 2, ISA-L's code for x86 (2.30's, all three variants) files the third byte of a stream under a hash of
- * the stream's address, which a register still holds, rather than of the bytes there.  Where that is also the hash of the
- * first or second byte, their matches are lost: a block's bytes depend on where the stream lies.  The wrong hash is only
- * used if the pass that writes the first byte goes on to the next ones.  So the first call gets the look-ahead and one
- * byte: it writes that byte and ends, and the second call computes the hashes anew.  Blocks too short for two calls go to
- * level 0, which has no such fault, with the fixed codes.
+ * At levels 1 and 2, ISA-L's code for x86 (2.30's, all three variants) stores the third byte of a stream under a hash
+ * of the stream's address, which a register still holds, instead of a hash of the bytes.  If that equals the hash of
+ * the first or second byte, their matches are lost: a block's bytes depend on the address of the stream.  The wrong
+ * hash is only used if the pass that writes the first byte continues with the next ones.  Therefore the first call gets
+ * the look-ahead and one byte: it writes that byte and ends, and the second call recomputes the hashes.  Blocks too
+ * short for two calls use level 0, which does not have this bug, with the fixed codes.
  * source: isa-l/igzip_lib.h; igzip/igzip_icf_body_h1_gr_bt.asm, .write_first_byte */
 
 #ifdef TM_HAVE_ISAL

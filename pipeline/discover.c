@@ -456,7 +456,7 @@ enum hit { HIT_NONE, HIT_FOLDER, HIT_LINK, HIT_FILE };
 
 /* --- names --- */
 
-/* Put the parts of a name after what is there.  out: false  it is too long, or leads out */
+/* Append the parts of a name. out: false  it is too long, or points outside */
 static bool append_parts(char *out, size_t *used, const char *name)
 {
     while (*name) {
@@ -676,7 +676,7 @@ static void take_hit(struct tm_member_links *l, struct tm_member_link *link, con
         link->next = tm_find_copy(l->run, target, strlen(target));
 }
 
-/* A link to a folder that is on the way.  in: rest  of the way, behind the folder */
+/* A link to a folder on the path. in: rest  of the path, after the folder */
 static void take_folder(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member,
                         const char *rest)
 {
@@ -714,7 +714,7 @@ static tm_status take_member(void *to, const struct tm_member *member)
     return l->run->error.status;
 }
 
-/* After a listing: what was found ends the link, or is what is wanted next. */
+/* After a listing: the found member is the end of the link, or the next one to look up. */
 static void go_on(struct tm_run *run, struct tm_member_link *link)
 {
     const bool goes = link->hit != HIT_FILE && link->next && link->hops < TM_DISCOVER_HOPS_MOST &&
@@ -846,7 +846,7 @@ static bool sniff_member(struct gathering *g, const struct tm_member *member, en
     return is_trace && !tm_failed(g->run);
 }
 
-/* A member whose name is, or may be, that of a trace.  in: last  the last part of its name */
+/* A member whose name is, or may be, that of a trace. in: last  the last part of its name */
 static void take_file(struct gathering *g, const struct tm_member *member, const char *last,
                       const struct tm_trace_name *told, bool is_named)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one error of a job: put together without memory of its own, printed once, by main.  Strings
- * that come from a trace or a path pass through tm_clean_text on their way in, so that printing is
- * safe. */
+/* The one error of a job: formatted without allocating memory, printed once, by main.  Strings from a trace or a path
+ * pass through tm_clean_text, so printing is safe. */
 #include "pipeline/error.h"
 
 #include <errno.h>

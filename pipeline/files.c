@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files as the program finds and reads them: which of them are inputs, which will be written, so that no output takes
- * the place of an input; reads that go on until all bytes are there; whether a file changed while it was read. */
+/* Finds and reads files: notes inputs and outputs, so that no output replaces an input; reads until all bytes are
+ * available; detects files that change while they are read. */
 #include "pipeline/files.h"
 
 #include <errno.h>
@@ -133,8 +133,8 @@ static bool add_part(char to[PATH_MAX], const char *part, size_t length)
     return true;
 }
 
-/* The path of a file that may not be there: of what is there of its folders without links, the file itself as it is
- * called: of a link the link is replaced.  out: false where it is too long */
+/* The path of a file that need not exist: its existing folders without links, followed by the file name.  The target of
+ * a link is irrelevant, because the link is replaced. out: false if it is too long */
 static bool resolve(char to[PATH_MAX], const char *path)
 {
     char folder[PATH_MAX];

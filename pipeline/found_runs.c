@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of one folder become a run: which of them are to be read, whose hosts they are, what the run is called. */
+/* Turns the files of one folder into a run: which of them to read, their hosts, and the name of the run. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -504,9 +504,9 @@ static bool same_data(const struct tm_found_file *one, const struct tm_found_fil
            memcmp(name, name2, told.data_length) == 0;
 }
 
-/* One profile may be there several times: xplane.pb and trace.json of one host, each of them compressed as well.
- * The best one is read, the others would count twice.  perfetto_trace.json is that of a host which it does not
- * name, so it is read only where it is alone.  JSON with any other name beside XSpace files is a viewer's copy. */
+/* A profile may exist in several forms: xplane.pb and trace.json of one host, each of them also compressed.  The best
+ * one is read, because the others would count twice. perfetto_trace.json does not name its host, so it is read only if
+ * it is alone.  JSON with any other name beside XSpace files is a viewer's copy. */
 static void mark_copies(struct tm_found_run *r)
 {
     struct tm_found_file *best = NULL;
@@ -604,7 +604,7 @@ tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char
     return move_run(found, r);
 }
 
-/* The name of the run that a single file is: that of its run folder, if the path tells it, else its own. */
+/* The name of the run of a single file: that of its run folder, if the path has one, else its own. */
 static char *copy_run_name(struct tm_run *run, const char *path, const char *host)
 {
     size_t length, parent_length;
@@ -656,7 +656,7 @@ static int by_name(const void *a, const void *b)
     return names ? names : strcmp(one->folder, other->folder);
 }
 
-/* A folder's path below the root; the whole of it if there is none. */
+/* A folder's path below the root; the full path if there is none. */
 static const char *below(const char *folder, const char *root)
 {
     const size_t length = strlen(root);

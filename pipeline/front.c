@@ -51,7 +51,7 @@ void tm_site_rows_release(struct tm_site_rows *rows)
     *rows = (struct tm_site_rows){ .run = NULL };
 }
 
-/* Whether there is memory for twice as many rows beside those that are there. */
+/* Whether there is memory for twice as many rows in addition to the existing ones. */
 static bool draw_for_twice(struct tm_site_rows *rows)
 {
     const uint64_t count = rows->mask + 1;
@@ -133,8 +133,8 @@ static inline struct tm_site site_of(const struct tm_sites_slot *slot)
     return (struct tm_site){ slot->name_and_config, slot->rest, slot->traits };
 }
 
-/* Whether there is memory for twice the slots beside those that are there.  The pool helps: what all stages remember is
- * lost with the numbers, and a slot takes a tenth of that. */
+/* Whether there is memory for twice the slots in addition to the existing ones.  The pool is worth using: losing the
+ * numbers loses the cached data of all stages, and a slot takes a tenth of that. */
 static bool may_grow_sites(struct tm_sites *sites)
 {
     const size_t needed = 3 * bytes_of(sites), have = sites->memory_bytes + sites->drawn_bytes;

@@ -16,9 +16,8 @@
 #include "pipeline/store/budget.h"
 #include "pipeline/strings.h"
 
-/* --- filters ---
- * From the text of a filter to a term of it.  Each kind has a row: its word, what it takes, how that is read.  Nothing
- * is copied: patterns and names stay where the text lies. */
+/* --- filters --- Parses a filter into a term.  Each kind has a row: its keyword, its value, and its parser.  Nothing
+ * is copied: patterns and names refer to the original text. */
 
 /* A term on its way from text to numbers. */
 struct reading {
@@ -204,8 +203,7 @@ enum { PART_LEAST_BYTES = 64 << 10 };
 /* Processes, tasks and shares: more than any machine or array job has. */
 enum { TM_NUMBER_MOST = 100000 };
 
-/* One value on its way from text to field: what a reader needs to fill the field or to say what is
- * wrong. */
+/* One value being parsed: the data that a parser needs to fill the field or to report an error. */
 struct tm_reading {
     const struct tm_option *option;
     const char *text, *origin;

@@ -796,7 +796,7 @@ void tm_partial_text(struct tm_partial_reader *r, char *to, size_t to_bytes)
     to[!tm_failed(r->run) ? length : 0] = '\0';
 }
 
-/* Room for a name, of what tables of metadata may hold: there are none while a partial is read. */
+/* Space for a name, taken from the metadata tables, which do not exist while a partial is read. */
 static void widen_text(struct tm_partial_reader *r, size_t bytes)
 {
     struct tm_run *run = r->run;

@@ -86,10 +86,10 @@ static struct tm_secret_key stretch_key(struct tm_secret_key from)
 
 enum { TM_PUBLIC_WORD_MOST = 24 /* bytes of the longest one */ };
 
-/* One table, in the order of bytes, bisected.  In it are opcodes of HLO, words of JAX and PyTorch, libraries of
- * kernels, calls of the runtimes, models of devices, keys of arguments, modules of Python's library, and the words of
- * which this program makes sentences.  A word that a person or a firm could have chosen for something of its own does
- * not belong here, unless it is one of these too. */
+/* One table, in byte order, searched by bisection.  It has HLO opcodes, words of JAX and PyTorch, kernel libraries,
+ * runtime calls, device models, argument keys, modules of Python's library, and the words of this program's sentences.
+ * Words that a person or a company could have chosen for something of their own do not belong here, unless they are
+ * also one of these. */
 
 /* clang-format off */
 static const char *const public_words[] = {
@@ -518,8 +518,8 @@ static void put_pseudonym(struct tm_redactor *r, const char *word, size_t length
 
 /* --- words --- */
 
-/* Letters all of whose pieces belong to everybody, single ones too.
- * out: *has_public  set where one of them is a word by itself */
+/* A word that consists entirely of public pieces, including single letters.
+ * out:    *has_public  set if one of them is a word by itself */
 static bool are_letters_public(const char *letters, size_t length, bool *has_public)
 {
     for (size_t i = 0; i < length;) {
@@ -679,9 +679,9 @@ static bool is_address_sign(char c)
     return c == '.' || c == '-' || c == '_';
 }
 
-/* Four numbers as of an address of the internet, "10.0.3.17" or "ip-10-0-3-17", and not those of a date and a time.
- * in:  behind  a number and one of its signs are before it
- * out: its length; 0 = none starts there */
+/* Four numbers like those of an IP address, "10.0.3.17" or "ip-10-0-3-17", but not those of a date and a time.
+ * in:     behind  a number and one of its separators precede it
+ * out:    its length; 0 = none starts there */
 static size_t count_address(const char *text, size_t length, bool behind)
 {
     size_t at = 0;

@@ -29,9 +29,9 @@ void tm_settings_init(struct tm_setting_set *set)
     }
 }
 
-/* An option takes a string.  What comes from a stronger place replaces what was there; of an option that may be given
- * several times, what comes from the same place is added.
- * out: false: there are more than can be kept */
+/* An option takes a string.  A source of higher precedence replaces the value; for an option that may be repeated,
+ * values of the same source are added.
+ * out:    false: there are more than can be kept */
 static bool set_text(struct tm_setting_set *set, size_t index, const char *text, enum tm_setting_origin origin)
 {
     struct tm_setting *const to = &set->of[index];
@@ -499,7 +499,7 @@ static tm_status apply(const struct tm_setting_set *set, enum tm_option_index in
     return st;
 }
 
-/* A default that hangs on options which are before it in the table: who wants tables as data wants much of them. */
+/* A default that depends on options before it in the table: tables as data have a larger limit. */
 static void imply(struct tm_setting_set *set, enum tm_option_index index, const struct tm_options *options)
 {
     struct tm_setting *const setting = &set->of[index];

@@ -359,7 +359,7 @@ static bool has_sign(const char *text, size_t length, const char *before)
     return length && memchr("=+-@", text[0], 4);
 }
 
-/* A formula starts behind a separator.  Blanks do not count there: "; -x" is what sentences have. */
+/* A formula may start after a separator.  Blanks do not count there, because sentences contain "; -x". */
 static bool begins_another(const char *text, size_t length)
 {
     const char c = text[0];

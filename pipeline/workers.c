@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pool of processes.  The driver waits for what they say on their stderr, for its end, which is theirs, and for the
- * time at which one has to be stopped.  Its memory is a slot for each process at once, however many pieces there are.
+/* A pool of processes.  The driver waits for their stderr output, for the end of that stream, which is the end of the
+ * process, and for deadlines.  It needs a slot for each concurrent process, however many pieces of work there are.
  * Only the driver's own thread may call fork here: the program has no others. */
 #include "pipeline/workers.h"
 
@@ -23,10 +23,10 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* Cores and memory.  A control group holds what is below it to its limits, so every one from ours up to the root
- * counts: cpu.max and memory.max of version 2, cpu.cfs_quota_us and memory.limit_in_bytes of version 1
- * (https://docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html).  What a group holds of files counts as
- * free as far as it was not used lately: the kernel drops it first. */
+/* Cores and memory.  A control group limits everything below it, so every group from ours up to the root counts:
+ * cpu.max and memory.max of version 2, cpu.cfs_quota_us and memory.limit_in_bytes of version 1
+ * (https://docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html).  A group's file cache counts as free if
+ * it was not used recently: the kernel drops it first. */
 
 enum { PATH_BYTES = 4096, LINE_BYTES = 4352, MIB = 1 << 20 };
 
@@ -449,8 +449,8 @@ static int start(struct pool *pool, const struct kept_signals *kept, struct slot
     return 0;
 }
 
-/* Keep the start of what it says; the rest goes nowhere, a piece at a time: who never stops is stopped when its time is
- * up.  At its end the pipe is closed. */
+/* Keep the start of its output and discard the rest piece by piece: a process that writes endlessly is stopped at its
+ * deadline.  The pipe is closed at its end. */
 static void listen_to(struct slot *slot)
 {
     char rest[DRAIN_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `brief`: what is wrong with a run, what another one changed, what a night brought, in a few lines on stdout. */
+/* `brief`: the problems of a run, the changes of another one, or the results of a night, in a few lines on stdout. */
 #include <stdio.h>
 #include <string.h>
 

@@ -11,8 +11,8 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* Each is in the file of its name, those of a batch in pipeline/nightly, those that print the list here.  They are
- * declared here, since nobody else calls one of them by its name. */
+/* Each is in the file of its name, those of a batch in pipeline/nightly, and those that print the list in this file. 
+ * They are declared here because no other code refers to them by name. */
 extern const struct tm_verb tm_report_verb, tm_brief_verb, tm_show_verb, tm_query_verb, tm_schema_verb, tm_mcp_verb,
     tm_skill_verb, tm_open_verb, tm_inspect_verb, tm_convert_verb, tm_split_verb, tm_compare_verb, tm_scaling_verb,
     tm_check_verb, tm_batch_verb, tm_batch_scan_verb, tm_batch_run_verb, tm_batch_merge_verb, tm_batch_submit_verb,

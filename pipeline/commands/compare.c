@@ -134,7 +134,8 @@ static void judge_run(struct comparison *c, const struct tm_gate_comparison *com
     tm_doc_free(doc);
 }
 
-/* Every run but the base's.  Groups show what their runs differ by: what else is known of it does not count there. */
+/* Every run except those of the base.  Groups show their own run-to-run variation, so other sources of it are ignored
+ * there. */
 static tm_status judge(struct comparison *c, const struct tm_value *tests)
 {
     size_t failed = 0, unknown = 0;

@@ -9,7 +9,7 @@
 #include "pipeline/options.h"
 #include "reports/findings/thresholds.h"
 
-/* The thresholds that hold, for `config show`: the built-in table and what a file changes of it. */
+/* The thresholds in effect, for `config show`: the built-in table with the changes of a file. */
 struct tm_effective_thresholds {
     struct tm_thresholds built_in, now;
     const char *file; /* NULL = none was named */

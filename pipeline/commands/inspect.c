@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows what is in a trace: files, hosts, devices, lines, classes, names, what is damaged, and what to change in the
- * way of profiling.  Reads the inputs as `report` does up to the survey, which counts events by their sort, so that
- * every record is examined once. */
+/* Shows the contents of a trace: files, hosts, devices, lines, classes, names, damage, and how to improve the
+ * profiling.  Reads the inputs as `report` does up to the survey, which counts events by kind, so every record is read
+ * once. */
 #include "pipeline/commands/commands.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "stages/figures/figure_stages.h"
 #include "stages/resolve/classes.h"
 
-/* What to change in the way of profiling, from what a trace holds and what it lacks. */
+/* How to improve the profiling, derived from the contents of a trace and from what it lacks. */
 
 enum { TEXTS_MOST = 3 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `split`: a run into parts that a viewer can open, with a list and a page of them.  Parts get their names one by one,
- * the list and the page last; what fails takes its parts away again. */
+/* `split`: writes a run in parts that a viewer can open, with an index as JSON and HTML.  Parts get their names one by
+ * one, the index last; a failure removes the parts. */
 #include "pipeline/commands/commands.h"
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ struct tm_split_parts {
     struct tm_written part;
 };
 
-/* When a part is full.  Steps are examined one after the other, as parts go on: no memory beside the trace's. */
+/* Decides when a part is full.  Steps are visited in sequence as parts are written, without additional memory. */
 
 enum {
     END_BYTES = 64,   /* at most, what ends a slice that is open */
@@ -178,8 +178,8 @@ tm_status tm_split_borders_end_part(struct tm_split_borders *b, int64_t time_ps,
     return b->run->error.status;
 }
 
-/* What may be written over.  An older index is known by its first lines, and read line by line: it is one of ours, so
- * each part is on its own line.  Only names that parts can have are ever removed. */
+/* The files that may be overwritten.  An older index is recognized by its first lines and read line by line: this
+ * program wrote it, so each part is on its own line.  Only names that parts can have are ever removed. */
 
 enum { LINE_BYTES = 4096, PATH_BYTES = 8192 };
 
@@ -444,10 +444,10 @@ static void write_hosts(struct tm_split_parts *p, bool has_device, uint32_t devi
     close_writer(p);
 }
 
-/* Write all parts into a folder that is there.
+/* Write all parts into an existing folder.
  * in:     c      prepared
  * owns:   the caller; split_parts_free releases it, also after a failure
- * errors: of the input, of the output; TM_ERR_LIMIT past TM_PARTS_MOST parts */
+ * errors: of the input, of the output; TM_ERR_LIMIT beyond TM_PARTS_MOST parts */
 static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c, const struct tm_trace_format *format,
                               const char *folder)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The version, and those of the libraries that are in use at this moment (asked of the libraries
- * themselves; ISA-L can only be asked of its header). */
+/* The version, and those of the loaded libraries (reported by the libraries themselves, except for ISA-L, whose header
+ * provides it). */
 #include "pipeline/commands/commands.h"
 
 #include <stdio.h>

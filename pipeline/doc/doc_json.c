@@ -305,7 +305,7 @@ static void take_digits(struct reading *r)
         append(r, r->at++, 1);
 }
 
-/* The number's text goes behind the key.  out: whether it is a whole one */
+/* The number's text is appended to the key. out: whether it is an integer */
 static bool take_number(struct reading *r)
 {
     bool is_whole = true;
@@ -802,8 +802,7 @@ static void put_key(struct printer *p, const char *key, bool is_first, unsigned 
     put(p, ": ", 2);
 }
 
-/* The reasons of the nulls of an object, where it has some.  An object with a member "why" of its own tells them
- * there. */
+/* The reasons for the nulls of an object, if it has some.  An object with its own member "why" lists them there. */
 static void put_reasons(struct printer *p, const struct tm_value *v, unsigned depth)
 {
     bool is_first = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary: its sections, what the run is, and what is concluded of it.  Members are in the order of
+/* The summary: its sections, the properties of the run, and the conclusions.  Members are in the order of
  * summary.json. */
 #include "pipeline/doc/doc_fields.h"
 

@@ -557,7 +557,7 @@ static void read_file(struct analysis *a, size_t number)
 
 /* --- the summary --- */
 
-/* What the user says of it, in his own words: they stay as they are whatever is redacted. */
+/* The user's own notes, which stay unchanged when names are redacted. */
 static void add_report(const struct analysis *a)
 {
     struct tm_value *const report = tm_add_object(a->root, "report");
@@ -812,7 +812,7 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
     return analyze(run, options, observer ? observer->inputs : NULL, summary, partial, observer);
 }
 
-/* The partial of one file of a run: what tm_analyze would hold of it. */
+/* The partial of one file of a run: the state that tm_analyze would have for it. */
 static void write_host_partial(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
                                size_t file, FILE *to)
 {

@@ -205,7 +205,7 @@ static void analyze(struct tm_conversion *c)
 
 /* --- reading --- */
 
-/* What readings count.  Tallies of what is written come after those of what is read. */
+/* Tallies of the readings.  Tallies of the output follow those of the input. */
 struct counted {
     struct tm_tallies tallies;
     uint64_t events, bytes;

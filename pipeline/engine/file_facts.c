@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One table of what is told of a file.  The order of its rows is that of the summary, and of a partial. */
+/* One table of the reported properties of a file.  The order of its rows is that of the summary, and of a partial. */
 #include "pipeline/engine/analysis.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "stages/input/bytes/input_file.h"
 #include "stages/output/trace_writer.h"
 
-/* Clocks of hosts: what each tells, and where it stands.  Holds no memory. */
+/* Clocks of hosts: their recorded values, and their positions.  Allocates no memory. */
 
 /* Hosts of one run begin within this time; clocks that are further apart do not agree. */
 static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;

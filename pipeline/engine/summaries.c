@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From operands to summaries in memory.  An analysis wants the whole ledger, so what it gives is
- * printed into a spill file and forgotten; at the end all are read, when no stage holds anything.
- * A profile and its summary.json go the same way from there on, and give the same result. */
+/* From operands to summaries in memory.  An analysis needs the entire ledger, so its result is printed into a spill
+ * file and freed; finally all are read, when no stage uses memory.  A profile and its summary.json are treated alike
+ * from there on, and give the same result. */
 #include "pipeline/engine/outputs.h"
 
 #include <errno.h>
@@ -195,7 +195,7 @@ static void put_settings(struct command *c, const struct tm_value *settings)
     }
 }
 
-/* Name the command that makes a summary of now: of its own inputs, where it tells paths that can be given. */
+/* The command that creates a current summary from its own inputs, if their paths are known. */
 static void hint_anew(struct tm_run *run, const struct tm_value *root)
 {
     const struct tm_value *files = tm_path(root, "input.files");
@@ -470,8 +470,8 @@ void tm_summaries_free(struct tm_summaries *summaries)
     *summaries = (struct tm_summaries){ .of = NULL };
 }
 
-/* What runs are called beside one another: the shortest end of each path, in whole parts, that no
- * other path has; of long ones what they do not share. */
+/* Labels of runs that are shown together: the shortest suffix of each path, in whole parts, that no other path has; for
+ * long ones, the parts that differ. */
 
 enum { NUMBER_BYTES = 12 /* " #4096" and some room */, LONG_BYTES = 24 /* what charts have room for */ };
 
@@ -522,7 +522,7 @@ static struct piece telling_part(const struct tm_loaded_run *run)
     return p;
 }
 
-/* The last `parts` parts of it; all of it where there are not so many. */
+/* The last `parts` parts of it; all of it if it has fewer. */
 static struct piece ending_of(struct piece p, size_t parts)
 {
     size_t at = p.length;

@@ -17,11 +17,11 @@
 #include "reports/gates/gates.h"
 #include "reports/history/history.h"
 
-/* The runs that a run of this job is held against, oldest first.  Of the runs on as many hosts and devices of the same
- * model: those whose gates passed, the newest `most`; if these are fewer, also those that are whole and were not
- * assessed or could not be; if there is none of both, partial ones.  Never those that failed.
+/* The runs that a run of this job is compared with, oldest first.  Among the runs on the same number of hosts and
+ * devices of the same model: the newest `most` whose gates passed; if these are fewer, also complete ones that were not
+ * or could not be assessed; if there are none of both, partial ones.  Never those that failed.
  * out:    chosen  borrowed until the past changes
- *         none    if there is none: why, and whether it is because there was no run of the job at all */
+ *         none    if there are none: the reason, and whether it is that the job had no run at all */
 enum { TM_NO_BASELINE_BYTES = 256 };
 
 struct tm_no_baseline {

@@ -106,8 +106,8 @@ static void fail_run(struct tm_batch_pool *pool, const struct tm_batch_task *tas
                        message, "");
 }
 
-/* A run whose parts are all there, or will not be; it is reported again if other parts stand than in its report, and
- * each time where one failed: the next time it may fail for another reason. */
+/* A run whose parts are all present, or will not be.  Its report is made again if the valid parts differ from those in
+ * its report, and each time if one failed, because the next failure may have another reason. */
 static void choose_run(struct tm_batch_pool *pool, const struct tm_batch_run *batch_run, struct tm_batch_task *tasks)
 {
     struct tm_batch_task task = { .batch_run = batch_run, .weight = batch_run->files };
@@ -138,8 +138,8 @@ static void choose_run(struct tm_batch_pool *pool, const struct tm_batch_run *ba
     tm_batch_parts_free(&parts);
 }
 
-/* Make the reports of runs of several hosts, all of whose partials stand, likewise.  A run of which hosts failed is
- * reported of the others, as partial, with what is missing told. */
+/* Likewise, make the reports of multi-host runs whose partials are all valid.  A run with failed hosts gets a partial
+ * report of the others that names the missing ones. */
 static void batch_join(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
                        const char *out, struct tm_batch_counts *counts)
 {
@@ -280,7 +280,7 @@ static void take(struct tm_run *run, const struct tm_batch_run *batch_run, const
     row.of.summary = row.summary;
     tm_batch_keys_copy(&row.of.keys, &batch_run->keys);
     fill(&row, result, status);
-    /* What an older program worked stays in the history as its own, until it is worked anew; a pruned run never is. */
+    /* Results of an older program stay in the history as its own until they are made again; pruned runs never are. */
     count(counts,
           row.of.definitions == TM_SUMMARY_VERSION || tm_is(tm_get(result, "pruned")) ? status : TM_RESULT_MISSING);
     tm_history_put(history, &row.of);

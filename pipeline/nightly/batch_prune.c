@@ -21,18 +21,17 @@
 #include "pipeline/run.h"
 #include "reports/format/format.h"
 
-/* Remove what the program wrote into the folder of a run: reports, tables, partials of hosts.  result.json stays, and
- * what others put there.  Links are removed, not followed.
+/* Remove the program's files from the folder of a run: reports, tables, partials of hosts. result.json and foreign
+ * files stay.  Links are removed, not followed.
  * in:     keeps_summary  summary.json stays too
  *         only_counts    nothing is removed
- * out:    bytes  are added to: what goes; files likewise
+ * out:    bytes  the removed bytes are added; files likewise
  * errors: TM_ERR_OUTPUT  something cannot be removed */
 struct tm_pruned {
     uint64_t files, bytes;
 };
 
-/* The folder of a run is gone through entry by entry; what has the name of an output goes.  It may be half gone
- * already. */
+/* Visits each entry of the folder of a run and removes those with the name of an output.  Some may be gone already. */
 
 /* Where in the folder of a run: what has which name there is ours. */
 enum place { OF_RUN, OF_TABLES, OF_HOSTS, OF_HOST, NOT_OURS };

@@ -313,7 +313,7 @@ static int batch_pool_task(const struct tm_batch_pool *pool, const struct tm_bat
 
 /* --- options --- */
 
-/* A partial holds what was read, not what is said of it: what only reports depend on is as if it was not given. */
+/* A partial has the data that was read, not its presentation: options that only affect reports are ignored. */
 static struct tm_options options_of_parts(const struct tm_options *options)
 {
     struct tm_options parts = *options;

@@ -155,8 +155,8 @@ static tm_status add_file(struct tm_run *run, struct hashing *h, const char *pat
     return TM_OK;
 }
 
-/* Every option that a verb of batch takes is either here or in tests/unit/test_fingerprint.c, among those that change
- * nothing of a report: how it is worked, and what is made of all of them. */
+/* Every option of a batch verb is either here or in tests/unit/test_fingerprint.c, among those that do not change a
+ * report: how items are processed, and the documents made from all of them. */
 tm_status tm_options_fingerprint(struct tm_run *run, const struct tm_options *options,
                                  char fingerprint[TM_FINGERPRINT_BYTES])
 {
@@ -182,8 +182,8 @@ tm_status tm_options_fingerprint(struct tm_run *run, const struct tm_options *op
     return st;
 }
 
-/* From roots to a manifest: what discovery finds below each of them becomes rows, which are put in order and get the
- * fingerprints of their files.  Discovery's own list is held for one root at a time. */
+/* From roots to a manifest: the runs found below each root become rows, which are sorted and get the fingerprints of
+ * their files.  The list of discovered runs is kept for one root at a time. */
 
 enum { ID_END_BYTES = 72 /* of a path, in an id */, ID_HASH_BYTES = 16 };
 

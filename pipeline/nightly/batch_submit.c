@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hands a batch to Slurm: an array job that works what is missing, and a job after it that merges.  Slurm schedules,
- * isolates, and starts tasks again whose node died; what it does not start again, the next submit does. */
+/* Submits a batch to Slurm: an array job that processes what is missing, and a dependent job that merges.  Slurm
+ * schedules, isolates, and restarts tasks of a failed node; the next submission does the rest. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +25,15 @@
 #include "pipeline/strings.h"
 #include "reports/format/format.h"
 
-/* A batch on its way to Slurm.  All of it is in its own folder, so that tasks of an earlier one that still wait, or
- * are started again, find theirs as it was:
- *     OUT/slurm/0001/todo.jsonl   a manifest of the runs of which something is missing: shares are shares of it
+/* A submission to Slurm.  All its files are in one folder, so pending or restarted tasks of an earlier submission find
+ * theirs unchanged:
+ *     OUT/slurm/0001/todo.jsonl   a manifest of the incomplete runs: shares are shares of it
  *     OUT/slurm/0001/run.sh       a task of the array job
- *     OUT/slurm/0001/merge.sh     the job after it
- *     OUT/slurm/0001/submit.sh    gives both to sbatch, and keeps their numbers
- *     OUT/slurm/0001/jobs         the numbers: lines "array 17", "merge 18"
- *     OUT/slurm/0001/run-0.log, ..., merge.log    what they print
- * The last thirty are kept.
- */
+ *     OUT/slurm/0001/merge.sh     the dependent job
+ *     OUT/slurm/0001/submit.sh    submits both to sbatch, and records their ids
+ *     OUT/slurm/0001/jobs         the ids: lines "array 17", "merge 18"
+ *     OUT/slurm/0001/run-0.log, ..., merge.log    their output
+ * The last thirty are kept. */
 #define TM_TODO_FILE "todo.jsonl"
 #define TM_SUBMIT_SCRIPT "submit.sh"
 
@@ -58,7 +57,7 @@ struct tm_submission {
     struct tm_slurm_jobs after;     /* of an earlier submission into this OUT, which may still run */
 };
 
-/* Where a submission lies, what was submitted before it, and that old ones go.  Numbers go up: mkdir() says who has
+/* The folder of a submission, the previous submission, and the removal of old ones.  Numbers increase: mkdir() reserves
  * one, also on NFS. */
 
 /* KEPT: a month of nights; jobs of an older one are hardly waiting still. */
@@ -142,7 +141,7 @@ static bool remove_one(const char *folder)
     return rmdir(folder) == 0;
 }
 
-/* Those that are too old.  Best effort: what cannot be removed is in nobody's way. */
+/* Remove those that are too old.  Best effort: the rest is harmless. */
 static void remove_old(const char *out, unsigned number)
 {
     char path[TM_OUT_PATH_BYTES];
@@ -347,9 +346,9 @@ static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is
         put_after(to, submission);
 }
 
-/* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and what follows "{{?name}}" to the end of the
- * line is there only if that holds.  A signal before the end of the time goes to the first process of the job, which is
- * tracemill, by exec: it leaves nothing half done. */
+/* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and the text from "{{?name}}" to the end of the
+ * line is included only if that holds.  The signal before the time limit goes to the first process of the job, which is
+ * tracemill because of exec: it leaves nothing incomplete. */
 extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
 
 /* in: name  the first of length bytes
@@ -433,7 +432,7 @@ extern char **environ;
 
 enum { SAID_BYTES = 4096, NOT_THERE = 127 };
 
-/* The start of what came out of a pipe; what follows is read and left out. */
+/* The start of the data from a pipe; the rest is read and discarded. */
 struct said {
     int fd;
     size_t length;
@@ -594,8 +593,9 @@ static tm_status submission_send(struct tm_run *run, const struct tm_submission 
     }
 }
 
-/* A task is about five minutes of work, at 100 MB of plain XSpace a second and process with the reading from a file
- * server in it (docs/performance.md): long beside what Slurm takes to start one, short beside what a lost one costs. */
+/* A task is about five minutes of work, at 100 MB of plain XSpace per second and process, including reading from a file
+ * server (docs/performance.md): long compared with the time in which Slurm starts one, short compared with the cost of
+ * a lost one. */
 static const uint64_t task_bytes = UINT64_C(300) * 100 * 1000 * 1000;
 
 enum { TASKS_MOST = 256, DRIVER_MIB = 64 };
@@ -661,10 +661,9 @@ static bool is_missing(void *of, const struct tm_batch_item *item)
     return !tm_result_stands(status, missing->pool.options->retry);
 }
 
-/* The runs of which something is missing, whole: a run of several hosts stays one when some of them are done.  What
- * stands is left out again by the tasks, after the shares are made: those are the same for a task that is started
- * again.
- * owns: todo->runs, todo->count of them, is the caller's */
+/* The incomplete runs, with all their hosts: a multi-host run is kept complete even if some hosts are done.  The tasks
+ * skip valid results after the shares are made, so the shares are the same for a restarted task.
+ * owns:   todo->runs, todo->count of them, is the caller's */
 static tm_status choose_runs(struct tm_run *run, const struct tm_manifest *all, const struct tm_batch_item *items,
                              size_t count, struct tm_manifest *todo, struct tm_submission *submission)
 {

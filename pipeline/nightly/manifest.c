@@ -565,8 +565,8 @@ tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, con
     return run->error.status;
 }
 
-/* A manifest as JSON Lines (schemas/BATCH.md): each line is its own document, so that one run is held twice, never
- * all of them. */
+/* A manifest as JSON Lines (schemas/BATCH.md): each line is a separate document, so only one run is in memory twice,
+ * never all of them. */
 
 /* Bytes that are not UTF-8, in a member `key`_hex beside. */
 static void add_bytes(struct tm_value *to, const char *key, const char *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run belongs to, from its path: part by part, by the template as far as that goes, then by the look of the part
- * (manifest.h).  The first part of a kind counts; those that are of none make up the job. */
+/* The keys of a run from its path: part by part, by the template as far as it reaches, then by the form of the part
+ * (manifest.h).  The first part of a kind counts; the remaining parts make up the job. */
 #include "pipeline/nightly/manifest.h"
 
 #include <inttypes.h>
@@ -20,15 +20,14 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* The template of --keys: parts of a path, from the left, in which {job}, {night}, {revision}, {label}, {step} and {}
- * represent what is there. */
+/* The template of --keys: parts of a path, from the left, in which {job}, {night}, {revision}, {label}, {step}, and {}
+ * match the text there. */
 enum tm_key_kind { TM_KEY_NOTHING, TM_KEY_JOB, TM_KEY_NIGHT, TM_KEY_REVISION, TM_KEY_LABEL, TM_KEY_STEP, TM_KEY_KINDS };
 
 enum { TM_KEY_PARTS_MOST = 32, TM_KEY_PART_BYTES = 255, TM_KEY_PART_KEYS_MOST = 8 };
 
-/* What one part of a path is by one part of a checked template.
- * out:    values  where a key stands, a view into `part`; the template has it `count[key]` times, at most once per
- * part */
+/* Match one part of a path against one part of a checked template.
+ * out:    values  for each key, a view into `part`; the template has it `count[key]` times, at most once per part */
 struct tm_key_match {
     bool is_there[TM_KEY_KINDS];
     struct tm_path_part value[TM_KEY_KINDS];
@@ -101,7 +100,7 @@ static bool read_number(struct tm_path_part part, size_t at, size_t length, int 
 
 /* --- dates --- */
 
-/* A day that there is, and whose nanoseconds 64 bits hold: timegm would move the 31st of June on to July. */
+/* A valid day whose nanoseconds fit in 64 bits: timegm would turn the 31st of June into the 1st of July. */
 static bool set_day(struct tm_part_date *date, int year, int month, int day)
 {
     struct tm t = { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day };
@@ -488,7 +487,7 @@ struct reading {
     struct tm_run_keys *keys;
     struct joined job, path; /* path: all parts so far */
     struct tm_part_date date;
-    bool has_date, has_job; /* the template told the job: the other parts are none of it */
+    bool has_date, has_job; /* the template provided the job: the other parts do not belong to it */
     int64_t time_ns;        /* since 1970, of the last part with a date and a time; -1 = none */
 };
 
@@ -678,7 +677,7 @@ static size_t read_by_template(struct reading *r, const char *text, const struct
 
 /* --- labels --- */
 
-/* Which key a label sets, and to what.  out: TM_KEY_KINDS = there is no such key */
+/* The key and the value that a label sets. out: TM_KEY_KINDS = there is no such key */
 static enum tm_key_kind split_label(const char *text, struct tm_path_part *key, struct tm_path_part *value)
 {
     const char *equals = strchr(text, '=');

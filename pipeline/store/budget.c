@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ledger behind --memory: who holds how much.  It does not refuse on its own; a structure 
- * requests its share once and keeps inside it, or inside what the pool gave on top of it, which makes behaviour depend
- * on the limit and the input alone and not on timing. */
+/* The ledger behind --memory: accounts of memory use.  It does not refuse requests; a structure requests its share once
+ * and stays within it, or within its grant from the pool, so behavior depends only on the limit and the input, not on
+ * timing. */
 #include "pipeline/store/budget.h"
 
 #include <assert.h>
@@ -14,9 +14,8 @@
 
 #include "pipeline/error.h"
 
-/* Blocks start at a multiple of the size of a huge page: only so can they be made of huge pages, and be moved with them
- * whole.  For that a piece of address space is requested that is larger by one such page, and its ends are given
- * back. */
+/* Blocks start at a multiple of the huge page size: otherwise they cannot consist of huge pages, or be moved with them.
+ *  For that, the requested address range is larger by one such page, and its ends are returned. */
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096 };
 
@@ -114,9 +113,9 @@ const char *const tm_account_name[TM_ACCOUNT_COUNT] = {
 
 /* clang-format on */
 
-/* Quarters of what an account has beyond the least limit that go into the pool.  Structures of these accounts spill,
- * but they have caches and tables of fixed size, too.  The others hold what has no other place, and refuse when it is
- * full: they keep their whole part. */
+/* Quarters of an account's memory beyond the minimum that go into the pool.  Structures of these accounts spill, but
+ * they also have caches and tables of fixed size.  The other accounts hold data that cannot be stored elsewhere, and
+ * refuse when full: they keep all of their memory. */
 
 /* clang-format off */
 static const uint8_t pool_quarters[TM_ACCOUNT_COUNT] = {

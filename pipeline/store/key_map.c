@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A log-structured merge tree.  New keys gather in an open table.  When it is full, they are sorted and written out as
- * a run of pages.  A run is merged with those before it unless they are some times as large, so there are few.  A key
- * that is not in the table is looked for in each run: a Bloom filter in memory mostly says that it is not there, else
- * one page is read.  A table that pages reads and writes a page for each key that comes at random: with that,
- * converting a million events of as many processes with random ids took 9.6 s of CPU and spilled 9.6 GiB, now 5.9 s
- * and 2.3 GiB.
+/* A log-structured merge tree.  New keys are collected in an open-addressing table.  When it is full, they are sorted
+ * and written as a run of pages.  A run is merged with earlier ones unless they are several times as large, so there
+ * are few.  A key that is not in the table is looked up in each run: a Bloom filter in memory usually excludes the run,
+ * else one page is read.  A paged table would read and write one page for each random key: with that, converting a
+ * million events of as many processes with random ids took 9.6 s of CPU and spilled 9.6 GiB, now 5.9 s and 2.3 GiB.
  *
- * Keys are stored scrambled.  The upper half is the place: the table, the pages of a run and the words of a filter are
- * found by it, and runs are sorted by it.  A family has one place, so what a run holds of it is mostly read as one
- * page, and goes into the table as a cache. */
+ * Keys are stored scrambled.  The upper half determines the position in the table, in the pages of a run, and in the
+ * words of a filter, and runs are sorted by it.  A family has one position, so a run's entries for it are mostly read
+ * as one page, which goes into the table as a cache. */
 #include "pipeline/store/names.h"
 
 #include <assert.h>
@@ -280,8 +279,8 @@ static bool may_have(const struct key_run *run, struct tm_key key)
     return (*filter_word(run, key) & mask) == mask;
 }
 
-/* A filter for at most so many families, out of what the table leaves of the memory.  Look-ups go to the smaller runs
- * that come later, too: a part is kept for those. */
+/* A filter for at most so many families, using the memory that the table leaves.  Part of it is reserved for the
+ * filters of later, smaller runs. */
 static void make_filter(struct tm_key_map *map, struct key_run *run, uint64_t families)
 {
     const size_t kept = slots_most(map) * sizeof(struct row) + sizeof(*map) + sizeof(struct page) + map->filter_bytes;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words in a window, written down as they come (pipeline/store/lengths.h).  When it is full they are
- * sorted and equal ones folded; in traces most lengths come again and again, and then that alone
- * makes room.  Where it does not, the window grows, or the words go out as a sorted run of rows.
- * What no word can tell goes to a group table.  Memory: a sixteenth for that table, an eighth for
- * the numbers of groups; the rest is for the window and its runs. */
+/* Words in a window, appended as they come (pipeline/store/lengths.h).  When it is full, they are sorted and equal ones
+ * are combined; in traces most durations repeat, which usually frees enough space.  Otherwise the window grows, or the
+ * words are written as a sorted run of rows.  Values that do not fit in a word go to a group table.  Memory: a
+ * sixteenth for that table, an eighth for the numbers of groups; the rest is for the window and its runs. */
 #include "pipeline/store/lengths.h"
 
 #include <assert.h>
@@ -18,8 +17,8 @@
 #include "pipeline/store/hash.h"
 #include "pipeline/store/sorter.h"
 
-/* Small numbers for the groups of lengths, which are numbers of 64 bits: in the order in which they
- * come.  Memory: 32 bytes a group; what does not fit into its part the pool may give. */
+/* Small numbers for the groups of lengths, whose keys have 64 bits, in order of occurrence.  Memory: 32 bytes per
+ * group; what exceeds its part may come from the pool. */
 struct tm_length_groups {
     struct tm_run *run;
     enum tm_account account;
@@ -92,7 +91,7 @@ static uint32_t *find_slot(const struct tm_length_groups *groups, uint64_t group
     }
 }
 
-/* Whether there is memory for so many, within its own or because the pool gives the rest. */
+/* Whether there is memory for so many, within its own part or from the pool. */
 static bool has_memory_for(struct tm_length_groups *groups, uint32_t capacity)
 {
     const size_t needed = (size_t)capacity * TM_LENGTH_GROUP_BYTES;
@@ -183,11 +182,11 @@ static void length_groups_give_order(struct tm_length_groups *groups, struct tm_
     tm_give(&groups->run->budget, groups->account, order, groups->count * sizeof(*order));
 }
 
-/* Words are dealt out by bits of their keys that differ.  Where they do not fit into the scratch words, which mostly
- * are in a cache near the processor, first in place by the highest ones.  Then each part by all that differ in it, from
- * the lowest on, to the scratch words and back: each of these dealings keeps the order of the one before.  No step
- * depends on what a word is: dealing parts by their highest bits in turn, and few words one by one, took as many
- * instructions and 1.6 times as long, since where it goes cannot be foretold. */
+/* A radix sort by the bits in which keys differ.  If the words do not fit into the scratch space, which is mostly in a
+ * cache near the processor, they are first partitioned in place by the highest bits.  Then each part is sorted by all
+ * differing bits, from the lowest on, to the scratch space and back: each of these passes is stable.  No step depends
+ * on the value of a word: partitioning by the highest bits in turn, and sorting few words one by one, took as many
+ * instructions and 1.6 times as long, because its branches cannot be predicted. */
 
 enum {
     DIGIT_BITS = 8,
@@ -259,9 +258,9 @@ static void deal(const uint64_t *from, uint64_t *to, size_t count, struct digit 
         to[places[value_of(from[i], digit)]++] = from[i];
 }
 
-/* The same where they lie.  Each step puts one word where it belongs and takes what lay there in
- * exchange, which is left for the next round, so that steps do not wait for each other.  A round
- * places at least half of what is left. out: ends  of the parts */
+/* The same in place.  Each step puts one word into its position and takes the previous word in exchange, which is left
+ * for the next round, so steps do not wait for each other.  A round places at least half of the rest. out: ends  of the
+ * parts */
 static void deal_in_place(uint64_t *words, size_t count, struct digit digit, uint32_t *ends)
 {
     uint32_t places[1 << DIGIT_BITS];
@@ -420,7 +419,7 @@ static void merge(void *into, const void *from)
     ((struct tm_length *)into)->count += ((const struct tm_length *)from)->count;
 }
 
-/* Below, equal to or above 0, as a comes before b, is the same, or comes behind it. */
+/* Negative, 0, or positive, as a comes before b, is equal, or comes after it. */
 static int by_group_and_value(const void *a, const void *b)
 {
     const struct tm_length *x = a, *y = b;

@@ -204,9 +204,9 @@ static void tally_text(struct tm_names *names, struct slot *slot)
     tm_tally_add(&names->run->tallies, TM_TALLY_INVALID_UTF8, 1);
 }
 
-/* Everything behind the names goes by their hashes.  Another text that has the hash of a new one was made so, and what
- * the two have done could not be distinguished: that is refused, while the table has both.  More strings of half a hash
- * than chance gives are refused as well, for they make the table slow. */
+/* All data about names is keyed by their hashes.  Two different strings with the same hash must have been constructed,
+ * and their data could not be kept apart: this is an error, as long as the table has both.  More strings with the same
+ * half of a hash than chance explains are an error as well, because they make the table slow. */
 static tm_status refuse_alike(struct tm_names *names, struct tm_key hash)
 {
     const size_t mask = ((size_t)1 << names->bits) - 1;

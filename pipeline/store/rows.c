@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows in pages.  While nothing is spilled, frame i holds page i, and access is a shift, a mask and
- * a multiplication.  After that a frame holds any page: frames are found by a small hash table with
- * chains, and the one to give up is found by the clock algorithm (a hand that passes over recently
- * used frames once).  Page p is at p * page_bytes of the spill file, so there is no table that
- * grows with the pages. */
+/* Rows in pages.  While nothing is spilled, frame i holds page i, and access is a shift, a mask, and a multiplication. 
+ * After that a frame holds any page: frames are found with a small hash table with chains, and the frame to evict is
+ * found by the clock algorithm (a hand that passes over recently used frames once).  Page p is at p * page_bytes of the
+ * spill file, so no table grows with the number of pages. */
 #include "pipeline/store/rows.h"
 
 #include <assert.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sorter: rows gather in a window; what does not fit goes out as sorted runs.  While everything
- * fits there is no file.  Tags of rows are sorted, not rows: 16 bytes per row beside the rows
- * themselves. */
+/* A sorter: rows are collected in a window; when it is full, they are written as a sorted run.  While everything fits
+ * there is no file.  Tags of rows are sorted, not the rows: 16 bytes per row in addition to the rows themselves. */
 #include "pipeline/store/sorter.h"
 
 #include <assert.h>
@@ -12,11 +11,10 @@
 #include "pipeline/run.h"
 #include "pipeline/store/rows.h"
 
-/* A block of rows.  Small blocks serve small traces; when one is full, the next is
- * eight times as large or the whole bound at once, and the old one is then at most an eighth of the
- * new one: that much is kept aside, since both are held while a small block moves.  Past the bound it doubles while it
- * is small, and grows by an eighth when it is a large block, which moves by itself.  Rows that are never used take
- * no resident memory. */
+/* A block of rows.  Small blocks serve small traces; when one is full, the next is eight times as large or has the full
+ * size at once, and the old one is then at most an eighth of the new one: that much is reserved, because both exist
+ * while a small block moves.  Beyond that it doubles while it is small, and grows by an eighth when it is a large
+ * block, which moves by itself.  Unused rows take no resident memory. */
 
 enum { FIRST_BYTES = 32 << 10, LARGE_BYTES = 2 << 20, STEP = 8, ROWS_MOST = 1 << 30 };
 
@@ -35,8 +33,8 @@ void tm_window_init(struct tm_window *window, struct tm_run *run, enum tm_accoun
     };
 }
 
-/* By how many rows the bound may rise at once: to twice as much while that is little, then by an eighth, to whole huge
- * pages: the pool refuses steps of more than half of what it has left, so small ones leave less of it unused. */
+/* How many rows the limit may grow at once: doubled while it is small, then by an eighth, rounded to huge pages.  The
+ * pool refuses steps of more than half of its remainder, so small steps leave less of it unused. */
 static size_t next_step(const struct tm_window *window)
 {
     const size_t bytes = window->most * window->row_bytes;

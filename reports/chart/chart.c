@@ -521,9 +521,8 @@ void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, co
     }
 }
 
-/* Stacked bars of device time, for steps and for devices.  The order of the parts is the order of
- * the roles, so every bar and legend of a report stacks the same way.  Only parts that occur are in
- * the legend and the table. */
+/* Stacked bars of device time, for steps and for devices.  Parts are in the order of the roles, so every bar and legend
+ * of a report stacks the same way.  The legend and the table only have parts that occur. */
 
 /* Points. */
 static const double row_pitch = 22, row_bar = 14, column_height = 190, short_column_height = 92,

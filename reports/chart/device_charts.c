@@ -101,7 +101,7 @@ static void draw_devices(struct tm_chart *chart, const struct tm_value *summary)
     tm_parts_table(chart, "device", bars, count);
 }
 
-/* Devices that work together: what of collectives and copies is exposed, who comes late, who computes longer. */
+/* Interaction of devices: exposed collectives and copies, late arrivals, and imbalance of compute time. */
 
 enum { KINDS_MOST = 16 };
 

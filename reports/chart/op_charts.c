@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The roofline: what operations compute per second against what they compute per byte, and above
- * them what the device can do.  Both scales are logarithmic. */
+/* The roofline: compute rate of operations against their arithmetic intensity, below the peaks of the device.  Both
+ * scales are logarithmic. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "reports/chart/makers.h"
 #include "reports/format/format.h"
 
-/* Where in the program device time comes from: a box per scope, as wide as its share of the time, and below it what is
- * in it.  What of a box has nothing below it are its own operations. */
+/* Device time by program scope: one box per scope, with a width proportional to its time, and its children below it. 
+ * The part of a box without children is the time of its own operations. */
 
 enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64 };
 
@@ -36,7 +36,7 @@ static enum tm_role role_of_pass(const char *pass)
     return strcmp(pass, "backward") == 0 ? TM_ROLE_PASS_BACKWARD : TM_ROLE_PASS_OTHER;
 }
 
-/* The whole of which the boxes are parts: also what is in no scope. */
+/* The total that the boxes are shares of, including time without a scope. */
 static double whole_of(const struct tm_value *scopes)
 {
     return tm_double(tm_get(scopes, "self_ps")) + tm_double(tm_path(scopes, "unscoped.self_ps"));

@@ -261,7 +261,7 @@ static double draw_part(struct tm_chart *chart, const struct rows *rows, size_t 
     return to;
 }
 
-/* The scale starts where the way is told best: at 0 where a change is a large part of the step. */
+/* The start of the scale: 0 if a change is a large part of the step. */
 static void choose_scale(struct rows *rows, const struct way *way)
 {
     const double room = (way->high - way->low) * 0.6;

@@ -204,10 +204,9 @@ static void find_facts(struct causes *k)
     find_environment(k);
 }
 
-/* Operations that take longer or shorter, run more or less often, are new or gone; and all of them
- * by the same share. Ops of one name without its number are a family: one cause, unless one of them
- * makes up most of it.  The time of ops that run beside each other is more than what the step has
- * for compute: it is reported in the step's time. */
+/* Operations that take longer or shorter, run more or less often, are new or gone; and all of them by the same share. 
+ * Ops whose names are equal without their numbers are a family: one cause, unless one of them makes up most of it.  The
+ * time of concurrent ops exceeds the compute time of the step, so it is reported in terms of the step time. */
 
 enum { OPS_TOLD_MOST = 8 }; /* of a side; the rest is one line */
 

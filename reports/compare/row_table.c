@@ -160,11 +160,11 @@ static void row_table_add(struct comparison *c, struct tm_row_table *table, size
         add_moments(cell, f);
 }
 
-/* Which rows of the sides are the same thing.  Names first (with the framework path, where both
- * tell one: compilers number their ops, and one more op gives all behind it other numbers).  Rows
- * that some side lacks then meet by their families (METRICS 9; of ops), and what has none, or one that
- * is not listed, by their names without numbers, first within one path; they represent several then.
- * Of other hardware, whose names have nothing in common, they meet by category. */
+/* Matches the rows of the sides.  First by name (with the framework path if both have one: compilers number their ops,
+ * and one additional op renumbers all later ones).  Rows missing on some side are then matched by their families
+ * (METRICS 9; for ops), and rows without a family, or with one that is not listed, by their names without numbers,
+ * first within one path; a match then represents several rows.  On different hardware, where names have nothing in
+ * common, they are matched by category. */
 
 enum level { BY_FAMILY, BY_PATTERN_IN_PATH, BY_PATTERN, BY_CATEGORY, LEVELS };
 
@@ -356,11 +356,10 @@ static void row_table_match(struct comparison *c, struct tm_row_table *table)
     }
 }
 
-/* What has changed in a row, and is it more than chance?  Of single runs the lengths of its
- * executions are tested (Welch, from count, mean and deviation) and their number; of groups the
- * runs.  Executions of one run have the state of the machine in common, so that a test of them
- * alone would find every two runs different: a change also has to be larger than what steps vary
- * by, and a real part of the step. */
+/* Determines what changed in a row, and whether it is significant.  For single runs, the durations of its executions
+ * are tested (Welch, from count, mean, and deviation) and their number; for groups, the runs.  Executions of one run
+ * share the state of the machine, so a test of them alone would find every two runs different: a change must also
+ * exceed the variation of the steps, and be a relevant part of the step. */
 
 double tm_row_noise_pct(const struct comparison *c, size_t side)
 {

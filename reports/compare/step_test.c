@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is a step of one side longer than one of the base, by its mean or its median?  Of single runs by their steps, of
- * groups by their runs: steps of one run have much in common, so that more of them make no second run.  Compilations
- * in steps are events that were recorded one by one: what they add to the mean of one side and not of the other is no
- * chance, however few steps they come in. */
+/* Is a step of one side longer than one of the base, by its mean or its median? Single runs are tested by their steps,
+ * groups by their runs: steps of one run are correlated, so more of them do not replace a second run.  Compilations in
+ * steps are individually recorded events: what they add to the mean of only one side is not chance, even if they affect
+ * few steps. */
 #include "reports/compare/compare.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "reports/format/format.h"
 #include "reports/statistics/statistics.h"
 
-/* Groups show themselves what their runs differ by: what else is known of it does not count there. */
+/* Groups show their own run-to-run variation, so other sources of it are ignored there. */
 static void set_middle(const struct comparison *c, const struct step_test *test, struct middle_test *of, double base_ps,
                        double new_ps, const char *path)
 {

@@ -10,9 +10,9 @@
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
-/* From a step of the base to one of another side, part by part.  The parts are means per step and
- * device in whole picoseconds, rounded so that they add up to the rounded step: the picoseconds
- * that rounding down leaves go to the parts with the largest fractions. */
+/* From a step of the base to one of another side, part by part.  The parts are means per step and device in integer
+ * picoseconds, rounded so that they add up to the rounded step: the picoseconds that rounding down leaves go to the
+ * parts with the largest fractions. */
 
 static int64_t round_parts(const double part[TM_PARTS], double total, int64_t rounded[TM_PARTS])
 {
@@ -78,9 +78,9 @@ static void test_parts(const struct comparison *c, size_t side, struct waterfall
         w->test[i].is_tested = tm_basis_of(c, side) != TEST_NONE;
         p[i] = can_change(w, i) ? w->test[i].p : NAN;
     }
-    /* Compilations come in a few steps and leave the others as they are: so few ranks would never stand out among as
-     * many parts.  They are events, counted one by one, and tested alone; where they change the mean of the step they
-     * are no chance. */
+    /* Compilations affect a few steps and leave the others unchanged: such few ranks would never be significant among
+     * so many parts.  They are events, counted one by one, and tested separately; if they change the mean of the step,
+     * it is not chance. */
     compile_p = p[TM_PART_IDLE_COMPILE];
     p[TM_PART_IDLE_COMPILE] = NAN;
     tm_family_tests(p, TM_PARTS, PART_LEVEL, holds, scratch);
@@ -637,9 +637,8 @@ static const struct {
     { TM_PART_IDLE_UNRECORDED, "idle_unrecorded", "with no recorded cause", unrecorded_fixes },
 };
 
-/* Idle time changes hands between its causes without any change of its sum, as when launches come
- * earlier.  So what has no named cause, and what is no significant change, is set off against
- * changes of the other causes. */
+/* Idle time moves between its causes without changing its sum, for example if launches come earlier.  Therefore changes
+ * without a named cause that are not significant are offset against changes of the other causes. */
 static bool is_open(const struct causes *k, enum tm_part part)
 {
     return part == TM_PART_IDLE_DEVICE_WAIT || part == TM_PART_IDLE_UNRECORDED || !tm_part_has_changed(k, part);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: what each one's time went to, what ran on it, what it waited for. */
+/* Devices: how each one spent its time, what ran on it, and what it waited for. */
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ const struct tm_section tm_transfers_section = { .id = "transfers",
                                                  .platforms = "gpu,tpu",
                                                  .wants_enough = true };
 
-/* Collectives: which, how long, how much of them is exposed, and who comes late to them. */
+/* Collectives: kinds, durations, exposed time, and late arrivals. */
 
 static void emit_totals(const struct tm_content *content, const struct tm_value *collectives)
 {
@@ -416,7 +416,7 @@ const struct tm_section tm_balance_section = { .id = "balance",
                                                .nothing = no_balance,
                                                .wants_enough = true };
 
-/* Memory: what the allocators handed out, what held it at the peak, what was kept, and device memory profiles. */
+/* Memory: allocations, holders at the peak, kept buffers, and device memory profiles. */
 
 enum { PROFILES_MOST = 8, PAPER_PROFILES = 4, ID_BYTES = 40 };
 

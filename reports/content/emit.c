@@ -358,7 +358,7 @@ bool tm_emit_missing(const struct tm_content *content, const struct tm_value *va
     return true;
 }
 
-/* Why what is at a path is null; NULL = it is not, or nobody told. */
+/* The reason why the value at a path is null; NULL = it is not null, or there is no reason. */
 static const char *why_null(const struct tm_value *object, const char *path)
 {
     const struct tm_value *v = tm_path(object, path);

@@ -331,7 +331,7 @@ size_t tm_kpi_count(const struct tm_value *summary)
     return known > 0 ? n : 0;
 }
 
-/* The throughput of the run comes before what it is made of. */
+/* The throughput of the run comes before its parts. */
 static int rank_of(const struct tm_value *kpi)
 {
     const char *id = tm_text(tm_get(kpi, "id"));

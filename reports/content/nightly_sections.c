@@ -5,7 +5,7 @@
 #include "reports/content/content.h"
 #include "reports/content/emit.h"
 
-/* What the morning has to know: what failed, what got worse, what is missing. */
+/* The most important results of a night: failures, regressions, missing runs. */
 
 static void emit_findings(const struct tm_content *content)
 {

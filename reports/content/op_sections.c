@@ -448,7 +448,7 @@ static const struct tm_table kernel_categories = {
     .total_title = "all kernels",
 };
 
-/* The columns of a name and of its variants, which tell some of them each.  A variant is named by its grid and
+/* The columns of a name and of its variants, each of which fills some of them.  A variant is named by its grid and
  * block. */
 static const struct tm_column tree_columns[] = {
     { "Kernel", "name", TM_DOC_NAME },

@@ -26,7 +26,7 @@ static const struct tm_section findings_section = {
 
 /* --- environment --- */
 
-/* What no host knows is no news here: there are many versions, and no program has all of them. */
+/* Versions that no host records are not mentioned: there are many, and no program has all of them. */
 static void emit_hosts(const struct tm_content *content, const struct tm_value *hosts)
 {
     static const struct tm_table table = {

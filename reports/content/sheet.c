@@ -110,8 +110,8 @@ static bool is_elastic(const struct tm_sheet *sheet, int column)
     return sheet->kind[column] == TM_COLUMN_NAME || sheet->kind[column] == TM_COLUMN_PROSE;
 }
 
-/* Give the columns of one sort equal parts of `left`; what one of them does not need goes to the
- * others, so that the widest ones give way. */
+/* Give the columns of one kind equal parts of `left`; unused space goes to the others, so the widest ones shrink
+ * first. */
 static void share_out(const struct tm_sheet *sheet, bool elastic, const double *natural, double left, double *actual)
 {
     bool settled[TM_SHEET_COLUMNS] = { false };

@@ -263,7 +263,7 @@ const struct tm_section tm_gaps_section = {
     .id = "gaps", .title = "Idle gaps", .key = "gaps", .say = emit_gaps, .nothing = no_gaps, .wants_enough = true
 };
 
-/* Host: what it costs the devices, what it waits for, what its functions and threads do. */
+/* Host: its cost to the devices, its waits, its functions and threads. */
 
 static void emit_host_facts(const struct tm_content *content, const struct tm_value *host)
 {

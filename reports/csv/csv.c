@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folder csv.  Rows are written as they are said; what is held is one line.  The first failure is kept, and nothing
- * is written after it. */
+/* The folder csv.  Rows are written immediately; only one line is in memory.  The first failure is kept, and nothing is
+ * written after it. */
 #include "reports/media.h"
 
 #include <ctype.h>

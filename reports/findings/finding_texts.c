@@ -344,7 +344,7 @@ void tm_sentence_fill(char *out, size_t out_bytes, const struct tm_sentence_part
     *out = '\0';
     for (const struct tm_sentence_part *part = parts; part->kind != TM_SENTENCE_END; part++) {
         if (part->kind == TM_SENTENCE_OPEN && !is_complete(&s, part + 1))
-            part = next_mark(part + 1);          /* ELSE: go on behind it; CLOSE: the end of the optional part */
+            part = next_mark(part + 1);          /* ELSE: continue after it; CLOSE: the end of the optional part */
         else if (part->kind == TM_SENTENCE_ELSE) /* the first choice was written */
             part = next_mark(part + 1);
         else if (part->kind == TM_SENTENCE_PLAIN)

@@ -193,8 +193,8 @@ void tm_find_host_work(struct tm_findings *all)
 
 enum { GAPS_SAID = 3 };
 
-/* When a call counts as held up: there are enough calls of its name, few of them are long, and the device was idle for
- * a multiple of the usual duration. */
+/* A call counts as stalled if there are enough calls of its name, few of them are long, and the device was idle for a
+ * multiple of the usual duration. */
 enum { HELD_CALLS_LEAST = 20, HELD_ONE_IN = 10, HELD_TIMES = 20 };
 
 /* An event that happens once: the longest gap of a cause, with the gaps of other devices at the same time. */
@@ -294,7 +294,7 @@ static int64_t launched_ago(const struct tm_value *gap)
     return ago_ps;
 }
 
-/* part_ps: the part of the gap that is meant, if not all of it.  The event is that of the largest part. */
+/* part_ps: the relevant part of the gap, if not all of it.  The event is that of the largest part. */
 static void emit_gap(struct tm_finding *f, const struct tm_value *gap, int64_t part_ps)
 {
     const char *event = tm_text(tm_get(gap, "host_event"));

@@ -168,9 +168,9 @@ void tm_check_end(struct tm_value *root, const struct tm_judging *j)
     add_verdict(tm_add_object(root, "verdict"), j, tm_get(root, "gates"));
 }
 
-/* A gate file for a run as it is: what usually matters, each limit with some room, in the units
- * that people write.  The room of times is the larger one of a share and of what the steps were
- * seen to vary by; each gate says in its note what the figure was. */
+/* A gate file for the current state of a run: the usual figures, each limit with some tolerance, in readable units. 
+ * The tolerance of times is the larger one of a share and of the observed step variation; the note of each gate has the
+ * measured value. */
 
 static const double TIME_ROOM_PCT = 10, MEMORY_ROOM_PCT = 5, SHARE_ROOM_POINTS = 5, OTHER_ROOM_PCT = 10;
 

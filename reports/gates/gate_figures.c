@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds figures by walking their path piece by piece: each piece is looked up as tm_path does, so
- * that what the summary's readers write is what gates understand.  The unit is that of the field (doc_fields.h), or it
- * is beside the value. */
+/* Finds figures by walking their path piece by piece: each piece is looked up as tm_path does, so gates accept the same
+ * syntax as readers of the summary.  The unit is that of the field (doc_fields.h), or is beside the value. */
 #include "reports/gates/gates.h"
 
 #include <stdint.h>

@@ -134,7 +134,7 @@ static struct tm_noise stricter(struct tm_noise a, struct tm_noise b)
     return (struct tm_noise){ fmax(a.p, b.p), fmax(a.noise_pct, b.noise_pct) }; /* of a NaN the other one */
 }
 
-/* Tells runs apart by what their files hold, not by where they lie. */
+/* Distinguishes runs by the content of their files, not by their location. */
 
 bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b)
 {

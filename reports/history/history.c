@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history of a batch, open, renewed and committed.  A renewed one is a nameless file of SQLite's own (in the folder
- * for spill files), which old and new rows go into in any order.  Committing writes them sorted, in one transaction and
- * without a journal, into a file beside the old one: so the same rows give the same bytes (of one version of SQLite,
- * which puts its number into a file), and there is a whole file under the name at any moment. */
+/* The history of a batch: opened, renewed, and committed.  A renewed one is an unnamed SQLite file (in the folder for
+ * spill files), to which old and new rows are added in any order.  Committing writes them sorted, in one transaction
+ * and without a journal, into a file beside the old one: the same rows give the same bytes (with one version of SQLite,
+ * which writes its number into a file), and a complete file has the name at any time. */
 #include "reports/history/history.h"
 
 #include <assert.h>
@@ -162,8 +162,8 @@ static const char *column_name(size_t i)
     return i < history_column_count ? history_column[i].name : tm_figure_table[i - history_column_count].id;
 }
 
-/* Whether the same run is there, worked from the same by the same program: no other column says that something was
- * worked.  What pruning takes away does not. */
+/* Whether the same run exists, made from the same inputs by the same program: only these columns identify the work. 
+ * Pruned files do not matter. */
 static const char same_run[] = "job IS excluded.job AND night IS excluded.night AND status IS excluded.status"
                                " AND fingerprint IS excluded.fingerprint AND options IS excluded.options"
                                " AND version IS excluded.version AND definitions IS excluded.definitions";
@@ -227,9 +227,9 @@ static bool history_has_tables(struct tm_history *history, char extra[TM_KEY_BYT
     return is_same;
 }
 
-/* Opens a history that is there.  It may have been damaged, changed or laid there by anybody: it is opened for reading,
- * as a file that does not change (which needs no lock, and follows no journal that is beside it), with SQLite's own
- * defences, and looked at as a whole before a row of it is believed. */
+/* Opens an existing history.  It may be damaged, changed, or planted by anyone: it is opened for reading, as an
+ * immutable file (which needs no lock, and ignores a journal beside it), with SQLite's own defenses, and checked
+ * completely before any row is used. */
 
 enum { ROW_BYTES_MOST = 1 << 20 };
 

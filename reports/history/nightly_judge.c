@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did a job get worse?  Its newest run of the page against the median of its last good runs before: docs/night.md.  A
- * change is reported where it is larger than what the figure requires, than three times the spread of those runs, and
- * than three times the spread of the steps from each run to the next, of which more are examined: seven runs alone
- * often lie close together by chance. */
+/* Did a job regress? Compares its newest run of the page with the median of its last good runs: docs/night.md.  A
+ * change is reported if it exceeds the minimum for the figure, three times the spread of those runs, and three times
+ * the spread from each run to the next, which covers more runs, because seven runs are often close together by
+ * chance. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -481,8 +481,8 @@ static size_t known(const struct night *night, size_t figure, const struct axis 
     return count;
 }
 
-/* How much a figure has to tell: the one that says how the job stands, the step time, what changed now, what changed
- * before. */
+/* The importance of a figure: the one that determines the state of the job, the step time, current changes, earlier
+ * changes. */
 static int interest(const struct night_judgement *judged, size_t figure, size_t changes)
 {
     if (figure == judged->worst)
@@ -543,7 +543,7 @@ void tm_nightly_add_trends(struct night *night, const struct night_judgement *ju
     night->jobs_drawn += night->trends > drawn;
 }
 
-/* What the morning has to know first: what failed, what got worse, what is missing. */
+/* The most important results first: failures, regressions, missing runs. */
 
 enum { WORSE_MOST = 48, LISTED = 8, NAMED = 4, NAME_CHARS = 48, TEXT_BYTES = 1024 };
 

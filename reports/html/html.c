@@ -233,7 +233,7 @@ static void page_kpis(struct tm_page *page)
     tm_htmlw_close_line(&page->w);
 }
 
-/* The first screen: what was measured, what is wrong, what to do first, the key figures, the steps. */
+/* The first screen: the run, its problems, the first actions, the key figures, the steps. */
 
 enum { TITLE_CHARS = 96, PIECE_BYTES = 2000 };
 

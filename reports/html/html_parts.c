@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.html of a split trace: what it was made of, the parts as a table with a bar for the time of each, and what to
- * do with them.  A link is made only of a name that a part can have. */
+/* index.html of a split trace: its source, the parts as a table with a bar for the time of each, and instructions. 
+ * Links are only made for names that a part can have. */
 #include "reports/media.h"
 
 #include <errno.h>

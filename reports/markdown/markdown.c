@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.md.  The whole file is made in memory, so that a piece that does not fit any more is taken back as a whole
- * and never leaves an open tag or half a table. */
+/* report.md.  The entire file is built in memory, so a piece that does not fit is removed completely and never leaves
+ * an open tag or half a table. */
 #include "reports/media.h"
 
 #include <ctype.h>

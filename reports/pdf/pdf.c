@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.pdf: the sections of reports/content on pages.  libharu holds the whole document in memory until it is
- * written, hence the limit on pages; tables are capped by their sheets.  Nothing in it depends on the clock: libharu
- * dates a document only when it is told to. */
+/* report.pdf: the sections of reports/content on pages. libharu keeps the entire document in memory until it is
+ * written, hence the page limit; sheets limit the tables.  Nothing in it depends on the clock: libharu only dates a
+ * document on request. */
 #include "reports/media.h"
 
 #include <errno.h>

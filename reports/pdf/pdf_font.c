@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The faces of a document: what is asked of a font file, and the part of it that goes into the document.
+/* The faces of a document: the required properties of a font file, and the subset that goes into the document.
  *
  * libharu could read the file as well, but it does so a byte at a time, embeds tables of all 65,536 codes and of all
- * glyphs of the file, and has a width for characters that it lacks: two thirds of the instructions of a short report.
- * The part that is made here has the glyphs of the characters that are drawn, numbered in the order in which they were
- * met, then the glyphs that these are made of.  Texts on pages are these numbers (Identity-H), so that no map of codes
- * to glyphs is needed; a map of them to characters is for readers who search and copy.
- * Sources: the OpenType specification, tables cmap (format 4), glyf, head, hhea, hmtx, loca and maxp; all numbers are
- * big-endian.  ISO 32000-1, 9.7.4 (CIDFontType2), 9.8 (descriptors), 9.9 (FontFile2), 9.10.3 (ToUnicode). */
+ * glyphs of the file, and assigns a width to characters that it lacks: two thirds of the instructions of a short
+ * report.  The subset made here has the glyphs of the drawn characters, numbered in order of occurrence, followed by
+ * the glyphs that these are composed of.  Strings on pages are these numbers (Identity-H), so no map from codes to
+ * glyphs is needed; a map to characters serves readers that search and copy.  Sources: the OpenType specification,
+ * tables cmap (format 4), glyf, head, hhea, hmtx, loca, and maxp; all numbers are big-endian.  ISO 32000-1, 9.7.4
+ * (CIDFontType2), 9.8 (descriptors), 9.9 (FontFile2), 9.10.3 (ToUnicode). */
 #include "reports/pdf/pdf_page.h"
 
 #include <stdbool.h>

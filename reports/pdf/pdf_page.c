@@ -300,8 +300,8 @@ void tm_pdf_rule(struct tm_pdf *pdf, enum tm_role role, double thickness, double
 
 /* --- streams --- */
 
-/* libharu's own deflate is a fifth of what a short report costs: zlib at level 6, set up anew for each stream.  So it
- * writes streams as they are, and these are deflated before. */
+/* libharu's own deflate is a fifth of the cost of a short report: zlib at level 6, initialized for each stream. 
+ * Therefore it writes streams unchanged, and they are deflated beforehand. */
 
 /* As a dictionary is written: libharu takes away the filter of a stream that it does not deflate. */
 static HPDF_STATUS put_filter(HPDF_Dict dictionary, HPDF_Stream to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that SQL sees: which there are, their columns, and their rows out of the summary.  What a list of the
- * summary has is declared in pipeline/doc/summary_*fields.c; what events have is declared here. */
+/* The SQL tables: their columns, and their rows from the summary. pipeline/doc/summary_*fields.c declares the columns
+ * of the summary's lists; this file declares those of events. */
 #include <stdlib.h>
 #include <string.h>
 

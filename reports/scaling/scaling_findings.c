@@ -12,9 +12,8 @@
 #include "reports/format/format.h"
 #include "reports/scaling/speedup.h"
 
-/* Of which operations, collectives, causes ... a part of the step is at the last point, beyond what
- * it would be there if it scaled: per step and device, of the first run of the first and of the
- * last point. */
+/* The operations, collectives, causes ... that make up a part of the step at the last point, beyond ideal scaling: per
+ * step and device, of the first run of the first and of the last point. */
 enum { GROWN_ROWS_MOST = 3 };
 
 struct grown_row {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which table a name means: a list or a map of the document, the figures of an object, a single figure, or the
- * contents, which is what there is.  What is not a list of the document is made, as its own rows document. */
+/* Resolves a name to a table: a list or a map of the document, the figures of an object, a single figure, or the
+ * contents.  A table that is not a list of the document is built as a document of rows. */
 #include <inttypes.h>
 #include <string.h>
 

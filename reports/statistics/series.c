@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binary segmentation over seeded intervals (Kovács, Bühlmann, Li and Munk 2020): in the whole stretch, and in halves,
- * quarters ... of it that overlap by half, each place is asked how far the sums on both sides of it are apart; so a
- * level that comes and goes is found as well as one that stays.  The place that stands out most cuts the stretch, if
- * fewer than RARELY + 1 of the orders drawn at random have one that stands out as much; then both sides are searched.
- * Values far from the median are drawn nearer first, so that one night that went wrong makes no level.  Values that are
- * like those before them stand out more often by chance than random orders tell.  So what remains beside the levels
- * that were found is used to estimate the correlation r of neighbours, and all is searched again, with the variance of a mean
- * grown by (1 + r) / (1 - r).  Its rates of errors: docs/night.md. */
+/* Binary segmentation over seeded intervals (Kovács, Bühlmann, Li and Munk 2020): in the entire series, and in
+ * overlapping halves, quarters ... of it, each position is scored by the distance of the sums on both sides; this finds
+ * a temporary level as well as a permanent one.  The position with the highest score splits the series, if fewer than
+ * RARELY + 1 of the random permutations have one with such a score; then both sides are searched.  Values far from the
+ * median are first pulled closer, so a single bad night does not create a level.  Values that resemble their
+ * predecessors score high by chance more often than in random permutations.  Therefore the lag-1 correlation r is
+ * estimated from the residuals of the levels found, and all is searched again, with the variance of a mean multiplied
+ * by (1 + r) / (1 - r).  Its error rates: docs/night.md. */
 #include "reports/statistics/statistics.h"
 
 #include <math.h>
@@ -405,7 +405,7 @@ static void tell_levels(struct search *s)
     }
 }
 
-/* The smallest change that is too small to be told goes, and its neighbours' levels are told anew.  out: false: none */
+/* Remove the smallest change below the threshold, and recompute the levels beside it. out: false: none */
 static bool drop_one(struct search *s)
 {
     size_t least = s->points;
@@ -440,7 +440,7 @@ size_t tm_change_points(struct tm_sample series, struct tm_least_change least, d
     if (series.count < TM_CHANGE_POINTS_LEAST)
         return 0;
     search_series(&s);
-    /* Of more levels than there is room for, nobody knows what is left beside them. */
+    /* With more levels than fit, the residuals are unknown. */
     if (s.points > 0 && s.points < TM_CHANGE_POINTS_MOST && (s.alike = correlation(&s)) > 0)
         search_series(&s);
     for (size_t i = 0; i < s.points; i++)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has the median or the mean of a series changed?  The median by ranks (Mann and Whitney), the mean by permutations
- * (Pitman 1937): all of them where there are few, else drawn from a fixed seed.  p is adjusted for two tests, step
- * down, by
- * how closely they are related: over all permutations the two statistics correlate as the values do with their ranks.
+/* Has the median or the mean of a series changed? The median by ranks (Mann and Whitney), the mean by permutations
+ * (Pitman 1937): all of them if there are few, else a sample drawn from a fixed seed. p is adjusted for two tests, step
+ * down, by their correlation: over all permutations the two statistics correlate as the values do with their ranks.
  *
- * Values in time order resemble their neighbors.  r is the lag-1 autocorrelation of both series, each about its
- * own mean.  Above LAG1_LEAST it is corrected, since a short series underestimates it by (1 + 4 r) / n (Kendall 1954,
- * Marriott and Pope 1954), n (1 - r) / (1 + r) values count in place of n (Bartlett 1935), and both tests become t
- * tests
- * of so many values: of the ranks (Conover and Iman 1981) and of the values.  r is not well known itself, so that few
- * independent values have to be surer: what no order of so many could show has to reach a tenth of the level. */
+ * Values in time order resemble their neighbors. r is the lag-1 autocorrelation of both series, each around its own
+ * mean.  Above LAG1_LEAST it is corrected, because a short series underestimates it by (1 + 4 r) / n (Kendall 1954,
+ * Marriott and Pope 1954), the effective number of values is n (1 - r) / (1 + r) (Bartlett 1935), and both tests become
+ * t tests with that number of values: of the ranks (Conover and Iman 1981) and of the values. r itself is uncertain, so
+ * small effective samples need stronger evidence: where no permutation of that many values could reach the level, p
+ * must reach a tenth of it. */
 #include "reports/statistics/statistics.h"
 
 #include <math.h>
@@ -108,14 +107,12 @@ double tm_student_quantile(double p, double freedom)
     return p == 0.5 ? 0 : p < 0.5 ? -high : high;
 }
 
-/* Mann and Whitney (1947).  U = pairs in which the value of a is the larger one, ties by half.
- * Where all values are different and the samples small, the share of the orders with such a U is
- * counted: the number of them is a coefficient of the Gaussian binomial prod (1 - q^(n+i)) / (1 -
- * q^i), i = 1 to m (Andrews, The Theory of Partitions, 3.2).  With equal values and few of them the
- * ways to choose m of the N midranks are counted by their sum (Streitberg and Roehmel 1986).  Else
- * U is normal with mean mn/2 and the variance mn/12 (N + 1 - sum(t^3 - t) / (N (N - 1))), t = values
- * that are equal, N = m + n.
- * Counts pairs: no memory, and time by (m + n)^2. */
+/* Mann and Whitney (1947).  U = number of pairs in which the value of a is the larger one, ties count half.  If all
+ * values differ and the samples are small, the share of the permutations with such a U is counted: their number is a
+ * coefficient of the Gaussian binomial prod (1 - q^(n+i)) / (1 - q^i), i = 1 to m (Andrews, The Theory of Partitions,
+ * 3.2).  With ties and few values, the ways to choose m of the N midranks are counted by their sum (Streitberg and
+ * Roehmel 1986).  Otherwise U is normal with mean mn/2 and the variance mn/12 (N + 1 - sum(t^3 - t) / (N (N - 1))), t =
+ * number of tied values, N = m + n.  Counts pairs: no memory, and time proportional to (m + n)^2. */
 
 enum { EXACT_FEWER_MOST = 20, EXACT_COUNTS = 8192, TIED_MOST = 24 };
 
@@ -347,8 +344,8 @@ static void swap(double *a, double *b)
     *b = kept;
 }
 
-/* Cut [first, last] in two, no value of the first part larger than one of the second (Hoare 1961).
- * out: the last place of the first part; there is a second one */
+/* Partition [first, last], no value of the first part larger than one of the second (Hoare 1961).
+ * out:    the last position of the first part; the second part is not empty */
 static size_t divide(double *value, size_t first, size_t last)
 {
     const double pivot = value[first + (last - first) / 2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host annotations.  Events come in the order of their starts: once an activity comes, all annotations are there that
- * had started before it, so also those that were open at its launch.  Activities whose clock is so far behind that they
- * come before their launch wait until the host ends.  What started before the chosen steps is open when they start, the
- * longest one outermost: it is put in that order first. */
+/* Host annotations.  Events come in the order of their starts: when an activity comes, all annotations that started
+ * before it are known, including those that were open at its launch.  Activities whose clock is so far behind that they
+ * come before their launch wait until the host ends.  Annotations that started before the analyzed steps may be open
+ * when these start, the longest one outermost: they are sorted in that order first. */
 
 #include <string.h>
 
@@ -134,7 +134,7 @@ static uint32_t last_begun(struct annotations *a, uint32_t number, int64_t at_ps
     return number;
 }
 
-/* The same for a time that may be at or little behind the start of `number`: a few steps from there on; 0 = it is not
+/* The same for a time at or slightly behind the start of `number`: searches a few steps from there; 0 = it is not
  * there. */
 static uint32_t next_begun(struct annotations *a, uint32_t number, int64_t at_ps)
 {
@@ -286,7 +286,7 @@ static struct annotation_thread *find_thread(struct annotations *a, uint32_t tra
     if (track >= tm_rows_count(a->threads))
         tm_rows_resize(a->threads, (uint64_t)track + 1);
     thread = tm_rows_change(a->threads, track);
-    /* PyTorch's categories tell annotations on any thread; else there are none beside what the user's lines hold. */
+    /* PyTorch's categories identify annotations on any thread; otherwise only the user's lines have annotations. */
     thread->takes_launches = of->is_user || a->trace->origin == TM_ORIGIN_PYTORCH;
     return thread;
 }

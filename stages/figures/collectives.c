@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collectives, the stage: folds them by kind, size of their message, data type and size of the
- * group, and keeps when each one starts on each device and where it is exposed: who waits for whom
- * is found out when all hosts are read. What counts is what the devices count as collectives.
- * Memory: a table of fixed size remembers what names and configurations tell; fixed per device what
- * runs on it; groups, starts and stretches spill. */
+/* Collectives, the stage: groups them by kind, message size, data type, and group size, and records when each one
+ * starts on each device and where it is exposed; the waits are determined after all hosts are read.  It covers what the
+ * devices count as collectives.  Memory: a table of fixed size caches results by name and configuration; a fixed amount
+ * per device for running activities; groups, starts, and periods spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -40,8 +39,7 @@ struct collective_row {
     tm_strid data_type;
     uint8_t kind;  /* enum tm_collective_kind */
     uint8_t reach; /* enum tm_collective_reach */
-    bool is_told;  /* what the key is made of stands here; else it is in another row of the same
-                     key */
+    bool is_told;  /* the source of the key is in this row; else it is in another row of the same key */
 };
 
 /* What is looked up once for many events: a name and a configuration of the present host. */
@@ -638,7 +636,7 @@ static struct tm_value *add_section(struct reporting *r, struct tm_value *summar
     return section;
 }
 
-/* Who belongs together comes first: without it nobody knows what the devices wait for. */
+/* Matching comes first: without it, the waits of the devices are unknown. */
 static void report_all(struct reporting *r, struct tm_value *summary)
 {
     struct skew *k = &r->c->skew;
@@ -679,12 +677,11 @@ static tm_status collectives_report(struct tm_stage *s, struct tm_value *summary
     return s->run->error.status;
 }
 
-/* Which of a device's collectives the time belongs to in which collectives run and nothing
- * computes.  At every such instant it is one of those that run: the one that started first keeps the
- * time until it ends, then the one with the latest end takes over.  That needs a state of fixed
- * size, as whatever else runs ends before that one does; and the times of the collectives add up to
- * the device's exposed_collective_ps.  Where in a collective they lie is kept, as nobody knows here
- * when the last device came. source: docs/metrics.md, "Collectives" */
+/* Assigns the time in which collectives run without compute to one of a device's collectives: the one that started
+ * first keeps the time until it ends, then the one with the latest end takes over.  This needs a state of fixed size,
+ * because every other running collective ends before that one does; and the times of the collectives add up to the
+ * device's exposed_collective_ps.  The position of these times within a collective is kept, because the arrival of the
+ * last device is not known yet. source: docs/metrics.md, "Collectives" */
 
 static void init_exposure(struct exposure *e, int64_t start_ps, int64_t end_ps)
 {
@@ -838,8 +835,8 @@ struct key_text {
 
 static_assert(sizeof(struct key_text) == 32, "hashed as bytes");
 
-/* The op that a string names: of an HLO line its own name, or of a wait that of its first operand; a
- * short name is what it is. */
+/* The op that a string names: for an HLO line its own name, or for a wait that of its first operand; a short name is
+ * used unchanged. */
 static struct tm_text op_in(struct tm_text text, bool is_wait)
 {
     const struct tm_hlo_line line = tm_hlo_line_read(text);

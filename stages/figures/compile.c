@@ -33,12 +33,11 @@ struct compile {
     uint8_t sort, has_step, in_chosen;
 };
 
-/* --- programs ---
- * The programs whose HLO is in the profiles: with which shapes a function was compiled.  A compile tells only the name
- * of what it made; a program only its name and a number that counts up.  So the last program of a name is what the last
- * compile of that name made, and so on backwards, host by host.  Both are sorted by function, host and the order in
- * which they were made; the stretches of one function on one host are then joined from their ends, because a program
- * may be older than the profile. */
+/* --- programs --- The programs with HLO in the profiles: the shapes for which a function was compiled.  A compile
+ * event has only the name of its function; a program only its name and a sequence number.  Therefore the last program
+ * of a name belongs to the last compile of that name, and so on backwards, host by host.  Both are sorted by function,
+ * host, and order of creation; the sequences of one function on one host are then joined from their ends, because a
+ * program may be older than the profile. */
 
 enum {
     NAME_MOST = 512, /* bytes of a name that are examined */

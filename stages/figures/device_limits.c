@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What devices can do: their peak rates, and what a multiprocessor of an NVIDIA GPU holds.
- * Operations: what a TPU's plane says; cores, clock and capability of a GPU; its model.  Memory:
- * what the plane says, except for AMD: the ROCm profiler doubles the memory's clock once too little (MI300X: 2.66 of
- * 5.3 TB/s). */
+/* Device limits: peak rates, and the capacity of an SM of an NVIDIA GPU.  FLOPs: from a TPU's plane; from cores, clock,
+ * and capability of a GPU; from its model.  Memory: from the plane, except for AMD, where the ROCm profiler omits one
+ * doubling of the memory clock (MI300X: 2.66 of 5.3 TB/s). */
 #include "stages/figures/device_limits.h"
 
 #include <stdbool.h>

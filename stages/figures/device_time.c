@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device time, the stage: sweeps every device's activities in order, cuts the time at the borders of its steps, and
- * hands idle stretches to idle_gaps.c.  Memory: fixed per device; rows per step spill.
- * The window of a lane is [begin, end), the analyzed steps of its group; the rows per step are kept for all steps. */
+/* Device time, the stage: sweeps every device's activities in order, cuts the time at the boundaries of its steps, and
+ * passes idle periods to idle_gaps.c.  Memory: fixed per device; rows per step spill.  The window of a lane is [begin,
+ * end), the analyzed steps of its group; the rows per step are kept for all steps. */
 #include "stages/figures/device_time.h"
 
 #include <stdbool.h>
@@ -486,8 +486,8 @@ static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
     return horizon_ps;
 }
 
-/* A gap whose end has passed is complete: nothing more of its device can start there.  The horizon moves once for as
- * many times as there are lanes, so that its cost does not depend on their number. */
+/* A gap whose end has passed is complete: nothing more of its device can start there.  The horizon moves once per batch
+ * of times, as many as there are lanes, so its cost does not depend on their number. */
 static void close_gap(struct device_time *d, struct lane *lane, int64_t now_ps)
 {
     tm_idle_gaps_close(d, lane);

@@ -254,8 +254,8 @@ struct tm_callback_name tm_callback_name_of(const char *text, size_t length, boo
     return is_cpu_op ? of_op(name) : (struct tm_callback_name){ TM_ROLE_NONE, TM_CALLBACK };
 }
 
-/* Calls of the program back to the host, and operations that ran there.  A call back is the outermost span that is
- * named as one; what is inside tells its kind and the user's function. */
+/* Calls of the program back to the host, and operations that ran there.  A callback is the outermost span with the name
+ * of one; nested spans determine its kind and the user's function. */
 
 enum { TEXT_MOST = 512 }; /* bytes of a name that are examined */
 

@@ -240,7 +240,7 @@ TM_NOT_INLINE struct site_row *begin_site(struct tm_feed *feed, const struct tm_
     return row;
 }
 
-/* Times that do not fit into one row any more start anew: what a row holds is exact. */
+/* Times that no longer fit into one row start a new one: the content of a row is exact. */
 TM_NOT_INLINE void empty_row(struct tm_feed *feed, struct site_row *row, bool is_ended)
 {
     tm_feed_flush(feed); /* its last events may wait */
@@ -274,7 +274,7 @@ TM_NOT_INLINE void open_op(struct tm_feed *feed, const struct site_row *row, con
         tm_nesting_take(feed->nesting, event->record.track, event->record.start_ps, event->record.dur_ps, &open);
 }
 
-/* Add an event to the row of its site.  out: who wants it */
+/* Add an event to the row of its site. out: the interested stages */
 static inline uint32_t add_to_site(struct tm_feed *feed, const struct tm_event *event)
 {
     const uint64_t key = key_of(event);

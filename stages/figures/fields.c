@@ -31,8 +31,8 @@ static size_t step_of(const struct tm_row_field *field)
     return element_bytes[field->kind] ? element_bytes[field->kind] : field->bytes;
 }
 
-/* What rows of a table look like in a partial, and what they mean: names, kinds, limits, rules of merging.  Where
- * members are in memory is no part of it. */
+/* The form of a table's rows in a partial, and their meaning: names, kinds, limits, merge rules.  The position of
+ * members in memory does not matter. */
 static uint64_t layout_of(const struct tm_row_field *fields)
 {
     uint64_t layout = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fusion, the stage: counts small kernels, follows each stream for runs of them and for attention in pieces, and
- * folds ops by step.  Memory: what a kernel's strings tell is remembered in a table of fixed size, as are the ops of
- * the steps that are going on; streams and groups spill. */
+/* Fusion, the stage: counts small kernels, follows each stream for runs of them and for unfused attention, and groups
+ * ops by step.  Memory: results from a kernel's strings are cached in a table of fixed size, as are the ops of the
+ * current steps; streams and groups spill. */
 #include "stages/figures/fusion.h"
 
 #include <string.h>
@@ -381,10 +381,10 @@ static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_groups(r, op_fields, f->ops, complete_op, NULL);
 }
 
-/* Small ops by step and device.  Only ops that come often in a step are wanted, so a step is assessed as soon as its
+/* Small ops by step and device.  Only ops that repeat often in a step matter, so a step is evaluated as soon as its
  * last activity has come: the survey has counted them.  Until then its ops have cells in a table of fixed size; a cell
- * that another op or a later step needs goes to groups, which spill, and what is there is assessed at the end of the
- * host.  The result does not depend on what goes which way. */
+ * that another op or a later step needs goes to groups, which spill, and its content is evaluated at the end of the
+ * host.  The result does not depend on the path taken. */
 
 enum {
     STEPS_AT_ONCE = 4, /* of a device */

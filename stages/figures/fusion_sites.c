@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel is, from what the program's HLO says of it, else from its names.  Attention in pieces is only called
- * so on good evidence: a product counts as batched where the HLO, the einsum or the scope of its path, its name or
- * the third dimension of its grid says so, and the softmax of a loss (log_softmax) is none.  Products with a vector
- * are none either: gates and routers are made of them. */
+/* The properties of a kernel, from the program's HLO, else from its names.  Unfused attention requires good evidence: a
+ * matmul counts as batched if the HLO, the einsum or the scope of its path, its name, or the third dimension of its
+ * grid says so, and the softmax of a loss (log_softmax) is excluded.  Matrix-vector products are excluded too, because
+ * gates and routers consist of them. */
 #include "stages/figures/fusion.h"
 
 #include <ctype.h>

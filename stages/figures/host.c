@@ -86,7 +86,7 @@ struct host_span {
 /* Calls of one name and kind that gather. */
 struct host_call {
     struct call_row row;
-    bool is_wrapper; /* what JAX puts around functions of its own, so that it tells no place */
+    bool is_wrapper; /* JAX's wrapper around its own functions, which does not identify a location */
 };
 
 struct host {
@@ -141,10 +141,10 @@ static inline size_t host_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_HOST, 32, (unsigned)parts);
 }
 
-/* What the devices tell of the host: who launched their work, how long before, and when nothing was launched.
- * Memory: 8 bytes for each launch of the present host.  The stretches without launched work of a
- * device are a stack, because an activity may turn out to have been launched long before it started: it takes away what
- * follows its launch.  Each stretch comes once and goes once; all stacks share one array of rows.  Both spill. */
+/* Launches as seen by the devices: the launching thread, the delay, and the times with an empty launch queue.  Memory:
+ * 8 bytes for each launch of the present host.  The periods without launched work of a device are a stack, because an
+ * activity may turn out to have been launched long before it started: it removes everything after its launch.  Each
+ * period is pushed and popped once; all stacks share one array of rows.  Both spill. */
 
 static void open_lanes(struct host *h)
 {
@@ -456,7 +456,7 @@ static const char no_threads[] = "no host events were recorded";
 
 static const char no_launch[] = "no launch of the devices' work was recorded";
 
-/* Why there is nothing to tell of launches; NULL = there is. */
+/* Why launches cannot be reported; NULL = they can. */
 static const char *why_no_launches(const struct host *h)
 {
     if (!h->has_accelerator)

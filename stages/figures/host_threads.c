@@ -312,14 +312,14 @@ static inline void inherit(struct open_event *event, const struct open_event *be
     event->reason = event->own;
     event->cause_end_ps = event->end_ps;
     event->name = event->own_name;
-    /* when that one ends before its time, the input around it may be what to yield to; so may be what it says then */
+    /* if that one ends before its time, the input event around it may take precedence; so may its own cause then */
     if (below && (tm_cause_hides_input(below->reason) || below->cause_end_ps < below->end_ps) &&
         below->cause_end_ps < event->end_ps)
         event->cause_end_ps = below->cause_end_ps;
 }
 
-/* An event that started last, or whose cause came from another that has ended, looks for it among those below it.  Of
- * those, the ones for which the same holds come first; the others know already what is below them. */
+/* The last started event, or one whose cause came from another that has ended, looks for its cause among the events
+ * below it.  Of those, similar ones come first; the others already know the events below them. */
 TM_NOT_INLINE void find_reason(struct thread *thread, uint32_t from)
 {
     const int64_t at_ps = thread->at_ps;
@@ -458,7 +458,7 @@ static bool add_time(struct answer *a, uint32_t cause, int64_t ps, int64_t longe
     return true;
 }
 
-/* A wait: what the other thread recorded meanwhile is told of it, the rest is the wait. */
+/* A wait: time that the other thread recorded is attributed to it, the rest is the wait. */
 static void add_wait(struct answer *a, int64_t from_ps, int64_t to_ps, tm_strid name)
 {
     struct answer other = { .threads = a->threads, .start_ps = from_ps, .end_ps = to_ps };

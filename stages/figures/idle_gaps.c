@@ -105,7 +105,7 @@ void tm_find_period(struct device_time *d, const struct lane *lane, struct perio
 /* What a stretch of idle time is attributed to. */
 struct reasons {
     int64_t parts[TM_CAUSE_COUNT];
-    int64_t main_ps[TM_CAUSE_COUNT]; /* of them, what the main thread tells in place of the launching one */
+    int64_t main_ps[TM_CAUSE_COUNT]; /* of them, the part from the main thread instead of the launching one */
     tm_strid names[TM_CAUSE_COUNT];
     bool by_main[TM_CAUSE_COUNT]; /* the names */
 };
@@ -222,8 +222,7 @@ static void list_long_gap(struct device_time *d, struct lane *lane, const struct
         show_gap(d, lane, gap);
 }
 
-/* What determines the causes of a gap: one cause for all of it, or threads for what comes before the
- * launch. */
+/* What determines the causes of a gap: one cause for all of it, or threads for the part before the launch. */
 struct gap_causes {
     enum tm_cause sole;     /* TM_CAUSE_COUNT: several, as follows */
     bool asks_main;         /* the launching thread recorded too little */
@@ -293,8 +292,8 @@ static void split(struct device_time *d, const struct open_gap *gap, const struc
         reasons->parts[TM_CAUSE_LAUNCH] += end_ps - launch_ps;
 }
 
-/* Each step in which a part of the gap lies has that part.
- * out: the one in which it ends; TM_NONE = in none */
+/* Each step gets the part of the gap that overlaps it.
+ * out:    the one in which it ends; TM_NONE = in none */
 static uint64_t add_to_steps(struct device_time *d, const struct lane *lane, const struct gap_causes *causes)
 {
     const struct open_gap *gap = &lane->gap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Categories, precision and matrix units out of names.  The names are those of cuBLAS, cuDNN,
- * CUTLASS, rocBLAS and hipBLASLt (Tensile), MIOpen, Composable Kernel, Eigen and of XLA's own
- * fusions; looked at without case and only up to a length: the templates behind it tell of types.
- * A name is a hint and no proof: where nothing matches the answer is "other" or "unknown". */
+/* Categories, precision, and Tensor Core use from names.  The names are those of cuBLAS, cuDNN, CUTLASS, rocBLAS and
+ * hipBLASLt (Tensile), MIOpen, Composable Kernel, Eigen, and XLA's own fusions; compared without case and only up to a
+ * length, because the template arguments after that describe types.  A name is a hint, not a proof: if nothing matches,
+ * the answer is "other" or "unknown". */
 #include "stages/figures/kernel_category.h"
 
 #include <string.h>
@@ -139,12 +139,12 @@ static inline bool has_in(const struct lowered *lowered, struct tm_text part_of,
 /* --- the parts of a name --- */
 
 /* "std::enable_if<...>::type void vllm::(anonymous namespace)::rms_norm_kernel<c10::BFloat16, 8>(long*)": a function is
- * identified by its own name, and types that it is instantiated with say nothing of what it does; of a wrapper
- * ("cutlass::Kernel2<...>") the template arguments alone tell. */
+ * identified by its own name, and its template types do not describe its work; for a wrapper ("cutlass::Kernel2<...>")
+ * only the template arguments do. */
 struct parts {
     struct tm_text function;  /* rms_norm_kernel; of what is no C++ name all of it */
     struct tm_text scopes;    /* vllm::(anonymous namespace):: */
-    struct tm_text arguments; /* of the function's template: up to the end, with what comes behind them */
+    struct tm_text arguments; /* of the function's template: up to the end, including the text after them */
 };
 
 /* Itanium mangling: _ZN5aiter24add_rmsnorm_quant_kernelIDF16bLi64EEEvPT0_ */
@@ -643,7 +643,7 @@ static enum tm_kernel_category read_text(struct tm_names *names, tm_strid id, bo
     return tm_category_in(text, length);
 }
 
-/* The note of a name holds what read_text made of it, plus one: as a whole, and above that as a path. */
+/* The note of a name has the result of read_text plus one: as a kernel name, and in the upper bits as a path. */
 enum { NOTE_BITS = 5, NOTE_MASK = (1 << NOTE_BITS) - 1 };
 static_assert((int)TM_CATEGORY_SILENT < (int)NOTE_MASK, "fits");
 

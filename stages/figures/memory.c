@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory.  Every allocation and deallocation tells its allocator's state, so figures need no bookkeeping of ours:
- * - the curve is a list of points, each the highest of a stretch; when the list is full, the stretches grow;
- * - a spike is looked for in a ring of lows of the last millisecond;
- * - what held memory at the peak is known when all is read: allocations and deallocations are sorted by address, and
+/* Memory.  Every allocation and deallocation records its allocator's state, so figures need no separate bookkeeping:
+ * - the timeline is a list of points, each the maximum of an interval; when the list is full, the intervals grow;
+ * - spikes are found with a ring of the minima of the last millisecond;
+ * - the holders at the peak are known after everything is read: allocations and deallocations are sorted by address,
+ * and
  *   a buffer was live at the peak if it was allocated up to it and freed after it, or never.
- * Memory: fixed per allocator of the present host; curves and sorted rows spill. */
+ * Memory: fixed per allocator of the present host; timelines and sorted rows spill. */
 #include "stages/figures/memory.h"
 
 #include <stdlib.h>
@@ -626,7 +627,7 @@ static void free_host(struct memory *m)
     m->touch_count = 0;
 }
 
-/* What PyTorch's allocator may hand out is its device's memory: its events tell only how much of it is reserved.
+/* The capacity of PyTorch's allocator is its device's memory: its events only record how much of it is reserved. 
  * Allocators are named after their devices, "gpu:0". */
 static void take_capacity_from_device(const struct memory *m, struct memory_facts *f)
 {

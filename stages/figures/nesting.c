@@ -189,8 +189,8 @@ static inline void close_inner(struct tm_nesting *n, struct place *place)
     n->open--;
 }
 
-/* Tell of the spans of a lane that end by `to_ps`, from the innermost one outwards, but not of one that a span which
- * has not ended is in: who is told of a child can still be told of its parent. */
+/* Report the spans of a lane that end by `to_ps`, from the innermost one outwards, except for the parents of a span
+ * that has not ended: after a child is reported, its parent can still be reported. */
 static inline void close_until(struct tm_nesting *n, struct place *place, int64_t to_ps)
 {
     while (place->inner != NO_NODE && node_at(n, place->inner)->end_ps <= to_ps)

@@ -174,7 +174,7 @@ static uint64_t slots_of(const struct occupancy_row *row, struct tm_occupancy fi
     return __builtin_mul_overflow(row->multiprocessors, (uint64_t)filled.resident, &slots) ? 0 : slots;
 }
 
-/* The part of its time that the last wave leaves empty: time x (1 - waves / whole waves). */
+/* The part of its time that the last wave leaves empty: time x (1 - waves / waves rounded up). */
 static int64_t lost_of(const struct occupancy_row *row, uint64_t slots)
 {
     const uint64_t blocks = blocks_of(row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of operations: what is kept of one in a partial and how two become one, which family it is of, and its members
- * in the tables of the summary; and how near they come to what their device can do: the section roofline.  Rates are
- * over the devices' busy time; model FLOP utilization is over their span, idle time with it. */
+/* Rows of operations: their form in a partial and how two are merged, their family, and its members in the tables of
+ * the summary; and their distance from the device's roofline: the section roofline.  Rates are over the devices' busy
+ * time; model FLOP utilization is over their span, including idle time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +92,8 @@ void tm_op_merge(struct op_row *a, const struct op_row *b)
         tm_fields_take_first(tm_op_fields, a, b);
 }
 
-/* Families of operations: those whose names are the same without numbers and whose framework paths are the same without
- * the numbers of layers.  A compiler numbers what comes several times, so that 64 layers are 64 operations. */
+/* Families of operations: those whose names are equal without numbers and whose framework paths are equal without layer
+ * numbers.  A compiler numbers repeated operations, so 64 layers are 64 operations. */
 
 enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
@@ -411,8 +411,8 @@ void tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value
     tm_op_add_first(o, to, row);
 }
 
-/* The two roofs of an operation: what its device computes, and what its memory moves.  The lower one, at its own
- * intensity, is what it can reach: docs/metrics.md, "Roofline". */
+/* The two roofs of an operation: the compute peak and the memory bandwidth of its device.  The lower one, at its own
+ * intensity, is the attainable rate: docs/metrics.md, "Roofline". */
 
 #define PS_PER_S 1e12
 
@@ -490,7 +490,7 @@ enum { FAR_LEAST_PER_MILLE = 10 }; /* of the computing time: less is not listed 
 
 static const char no_costs[] = "no operation has a known cost";
 
-/* Of less of the computing time there is no rate: what is known would pass for the whole. */
+/* If less of the compute time has known costs, there is no rate: the known part would be read as the total. */
 enum { COSTS_KNOWN_LEAST_PCT = 80 };
 
 /* Whether a rate of a whole device may be reported, and else why not. */

@@ -42,8 +42,8 @@ struct op_stream {
 
 enum { OPS_KERNELS = 1024 /* a power of two */ };
 
-/* Operations in a partial: the table whole, in the order of its keys, and the devices.  Hosts and devices are numbered
- * anew where they are read. */
+/* Operations in a partial: the entire table, in the order of its keys, and the devices.  The reader renumbers hosts and
+ * devices. */
 
 #define DEVICE(member, kind) TM_FIELD(struct op_device, member, kind, KEEP)
 
@@ -121,9 +121,8 @@ static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
     return tm_fields_load_groups(r, tm_op_fields, o->groups, complete_row, NULL);
 }
 
-/* What a name and a configuration tell of an operation: what it is called, what one execution costs, and in which type
- * it computes.  The profile's own word goes before the program's HLO, and that before what the names of kernels hint
- * at. */
+/* The properties of an operation by name and configuration: its name, the cost of one execution, and its type.  The
+ * profile takes precedence over the program's HLO, and the HLO over hints in kernel names. */
 
 enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
@@ -243,8 +242,8 @@ static void ask_line(struct ops *o, struct op_row *row)
 
 /* --- costs --- */
 
-/* What has costs of its own: not what other operations are in, nor the start of one that is counted where it is
- * waited for. */
+/* Operations with separate costs: not those that contain other operations, nor the start of one that is counted where
+ * it is waited for. */
 static bool has_cost(const struct op_row *row, const struct tm_config *config)
 {
     return row->level != TM_LEVEL_CONTAINER && config->tpu_part != TM_TPU_START;
@@ -388,7 +387,8 @@ static void add_to_sums(struct ops *o, struct op_device *device, const struct op
 
 /* --- executions on a GPU --- */
 
-/* Whether what the execution started with comes again.  Fills prepare for a kernel, and often come several times. */
+/* Whether the first kernel of the execution occurs again.  Fills prepare for a kernel, and often occur several
+ * times. */
 static bool comes_again(const struct ops *o, const struct op_stream *stream, const struct tm_record *record)
 {
     if (record->class != TM_CLASS_MEMSET)

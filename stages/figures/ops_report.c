@@ -120,8 +120,9 @@ static void add_length(struct report *r, int64_t self_ps)
     tm_sorter_push(r->lengths, &self_ps);
 }
 
-/* The lengths of what counts as one: of the family, or of each of its members, which come in the order of families.
- * in: *next  the first member; out: the first one of the next family */
+/* The durations of what counts as one operation: of the family, or of each of its members, which come in the order of
+ * families.
+ * in:     *next  the first member; out: the first one of the next family */
 static void add_lengths(struct report *r, const struct family *family, const void **next)
 {
     const bool is_one = counts_as_one(r, family);

@@ -36,9 +36,9 @@ static void look_at(const struct tm_trace *trace, tm_strid path, enum tm_backwar
         *backward = told;
 }
 
-/* What the framework paths of a host tell: those of its launch facts and of its programs' HLO.  JAX writes
- * `transpose(jvp(f))` around what belongs to the backward pass.
- * out:    *backward  the larger of what it was and what was found */
+/* Information from the framework paths of a host: those of its launch facts and of its programs' HLO.  JAX writes
+ * `transpose(jvp(f))` around the backward pass.
+ * out:    *backward  the larger of the old and the new value */
 static void backward_in_paths(const struct tm_trace *trace, enum tm_backward *backward)
 {
     for (uint64_t i = 1; i < tm_rows_count(trace->configs) && *backward != TM_BACKWARD_YES; i++) {

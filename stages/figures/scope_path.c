@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads framework paths.  JAX writes a transformed function as "transform(name)", nested as often as it was
- * transformed, and adds parts of its own for control flow; TensorFlow puts gradients under gradient_tape.  Puts the
- * rows of a tree of scopes into order. */
+/* Parses framework paths.  JAX writes a transformed function as "transform(name)", nested for each transformation, and
+ * adds parts for control flow; TensorFlow puts gradients under gradient_tape.  Sorts the rows of a tree of scopes. */
 #include "stages/figures/scopes.h"
 
 #include <stdlib.h>

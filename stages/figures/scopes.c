@@ -415,7 +415,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return tm_annotations_begin(c->annotations, trace);
 }
 
-/* The path of an activity: its own, else what the HLO of its program tells. */
+/* The path of an activity: its own, else that of its program's HLO. */
 static tm_strid path_of(struct scopes *c, const struct tm_config *config)
 {
     const struct tm_hlo_op *op;

@@ -229,8 +229,8 @@ static void add_members(struct adding *a, int64_t last_ps)
     }
 }
 
-/* While some wait, those that have not come yet cause it, in equal parts: what several late devices
- * cause adds up to what the others wait.  What does not divide evenly is the last one's. */
+/* While some devices wait, those that have not arrived cause the wait in equal parts: the waits caused by several late
+ * devices add up to the waits of the others.  The remainder of the division goes to the last one. */
 static void add_causes(struct adding *a, const struct coming *last)
 {
     const uint32_t count = a->instance.count;

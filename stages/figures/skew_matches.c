@@ -15,8 +15,8 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/resolve/classes.h"
 
-/* --- what a collective is about ---
- * The profile's own words come first: the message's arguments, then the HLO op, then the kernel's name. */
+/* --- properties of a collective --- The profile's own data takes precedence: the message's arguments, then the HLO op,
+ * then the kernel's name. */
 
 /* clang-format off */
 const char *const tm_collective_kind_name[TM_COLLECTIVE_KIND_COUNT] = {
@@ -563,12 +563,11 @@ void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count)
         fill(groups, count, TM_NONE);
 }
 
-/* Which collectives of several devices are one.  Arrivals are read twice in the order of
- * communicator, place, device and start; a place is a recorded sequence number, or a step if there is
- * none.  First the devices that ran a communicator's collectives equally often in a place
- * are found: of several such sets the largest one.  Then these devices' arrivals get their
- * ordinals, and are sorted by them.  What stays alone is unmatched: where the numbers differ nobody
- * can say which one is missing. Memory: fixed per device; runs of arrivals, blocks and joined
+/* Matches the collectives of several devices.  Arrivals are read twice in the order of communicator, place, device, and
+ * start; a place is a recorded sequence number, or a step if there is none.  First, the devices that ran a
+ * communicator's collectives equally often in a place are determined; of several such sets, the largest.  Then the
+ * arrivals of these devices get their ordinals, and are sorted by them.  The others are unmatched: if the numbers
+ * differ, the missing one cannot be identified.  Memory: fixed per device; runs of arrivals, blocks, and joined
  * arrivals spill. */
 
 static int by_ordinal(const void *a, const void *b)

@@ -252,7 +252,7 @@ static const char none[] = "no copies in the analyzed steps";
 
 static const char host_side[] = "host", elsewhere[] = "another device", somewhere[] = "unknown";
 
-/* A repeated copy has to be there in so many percent of the chosen steps, and in 2 of them. */
+/* A repeated copy must occur in this percentage of the analyzed steps, and in at least 2 of them. */
 enum { REPEATED_PCT = 80, REPEATED_STEPS = 2 };
 
 static void add_bytes(struct tm_value *to, const struct copy_sum *sum)
@@ -859,8 +859,8 @@ static void add_activity(struct copy_lane *lane, const struct tm_event *event)
     }
 }
 
-/* TPU: the host records what it hands over, without device time.  All of the profile counts: such
- * events belong to no step. */
+/* TPU: the host records its transfers without device time.  The entire profile counts, because such events belong to no
+ * step. */
 TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *event)
 {
     struct copy_sum *sum = &t->tpu_host[tm_direction_of(event->traits) == TM_D2H ? 1 : 0];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The merge: a place per track in order, and one for everything that had to be sorted; a tree of losers of what their
- * next records are compared by, so that the records themselves stay where they are.  Records are read in batches, and
- * those of one place that start before the next record of all others go out in a run; a run takes two walks up the
- * tree.
+/* The merge: one place per ordered track, and one for everything that had to be sorted; a loser tree over the keys of
+ * their next records, so the records themselves stay in place.  Records are read in batches, and those of one place
+ * that start before the next record of all others are returned as a run; a run takes two passes up the tree.
  *
- * By device there is a tree for the host's tracks and one for those of each device, and they take turns: some thousand
- * records of the host, then those of one device after the other that start before the host's next one.  So trees are
- * small, and what the figures keep of a device stays in the cache while its records come: a report of 5 M events on 8
- * devices takes a tenth less CPU than in the order of all of them.
+ * By device, there is one tree for the host's tracks and one for those of each device, which take turns: some thousand
+ * records of the host, then, device by device, those that start before the host's next one.  Trees are therefore small,
+ * and the figures' data about a device stays in the cache while its records come: a report of 5 M events on 8 devices
+ * takes a tenth less CPU than in one global order.
  *
  * Memory: a read buffer and a batch per open track, the share `sort` for the rest. */
 #include "stages/order/order.h"

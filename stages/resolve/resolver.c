@@ -16,9 +16,10 @@
 #include "pipeline/trace.h"
 #include "stages/resolve/classes.h"
 
-/* Correlation ids count up while a run goes on, and the lines of a trace are read one after the other: each of them has
- * ids that go up with gaps, which the next ones fill.  So rows lie by key from the start, the block grows at either
- * end, and a look-up is one access.  Keys of executions are hashes: the second one says that they are sparse. */
+/* Correlation ids increase during a run, and the lines of a trace are read one after the other: each of them has
+ * increasing ids with gaps, which the next ones fill.  Therefore rows are stored by key from the start, the block grows
+ * at either end, and a lookup is one access.  Keys of executions are hashes: the second one shows that they are
+ * sparse. */
 
 enum {
     ROWS_PER_KEY = 8, /* that the dense form may have at most, and some more: */
@@ -134,7 +135,7 @@ static void put_sparse(struct tm_launches *l, uint64_t key, struct tm_short_laun
     tm_index_put(l->sparse, &(struct tm_sparse_launch){ key, row });
 }
 
-/* From now on all of them are in `sparse`.  For a moment both are held, each within its own share. */
+/* From now on all of them are in `sparse`.  For a moment both exist, each within its own share. */
 static void become_sparse(struct tm_launches *l)
 {
     const size_t bytes = l->memory_bytes - dense_bytes(l) - l->memory_bytes / 8;
@@ -534,8 +535,8 @@ bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const s
     return is_known(r, is_id_of_graph(track, raw), raw->record.correlation);
 }
 
-/* Whether an event is inside an execution or a compilation of its thread: what has no class of its own there is
- * part of the runtime.  Needs the order of the stream; remembers one end per thread. */
+/* Whether an event is inside an execution or a compilation of its thread: events without a class of their own are then
+ * part of the runtime.  Requires stream order; remembers one end per thread. */
 static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
 {
     return r->inside_until_ps && track->thread < r->trace->thread_count &&

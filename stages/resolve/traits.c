@@ -13,9 +13,9 @@ enum tm_known_how {
     TM_KNOWN_SUFFIX, /* the name ends so */
 };
 
-/* The names of METRICS section 1 as the writers of real traces spell them: XLA and PJRT for CPU, GPU and TPU,
- * JAX's own annotations, TensorFlow's executor, CUPTI and ROCTracer.  Names with "::" need no row: they are
- * runtime by that alone.  Longer rows may stand behind shorter ones: all rows that match are joined. */
+/* The names of METRICS section 1 in the spelling of real writers: XLA and PJRT for CPU, GPU, and TPU, JAX's own
+ * annotations, TensorFlow's executor, CUPTI, and ROCTracer.  Names with "::" need no row: that makes them runtime.
+ * Longer rows may follow shorter ones: all matching rows are combined. */
 
 #define WHOLE(text, traits)                                                                                            \
     {                                                                                                                  \
@@ -245,9 +245,9 @@ static const char *const collective_opcodes[] = {
 
 static const size_t collective_opcode_count = sizeof(collective_opcodes) / sizeof(collective_opcodes[0]);
 
-/* What a name tells by itself.  Runs once per distinct name and keeps nothing: a table of known names, words of
- * input pipelines, parts of kernel names that tell a collective, and a few rules for families of names (driver
- * calls, python functions, TensorFlow ops).  Time is linear in the length of the name. */
+/* The traits of a name by itself.  Runs once per distinct name and keeps no state: a table of known names, words of
+ * input pipelines, parts of kernel names that indicate a collective, and a few rules for families of names (driver
+ * calls, Python functions, TensorFlow ops).  Time is linear in the length of the name. */
 
 static bool is_lower(char c)
 {
@@ -424,7 +424,7 @@ static bool frame_tells_input(struct tm_text file, struct tm_text function)
     return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
 }
 
-/* Sleep is what the host does; what it waits for on a device is its own sync. */
+/* Sleep is host work; a wait for a device within it has its own sync event. */
 static uint32_t wait_trait(struct tm_text name)
 {
     return tm_waiting_of(name.at, name.length) == TM_WAITING_FOR_THREADS ? TM_TRAIT_WAIT : 0;
@@ -537,8 +537,8 @@ static uint32_t driver_traits(struct tm_text text)
     return traits;
 }
 
-/* TensorFlow names an op "scope/name:Type"; its own plumbing has types that start with '_' (_Send, _Arg).
- * out: `told`, what says more about such a name: its type; else the whole name */
+/* TensorFlow names an op "scope/name:Type"; its internal ops have types that start with '_' (_Send, _Arg).
+ * out:    `told`, the more specific part of such a name: its type; else the full name */
 static uint32_t framework_traits(struct tm_text text, struct tm_text *told)
 {
     const char *colon = memrchr(text.at, ':', text.length);
@@ -634,7 +634,7 @@ static bool is_backward(struct tm_text name)
            tm_text_begins(name, "Optimizer.step#");
 }
 
-/* What a frame of PyTorch's tells, else what `told` does of any other name. */
+/* The traits of a PyTorch frame, else those of any other name from `told`. */
 static uint32_t told_traits(struct tm_text name, struct tm_text told)
 {
     struct tm_text file, function;

@@ -7,8 +7,8 @@
 #include "stages/resolve/resolver.h"
 #include "stages/survey/survey.h"
 
-/* Counting in two steps: records by their sort, in an open table that goes to a group table when it is half full; then,
- * when the survey has told which threads, launches and devices there are, each sort is told its class. */
+/* Counting in two steps: records by their kind, in an open-addressing table that moves to a group table when it is half
+ * full; then, after the survey has determined the threads, launches, and devices, each kind gets its class. */
 
 /* What records of one sort have in common. */
 struct sort {
@@ -109,8 +109,8 @@ void tm_survey_stats_free(struct tm_survey_stats *c)
 
 /* --- counting --- */
 
-/* The numbers of its track and its name, then a hash: told in this order, sorts go through the tracks once, and on each
- * through the names, however many there are. */
+/* The numbers of its track and its name, then a hash: in this order, kinds are visited track by track, and within a
+ * track by name, whatever their number. */
 static struct tm_key key_of(const struct sort *sort)
 {
     struct tm_key key = tm_hash_key(sort, sizeof(*sort));

@@ -236,7 +236,7 @@ static int64_t first_begin(struct tm_survey *s, const struct tm_device *device, 
     return span && span->start_ps < first_ps ? span->start_ps : first_ps;
 }
 
-/* A device's own periods reach from the end of the last activity of the steps before to that of its own. */
+/* A device's own periods reach from the end of the last activity of its previous steps to that of this one. */
 static void make_own_periods(struct tm_survey *s, const struct tm_device *device)
 {
     bool has_before = false;

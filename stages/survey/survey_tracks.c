@@ -307,9 +307,9 @@ static void number_main_thread(struct tm_survey *s)
     s->trace->main_thread = row->thread;
 }
 
-/* ROCm's tracer puts the driver's calls of a thread on their own line.  Whose they are, time tells: the thread in
- * whose executions of programs they lie.  Both lines then have one thread number, so that whoever asks what the
- * launching thread did is told what is on either.  Memory: fixed. */
+/* ROCm's tracer puts the driver's calls of a thread on a separate line.  The owner is determined by time: the thread
+ * whose program executions contain them.  Both lines then have one thread number, so queries about the launching thread
+ * cover both.  Memory: fixed. */
 
 enum { CALLS_ASKED = 256 }; /* of a line: so many launches tell */
 
@@ -590,9 +590,8 @@ static void take_device(struct tm_survey *s, struct tm_track *track, struct tm_r
         take_activity(s, d, raw);
 }
 
-/* Activities of the step of the one before, as the host's markers and their own launches tell, in which nothing but
- * their times is new: nearly all of those that steps are made of.  An event takes 40 instructions instead of 250.
- * An on_batch. */
+/* Activities in the same step as the previous one, according to the host's markers and their own launches, that differ
+ * only in their times: nearly all activities of steps.  An event takes 40 instructions instead of 250.  An on_batch. */
 static uint32_t take_plain_activities(struct tm_survey *s, struct tm_track *track, const struct tm_batch *batch,
                                       uint32_t i)
 {

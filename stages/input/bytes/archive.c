@@ -175,8 +175,8 @@ static void archive_reader_close(struct tm_archive_reader *r)
     s->fd = -1;
 }
 
-/* Formats are what this program is tested with, and no filter, which might be another program.  A zip is read at any
- * place, a tar in order, passing over what is not wanted unless it is wrapped. */
+/* Only the tested formats are enabled, and no filter, because that might be another program.  A zip is read at any
+ * position, a tar in sequence, skipping unwanted members by seeking unless it is wrapped. */
 static bool set_up(struct tm_archive_reader *r)
 {
     struct archive *const a = r->archive;
@@ -369,7 +369,7 @@ static tm_status archive_reader_next(struct tm_archive_reader *r, struct archive
     return st == TM_OK ? check_count(r) : st;
 }
 
-/* Why it goes no further: what is wrong with the wrapping explains what is wrong inside. */
+/* The reason for a premature end: a problem of the wrapping explains a problem inside. */
 static void archive_reader_tell(const struct tm_archive_reader *r, char *reason, size_t bytes)
 {
     const char *text = archive_error_string(r->archive);
@@ -442,8 +442,8 @@ static uint64_t archive_entry_bytes(struct archive_entry *entry)
 
 /* --- its members --- */
 
-/* In a zip without a directory libarchive searches for the next header behind what it has read of a member: to look
- * into one may change what follows it, and what is listed has to be what is opened. */
+/* In a zip without a directory, libarchive searches for the next header after the part of a member that was read:
+ * looking into one may change what follows it, and the members listed must be those that are opened. */
 struct present {
     const struct tm_archive_reader *reader;
     struct archive_entry *entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inflate of gzip.  The wrapper (headers, trailers, padding, several members) is read here, a byte at a time,
- * so that both engines tell the same of it; the engines see raw deflate data only and write right to where the
- * bytes are wanted.  One block of memory, of a fixed size.  Format: RFC 1952; deflate: RFC 1951. */
+/* Inflate gzip.  The wrapper (headers, trailers, padding, multiple members) is parsed here, a byte at a time, so both
+ * engines report the same; the engines receive only raw deflate data and write directly to the destination.  One block
+ * of memory of fixed size.  Format: RFC 1952; deflate: RFC 1951. */
 #include "stages/input/bytes/inflate.h"
 
 #include <assert.h>
@@ -361,7 +361,7 @@ static bool is_confirmed(const struct inflate *f, uint64_t trailer_at)
     return f->length != 0 || trailer_at == f->body_at + EMPTY_BYTES;
 }
 
-/* The trailer is there: check it.  After a failed check the structure still holds, so reading goes on. */
+/* The trailer is complete: check it.  After a failed check the structure is still valid, so reading continues. */
 static void check_trailer(struct inflate *f)
 {
     const uint64_t begin = f->base.at - TRAILER_BYTES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens one input, and hands on its content: streamed as it is unwrapped, or held for reading at any place, in the
- * file itself or in a spill file.  Memory: that of the stream, given back when all has been read; reading what is left
- * takes a buffer of 256 KiB meanwhile. */
+/* Opens one input, and provides its content: streamed as it is unwrapped, or held for random access, in the file itself
+ * or in a spill file.  Memory: that of the stream, freed when all has been read; reading the rest temporarily takes a
+ * buffer of 256 KiB. */
 #include "stages/input/bytes/input_file.h"
 
 #include <assert.h>
@@ -376,7 +376,7 @@ tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got
     return st == TM_OK && *got == 0 ? end_content(in) : st;
 }
 
-/* What the content was packed into, as far as it is known by now: the file, or what came through the pipe. */
+/* The packed size of the content, as far as known: of the file, or of the data from the pipe. */
 static uint64_t packed_bytes(const struct tm_input *in)
 {
     struct tm_unwrapped all = { .disk_bytes = 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decompresses zstd.  The headers of frames, and what is between frames, are read here; libzstd sees one frame at a
- * time and gets it in the pieces that it requests (the header of a block, the block), so that no call of it meets
- * damage after it has decoded something: what a failing call has written is lost.  Its memory goes through the
- * ledger.  Format: RFC 8878, section 3. */
+/* Decompresses zstd.  The headers of frames, and data between frames, are parsed here; libzstd sees one frame at a time
+ * and gets it in the pieces that it requests (the header of a block, the block), so no call meets damage after it has
+ * decoded something: the output of a failing call is lost.  Its memory goes through the ledger.  Format: RFC 8878,
+ * section 3. */
 #include "stages/input/bytes/inflate.h"
 
 #include <inttypes.h>
@@ -288,10 +288,10 @@ static void begin_piece(struct unzstd *z, size_t result)
     z->piece_left = result > BLOCK_HEAD_BYTES ? result - BLOCK_HEAD_BYTES : result;
 }
 
-/* How much libzstd gets at once, so that the same comes out of damaged data wherever the parts end.  The header of a
- * block goes byte by byte; the first one tells its type (RFC 8878, 3.1.1.2).  A stored block comes out as it goes in:
- * its last byte, with which it may turn out to be damaged, goes by itself, and so does each byte where it is longer
- * than what its frame says to have left. */
+/* How many bytes libzstd gets at once, so that damaged data gives the same output for any division into parts.  The
+ * header of a block is passed byte by byte; the first byte has its type (RFC 8878, 3.1.1.2).  A stored block is copied:
+ * its last byte, which may reveal damage, is passed separately, and so is each byte beyond the size left in its
+ * frame. */
 static size_t next_part(struct unzstd *z, const struct tm_flow *flow)
 {
     size_t most = z->piece_left;
@@ -305,7 +305,7 @@ static size_t next_part(struct unzstd *z, const struct tm_flow *flow)
     return most < flow->in_left ? most : flow->in_left;
 }
 
-/* Give libzstd a part of the piece it asked for; nothing as long as it has bytes for which there was no room. */
+/* Give libzstd a part of the piece it requested; nothing while it has pending output. */
 static tm_status take_body(struct unzstd *z, struct tm_flow *flow)
 {
     const size_t whole = next_part(z, flow);

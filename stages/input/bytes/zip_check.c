@@ -191,7 +191,7 @@ static tm_status look_at(struct check *c, uint64_t at, size_t bytes, const uint8
     return st;
 }
 
-/* out: *next  where the entry behind it is; 0 = there is none here */
+/* out:    *next  position of the entry after it; 0 = there is none here */
 static tm_status read_entry(struct check *c, uint64_t at, struct facts *e, uint64_t *next)
 {
     uint64_t *const wide[] = { &e->plain, &e->packed, &e->at };

@@ -301,8 +301,7 @@ static void take_part(struct tm_chrome_arguments *a)
     } while (a->at < a->end && (first != ',' || a->builder.depth || a->builder.skipped));
 }
 
-/* All of them.  The last one has the brace that ends them in place of a comma: what is compared goes one byte
- * further. */
+/* All of them.  The last one ends with the closing brace instead of a comma: the comparison includes one more byte. */
 static void take_parts(struct tm_chrome_arguments *a, uint64_t key)
 {
     struct tm_met_turn turn = { .list = NULL };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engines of the Chrome reader share, because it is not at their usual pace: damage, words and long numbers;
- * the start and the end of an event, and what becomes of its strings when the window moves; strings that are more than
- * bytes between two quotes (escapes, control characters, what is too long); the table of keys.  Nothing here calls an
- * engine.
+/* Shared slow paths of the Chrome reader's engines: damage, words, and long numbers; the start and the end of an event,
+ * and its strings when the window moves; strings that are more than bytes between two quotes (escapes, control
+ * characters, excess length); the table of keys.  Nothing here calls an engine.
  * source: RFC 8259 section 7 */
 #include "stages/input/chrome/chrome_reader.h"
 
@@ -37,9 +36,9 @@ static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t 
     }
 }
 
-/* Whether events may follow behind damage.  Not where nothing says that this is such a document, and not behind one
- * that ended as it should: the end of an older file may be there, which a shorter one was written over.  But a bracket
- * in place of the comma after an event does not end the list. */
+/* Whether events may follow after damage.  Not if nothing indicates that this is such a document, and not after one
+ * that ended correctly: the remainder of an older, longer file that was overwritten may follow.  But a bracket instead
+ * of the comma after an event does not end the list. */
 static bool may_go_on(const struct tm_chrome_reader *reader, const uint8_t *at)
 {
     switch (reader->state) {

@@ -12,11 +12,11 @@
 #include "stages/input/records/record_store.h"
 #include "stages/resolve/classes.h"
 
-/* What an event says of itself goes along with its record, where that is requested.
- * A flow names a process and a thread, and is on what the file draws there.  That may be a stream of ours: PyTorch
- * gives an end of a flow the process and thread of the activity that it follows, at the time of its begin.  Where
- * that activity is not before it, any stream that was met under these numbers is taken, whatever the order
- * of the file; so a thread knows its stream at the end, and the place is put right when the flow is read. */
+/* The data of an event accompanies its record, if requested.  A flow names a process and a thread, and belongs to the
+ * row that the file draws for them.  That may be one of our streams: PyTorch gives an end of a flow the process and
+ * thread of the activity that it follows, at the time of its start.  If that activity does not precede it, any stream
+ * that occurred under these numbers is used, whatever the order of the file; a thread therefore knows its stream at the
+ * end, and the position is corrected when the flow is read. */
 
 static bool is_same_time(const struct tm_json_time *a, const struct tm_json_time *b)
 {
@@ -97,8 +97,8 @@ static tm_status chrome_finish_own(void *to, const struct tm_record *record, uin
     return trace->run->error.status;
 }
 
-/* From an event of a Chrome trace to a record.  What it is by its category is decided here; what depends on the
- * names of processes waits for the end, since they may come last.
+/* Converts an event of a Chrome trace to a record.  The class by category is decided here; everything that depends on
+ * the names of processes waits for the end, because they may come last.
  * source: Trace Event Format (phases); categories: stages/resolve/classes.c */
 
 static const int64_t ps_per_us = 1000000;

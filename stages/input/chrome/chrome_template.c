@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole events that came before, except for their numbers.  A program does the same again and again, so that nearly
- * every event of a trace is an earlier one with other times and ids.  Here | is where a number was taken out:
- *
+/* Complete events seen before, except for their numbers.  A program repeats the same work, so nearly every event of a
+ * trace equals an earlier one with other times and ids.  Here | marks a removed number:
  *
  * {"ph":"X","pid":1,"tid":13,"ts":|,"dur":|,"name":"fusion_118","args":{"correlation_id":"|","hlo_op":"fusion.118"}}
  *
- * The pieces of text between are a tree, since the first ones are those of many events: behind `,"dur":|` one piece
- * follows for each name.  The piece that followed last is compared first; then a piece is looked up by a hash of what
- * follows the number, of as many bytes (1, 8, 16 ... 512) as pieces that follow there have, and compared in full.
- * An event that comes to a last piece costs that and its numbers: the template has its name, class, config and track,
- * as the caller made them (tm_chrome_remember), and the caller is given such events one after the other.  Anything else
- * is read as if there were no templates: a number that is not plain (a sign before a time, an exponent, more digits
- * than 16), another key, an escape, the end of the window.
+ * The pieces of text between the numbers form a tree, because many events share the first ones: after `,"dur":|` there
+ * is one piece for each name.  The piece that followed last is compared first; then a piece is looked up by a hash of
+ * the text after the number, over a number of bytes (1, 8, 16 ... 512) that suits these pieces, and compared in
+ * full.  An event that reaches a last piece costs only that and its numbers: the template has its name, class, config,
+ * and track, as stored by the caller (tm_chrome_remember), which receives such events one after the other.  Any other
+ * event is read as if there were no templates: with a number that is not plain (a sign before a time, an exponent, more
+ * than 16 digits), another key, an escape, or the end of the window.
  *
- * Which numbers vary: the times, the id, and of arguments those that differed between two events of one name.  Where
- * the numbers of a config or the device differ, that is another template: what is made of them differs.  Where
- * arguments are kept, an event is remembered if its list has a template that wants nothing but the correlation id.
+ * The varying numbers are the times, the id, and the arguments that differed between two events of one name.  If the
+ * numbers of a config or the device differ, the template differs, because its results do.  If arguments are kept, an
+ * event is remembered if its list has a template that needs only the correlation id.
  *
- * Measured, instructions of reading and storing an event, without inflating: of a generated trace of eight GPUs 2,905
- * without templates and 1,043 with them (500,000 events, of which 99 % are found), of a real compilation 850, of
- * PyTorch's 2,660 to 3,360 without and 1,160 to 1,340 with them, flows apart.
+ * Measured instructions for reading and storing an event, without inflating: for a generated trace of eight GPUs 2,905
+ * without templates and 1,043 with them (500,000 events, of which 99% match), for a real compilation 850, for PyTorch's
+ * 2,660 to 3,360 without and 1,160 to 1,340 with them, excluding flows.
  *
- * Memory: one table of fixed size, of the account `input`; when it is full everything is forgotten.  An input that
- * repeats nothing costs little more than without: learning has a credit that only found events renew, and where nothing
- * was found lately one event in 16 is looked up. */
+ * Memory: one table of fixed size, in the account `input`; when it is full, it is cleared.  An input without repetition
+ * costs little more: learning has a credit that only matches renew, and if nothing matched recently, one event in 16 is
+ * looked up. */
 #include "stages/input/chrome/chrome_template.h"
 
 #include <string.h>

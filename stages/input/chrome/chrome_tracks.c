@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes and threads of a Chrome trace, and which plane, device and line each is.  Their names may come after
- * their events, so events are put on numbered tracks, and what a track is, is reported at the end.
+/* Processes and threads of a Chrome trace, and the plane, device, and line of each.  Their names may come after their
+ * events, so events go to numbered tracks, whose identity is determined at the end.
  * source: docs/classes.md; the processes of JAX's writer are the planes of its XSpace (XPlane names) */
 #include <inttypes.h>
 #include <stdio.h>

@@ -278,7 +278,7 @@ static struct tm_sorter *hlo_calls_new(struct tm_hlo *hlo, size_t memory_bytes)
     return tm_sorter_new(hlo->run, TM_ACCOUNT_SORT, sizeof(struct hlo_call), memory_bytes, by_callee);
 }
 
-/* A wait tells of its message as much as what started it. */
+/* A wait describes its message as completely as its start. */
 static void hlo_join_waits(struct tm_hlo *hlo)
 {
     struct tm_rows *ops = hlo->trace->hlo_ops;

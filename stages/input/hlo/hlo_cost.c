@@ -410,8 +410,8 @@ void tm_hlo_cost(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instru
     take_bytes(hlo, module, in, cost);
 }
 
-/* Collectives: which ranks take part, as HLO writes it ("{{0,1},{2,3}}"), and the most that one of them sends or
- * receives.  Groups are listed, or told as a transposed grid of 0, 1, 2 ...
+/* Collectives: the participating ranks, in HLO syntax ("{{0,1},{2,3}}"), and the most that one of them sends or
+ * receives.  Groups are listed, or given as a transposed grid of 0, 1, 2 ...
  * source: ReplicaGroup {replica_ids 1}, CollectiveDeviceListProto {replica_groups 1, iota_replica_group_list 2},
  *         IotaReplicaGroupListProto {num_replica_groups 1, num_devices_per_group 2, iota_reshape_dims 3,
  *         iota_transpose_perm 4}, SourceTarget {source 1, target 2}; xla/xla_data.proto */

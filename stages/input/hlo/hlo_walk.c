@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One program on the wire: module, computations, instructions, through one window that only goes forward.  Each level
- * checks its fields against its own end, and leaves what is damaged by its length.
+/* One program in wire format: module, computations, instructions, through one window that only moves forward.  Each
+ * level checks its fields against its own end, and skips damaged ones by their length.
  * source: HloProto {hlo_module 1}, HloModuleProto {name 1, computations 3, host_program_shape 4, id 5,
  *         device_assignment 15, stack_frame_index 17}, HloComputationProto {instructions 2, id 5, root_id 6,
  *         is_fusion_computation 7, execution_thread 8}; xla/service/hlo.proto */
@@ -10,10 +10,10 @@
 
 #include "pipeline/store/hash.h"
 
-/* What a fusion reads of its operands, and what it writes: a parameter that is only sliced inside is not read whole,
- * and a root that updates a slice writes that slice.  Loops over stacked layers are made of such fusions; without this
- * their bytes would be those of all layers each time.
- * One computation at a time, in a table of fixed size; a computation of more instructions reads and writes all. */
+/* The bytes that a fusion reads of its operands, and those that it writes: a parameter that is only sliced inside is
+ * not read completely, and a root that updates a slice writes only that slice.  Loops over stacked layers consist of
+ * such fusions; otherwise they would be charged the bytes of all layers in each iteration.  One computation at a time,
+ * in a table of fixed size; a computation with more instructions reads and writes everything. */
 
 enum { VALUES_MOST = 2048, SLOTS = 4096 /* a power of two */ };
 
@@ -366,8 +366,8 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
     }
 }
 
-/* What waits (-done, async-update) is about the same message as what started it (-start, async-start), and tells of it
- * as much: on a TPU the wait is what takes time. */
+/* A wait (-done, async-update) has the same message as its start (-start, async-start), and gets the same properties:
+ * on a TPU the wait takes the time. */
 
 /* What has started in the present computation: the latest ones; a wait stands close behind its start. */
 static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)

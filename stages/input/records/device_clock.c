@@ -442,7 +442,7 @@ bool tm_clock_place_carry(struct tm_clock_place *place, struct tm_record *r)
         return true;
     if (!carry(place, end_ps, &device_end_ps) || __builtin_sub_overflow(device_end_ps, r->start_ps, &r->dur_ps))
         return false;
-    if (r->dur_ps < 0) /* ops whose own times go back while the recorded ones go on */
+    if (r->dur_ps < 0) /* ops whose own times decrease while the recorded ones increase */
         r->dur_ps = 0;
     return true;
 }

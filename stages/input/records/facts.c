@@ -403,7 +403,7 @@ static const char *device_word(int64_t type)
     return type >= 0 && type < (int64_t)(sizeof(words) / sizeof(words[0])) && words[type] ? words[type] : "device";
 }
 
-/* PyTorch's allocator of a device, and what it holds.  The sizes of its blocks are signed. */
+/* PyTorch's allocator of a device, and its state.  The sizes of its blocks are signed. */
 static void fill_block(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_allocation *a)
 {
     const int64_t *ints = facts->ints;

@@ -343,7 +343,7 @@ static void take_row(struct join *j, const struct ordered_row *row)
         push_flow(j, row);
 }
 
-/* Take everything out of the track: what needs a key's care goes one way, the rest another. */
+/* Remove everything from the track: records with a key go to one sort, the rest to another. */
 static void read_track(struct join *j, uint64_t track)
 {
     struct ordered_row row = { .order = 0 };

@@ -47,15 +47,15 @@ void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, con
     compare_before(order, trace, record);
 }
 
-/* Tracks are read one after the other where they count, so one of them is being kept at a time.  A track is in the
- * store as a whole, or what is there is not used. */
+/* Tracks are read one after the other in the pass that counts, so one of them is being stored at a time.  A track in
+ * the store is used only if it is complete. */
 
 struct replay_source {
     struct tm_source source; /* first: a tm_source is cast to it */
     struct tm_source *inner;
     struct tm_record_store *store;
     const struct replay_cursor *keeper; /* whose records go to the store, or NULL */
-    bool is_broken;                     /* some track is in the store in part: nothing is read from there any more */
+    bool is_broken;                     /* some track in the store is incomplete: the store is not used any more */
 };
 
 struct replay_cursor {

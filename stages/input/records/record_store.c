@@ -14,10 +14,10 @@
 
 enum { TM_RECORD_PLACE_BYTES = 2016 };
 
-/* Rows of the record store, of 12 bytes.  Nearly all records take one: how long after the one before it in its track it
- * starts, by how much its id is more than the last one, and the number of its signature.  Those that start earlier, or
- * much later, those with an id far from the last one, and those whose signature got no number take three; those with
- * arguments, or with a length of more than 32 bits, five.  The track is not in them: a block holds records of one. */
+/* Rows of the record store, of 12 bytes.  Nearly all records take one row: the time since the start of the previous
+ * record of its track, the increment of its id, and the number of its signature.  Records that start earlier, or much
+ * later, those with a very different id, and those without a signature number take three rows; those with arguments, or
+ * with a duration of more than 32 bits, take five.  The track is not stored: a block has records of one track. */
 enum tm_packed_form { TM_PACKED_WHOLE = 0, TM_PACKED_SMALL = 1, TM_PACKED_LONG = 2 };
 
 enum { TM_PACKED_FORM_BITS = 2, TM_PACKED_SMALL_BITS = 1 /* the other bit of a small one is of its number */ };

@@ -81,9 +81,9 @@ static inline bool read_plain_stat(struct tm_wire bytes, const uint8_t *end, str
     }
 }
 
-/* Whether a field of a statistic has the wire type that the format gives it; later fields may have any.  What is none
- * of these may be an event: both are field 4 of what is around them, so that a length which is wrong makes an event's
- * neighbours statistics of it. */
+/* Whether a field of a statistic has the wire type that the format specifies; later fields may have any.  A field with
+ * another type may be an event: both are field 4 of their parent, so a wrong length turns an event's neighbors into its
+ * statistics. */
 static inline bool has_type_of_field(uint64_t key)
 {
     const uint64_t known = UINT64_C(1) << TM_WIRE_KEY(TM_XSTAT_ID, TM_WIRE_VARINT) |
@@ -127,8 +127,8 @@ static void read_stat(struct tm_xspace *x, const struct tm_plane *plane, uint64_
         keep_stat(&event->facts, stat, &read.value);
 }
 
-/* Read an event out of its bytes.  Strings of the facts are in `bytes`, or are refs into the plane's table.
- * errors: false where the bytes are damaged: what came before is there */
+/* Parse an event from its bytes.  Strings of the facts are in `bytes`, or are refs into the plane's table.
+ * errors: false if the bytes are damaged: the fields before the damage are set */
 static void xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint64_t plane_number, struct tm_wire bytes,
                         struct tm_xevent *event, bool *damaged)
 {
@@ -492,8 +492,8 @@ static uint32_t find_template(struct xspace_cursor *c, const struct tm_wire *sta
                                      has_id && raw->record.flags & TM_FLAG_CORRELATION ? TM_TEMPLATE_CORRELATION : 0);
 }
 
-/* The own arguments of an event that is one like those before, if they have a template.  Most of what is met once never
- * comes again: a template is made for what was found. */
+/* The own arguments of an event that matched an earlier one, if they have a template.  Most unmatched events never
+ * repeat, so a template is only made for matched ones. */
 static void take_template(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_wire *stats,
                           struct tm_raw_record *raw)
 {
@@ -802,10 +802,10 @@ static tm_status own_arguments(struct tm_cursor *cursor, struct tm_raw_record *r
 /* What its own event says times. */
 enum device_times { NO_DEVICE_TIMES, HAS_DEVICE_TIMES, MAYBE_DEVICE_TIMES };
 
-/* The device's times of an event whose statistics are written as usual: each one number after its id, or what can be
- * stepped over by its length.
- * in:     stats  what follows the times, with TM_READER_SLACK readable bytes after it
- * out:    MAYBE_DEVICE_TIMES  it is to be read as a whole */
+/* The device's times of an event whose statistics have the usual encoding: each has one number after its id, or can be
+ * skipped by its length.
+ * in:     stats  after the times, with TM_READER_SLACK readable bytes after it
+ * out:    MAYBE_DEVICE_TIMES  it must be parsed completely */
 TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const struct tm_wire *stats,
                                               struct tm_device_times *times)
 {

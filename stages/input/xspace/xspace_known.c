@@ -59,8 +59,8 @@ void tm_xknown_free(struct tm_xknown *known)
 
 /* --- learning --- */
 
-/* The shape of the metadata, new if need be; NULL where it is met for the first time (it may never come again), and
- * while there are others in its place that are wanted more. */
+/* The shape of the metadata, created if necessary; NULL at its first occurrence (it may never repeat), and while more
+ * frequent ones occupy its place. */
 static struct tm_xshape *make_shape(struct tm_xknown *known, const struct tm_xkin *kin)
 {
     const uint64_t hash = hash_of(known, kin);

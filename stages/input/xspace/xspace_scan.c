@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first reading of an XSpace: where the planes and lines lie, what the metadata tables say.
- * Memory: one read buffer, the tables (which spill).  Each plane is walked three times, because its name decides
- * how the rest is read and statistics are named in a table that comes last; walking skips lines by their length.
- * source: tensorflow.profiler.XSpace; the order of fields on the wire is not relied on. */
+/* The first pass over an XSpace: finds the planes and lines, and reads the metadata tables.  Memory: one read buffer,
+ * the tables (which spill).  Each plane is visited three times, because its name determines how the rest is read and
+ * statistics are named in a table that comes last; lines are skipped by their length.
+ * source: tensorflow.profiler.XSpace; does not depend on the order of fields on the wire. */
 #include <stdio.h>
 
 #include <xxhash.h>
@@ -63,7 +63,7 @@ static bool next_field(struct scan *s, struct tm_reader *w, struct tm_head *head
         return more;
     tm_trace_damage(s->trace, "%s (byte %llu)", where, (unsigned long long)head->offset);
     tm_tally_add(&s->run->tallies, TM_TALLY_CUT_SHORT, w->end - head->offset);
-    /* A field that runs past the end still starts with what is there: its reader sees the end by itself. */
+    /* A field that extends beyond the end is opened with the available bytes: its reader detects the end itself. */
     if (head->type != TM_WIRE_LEN || head->value == 0 || tm_reader_offset(w) >= w->end ||
         tm_reader_offset(w) <= head->offset)
         return false;

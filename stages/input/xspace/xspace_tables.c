@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The metadata tables of an XSpace, an entry at a time: strings of statistics, names of events, what the profiler
- * says of a plane.  Entries are walked on the wire, because an entry may hold a whole compiled program; the small
- * messages inside are unpacked by protobuf-c. */
+/* The metadata tables of an XSpace, an entry at a time: strings of statistics, names of events, and the profiler's data
+ * about a plane.  Entries are parsed from the wire format, because an entry may contain an entire compiled program;
+ * protobuf-c unpacks the small messages inside. */
 #include "stages/input/xspace/xspace_private.h"
 
 #include <stdio.h>
@@ -215,8 +215,8 @@ static bool is_message(struct tm_wire bytes)
     return bytes.at == bytes.end;
 }
 
-/* Tell it of one that is no message, whether or not anything here examines it.  A large one is examined where it lies,
- * by who has use for it. */
+/* Report one that is not a valid message, whether or not anything here uses it.  A large one is examined in place by
+ * its user. */
 static bool is_whole_stat(struct tm_xspace *x, struct tm_reader *w, uint64_t length)
 {
     if (length > LARGEST_STAT || length > w->buffer_bytes || is_message(tm_reader_peek(w, (size_t)length)))

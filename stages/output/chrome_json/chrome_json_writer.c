@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as Chrome JSON, in the object form, an event on each line.  Spans are X events, written when they end; rows
- * are threads, lanes and rows of a process too, since readers know nothing else that keeps them apart.  All memory is
- * one piece of a fixed size.
- * source: Trace Event Format; what the readers do with it beside: PERFETTO.md section 4.  Perfetto (v52) keeps neither
- *         \n nor \u0001 of a string as what they are: it shows the escape */
+/* A trace as Chrome JSON, in the object form, one event per line.  Spans are X events, written when they end; lanes and
+ * rows of a process are threads, because readers have no other way to separate them.  All memory is one piece of fixed
+ * size.
+ * source: Trace Event Format; additional behavior of readers: PERFETTO.md section 4.  Perfetto (v52) does not interpret
+ *         \n or \u0001 in a string, but shows the escape */
 #include <stdint.h>
 #include <string.h>
 
@@ -11,10 +11,11 @@
 #include "stages/output/text/json_arguments.h"
 #include "stages/output/trace_writer.h"
 
-/* Of spans of a row that are equal in the file, readers take the first one for the outer one.  Those that are equal to
- * the picosecond come so; of those that are equal only to the nanosecond an inner one may come first, because it ends
- * first.  So the lines of the spans that end in the present nanosecond are known, and stay in the sink: an outer one
- * goes before them.  Of more than TM_CHROME_ORDER_LINES that end together the rest stand as they came. */
+/* Of spans of a row that are equal in the file, readers take the first one as the outer one.  Spans that are equal to
+ * the picosecond come in that order; of those that are equal only to the nanosecond, an inner one may come first,
+ * because it ends first.  Therefore the lines of the spans that end in the present nanosecond are tracked and stay in
+ * the sink: an outer one is inserted before them.  If more than TM_CHROME_ORDER_LINES end together, the rest keep their
+ * order. */
 enum { TM_CHROME_ORDER_LINES = 1024 };
 
 struct tm_chrome_line {
@@ -46,7 +47,7 @@ static bool is_around(const struct tm_out_event *span, const struct tm_chrome_li
     return span->whole_end_ps > other->whole_end_ps;
 }
 
-/* Where the outermost line starts that goes after the span's own; `at` if there is none. */
+/* The start of the outermost line that follows the span's own; `at` if there is none. */
 static uint64_t find_place(const struct tm_chrome_order *order, const struct tm_text_sink *sink,
                            const struct tm_out_event *span, uint64_t at)
 {
@@ -256,7 +257,7 @@ static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
     end_event(c);
 }
 
-/* An arrow of a number goes through all spans that bear it: it comes out of the first one, and goes into and out of the
+/* An arrow with a number passes through all spans that have it: it leaves the first one, and enters and leaves the
  * others. */
 static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
 {
@@ -293,8 +294,8 @@ static void put_instant(struct tm_trace_writer *w, const struct tm_out_event *ev
     end_with_arguments(c, event);
 }
 
-/* Readers call a counter by its name and the key of its value, with a space between them: the last word of its name is
- * the key, so that it is called what it is called. */
+/* Readers name a counter by its name and the key of its value, separated by a space: the last word of its name is the
+ * key, so the displayed name is unchanged. */
 static void put_counter_name(struct chrome_json *c, const char *text, size_t length)
 {
     const char *const space = length ? memrchr(text + 1, ' ', length - 1) : NULL;

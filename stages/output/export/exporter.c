@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ordered events, and what was computed, merged by time and written; the parts of the work are beside.  Memory: see
- * exporter.h; nothing grows with the number of events. */
+/* Ordered events and computed rows, merged by time and written; the other parts of the work are in their own files. 
+ * Memory: see exporter.h; nothing grows with the number of events. */
 #include "stages/output/export/exporter.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ struct tm_export_item {
     int64_t start_ps, end_ps;     /* the wanted part, on the output's clock */
 };
 
-/* What events of an allocator tell of it, as counters of its device.  No memory of its own. */
+/* Allocator data of events, as counters of the device.  Allocates no memory. */
 
 enum { NAME_MOST = 1024 };
 
@@ -108,7 +108,7 @@ static void exporter_take_allocation(struct tm_exporter *e, const struct tm_expo
     }
 }
 
-/* Events and worked-out rows that are values of counters.  No memory of its own. */
+/* Events and computed rows that are values of counters.  Allocates no memory. */
 
 enum { NUMBER_MOST = 64 };
 
@@ -681,8 +681,8 @@ static void exporter_resume_spans(struct tm_exporter *e, int64_t time_ps)
 
 /* --- an exporter --- */
 
-/* What an event without its own category gets.  Readers of PyTorch's traces, ours too, take a few names for what
- * they mean there: a `kernel` is on the device that its arguments or its pid tell, a `cpu_op` is called by Python. */
+/* The category of an event without one.  Readers of PyTorch's traces, including ours, interpret a few names: a `kernel`
+ * is on the device given by its arguments or its pid, and a `cpu_op` is called by Python. */
 static const char *category_of(enum tm_class class)
 {
     switch (class) {
@@ -826,8 +826,8 @@ static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
         cut(e, time_ps);
 }
 
-/* Write what comes before something that starts at a time: what was computed, and ends.  After a cut that failed there
- * is not a file. */
+/* Write everything that precedes a start at this time: computed rows, and ends.  After a failed cut there is no
+ * file. */
 static void advance(struct tm_exporter *e, int64_t time_ps)
 {
     while (e->derived && e->derived_part.start_ps <= time_ps) {
@@ -896,8 +896,8 @@ static void place(struct tm_exporter *e, const struct tm_event *event, struct tm
 
 enum choice { WANTED, ELSEWHERE /* on another device: in another output */, UNWANTED };
 
-/* Whether an event is wanted, and which part of it, on the output's clock.  Of arrows the filter is asked wherever they
- * lie: an end may be wanted whose start lies elsewhere. */
+/* Whether an event is selected, and which part of it, on the output's clock.  Arrows are always tested, wherever they
+ * are: an end may be needed although its start is elsewhere. */
 static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open spans by track and lane, and by their end.  A lane is a chain from its innermost span outwards; a heap of node
- * numbers says which span ends next.  Memory: nodes in blocks that stay where they are, a table of the tracks that
- * have something open (those that have not are swept out before it grows), the lanes past the first one of a track,
- * and a block of arguments for each span where they are held; all of it is counted against what was given. */
+ * numbers determines which span ends next.  Memory: nodes in blocks that do not move, a table of the tracks with open
+ * spans (others are removed before it grows), the lanes beyond the first one of a track, and a block of arguments for
+ * each span if they are kept; all of it counts against the given limit. */
 #include "stages/output/export/exporter.h"
 
 #include <string.h>

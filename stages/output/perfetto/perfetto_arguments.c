@@ -428,8 +428,8 @@ TM_NOT_INLINE const struct tm_cached_args *make_cached(struct tm_perfetto_argume
     return tm_arg_cache_find(&a->cache, number);
 }
 
-/* Copy what was made of a template, with the numbers of an event.  The bytes of a number are those that represent it in
- * a hole; before it, by hole->back, stands the length of its annotation. */
+/* Copy the output for a template, with the numbers of an event.  The bytes of a number are its encoding in a hole; the
+ * length of its annotation precedes it by hole->back. */
 static void put_cached(struct tm_perfetto_arguments *a, const struct tm_cached_args *made, const uint8_t *number)
 {
     uint8_t *to = a->to;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings of packets: tables of what comes often, open addressing by the hash of the text.  Before each table lies a
- * cache by handle, one entry a slot, so that most look-ups do not ask the run's names.  Memory: fixed.
+/* Strings of packets: tables of frequent ones, open addressing by the hash of the text.  A cache by handle precedes
+ * each table, one entry per slot, so most lookups do not access the run's names.  Memory: fixed.
  * source: https://perfetto.dev/docs/reference/synthetic-track-event, interning */
 #include "stages/output/perfetto/perfetto_writer.h"
 

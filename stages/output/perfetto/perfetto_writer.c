@@ -19,11 +19,12 @@
 /* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
  * packet (compressed_packets), which viewers read like the packets themselves. */
 enum {
-    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* what a block holds; a packet that is larger goes into the file as it is */
+    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* capacity of a block; a larger packet goes into the file directly */
     TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire with its head, at most */
 };
 
-/* Before the TrackEvent of a packet: its own head, what is the same in all of them, the head of the event. */
+/* Before the TrackEvent of a packet: its own head, the fields that are the same in all of them, the head of the
+ * event. */
 enum {
     PACKET_HEAD_LEAST = 8, /* where both lengths take one byte */
     PACKET_HEAD_MOST = PACKET_HEAD_LEAST + 2 * 4,
@@ -64,15 +65,14 @@ struct tm_perfetto {
     struct tm_trace_writer base;
     struct tm_writer_options options;
     tm_strid own_keys[TM_PERFETTO_OWN_KEYS];
-    int64_t clock_ns; /* what the clock of the sequence reads: times are written as what has gone by since */
+    int64_t clock_ns; /* the clock of the sequence: times are written as differences from it */
     struct tm_perfetto_names names;
     struct tm_perfetto_arguments arguments;
     struct tm_packets packets;
 };
 
-/* Packets in blocks, blocks in a file.  A block is deflated on its own, so that a file that is cut short loses no more
- * than its last block, and files that are put together are one trace.  Memory: two blocks and what deflate
- * takes, of fixed sizes.
+/* Packets in blocks, blocks in a file.  A block is deflated separately, so a truncated file loses no more than its last
+ * block, and concatenated files are one trace.  Memory: two blocks and the deflate state, of fixed size.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
 
 /* in:     packets  zeroed memory
@@ -112,7 +112,7 @@ static void packets_write_plain(struct tm_packets *p)
     p->used = 0;
 }
 
-/* What is gathered goes into the file as one packet; what cannot be shrunk goes there as it is. */
+/* Write the collected packets into the file as one packet; uncompressible data is written unchanged. */
 static void write_block(struct tm_packets *p)
 {
     const bool is_deflated = p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES;
@@ -131,7 +131,7 @@ static void write_block(struct tm_packets *p)
     p->used = 0;
 }
 
-/* A packet of so many bytes follows what is used of the block.  One that does not fit there starts the next block. */
+/* A packet of so many bytes is appended to the block.  If it does not fit, it starts the next block. */
 static void packets_add(struct tm_packets *p, size_t bytes)
 {
     const uint8_t *const packet = p->block + p->used;
@@ -163,11 +163,11 @@ static void packets_end_file(struct tm_packets *p)
     p->file = NULL;
 }
 
-/* Times are written as the time since the packet before: a fifth to a third less of the compressed file than whole
- * times.  The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, as the times
- * of a report do; what the clock of the recording read then is beside them: REALTIME where it counts from 1970, so that
- * viewers can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same,
- * so that files can be put together in any order.
+/* Times are written as differences from the previous packet: a fifth to a third less of the compressed file than
+ * absolute times.  The clock of the sequence and that of the trace (BOOTTIME) read 0 at the start of the profile, like
+ * the times of a report; the recording's clock at that time is written with them: REALTIME if it counts from 1970, so
+ * viewers can show the time of day, else MONOTONIC.  The snapshot is repeated where time steps back: always the same
+ * one, so files can be concatenated in any order.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, ClockSnapshot */
 
 enum { SEQUENCE_CLOCK = 64, TRACE_CLOCK = 6, REALTIME = 1, MONOTONIC = 3 };
@@ -457,8 +457,8 @@ static void end(struct tm_trace_writer *base, const struct tm_out_event *event)
     put_event(w, to, event->end_ps);
 }
 
-/* Slices of length 0 are what viewers draw as instants.  An instant of the format stays the innermost one of its row
- * until something starts or ends there, and arrows of the input would point to it. */
+/* Viewers draw slices of length 0 as instants.  An instant of the format remains the innermost event of its row until
+ * something starts or ends there, and would attract arrows of the input. */
 static void instant(struct tm_trace_writer *base, const struct tm_out_event *event)
 {
     begin(base, event);

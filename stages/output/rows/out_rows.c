@@ -311,7 +311,7 @@ static bool has_row(uint8_t sort)
     return sort == TM_TRACK_THREAD || sort == TM_TRACK_LOOSE || sort == TM_TRACK_ASYNC;
 }
 
-/* Every track gets its row; what has to be placed goes into the sort, what has a number requests it. */
+/* Every track gets its row; a row without a number goes into the sort, one with a number requests it. */
 static void take_thread(struct tm_out_rows *r, uint32_t number, const struct tm_track *track, struct tm_sorter *places)
 {
     const struct out_thread row = { .name = track->name,
