@@ -114,6 +114,7 @@ typedef tm_status tm_take_gap(void *to, const struct tm_idle_gap *gap);
 
 /* An observer of the analysis of hosts.  Calls come in this order, none after a failure:
  *     (begin_host (take | take_gap)* end_host)*
+ * Events arrive in the order of tm_order_by_device: those of a device, and those of the host, each in time order.
  * Gaps arrive some time after the events around them. */
 struct tm_observer_type {
     tm_status (*begin_host)(void *to, const struct tm_trace *trace); /* surveyed; stays until end_host returns */

@@ -350,7 +350,6 @@ static tm_status take_observed(void *to, const struct tm_event *event)
     struct analysis *a = to;
 
     tm_feed_take(&a->feed, event);
-    tm_feed_flush(&a->feed);
     return tm_failed(a->run) ? a->run->error.status : a->observer->type->take(a->observer->to, event);
 }
 
@@ -388,7 +387,7 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
     if (observer && !tm_failed(a->run))
         (void)observer->type->begin_host(observer->to, &host->trace);
     if (!tm_failed(a->run))
-        observer ? tm_host_bare_events(host, take_observed, a) : tm_host_events_by_device(host, take_event, a);
+        tm_host_events_by_device(host, observer ? take_observed : take_event, a);
     host->resolver.forget = NULL;
     tm_feed_end_host(&a->feed);
     if (observer && !tm_failed(a->run))

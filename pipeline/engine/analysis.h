@@ -262,9 +262,9 @@ void tm_host_close(struct tm_host_run *host);
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same without what they say of themselves, even where that is kept: for figures. */
+/* The same without what they say of themselves, even where that is kept. */
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same device by device, in the order of tm_order_by_device: for figures that nobody examines meanwhile. */
+/* The same device by device, in the order of tm_order_by_device: for figures. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
 /* Give how many events there are of each sort, once; where options.counts said so. */
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to);

@@ -280,25 +280,31 @@ static void check_busy(struct rig *r, uint32_t device, const struct made *list, 
     assert_int_equal(sum_ps, plain_busy(list, count, start_ps, end_ps));
 }
 
-static void take_made(struct rig *r, struct made (*lists)[MADE_MOST], const size_t *counts)
+/* in: turn  activities that a device gives before the next one gives some; 0: all of them in the order of time */
+static void take_made(struct rig *r, struct made (*lists)[MADE_MOST], const size_t *counts, size_t turn)
 {
     size_t at[RIG_DEVICES] = { 0 };
+    uint32_t device = 0;
 
-    for (;;) {
-        uint32_t first = TM_NONE;
+    for (size_t taken = 0, given = 0; taken < counts[0] + counts[1] + counts[2]; taken++) {
+        if (!turn) {
+            device = TM_NONE;
+            for (uint32_t i = 0; i < RIG_DEVICES; i++)
+                if (at[i] < counts[i] &&
+                    (device == TM_NONE || lists[i][at[i]].start_ps < lists[device][at[device]].start_ps))
+                    device = i;
+        } else {
+            for (; given == turn || at[device] == counts[device]; given = 0)
+                device = (device + 1) % RIG_DEVICES;
+            given++;
+        }
+        const struct made *a = &lists[device][at[device]++];
 
-        for (uint32_t i = 0; i < RIG_DEVICES; i++)
-            if (at[i] < counts[i] && (first == TM_NONE || lists[i][at[i]].start_ps < lists[first][at[first]].start_ps))
-                first = i;
-        if (first == TM_NONE)
-            return;
-        const struct made *a = &lists[first][at[first]++];
-
-        OK(take(r, first, a->start_ps, a->end_ps - a->start_ps, a->launch_ps));
+        OK(take(r, device, a->start_ps, a->end_ps - a->start_ps, a->launch_ps));
     }
 }
 
-static void check_counters(uint64_t seed)
+static void check_counters(uint64_t seed, size_t turn)
 {
     static const int64_t scales[] = { US / 4, US / 4, 3 * US, 1000, 86400 * US };
     static struct made lists[RIG_DEVICES][MADE_MOST];
@@ -318,7 +324,7 @@ static void check_counters(uint64_t seed)
         add_device(&r, lists[i][0].start_ps, last_ps);
     }
     OK(tm_derived_observer.begin_host(r.derived, &r.trace));
-    take_made(&r, lists, counts);
+    take_made(&r, lists, counts, turn);
     OK(tm_derived_observer.end_host(r.derived));
     for (uint32_t i = 0; i < RIG_DEVICES; i++) {
         check_busy(&r, i, lists[i], counts[i]);
@@ -332,7 +338,16 @@ static void counters_are_as_counted_slowly(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++)
-        check_counters(seed);
+        check_counters(seed, 0);
+}
+
+static void devices_may_take_turns(void **state)
+{
+    static const size_t turns[] = { 1, 7, 62, 100, MADE_MOST };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        check_counters(seed, turns[seed / 5 % 5]);
 }
 
 static void a_tpu_that_waits_is_not_busy(void **state)
@@ -836,6 +851,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_as_counted_slowly),
+        cmocka_unit_test(devices_may_take_turns),
         cmocka_unit_test(one_long_activity_is_two_rows),
         cmocka_unit_test(a_tpu_that_waits_is_not_busy),
         cmocka_unit_test(gaps_are_those_of_the_summary),

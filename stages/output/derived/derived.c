@@ -25,10 +25,10 @@ struct derived_device {
     char id[192];
 };
 
-/* Counters of devices: how much launched work waits, and how much of the time they are active.  Activities come in the
- * order of their starts, their launches do not: these go through a sort of 16 bytes each, and the starts into a list,
- * both of which spill.  When the host ends, the two are walked side by side.  Beside that, a fixed struct per
- * device. */
+/* Counters of devices: how much launched work waits, and how much of the time they are active.  The activities of a
+ * device come in the order of their starts, their launches do not: these go through a sort of 16 bytes each, and the
+ * starts into a list of the device, both of which spill.  When the host ends, the two are walked side by side.  Devices
+ * may come in any order.  Beside that, a fixed struct per device. */
 
 /* Of the account's share. */
 enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
@@ -113,12 +113,18 @@ static void cover(struct tm_derived *d, uint32_t device, int64_t start_ps, int64
 
     start_ps = start_ps > b->until_ps ? start_ps : b->until_ps;
     end_ps = end_ps < b->end_ps ? end_ps : b->end_ps;
+    if (start_ps < end_ps && end_ps <= b->border_ps) { /* all of it lies in the present stretch, as most do */
+        b->sum_ps += end_ps - start_ps;
+        b->until_ps = end_ps;
+        return;
+    }
     while (start_ps < end_ps) {
         const uint64_t stretch = (uint64_t)((start_ps - b->origin_ps) / b->length_ps);
         const int64_t border_ps = b->origin_ps + (int64_t)(stretch + 1) * b->length_ps;
         const int64_t to_ps = border_ps < end_ps ? border_ps : end_ps;
 
         add_busy(d, device, stretch, to_ps - start_ps);
+        b->border_ps = border_ps;
         start_ps = b->until_ps = to_ps;
     }
 }
@@ -154,9 +160,15 @@ static void tell_depth(struct tm_derived *d, uint32_t device, uint64_t stretch, 
 static void hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
 {
     struct queue_depth *q = &d->counters[device].queue;
-    const uint64_t first = (uint64_t)((q->at_ps - q->origin_ps) / q->length_ps);
-    const uint64_t last = (uint64_t)((until_ps - 1 - q->origin_ps) / q->length_ps);
+    uint64_t first, last;
 
+    if (until_ps <= q->border_ps) { /* all of it lies in the present stretch, as most do */
+        q->most = q->depth > q->most ? q->depth : q->most;
+        q->at_ps = until_ps;
+        return;
+    }
+    first = (uint64_t)((q->at_ps - q->origin_ps) / q->length_ps);
+    last = (uint64_t)((until_ps - 1 - q->origin_ps) / q->length_ps);
     if (first > q->stretch) {
         tell_depth(d, device, q->stretch, q->most);
         q->stretch = first;
@@ -172,6 +184,7 @@ static void hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
         q->most = q->depth;
     }
     q->at_ps = until_ps;
+    q->border_ps = q->origin_ps + (int64_t)(q->stretch + 1) * q->length_ps;
 }
 
 static void begin_queue(const struct tm_derived *d, uint32_t device)
@@ -183,18 +196,19 @@ static void begin_queue(const struct tm_derived *d, uint32_t device)
         .origin_ps = c->first_launch_ps, .at_ps = c->first_launch_ps, .end_ps = c->last_ps, .has_begun = true
     };
     q->length_ps = stretch_length(q->end_ps - q->origin_ps, stretches_most(d));
+    q->border_ps = q->origin_ps + q->length_ps;
 }
 
-/* More or fewer wait from a time on, not before the latest of this device. */
-static void change_depth(struct tm_derived *d, const struct launched *change, bool is_launch)
+/* So many more wait from a time on, not before the latest of this device. */
+static void change_depth(struct tm_derived *d, uint32_t device, int64_t time_ps, int64_t more)
 {
-    struct queue_depth *q = &d->counters[change->device].queue;
+    struct queue_depth *q = &d->counters[device].queue;
 
     if (!q->has_begun)
-        begin_queue(d, change->device);
-    if (change->time_ps > q->at_ps)
-        hold_depth(d, change->device, change->time_ps);
-    q->depth += is_launch ? (int64_t)change->count : -(int64_t)change->count;
+        begin_queue(d, device);
+    if (time_ps > q->at_ps)
+        hold_depth(d, device, time_ps);
+    q->depth += more;
 }
 
 static void end_queue(struct tm_derived *d, uint32_t device)
@@ -219,49 +233,81 @@ static void flush_launches(struct tm_derived *d, struct launched *pending)
         tm_sorter_push(d->launches, &row);
 }
 
+/* The starts that wait in memory go to the list of their device. */
+static void flush_begins(struct tm_derived *d, struct device_counters *c)
+{
+    const uint64_t row = tm_rows_count(d->begins);
+
+    if (!c->begins.count)
+        return;
+    tm_rows_append(d->begins, &c->begins);
+    if (c->has_begins)
+        ((struct begins *)tm_rows_change(d->begins, c->last_begins))->next = row;
+    else
+        c->first_begins = row;
+    c->has_begins = true;
+    c->last_begins = row;
+    c->begins.count = 0;
+}
+
 /* It waits from its launch until it starts. */
 static void note_launch(struct tm_derived *d, const struct tm_event *event)
 {
     struct device_counters *c = &d->counters[event->device];
-    const struct launched begin = { .time_ps = event->record.start_ps, .device = event->device, .count = 1 };
 
     if (event->launch_start_ps < c->first_launch_ps)
         c->first_launch_ps = event->launch_start_ps;
     if (c->pending.count == UINT32_MAX || c->pending.time_ps != event->launch_start_ps)
         flush_launches(d, &c->pending);
     c->pending = (struct launched){ event->launch_start_ps, event->device, c->pending.count + 1 };
-    tm_rows_append(d->begins, &begin);
+    c->begins.time_ps[c->begins.count++] = event->record.start_ps;
+    if (c->begins.count == BEGINS_AT_ONCE)
+        flush_begins(d, c);
+}
+
+static void read_begins(struct tm_derived *d, struct device_counters *c, uint64_t row)
+{
+    tm_rows_copy(d->begins, row, &c->begins, 1);
+    c->begins_at = 0;
 }
 
 /* What starts at the time of a launch does not wait any more. */
-static void end_waiting(struct tm_derived *d, uint64_t *at, int64_t until_ps)
+static void end_waiting(struct tm_derived *d, uint32_t device, int64_t until_ps)
 {
-    const uint64_t count = tm_rows_count(d->begins);
+    struct device_counters *const c = &d->counters[device];
 
-    for (; *at < count && !tm_failed(d->run); ++*at) {
-        const struct launched *begin = tm_rows_at(d->begins, *at);
+    while (c->begins_at < c->begins.count && !tm_failed(d->run)) {
+        const int64_t time_ps = c->begins.time_ps[c->begins_at];
 
-        if (begin->time_ps > until_ps)
+        if (time_ps > until_ps)
             break;
-        change_depth(d, begin, false);
+        change_depth(d, device, time_ps, -1);
+        if (++c->begins_at == c->begins.count && c->begins.next)
+            read_begins(d, c, c->begins.next);
     }
 }
 
 static void walk_launches(struct tm_derived *d)
 {
     const struct launched *launch;
-    uint64_t begins = 0;
 
-    for (uint32_t i = 0; i < d->counter_count; i++)
-        flush_launches(d, &d->counters[i].pending);
+    for (uint32_t i = 0; i < d->counter_count; i++) {
+        struct device_counters *const c = &d->counters[i];
+
+        flush_launches(d, &c->pending);
+        flush_begins(d, c);
+        if (c->has_begins)
+            read_begins(d, c, c->first_begins);
+    }
     tm_sorter_finish(d->launches);
     while ((launch = tm_sorter_next(d->launches))) {
-        end_waiting(d, &begins, launch->time_ps);
-        change_depth(d, launch, true);
+        end_waiting(d, launch->device, launch->time_ps);
+        change_depth(d, launch->device, launch->time_ps, launch->count);
     }
-    end_waiting(d, &begins, INT64_MAX);
-    for (uint32_t i = 0; i < d->counter_count; i++)
+    for (uint32_t i = 0; i < d->counter_count; i++) {
+        end_waiting(d, i, INT64_MAX);
         end_queue(d, i);
+    }
 }
 
 /* --- a host --- */
@@ -275,6 +321,7 @@ static void begin_device(const struct tm_derived *d, struct device_counters *c, 
     c->busy =
         (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps, .end_ps = device->last_ps };
     c->busy.length_ps = stretch_length(device->last_ps - device->first_ps, stretches_most(d));
+    c->busy.border_ps = c->busy.origin_ps + c->busy.length_ps;
 }
 
 static void derived_begin_counters(struct tm_derived *d)
@@ -292,7 +339,7 @@ static void derived_begin_counters(struct tm_derived *d)
     d->launches = tm_sorter_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / LAUNCHES_PART, by_time);
     if (d->launches)
         tm_sorter_set_prefix(d->launches, time_prefix);
-    d->begins = d->launches ? tm_rows_new(run, TM_ACCOUNT_MODEL, sizeof(struct launched), share / BEGINS_PART) : NULL;
+    d->begins = d->launches ? tm_rows_new(run, TM_ACCOUNT_MODEL, sizeof(struct begins), share / BEGINS_PART) : NULL;
 }
 
 static void derived_count(struct tm_derived *d, const struct tm_event *event)
@@ -454,6 +501,8 @@ static tm_status take(void *to, const struct tm_event *event)
     if (!d->host.has_events)
         d->host.first_ps = d->host.last_ps = start_ps;
     d->host.has_events = true;
+    if (start_ps < d->host.first_ps)
+        d->host.first_ps = start_ps;
     if (end_ps > d->host.last_ps)
         d->host.last_ps = end_ps;
     derived_count(d, event);

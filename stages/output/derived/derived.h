@@ -97,6 +97,7 @@ struct derived_host {
 struct queue_depth {
     int64_t origin_ps, length_ps, end_ps;
     int64_t at_ps;       /* until when it is counted */
+    int64_t border_ps;   /* end of the present stretch */
     int64_t depth, most; /* now; in the present stretch */
     int64_t told;        /* value of the last row */
     uint64_t stretch;    /* the present one */
@@ -106,11 +107,21 @@ struct queue_depth {
 /* The time in which a device is active, in each stretch. */
 struct busy_share {
     int64_t origin_ps, length_ps, end_ps;
-    int64_t until_ps; /* covered so far */
-    int64_t sum_ps;   /* in the present stretch */
-    double told;      /* value of the last row */
+    int64_t until_ps;  /* covered so far */
+    int64_t border_ps; /* end of the present stretch */
+    int64_t sum_ps;    /* in the present stretch */
+    double told;       /* value of the last row */
     uint64_t stretch;
     bool is_told;
+};
+
+/* A piece of the list of starts of a device.  Its first piece is never the next one of another. */
+enum { BEGINS_AT_ONCE = 62 }; /* 512 bytes */
+
+struct begins {
+    int64_t time_ps[BEGINS_AT_ONCE];
+    uint64_t next; /* row of derived.begins; 0 = none */
+    uint64_t count;
 };
 
 struct device_counters {
@@ -122,6 +133,11 @@ struct device_counters {
         int64_t time_ps;
         uint32_t device, count;
     } pending;
+    /* starts that are not in derived.begins yet; while the launches are walked those that come next, from begins_at on */
+    struct begins begins;
+    uint64_t first_begins, last_begins; /* rows of derived.begins, where has_begins */
+    uint64_t begins_at;
+    bool has_begins;
 };
 
 struct tm_derived {
@@ -138,7 +154,7 @@ struct tm_derived {
     struct device_counters *counters; /* counter_count */
     uint32_t counter_count;
     struct tm_sorter *launches; /* struct launched: more wait, by time */
-    struct tm_rows *begins;     /* struct launched: fewer wait, in time order */
+    struct tm_rows *begins;     /* struct begins: fewer wait, for each device in time order */
     /* giving out */
     bool is_finished;
     uint32_t asked_host;
