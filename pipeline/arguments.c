@@ -157,7 +157,7 @@ static void put_handle(struct tm_arguments_builder *b, tm_strid handle)
     b->spared += end - b->used;
 }
 
-/* Key and type of a node with a payload of at most so many bytes. false: it does not fit, or its parent could not be
+/* Key and type of a node with a payload of at most this many bytes. false: it does not fit, or its parent could not be
  * opened. */
 static bool put_head(struct tm_arguments_builder *b, tm_strid key, enum tm_argument_type type, size_t payload)
 {

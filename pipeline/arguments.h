@@ -32,7 +32,7 @@ enum tm_argument_type {
     /* What is not an argument, but belongs to the event; only at the top, before all arguments, with key 0. */
     TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
     TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
-    TM_ARGUMENT_PLACE,    /* varint of 5 bytes: of a flow, the track on which it lies */
+    TM_ARGUMENT_PLACE,    /* varint of 5 bytes: of a flow, the track that it is on */
     TM_ARGUMENT_ENCLOSED, /* nothing: an end of a flow belongs to the span around it, not to the next one (bp "e") */
     TM_ARGUMENT_TYPES
 };

@@ -105,7 +105,7 @@ int tm_leads_out(const char *root, const char *path, bool *leads_out) TM_MUST_US
 struct tm_member {
     const char *name;  /* as it is in the archive; not a path of this machine */
     uint64_t position; /* among all members, from 1 */
-    uint64_t bytes;    /* unpacked, as the archive tells */
+    uint64_t bytes;    /* unpacked, as recorded in the archive */
     int64_t mtime_ns;
     bool is_regular;  /* a file with its own content: not a folder, link, or device */
     bool is_special;  /* a device, a pipe, a socket */

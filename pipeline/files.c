@@ -286,7 +286,7 @@ int tm_open_to_read(const char *path, int flags)
     return fd;
 }
 
-/* in:     at  NULL = from where the file stands */
+/* in:     at  NULL = from the position of the file */
 static int read_all(int fd, void *to, size_t bytes, const uint64_t *at, size_t *got)
 {
     *got = 0;

@@ -61,7 +61,7 @@ int tm_open_to_read(const char *path, int flags);
  * errors: the errno; 0 = none */
 int tm_read_at(int fd, void *to, size_t bytes, uint64_t at, size_t *got);
 
-/* The same from where the descriptor stands. */
+/* The same from the position of the descriptor. */
 int tm_read_on(int fd, void *to, size_t bytes, size_t *got);
 
 /* A file as it was when it was opened.  What reads it twice, or for long, checks at the end that it is still the same:

@@ -45,7 +45,7 @@ enum { TM_INT_TEXT = 20, TM_FIXED_TEXT = 24, TM_DOUBLE_TEXT = 48 };
 size_t tm_int_text(char *to, int64_t value);
 size_t tm_uint_text(char *to, uint64_t value);
 
-/* A number rounded to so many decimals, in its shortest form: "12", "12.5", "-0.25".  No locale can put a comma.
+/* A number rounded to this many decimals, in its shortest form: "12", "12.5", "-0.25".  No locale can put a comma.
  * in:     to  TM_FIXED_TEXT bytes; decimals  at most 6; value  0 is written for one that is not finite, or from 1e12 on
  * out:    bytes written, no NUL */
 size_t tm_fixed_text(char *to, double value, int decimals);

@@ -40,7 +40,7 @@ void tm_partial_put_u32(struct tm_partial_writer *w, uint32_t value);
 void tm_partial_put_u64(struct tm_partial_writer *w, uint64_t value);
 void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value);
 void tm_partial_put_double(struct tm_partial_writer *w, double value);
-/* A struct or array of 64-bit numbers, of so many. */
+/* A struct or array of 64-bit numbers, of this many. */
 void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count);
 void tm_partial_put_text(struct tm_partial_writer *w, const char *text); /* shorter than 4 GiB */
 void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);

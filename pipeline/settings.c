@@ -174,7 +174,7 @@ static tm_status take_words(struct tm_setting_set *set, int argc, char **argv, c
     struct getopt_tables tables = { .letters = "" };
 
     make_tables(&tables, *count ? operands[0] : NULL);
-    optind = 0; /* start anew: glibc's way */
+    optind = 0; /* start again: glibc's way */
     opterr = 0;
     for (;;) {
         *end = optind ? optind : 1;

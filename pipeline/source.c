@@ -193,7 +193,7 @@ static uint16_t *find_slot(const struct tm_signatures *s, const struct tm_signat
     }
 }
 
-/* Room for so many: both arrays are one block.  false: the run has failed */
+/* Room for this many: both arrays are one block.  false: the run has failed */
 static bool resize_signatures(struct tm_signatures *s, uint32_t room)
 {
     struct tm_signature *const rows = tm_take(&s->run->budget, TM_ACCOUNT_INPUT, signature_bytes(room), &s->run->error);

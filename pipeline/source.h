@@ -76,7 +76,7 @@ static inline void tm_fill_record(const struct tm_signatures *signatures, struct
     raw->traits = s->traits;
 }
 
-/* What args may be; whoever makes records has room for one. */
+/* What args may be; the code that makes records has room for one. */
 union tm_args {
     struct tm_allocation allocation;
     struct tm_number number;

@@ -20,7 +20,7 @@ struct tm_event {
     uint32_t step;                  /* ordinal of the step it belongs to; TM_NONE = none */
     uint8_t level;                  /* enum tm_level; TM_LEVEL_NONE = not an activity */
     uint8_t direction;              /* enum tm_direction of a copy */
-    bool chosen;                    /* belongs to a chosen step */
+    bool chosen;                    /* belongs to a analyzed step */
     uint32_t thread;                /* of a host event: struct tm_track.thread */
     uint32_t wanted;                /* struct tm_stage.bit of the interested stages */
     uint64_t site;          /* the same number is the same name, traits, config, device, class, level, direction,
@@ -130,7 +130,7 @@ struct tm_settings {
     int64_t gap_min_ps;    /* shown gaps; default 10 us */
     uint64_t table_rows;   /* cap of tables; TM_ROWS_USUAL by default */
     bool session_window;   /* --window session: shares are of the whole profiling session */
-    tm_take_gap *take_gap; /* NULL = nobody */
+    tm_take_gap *take_gap; /* NULL = none */
     void *gap_taker;
 };
 

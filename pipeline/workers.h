@@ -27,7 +27,7 @@ struct tm_work {
     int (*output)(void *of, size_t index); /* in the driver: the file that is the stdout; NULL = none */
     /* In the driver, as pieces end, in any order.  errors: stop, and end the others */
     tm_status (*ended)(void *of, size_t index, const struct tm_outcome *outcome);
-    void (*tick)(void *of); /* in the driver, about once a second; NULL = nobody */
+    void (*tick)(void *of); /* in the driver, about once a second; NULL = none */
 };
 
 /* SIGINT, SIGTERM and SIGHUP end the processes, and then the driver as they would have without.

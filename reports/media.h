@@ -130,7 +130,7 @@ enum { TM_CSV_KEY_BYTES = 96 };
  * used; a figure without a unit in its path gets it as a suffix: "compute" of times is "compute_ps". */
 void tm_csv_keys(char (*out)[TM_CSV_KEY_BYTES], const struct tm_table *table);
 
-/* A single table as CSV.  Whether it could be written, ferror() tells. */
+/* A single table as CSV.  Check ferror() for write errors. */
 void tm_csv_put_table(struct tm_run *run, const struct tm_table *table, FILE *to);
 
 /* Write scopes.collapsed: device time by scope as folded stacks, one per line: frames joined by ';', a space, whole

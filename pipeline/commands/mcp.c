@@ -299,7 +299,7 @@ static void read_arguments(struct server *s, struct call *c, const struct tool *
         add_parameter(s, c, p, cJSON_GetObjectItemCaseSensitive(arguments, p->name));
 }
 
-/* What a process writes, up to so many bytes; the rest is read and dropped.  out: false: it has closed the pipe */
+/* What a process writes, up to this many bytes; the rest is read and dropped.  out: false: it has closed the pipe */
 static bool read_some(int fd, char *to, size_t *used, size_t most)
 {
     char rest[4096];

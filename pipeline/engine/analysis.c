@@ -306,7 +306,7 @@ struct analysis {
     struct tm_partial_writer **saved;   /* NULL = not wanted */
     struct tm_host_partials partials;   /* of hosts that processes have read */
     bool is_of_host;                    /* only the partial is wanted, of one host */
-    const struct tm_observer *observer; /* NULL = nobody */
+    const struct tm_observer *observer; /* NULL = none */
     bool partial;
 };
 

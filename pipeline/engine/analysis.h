@@ -213,7 +213,7 @@ void tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, c
                               const struct tm_options *options, char *run_name, size_t run_name_bytes);
 
 /* Section "files".  in: files as the summary has them; hosts: names of those that are of a host, in their order
- * out: of loading  tm_partial_load_file has to be called so many times, then tm_partial_leave */
+ * out: of loading  tm_partial_load_file has to be called this many times, then tm_partial_leave */
 void tm_partial_save_files(struct tm_partial_writer *w, const struct tm_value *files, char *const *hosts);
 uint32_t tm_partial_load_file_count(struct tm_partial_reader *r);
 void tm_partial_load_file(struct tm_partial_reader *r, struct tm_file_facts *file);
@@ -230,7 +230,7 @@ struct tm_host_run {
     struct tm_input own;
     struct tm_trace trace;
     struct tm_source *source;
-    struct tm_survey_stats *census; /* NULL = nobody counts */
+    struct tm_survey_stats *census; /* NULL = none */
     struct tm_resolver resolver;
     uint64_t events; /* read from this file */
 };

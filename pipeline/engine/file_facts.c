@@ -27,7 +27,7 @@ static int64_t floor_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
-/* What the clock of a host read at its time 0; 0 = not told. */
+/* What the clock of a host read at its time 0; 0 = not recorded. */
 static int64_t host_clock_base(const struct tm_trace *trace)
 {
     int64_t base_ns;
@@ -93,7 +93,7 @@ void tm_trace_facts_free(struct tm_trace_facts *facts, struct tm_run *run)
     *facts = (struct tm_trace_facts){ .count = 0 };
 }
 
-/* in: host  whose name is before the key; NULL = nobody's */
+/* in: host  whose name is before the key; NULL = none */
 static void add_fact(struct tm_trace_facts *facts, const char *host, const char *key, const char *value)
 {
     struct tm_trace_fact_text *text;

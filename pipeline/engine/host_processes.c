@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hosts of a run, read by processes: each reads one host and writes its partial to its stdout, a file without a name
- * that this process has made.  Partials of hosts merge to exactly what one process gives, so the
+/* The hosts of a run, read by processes: each reads one host and writes its partial to its stdout, a file without a
+ * name that this process has made.  Partials of hosts merge to exactly what one process gives, so the
  * summary does not depend on the number of processes.  Memory: the processes share what --memory allows. */
 #include "pipeline/engine/analysis.h"
 
@@ -138,7 +138,7 @@ static void run_processes(struct host_processes *p, unsigned jobs)
     (void)munmap(p->endings, bytes);
 }
 
-/* Which files are read by processes: traces that can be opened anew without a search in an archive. */
+/* Which files are read by processes: traces that can be opened again without a search in an archive. */
 static bool is_wanted(const struct tm_inputs *inputs, size_t file)
 {
     return inputs->parts[file].kind == TM_PART_TRACE && !inputs->files[file]->member && !inputs->files[file]->opened;

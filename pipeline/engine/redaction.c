@@ -225,7 +225,7 @@ static void print_map(struct tm_run *run, FILE *to)
     tm_sorter_free(sorter);
 }
 
-/* --- where it lies --- */
+/* --- where it is --- */
 
 struct map_place {
     char path[PATH_BYTES], folder[PATH_BYTES]; /* folder: "." where the path has none */

@@ -19,7 +19,7 @@ struct tm_study {
     struct tm_summaries summaries;
 };
 
-/* Look at the options, and make room for so many runs.
+/* Look at the options, and make room for this many runs.
  * owns:   the caller; tm_study_close, also after a failure
  * errors: TM_ERR_USAGE  a format that is of reports only, --redact; TM_ERR_OUTPUT  the folder
  * cannot be written; TM_ERR_LIMIT */

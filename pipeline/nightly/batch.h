@@ -64,7 +64,7 @@ void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, co
 
 struct tm_batch_counts {
     uint64_t runs;                                    /* that there are results to be of */
-    uint64_t done, partial, refused, failed, missing; /* how they stand now */
+    uint64_t done, partial, refused, failed, missing; /* their state */
     uint64_t worked;                                  /* items that were not done before */
     uint64_t troubled;                                /* of these: not done, or partial */
     uint64_t night_troubled; /* of merging: of the runs that are assessed, partial and refused ones */

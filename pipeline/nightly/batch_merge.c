@@ -300,7 +300,7 @@ static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run
 /* Put a row for each run of the manifest into the history, of the result that is in OUT.  One that is not there, or is
  * of an input that has changed since, makes a row with the status "missing".
  * in:     until  later nights are dated ahead
- * out:    counts  runs, how they stand, and those that are dated ahead
+ * out:    counts  runs, their state, and those that are dated ahead
  * errors: of tm_history_put; TM_ERR_LIMIT */
 static void batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
                        struct tm_history *history, struct tm_batch_counts *counts)
@@ -320,7 +320,7 @@ struct merge {
     struct tm_history *history;
     struct tm_judged_night judged;
     struct tm_batch_counts counts;
-    struct tm_doc *gates; /* what tm_nightly_gates tells; NULL = nobody asks */
+    struct tm_doc *gates; /* what tm_nightly_gates tells; NULL = none */
     tm_status verdict;    /* of the gates */
 };
 

@@ -218,7 +218,7 @@ static const struct tm_batch_run *find_run(const struct pruning *p, const char *
 
 /* --- of one run --- */
 
-/* The entry of the summary, copied: its list is made anew. */
+/* The entry of the summary, copied: its list is made again. */
 struct kept_file {
     bool is_there;
     int64_t bytes;

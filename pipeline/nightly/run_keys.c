@@ -37,7 +37,7 @@ struct tm_key_match {
 struct tm_part_date {
     char night[11];           /* "2026-11-21" */
     int64_t midnight_ns;      /* since 1970, as if it were UTC */
-    int64_t time_ns;          /* of the day; -1 = not told */
+    int64_t time_ns;          /* of the day; -1 = not recorded */
     struct tm_path_part rest; /* what is beside the date and the time; may be empty */
 };
 
@@ -565,7 +565,7 @@ static void set_day_of(char night[11], int64_t ns)
         memcpy(night, "1970-01-01", 11);
 }
 
-/* The night and the time of a run.  A night that the path tells counts, and a time in it, too; else the time that
+/* The night and the time of a run.  A night in the path counts, and a time in it, too; else the time that
  * discovery tells, unless that is of another day: files that were copied have the time of the copy. */
 static void set_times(struct reading *r, int64_t when_ns)
 {

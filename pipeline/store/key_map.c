@@ -24,7 +24,7 @@ enum {
     ROWS_WANTED = ROWS_IN_PAGE / 4 * 3, /* the rest is for pages that get more than others */
     PAGES_LEAST = 8,                    /* in the memory of the table, which merges use, too */
     PAGES_AT_ONCE = 16,                 /* read and written by merges */
-    RATIO = 3,                          /* each run has more than so many times the rows of the next */
+    RATIO = 3,                          /* each run has more than this many times the rows of the next */
     RUNS_MOST = 38,                     /* RATIO to the power of it is more than NUMBER_MOST */
     RESOLVED = 64,
     FILTER_BITS = 10, /* for each family, where there is room */
@@ -279,7 +279,7 @@ static bool may_have(const struct key_run *run, struct tm_key key)
     return (*filter_word(run, key) & mask) == mask;
 }
 
-/* A filter for at most so many families, using the memory that the table leaves.  Part of it is reserved for the
+/* A filter for at most this many families, using the memory that the table leaves.  Part of it is reserved for the
  * filters of later, smaller runs. */
 static void make_filter(struct tm_key_map *map, struct key_run *run, uint64_t families)
 {
@@ -345,7 +345,7 @@ static struct key_run run_for(const struct tm_key_map *map, uint64_t rows)
     return (struct key_run){ .at = map->spill.bytes, .rows = rows, .pages = (rows + ROWS_WANTED - 1) / ROWS_WANTED };
 }
 
-/* How many of the first `count` runs, from the last one on, are merged with a later one of so many rows. */
+/* How many of the first `count` runs, from the last one on, are merged with a later one of this many rows. */
 static size_t count_similar(const struct tm_key_map *map, size_t count, uint64_t rows)
 {
     size_t n = 0;

@@ -91,7 +91,7 @@ static uint32_t *find_slot(const struct tm_length_groups *groups, uint64_t group
     }
 }
 
-/* Whether there is memory for so many, within its own part or from the pool. */
+/* Whether there is memory for this many, within its own part or from the pool. */
 static bool has_memory_for(struct tm_length_groups *groups, uint32_t capacity)
 {
     const size_t needed = (size_t)capacity * TM_LENGTH_GROUP_BYTES;
@@ -368,7 +368,7 @@ enum {
     SCRATCH_BYTES = 512 << 10, /* for the sort, at the most: what fits into a cache near the processor */
     SORTED_LEAST = 65536,      /* fewer words are not worth a sort to make room */
     SAMPLE = 1024,             /* words that say whether a sort is worth it */
-    STEP = 8,                  /* where that did not make room, the next try is at so many times as many */
+    STEP = 8,                  /* where that did not make room, the next try is at this many times as many */
 };
 
 /* Where reading is: all words of the groups before `at` in the order have been read. */
@@ -404,7 +404,7 @@ struct tm_lengths {
     struct tm_runs *runs;     /* struct spilled; NULL = all words are in the window */
     struct tm_groups *others; /* struct tm_length; NULL = none */
     size_t others_bytes;
-    size_t sorted_from;            /* so many words are sorted to make room before the window grows */
+    size_t sorted_from;            /* this many words are sorted to make room before the window grows */
     struct tm_length_group *order; /* of the groups, while the window is read */
     struct place place;
     struct head word, other;
@@ -613,7 +613,7 @@ static bool read_word(struct tm_lengths *lengths, struct tm_length *length)
 
 /* --- making room --- */
 
-/* The numbers of groups start anew once no word has one. */
+/* The numbers of groups start again once no word has one. */
 static void forget_groups(struct tm_lengths *lengths)
 {
     assert(!lengths->window.count);

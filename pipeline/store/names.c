@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names by handle.  Entries (hash, place, length, traits) and bytes are in two paged arrays that
  * spill; an open table finds the handle of a string that was put in before.  It is bounded: full at
- * its largest size, it is cleared and starts anew; strings that come again get a second handle. */
+ * its largest size, it is cleared and starts again; strings that come again get a second handle. */
 #include "pipeline/store/names.h"
 
 #include <assert.h>

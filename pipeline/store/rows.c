@@ -362,7 +362,7 @@ static void unlink_frame(struct tm_rows *rows, uint32_t which)
     *at = rows->frames[which].next;
 }
 
-/* Make the chains anew for the present number of frames_most. */
+/* Make the chains again for the present number of frames_most. */
 static tm_status build_heads(struct tm_rows *rows)
 {
     uint32_t bits = 1;
@@ -400,7 +400,7 @@ static tm_status start_spilling(struct tm_rows *rows)
     return status;
 }
 
-/* Room for so many frames in all, at most frames_most. */
+/* Room for this many frames in all, at most frames_most. */
 static tm_status reserve_frames(struct tm_rows *rows, uint32_t count)
 {
     struct tm_run *run = rows->run;

@@ -52,7 +52,7 @@ struct tm_brief_source {
     bool is_profile;             /* the operand is one, not a document */
 };
 
-/* Print a brief.  Whether it could be written, ferror() tells. */
+/* Print a brief.  Check ferror() for write errors. */
 void tm_brief_print(const struct tm_value *brief, enum tm_brief_form form, FILE *to);
 
 /* Make the brief so that it fits, and write it.

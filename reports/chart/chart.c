@@ -843,7 +843,7 @@ bool tm_parts_columns(struct tm_chart *chart, const char *axis_name, const struc
     axis.at = draw_legend(chart, used) + 8 + column;
     axis.length = -column;
     left = begin_columns(chart, &axis, axis_name);
-    labelled = told = left - 8; /* the scale stands left of it */
+    labelled = told = left - 8; /* the scale is left of it */
     pitch = (chart->width - left) / count;
     chart->columns = count;
     chart->columns_left = left;

@@ -187,7 +187,7 @@ struct tm_axis {
     enum tm_axis_kind kind;
     double from, to; /* the ends of the scale; both are ticks unless the scale is exact */
     double step;
-    double at, length; /* where `from` is on the page, and how far away `to` lies (negative: upwards) */
+    double at, length; /* where `from` is on the page, and the distance to `to` (negative: upwards) */
 };
 
 /* Choose the ends and the step.

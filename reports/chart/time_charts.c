@@ -8,7 +8,7 @@
 #include "reports/chart/makers.h"
 #include "reports/format/format.h"
 
-/* Up to so many steps are rows with names; more are columns. */
+/* Up to this many steps are rows with names; more are columns. */
 enum { ROWS_MOST = 12, SHORT_ROWS_MOST = 3, POINTS_MOST = 2000, DOTS_MOST = 200, STEPS_LEAST = 3 };
 
 static bool is_drawn(const struct tm_value *step)
@@ -234,7 +234,7 @@ static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot,
                              .of_hosts = has_several_hosts(summary) ? summary : NULL,
                              .total = total,
                              .pitch = (plot->right - plot->left) / (double)total,
-                             .labelled = plot->left - 8, /* the scale stands left of it */
+                             .labelled = plot->left - 8, /* the scale is left of it */
                              .told = plot->left - 8 };
 
     for (int pass = 0; pass < 2; pass++) { /* the line below the dots */
@@ -605,7 +605,7 @@ static bool is_low_as(double first_pct, double pct)
 
 /* --- clocks of hosts --- */
 
-/* What the clock of a host read at its time 0, in ns; 0 = not told. */
+/* What the clock of a host read at its time 0, in ns; 0 = not recorded. */
 static int64_t clock_of(const struct tm_value *summary, const char *host)
 {
     const struct tm_value *hosts = tm_path(summary, "environment.hosts"), *files = tm_path(summary, "input.files");

@@ -64,7 +64,7 @@ struct step_test {
     const struct middle_test *lead;             /* the one that the change is identified by */
     double lag1, effective_base, effective_new; /* NaN = not of steps */
     double level;                               /* of both tests */
-    bool is_enough;                             /* so many values can show a change at all */
+    bool is_enough;                             /* this many values can show a change at all */
     bool is_recorded;                           /* the mean has changed by compilations in steps, which are no chance */
     bool is_within_spread;                      /* the lead would be a change, but runs differ by as much */
     double change_ps, change_pct;               /* of the lead */

@@ -79,8 +79,8 @@ static void test_parts(const struct comparison *c, size_t side, struct waterfall
         p[i] = can_change(w, i) ? w->test[i].p : NAN;
     }
     /* Compilations affect a few steps and leave the others unchanged: such few ranks would never be significant among
-     * so many parts.  They are events, counted one by one, and tested separately; if they change the mean of the step,
-     * it is not chance. */
+     * this many parts.  They are events, counted one by one, and tested separately; if they change the mean of the
+     * step, it is not chance. */
     compile_p = p[TM_PART_IDLE_COMPILE];
     p[TM_PART_IDLE_COMPILE] = NAN;
     tm_family_tests(p, TM_PARTS, PART_LEVEL, holds, scratch);

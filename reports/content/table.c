@@ -75,7 +75,7 @@ static const char *const terms[][2] = {
     { "uneven", "all unevenly" },
     { "executable", "compiled program" }, /* what holds device memory */
     { "buffer", "data buffer" },
-    { "absent", "missing" }, /* how a job stands */
+    { "absent", "missing" }, /* the state of a job */
     { "not_judged", "too few runs" },
     { "same", "~ unchanged" }, /* what became of a row, or a figure, in a comparison */
     { "unclear", "not tested" },

@@ -271,7 +271,7 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
     return top;
 }
 
-/* --- one kernel, where operations are not told --- */
+/* --- one kernel, where operations are unknown --- */
 
 /* The first row of the kernel table with this name; NULL = not listed. */
 static const struct tm_value *row_of_name(const struct tm_findings *all, const char *name)

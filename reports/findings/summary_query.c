@@ -152,7 +152,7 @@ bool tm_query_unknown_devices(const struct tm_value *summary, char *out, size_t 
     return tm_length(list) > 0;
 }
 
-enum { LOST_LEAST = 20, LOST_SHARE = 20 }; /* launches; one in so many */
+enum { LOST_LEAST = 20, LOST_SHARE = 20 }; /* launches; one in this many */
 
 bool tm_query_lost_kernels(const struct tm_value *summary, struct tm_query_kernels *kernels)
 {

@@ -84,7 +84,7 @@ static bool begins_character(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-/* Where the longest end of a text starts that takes less than so many bytes when it is visible. */
+/* Where the longest end of a text starts that takes less than this many bytes when it is visible. */
 static size_t tail_of(const char *text, size_t length, size_t room)
 {
     size_t tail = length, taken;

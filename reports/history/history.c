@@ -26,7 +26,7 @@
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
 
-/* PRAGMA user_version.  Files of older versions are read, and written anew as this one. */
+/* PRAGMA user_version.  Files of older versions are read, and written again as this one. */
 enum { TM_HISTORY_VERSION = 3 };
 
 /* How a column is kept in struct tm_history_run. */

@@ -219,7 +219,7 @@ void tm_nightly_history_begin(struct night_history *history, const char *job, co
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row);
 const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index);
 
-/* --- how a job stands --- */
+/* --- the state of a job --- */
 
 enum night_state {               /* in the order in which jobs are told */
                    NIGHT_FAILED, /* its newest run of the page */
@@ -236,7 +236,7 @@ enum night_state {               /* in the order in which jobs are told */
 extern const char *const tm_nightly_state_words[];
 
 struct night_figure {
-    double value, before, band; /* NaN = not known; band: a smaller change is not told */
+    double value, before, band; /* NaN = not known; band: a smaller change is not reported */
     double change;              /* in percent; of a share in points */
     double weight;              /* how much it matters, 0 to ...: of a part of the step, as a share of the step */
     enum night_state state;     /* NIGHT_WORSE, NIGHT_BETTER, NIGHT_SAME; NIGHT_YOUNG = not assessed */

@@ -112,7 +112,7 @@ static double spread_of_steps(const double *value, size_t count)
     return tm_sample_select_median(step, count - 1) / sqrt(2);
 }
 
-/* Below it a change is not told. */
+/* Below it a change is not reported. */
 static struct tm_least_change nightly_least_change(const struct tm_run_figure *figure)
 {
     struct tm_least_change least = { .share = 0 };

@@ -175,7 +175,7 @@ static void put_label(FILE *to, const char *key, const char *text)
     (void)fputc('"', to);
 }
 
-/* in: texts  so many of the first ones */
+/* in: texts  this many of the first ones */
 static void put_labels(FILE *to, const struct newest *job, int texts)
 {
     const char *between = "{";

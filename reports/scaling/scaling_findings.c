@@ -62,7 +62,7 @@ static enum scaling_part largest_loss(const struct scaling_study *s)
     return found;
 }
 
-/* The time of a step that the fit has for so many devices, and its speed-up against that of the
+/* The time of a step that the fit has for this many devices, and its speed-up against that of the
  * first point. */
 double tm_fitted_ps(const struct scaling_study *s, double devices)
 {
@@ -227,7 +227,7 @@ void tm_add_scaling_notes(struct scaling_study *s)
 
 enum { VERDICT_BYTES = 640 };
 
-static const double told_below_pct = 98; /* efficiency: what is lost of a better one is not told */
+static const double told_below_pct = 98; /* efficiency: what is lost of a better one is not reported */
 
 char *tm_devices_text(char out[DEVICES_TEXT], double devices)
 {

@@ -223,7 +223,7 @@ static enum scaling_part part_of(enum tm_part part)
     return part < TM_PART_IDLE_DEVICE_WAIT ? SCALING_COPIES : SCALING_IDLE;
 }
 
-/* A figure of a summary that is a sum over its devices and chosen steps, of a step of one device;
+/* A figure of a summary that is a sum over its devices and analyzed steps, of a step of one device;
  * mean over the runs. */
 static double mean_per_device_step(const struct tm_scaling_point *point, const char *path)
 {

@@ -133,7 +133,7 @@ static size_t word_length(const char *at)
     return n;
 }
 
-/* The word, if it stands here; any case. */
+/* The word, if it is here; any case. */
 static bool take_word(struct condition *w, const char *word)
 {
     const size_t length = strlen(word);

@@ -61,7 +61,7 @@ enum { TM_EFFECTIVE_LEAST = 2 /* independent values */, TM_VALUES_LEAST = 4 }; /
 struct tm_change_test {
     double lag1, share /* of the values that is independent */, effective_a, effective_b;
     double p_median, p_mean; /* NaN = too few, or a value is NaN */
-    bool is_enough;          /* so many independent values can be below the level in any order */
+    bool is_enough;          /* this many independent values can be below the level in any order */
     double level;            /* that p has to be below: where it is not enough, a tenth */
 };
 

@@ -196,7 +196,7 @@ static size_t twice_midrank(double x, struct tm_sample a, struct tm_sample b)
 static double tied_two_sided(struct tm_sample a, struct tm_sample b)
 {
     enum { SUMS = TIED_MOST * (TIED_MOST + 1) + 1 };
-    static _Thread_local double chosen[TIED_MOST / 2 + 1][SUMS]; /* ways to choose so many with that sum */
+    static _Thread_local double chosen[TIED_MOST / 2 + 1][SUMS]; /* ways to choose this many with that sum */
     const size_t count = a.count + b.count, middle = a.count * (count + 1);
     size_t own = 0, reach = 0, far;
     double all = 0, as_far = 0;
@@ -427,7 +427,7 @@ double tm_welch_sample_test(struct tm_sample a, struct tm_sample b)
 #define LAG1_MOST 0.99
 
 enum {
-    PERMUTATIONS_ALL = 20000, /* up to so many are all gone through */
+    PERMUTATIONS_ALL = 20000, /* up to this many are all gone through */
     PERMUTATIONS_DRAWN = 20000,
     EXCEEDED_ENOUGH = 500, /* then p is known well enough, and above any level */
     PERMUTED_MOST = 1024,  /* values of both samples: more are as good as normal */
@@ -641,7 +641,7 @@ double tm_adjust_p(double p, double other, double correlation)
     return adjusted(p, other, correlation);
 }
 
-/* The least p that so many values can have: all of one sample are larger than those of the other. */
+/* The least p that this many values can have: all of one sample are larger than those of the other. */
 static double least_p(double a, double b)
 {
     const size_t m = (size_t)a, n = (size_t)b;
@@ -738,7 +738,7 @@ void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, d
     hold_up_to(k == 0 ? -1 : scratch[k - 1], p, count, holds);
 }
 
-/* Percentile bootstrap (Efron 1979): both samples are drawn anew with replacement, and the
+/* Percentile bootstrap (Efron 1979): both samples are drawn again with replacement, and the
  * quantiles of the changes of their medians or means are the interval.  The generator starts from a
  * fixed seed.  Of values that are not independent as many are drawn as they are worth (m out of n). */
 

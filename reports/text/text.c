@@ -296,7 +296,7 @@ static void measure_sheet(struct tm_textw *w, const struct tm_sheet *sheet, doub
     }
 }
 
-/* How wide they are in a line of so many columns. */
+/* How wide they are in a line of this many columns. */
 static void share_line(const struct tm_sheet *sheet, const double *natural, int columns, int *widths)
 {
     double actual[TM_SHEET_COLUMNS];

@@ -24,7 +24,7 @@ struct annotation_row {
     uint32_t depth; /* 0 = in no other */
 };
 
-/* An annotation that was made, as far as it is in the chosen steps. */
+/* An annotation that was made, as far as it is in the analyzed steps. */
 struct annotation_span {
     struct tm_key key; /* of its name and those around it */
     int64_t start_ps, host_ps;
@@ -400,7 +400,7 @@ static void add_up_spans(struct annotations *a)
         add_row(a, tm_rows_at(a->spans, i));
 }
 
-/* An annotation that is open as the chosen steps begin. */
+/* An annotation that is open as the analyzed steps begin. */
 struct lead {
     int64_t dur_ps; /* from there on */
     uint32_t track;
@@ -458,7 +458,7 @@ void tm_annotations_free(struct annotations *a)
 
 /* --- a host --- */
 
-/* From the first chosen step marker's start to the last one's end; all of time where steps are not the host's. */
+/* From the first analyzed step marker's start to the last one's end; all of time where steps are not the host's. */
 static void find_window(struct annotations *a)
 {
     const struct tm_steps *steps = &a->trace->steps;
@@ -488,7 +488,7 @@ tm_status tm_annotations_begin(struct annotations *a, const struct tm_trace *tra
     return a->run->error.status;
 }
 
-/* The chosen steps have started. */
+/* The analyzed steps have started. */
 TM_NOT_INLINE void take_leads(struct annotations *a)
 {
     const struct lead *lead;

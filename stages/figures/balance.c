@@ -18,7 +18,7 @@ struct op_row {
     struct tm_key key;
     uint64_t count;
     int64_t total_ps;
-    tm_strid name, module; /* module: 0 = not told */
+    tm_strid name, module; /* module: 0 = not recorded */
 };
 
 /* Compute of a device in a step.  The key is the step's number, so that they come in order, and the device. */

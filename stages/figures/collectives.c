@@ -858,7 +858,7 @@ static struct tm_text op_in(struct tm_text text, bool is_wait)
 }
 
 /* What an asynchronous collective of a TPU is called where it starts, as its start and its wait
- * tell; 0 = not told. */
+ * tell; 0 = not recorded. */
 static uint64_t find_start(struct collectives *c, const struct tm_event *event)
 {
     const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;
@@ -906,7 +906,7 @@ static const struct collective_front *find_front(struct collectives *c, const st
 
 /* --- events --- */
 
-/* A collective in a chosen step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
+/* A collective in a analyzed step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
  * while it is in flight. */
 static void count_collective(struct collectives *c, const struct tm_event *event, struct collective_row row)
 {
@@ -967,7 +967,7 @@ static void take_collective(struct collectives *c, struct exposure *e, const str
         count_collective(c, event, front->row);
 }
 
-/* A stretch in flight belongs to no step: those count that start while the chosen steps run. */
+/* A stretch in flight belongs to no step: those count that start while the analyzed steps run. */
 static void take_flight(struct collectives *c, const struct exposure *e, const struct tm_event *event)
 {
     struct collective_row row;

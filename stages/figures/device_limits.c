@@ -391,7 +391,7 @@ static bool agrees(uint32_t recorded_milli, uint64_t milli)
     return apart <= (recorded_milli % 1000 ? 100 : 1000);
 }
 
-/* Occupancy of so many blocks at once, in 1000ths of a block. */
+/* Occupancy of this many blocks at once, in 1000ths of a block. */
 static uint64_t milli_of(const struct tm_launch_shape *shape, const struct tm_sm_limits *sm, uint64_t blocks_milli)
 {
     return blocks_milli * shape->threads * 100 / sm->threads;

@@ -181,7 +181,7 @@ static void find_period_at(struct device_time *d, struct lane *lane, int64_t at_
 
 /* --- cells --- */
 
-/* What gathered goes where the cell lies. */
+/* What gathered goes where the cell is. */
 static void settle_cell(struct device_time *d, struct lane *lane)
 {
     struct cell *const cell = &lane->cell;
@@ -210,7 +210,7 @@ static void end_at(struct cell *cell, int64_t at_ps)
         cell->end_ps = at_ps;
 }
 
-/* The cell in which a time lies. */
+/* The cell that contains a time. */
 TM_NOT_INLINE void find_cell(struct device_time *d, struct lane *lane, int64_t at_ps)
 {
     struct cell *const cell = &lane->cell;
@@ -354,7 +354,7 @@ static void sum_add(struct sum *sum, const struct tm_site_sums *more, uint64_t b
         sum->max_ps = more->max_ps;
 }
 
-/* Counts and sums of activities of the chosen steps. */
+/* Counts and sums of activities of the analyzed steps. */
 static void count_activities(const struct device_time *d, struct lane *lane, const struct tm_event *event,
                              const struct tm_site_sums *sums)
 {
@@ -513,7 +513,7 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
         cover_add(&lane->flight, lane, event->record.start_ps, end_ps);
         cover_add(&lane->flight_or_compute, lane, event->record.start_ps, end_ps);
         lane->has_flights = true;
-        /* a flight is in no step: those count that start while the chosen steps run */
+        /* a flight is in no step: those count that start while the analyzed steps run */
         if (event->record.start_ps >= lane->start_ps && event->record.start_ps < lane->end_ps)
             sum_add(&lane->flights[event->config->level == TM_LEVEL_COLLECTIVE], &one, event->config->bytes_accessed);
         return;

@@ -48,14 +48,14 @@ struct tm_busy_bins {
  * in:     start_ps, end_ps  nothing between them: no bins */
 void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps);
 
-/* The bin in which a moment lies, which is in some.  out: *end_ps  its end */
+/* The bin that contains a moment, which is in some.  out: *end_ps  its end */
 uint32_t tm_busy_bins_find(struct tm_busy_bins *bins, int64_t at_ps, int64_t *end_ps);
 
 /* Distribute [begin, end) over the bins that it overlaps; the part outside of them is ignored.  With sign -1 it is
  * subtracted again. */
 void tm_busy_bins_add(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps, int sign);
 
-/* Merge them until there are at most so many: into the next round widths. in: most  at least 1; 3 can be reached */
+/* Merge them until there are at most this many: into the next round widths. in: most  at least 1; 3 can be reached */
 void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
 
 /* The sweep over one device's activities in the order of their starts: at every instant the lowest level that runs

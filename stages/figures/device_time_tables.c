@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of device time: hosts, groups, lanes, their busy time over time; and the same in a partial, with the
- * listed steps, the steps of the hosts and the longest gaps.  Lanes and hosts are numbered anew where they are read. */
+ * listed steps, the steps of the hosts and the longest gaps.  Lanes and hosts are renumbered by the reader. */
 #include "stages/figures/device_time.h"
 
 #include <string.h>
@@ -98,7 +98,7 @@ static void find_bin(struct tm_busy_bins *bins, int64_t at_ps)
     const int64_t number = number_of(at_ps, bins->bin_ps);
 
     bins->last = (uint32_t)(number - number_of(bins->start_ps, bins->bin_ps));
-    /* The multiples below the first moment that can be reported, and above the last one, are not told either. */
+    /* The multiples below the first moment that can be reported, and above the last one, are not reported either. */
     if (__builtin_mul_overflow(number, bins->bin_ps, &bins->last_begin_ps))
         bins->last_begin_ps = INT64_MIN;
     if (__builtin_mul_overflow(number + 1, bins->bin_ps, &bins->last_end_ps))

@@ -14,8 +14,8 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-/* FALLBACK_OPEN: calls back that are followed at once; of more the function is not told.  FALLBACK_FRONT: a power of
- * two; names that are at hand.  FALLBACK_TRIPS: the longest round trips that are listed. */
+/* FALLBACK_OPEN: calls back that are followed at once; for more, the function is unknown.  FALLBACK_FRONT: a power
+ * of two; names that are at hand.  FALLBACK_TRIPS: the longest round trips that are listed. */
 enum { FALLBACK_OPEN = 64, FALLBACK_FRONT = 1024, FALLBACK_TRIPS = 20 };
 
 enum fallback_sort {
@@ -703,7 +703,7 @@ const struct tm_stage_type tm_fallback_stage = {
     .close = close_stage,
 };
 
-/* Trips of data to the host and back: a device stands still between the end of a copy to the host and the start of a
+/* Trips of data to the host and back: a device is idle between the end of a copy to the host and the start of a
  * copy from it, in one step, and the host launches the second one in between: it did something with the data. */
 
 static void count_trip(struct fallback *f, const struct trip_lane *lane, const struct tm_event *event)

@@ -176,7 +176,7 @@ static bool nests(const struct tm_feed *feed, const struct site_facts *facts, co
     }
 }
 
-/* An empty row for a site that has none.  The one that is in its way is handed on. */
+/* An empty row for a site that has none.  The one that is in its way is passed on. */
 static struct site_row *begin_row(struct tm_feed *feed, struct tm_site_rows *rows, uint64_t key,
                                   const struct site_facts *facts)
 {

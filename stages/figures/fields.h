@@ -171,7 +171,7 @@ struct tm_stretch {
     char device[192]; /* id */
 };
 
-/* Put a stretch in its place in a list of at most so many, the longest ones first. */
+/* Put a stretch in its place in a list of at most this many, the longest ones first. */
 void tm_stretches_add(struct tm_stretch *list, uint32_t *count, uint32_t most, const struct tm_stretch *stretch);
 extern const struct tm_row_field tm_stretch_fields[]; /* all but its bytes */
 /* A list in a partial, after its length.  Loading adds what is read to the list. */

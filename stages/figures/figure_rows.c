@@ -256,7 +256,7 @@ void tm_add_stddev(struct tm_value *to, const char *key, uint64_t count, int64_t
         tm_add_null(to, key, "the sum of the durations overflows");
         return;
     }
-    const unsigned __int128 of_mean = sum * sum / count; /* rounded down, by so many parts of count: */
+    const unsigned __int128 of_mean = sum * sum / count; /* rounded down, by this many parts of count: */
     const double part = (double)(uint64_t)(sum * sum % count) / (double)count;
 
     left = all > of_mean ? (double)(all - of_mean) - part : 0;

@@ -91,7 +91,7 @@ static inline uint64_t tm_device_bit(uint32_t number)
     return UINT64_C(1) << number % 64;
 }
 
-/* The same devices where their numbers are larger by so many. */
+/* The same devices where their numbers are larger by this many. */
 static inline uint64_t tm_move_device_bits(uint64_t devices, uint32_t by)
 {
     const unsigned shift = by % 64;

@@ -150,7 +150,7 @@ static void find_role(struct fusion *f, const struct tm_event *event, const stru
 /* --- precision --- */
 
 /* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
- * to TF32: that the kernel's name tells, and where it does not, nothing is claimed. */
+ * to TF32: only the kernel's name does, and if it does not, no claim is made. */
 static void find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
 {
     const char *text, *precision;

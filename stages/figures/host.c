@@ -479,7 +479,7 @@ static void add_launches(const struct host *h, struct tm_value *section, int64_t
     tm_add_uint(launches, "unknown_count", h->unlaunched);
 }
 
-/* The place of the smallest value that at least so many percent of the values do not pass, from 0. */
+/* The place of the smallest value that at least this many percent of the values do not pass, from 0. */
 static uint64_t rank_of(uint64_t count, unsigned percent)
 {
     return (uint64_t)(((unsigned __int128)count * percent + 99) / 100) - 1;

@@ -514,7 +514,7 @@ static void add_spilled(struct answer *a, const struct thread *thread)
     }
 }
 
-/* The chunk in which a time lies, or the last one before it; NULL = none in memory.  The host may be far ahead of the
+/* The chunk that contains a time, or the last one before it; NULL = none in memory.  The host may be far ahead of the
  * device that asks, which requests one time after the other: the chunk is near the one of the answer before. */
 static struct chunk *find_chunk(struct thread *thread, int64_t at_ps)
 {

@@ -89,7 +89,7 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t mai
 /* What of a host's own time counts: its threads run on before, between and after the steps.
  * source: docs/metrics.md, "Host" */
 enum tm_host_basis {
-    TM_HOST_STEPS,   /* from the start of the first chosen step marker to the end of the last one */
+    TM_HOST_STEPS,   /* from the start of the first analyzed step marker to the end of the last one */
     TM_HOST_DEVICES, /* no markers on the host: from the first to the last chosen activity of its devices */
     TM_HOST_ALL,     /* neither, or all steps or the session were requested */
     TM_HOST_BASIS_COUNT

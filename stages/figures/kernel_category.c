@@ -688,7 +688,7 @@ static enum tm_kernel_category category_of_class(const struct tm_category_questi
     }
 }
 
-/* Whether it may be the product of its op, for all that its name tells. */
+/* Whether it may be the product of its op, judging by its name. */
 static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_category category)
 {
     switch (category) {

@@ -52,7 +52,7 @@ enum tm_kernel_category tm_category_in(const char *text, size_t length);
 /* The same for a string of the names, which is parsed once for all callers. */
 enum tm_kernel_category tm_category_of_text(struct tm_names *names, tm_strid text);
 
-/* The precision that a kernel's name tells: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL
+/* The precision in a kernel's name: "bf16", "f16", "f32", "f64", "tf32", "fp8", "s8"; NULL
  * = it does not. */
 const char *tm_precision_in(const char *name, size_t length);
 

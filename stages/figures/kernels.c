@@ -16,8 +16,8 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/resolve/classes.h"
 
-/* Kernels in a partial: both tables whole, in the order of their keys.  Hosts and devices are numbered anew where they
- * are read. */
+/* Kernels in a partial: both tables whole, in the order of their keys.  Hosts and devices are renumbered by the
+ * reader. */
 
 #define ROW(member, kind, merge) TM_FIELD(struct kernel_row, member, kind, merge)
 #define ROW_BELOW(member, limit) TM_FIELD_BELOW(struct kernel_row, member, U8, FIRST, limit)

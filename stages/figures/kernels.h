@@ -85,7 +85,7 @@ enum {
     KERNELS_NAMES = 3,
     KERNELS_SORT = 2,
     KERNELS_VARIANTS = 2,
-    KERNELS_OF_NAMES = 6 /* in the place of KERNELS_BY_KEY */
+    KERNELS_OF_NAMES = 6 /* instead of KERNELS_BY_KEY */
 };
 
 static inline size_t kernels_memory(struct tm_run *run, int parts)

@@ -447,7 +447,7 @@ static void next_variant(struct report *r)
         r->variant && bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys) != NULL;
 }
 
-/* A length of a variant, handed on if it is one of several that a listed name has.  Lengths and variants both come in
+/* A length of a variant, passed on if it is one of several that a listed name has.  Lengths and variants both come in
  * the order of the key. */
 static void hand_on_length(struct report *r, const struct tm_length *length)
 {
@@ -457,7 +457,7 @@ static void hand_on_length(struct report *r, const struct tm_length *length)
         tm_lengths_add(r->of_names, r->variant->name, length->value, length->count);
 }
 
-/* Of the kernels and of the names with one variant; lengths of the others are handed on. */
+/* Of the kernels and of the names with one variant; lengths of the others are passed on. */
 static void read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
     const struct tm_length *length;

@@ -17,7 +17,7 @@
 #include "stages/figures/fields.h"
 #include "stages/figures/figure_rows.h"
 
-/* Memory in a partial: the allocators with their curves.  Hosts are numbered anew where they are read. */
+/* Memory in a partial: the allocators with their curves.  Hosts are renumbered by the reader. */
 
 static const struct tm_row_field point_fields[] = {
     TM_FIELD(struct memory_point, at_ps, INSTANT, KEEP),

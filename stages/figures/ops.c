@@ -129,7 +129,7 @@ enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 /* What the key of an operation is made of; no gaps in it. */
 struct key_text {
     struct tm_key name, module;
-    int64_t program_id; /* where the module is not told */
+    int64_t program_id; /* where the module is unknown */
     uint64_t kind;
 };
 

@@ -34,9 +34,9 @@ struct op_row {
     uint64_t first_tie;   /* tie breaker for two at one instant: a hash of the event's data */
     uint64_t first_order; /* tie breaker for two that are equal even then: the position in the stream of its host */
     uint32_t first_host, first_device;
-    tm_strid name, module;    /* module 0 = not told */
+    tm_strid name, module;    /* module 0 = not recorded */
     tm_strid kernel;          /* the event's own name */
-    tm_strid opcode, details; /* opcode 0 = not told; details: HLO text */
+    tm_strid opcode, details; /* opcode 0 = not recorded; details: HLO text */
     tm_strid category, path, source;
     uint8_t class, level;
     uint8_t precision; /* enum tm_precision */

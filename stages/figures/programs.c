@@ -42,7 +42,7 @@ struct dispatch {
     uint32_t step;
 };
 
-/* Dispatches of the chosen steps; what is told of those with one op alone. */
+/* Dispatches of the analyzed steps; what is told of those with one op alone. */
 struct dispatch_sums {
     uint64_t count, single_count;
     uint64_t step_devices;      /* steps times devices, of the hosts that have some */
@@ -61,7 +61,7 @@ struct program_lane {
     uint64_t own_begun;     /* TPU: of those, the device's own */
     uint32_t step;          /* TM_NONE = nothing has run */
     int64_t program_end_ps; /* TPU: of the execution that started last */
-    bool is_uncounted;      /* which has no op in the chosen steps yet */
+    bool is_uncounted;      /* which has no op in the analyzed steps yet */
 };
 
 struct program_pause {
@@ -78,7 +78,7 @@ struct programs {
     struct tm_names *names;
     struct program_lane *lanes; /* of the present host, by device */
     uint32_t lane_count;
-    struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its chosen steps */
+    struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its analyzed steps */
     uint64_t mark;                             /* the step marker that the next call may be in */
     struct tm_rows *begun;                     /* int64_t: starts of the present host's executions, in steps or not */
     bool has_begun;                            /* some execution of the present host or of a device of it */
@@ -298,7 +298,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- executions --- */
 
-/* Whether a moment of the host is in a chosen step; moments come in their order, as the markers do. */
+/* Whether a moment of the host is in a analyzed step; moments come in their order, as the markers do. */
 static bool is_in_mark(struct programs *p, int64_t at_ps)
 {
     const struct tm_steps *steps = &p->trace->steps;
@@ -337,7 +337,7 @@ static void take_call(struct programs *p, const struct tm_event *event)
     }
 }
 
-/* An execution on a TPU, which counts with its first op of a chosen step. */
+/* An execution on a TPU, which counts with its first op of a analyzed step. */
 static void take_module(struct programs *p, const struct tm_event *event)
 {
     struct program_lane *lane = &p->lanes[event->device];

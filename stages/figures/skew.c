@@ -40,7 +40,7 @@ struct adding {
     struct skew_sums *sums;
     struct instance instance;
     struct coming *order; /* of the instance, in which they came */
-    uint32_t group_size;  /* of the instance, 0 = not told */
+    uint32_t group_size;  /* of the instance, 0 = not recorded */
     struct joined next;   /* the first row of the next instance */
     bool has_next;
 };

@@ -146,7 +146,7 @@ struct matches {
 void tm_skew_match_arrivals(struct skew *k, struct matches *m);
 void tm_skew_free_matches(struct matches *m);
 
-/* The group of each device in "{{0,1},{2,3}}", of a run of so many devices: their numbers
+/* The group of each device in "{{0,1},{2,3}}", of a run of this many devices: their numbers
  * are taken for those of the text.
  * out: groups[count]; TM_NONE = in none, or the text has other numbers */
 void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count);

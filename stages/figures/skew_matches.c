@@ -182,7 +182,7 @@ enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint
     return is_told ? TM_REACH_NODE : TM_REACH_UNKNOWN;
 }
 
-/* Devices of the node; 0 = not told. */
+/* Devices of the node; 0 = not recorded. */
 static uint32_t node_devices_of(const struct tm_trace *trace)
 {
     if (trace->origin != TM_ORIGIN_XSPACE || trace->device_count < 2 || trace->devices[0].kind == TM_DEVICE_CPU)
@@ -255,10 +255,10 @@ struct arrival {
 struct communicator {
     struct tm_key key;
     tm_strid name;           /* an operation, an HLO op or a kernel */
-    tm_strid group;          /* its ranks, else its name; 0 = not told */
-    tm_strid replica_groups; /* "{{0,1},{2,3}}"; 0 = not told */
+    tm_strid group;          /* its ranks, else its name; 0 = not recorded */
+    tm_strid replica_groups; /* "{{0,1},{2,3}}"; 0 = not recorded */
     struct tm_key replica_hash;
-    uint32_t group_size; /* 0 = not told */
+    uint32_t group_size; /* 0 = not recorded */
     uint8_t kind;        /* enum tm_collective_kind */
 };
 

@@ -27,7 +27,7 @@ struct copy_sum {
 };
 
 struct copy_direction {
-    struct copy_sum inside, outside; /* of the chosen steps */
+    struct copy_sum inside, outside; /* of the analyzed steps */
     int64_t exposed_ps;              /* of the copies inside */
     int64_t outside_exposed_ps;      /* of the others, in what counts of the device */
     double best_rate;                /* of a stretch in flight, bytes per second; 0 = none known */
@@ -57,7 +57,7 @@ struct copy_lane {
     int64_t start_ps, end_ps; /* what counts of it */
     struct tm_sweep sweep;
     int64_t copies_until_ps;                     /* until when copies run */
-    int64_t chosen_until_ps[TM_DIRECTION_COUNT]; /* the same of those in chosen steps */
+    int64_t chosen_until_ps[TM_DIRECTION_COUNT]; /* the same of those in analyzed steps */
     struct flight flights[TM_DIRECTION_COUNT];   /* of copies of known size that count */
     struct copy_sum sums[TM_DIRECTION_COUNT];
     struct recent_copy recent[RECENT];
@@ -117,7 +117,7 @@ static inline size_t transfers_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_TRANSFERS, 16, (unsigned)parts);
 }
 
-/* Transfers in a partial.  Hosts and devices are numbered anew where they are read. */
+/* Transfers in a partial.  Hosts and devices are renumbered by the reader. */
 
 static const struct tm_row_field sum_fields[] = {
     TM_FIELD(struct copy_sum, count, COUNT, SUM),
@@ -805,7 +805,7 @@ struct told {
     const struct copy_lane *lane;
 };
 
-/* The part of a stretch in which a copy of a chosen step runs is of these; of several that run at
+/* The part of a stretch in which a copy of a analyzed step runs is of these; of several that run at
  * once one is enough. */
 static void add_exposed(struct told *told, enum tm_direction which, int64_t from_ps, int64_t to_ps)
 {
@@ -876,7 +876,7 @@ TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *eve
 }
 
 /* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
- * those count that start while the chosen steps run. */
+ * those count that start while the analyzed steps run. */
 TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;

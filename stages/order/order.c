@@ -273,7 +273,7 @@ static bool is_done(const struct node *node)
     return node->rest == UINT64_MAX; /* of none that has a record */
 }
 
-/* The earliest node is done.  The tree is built anew without those that are done where they are half of it. */
+/* The earliest node is done.  The tree is built again without those that are done where they are half of it. */
 static void end_first(struct group *g)
 {
     size_t kept = 0;
@@ -503,7 +503,7 @@ static void clear(struct order *o)
     tm_give(&o->run->budget, TM_ACCOUNT_INPUT, o->batches, o->batches ? o->most * sizeof(*o->batches) : 0);
 }
 
-/* Room for so many tracks, and the sorted rest. */
+/* Room for this many tracks, and the sorted rest. */
 static bool make_heads(struct order *o, size_t tracks)
 {
     const size_t share = tm_budget_share(&o->run->budget, TM_ACCOUNT_INPUT);

@@ -185,7 +185,7 @@ static enum tm_class classify_gpu(const struct tm_class_question *q)
     return q->line == TM_LINE_OVERHEAD || (q->traits & TM_TRAIT_PROFILER) ? TM_CLASS_PROFILER : TM_CLASS_DEVICE_OTHER;
 }
 
-/* On a device the category tells all but collectives.  Waits are drawn on streams, but are the host's. */
+/* On a device the category determines all but collectives.  Waits are drawn on streams, but are the host's. */
 static enum tm_class classify_given_on_device(const struct tm_class_question *q)
 {
     if (q->given == TM_CLASS_KERNEL && q->traits & (TM_TRAIT_COLLECTIVE_NAME | TM_TRAIT_COLLECTIVE_TOKEN))

@@ -58,7 +58,7 @@ struct tm_hlo_line {
 /* Split a line, which may be truncated anywhere.  The parts are views of it. */
 struct tm_hlo_line tm_hlo_line_read(struct tm_text text);
 
-/* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not told. */
+/* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not recorded. */
 uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line);
 
 /* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, of which a
@@ -100,7 +100,7 @@ enum tm_trait {
     TM_TRAIT_BOOKKEEPING = 1 << 26,    /* on a GPU stream, but no work: UM_*, Memory <kind>, HostRegister ... */
     TM_TRAIT_FRAMEWORK_OP = 1 << 27,   /* TensorFlow's "scope/name:Type" */
     TM_TRAIT_BACKWARD = 1 << 28, /* of a backward pass or an optimizer: JAX's transpose(jvp(..)), PyTorch's autograd */
-    TM_TRAIT_DIRECTION_SHIFT = 29, /* bits 29 to 31: enum tm_direction + 1 that the name tells, 0 = none */
+    TM_TRAIT_DIRECTION_SHIFT = 29, /* bits 29 to 31: enum tm_direction + 1 in the name, 0 = none */
 };
 
 /* Traits of any name.  in: any bytes, length bytes.  Never fails. */
@@ -112,7 +112,7 @@ static inline bool tm_is_enqueue(uint32_t traits)
     return (traits & (TM_TRAIT_LAUNCH | TM_TRAIT_DRIVER_CALL)) == TM_TRAIT_LAUNCH;
 }
 
-/* The direction that a name tells (MemcpyH2D, CopyDeviceToHost, hipMemcpyDtoHAsync), else
+/* The direction in a name (MemcpyH2D, CopyDeviceToHost, hipMemcpyDtoHAsync), else
  * TM_OTHER_DIRECTION. */
 static inline enum tm_direction tm_direction_of(uint32_t traits)
 {

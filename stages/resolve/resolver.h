@@ -51,7 +51,7 @@ struct tm_launch {
     uint32_t track, thread; /* a thread other than TM_NONE is that of one track alone */
     uint8_t is_named;       /* its name says that it launches */
     uint8_t is_uncertain;   /* only a device activity of the same id can tell */
-    uint8_t direction;      /* enum tm_direction that its name tells */
+    uint8_t direction;      /* enum tm_direction in its name */
 };
 
 /* What is kept of one.  `rest`, from the lowest bit on: is_there, is_named, is_uncertain, is_wide, 3 of direction, 1

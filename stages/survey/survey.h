@@ -90,7 +90,7 @@ struct tm_survey {
     struct tm_trace *trace;
     struct tm_run *run;
     struct tm_resolver *resolver;
-    struct tm_survey_stats *census; /* NULL = nobody counts */
+    struct tm_survey_stats *census; /* NULL = none */
     size_t buffer_bytes;
     struct tm_batch *batch; /* for one track after the other */
     /* gathered on the host's lines */

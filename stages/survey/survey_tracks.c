@@ -311,7 +311,7 @@ static void number_main_thread(struct tm_survey *s)
  * whose program executions contain them.  Both lines then have one thread number, so queries about the launching thread
  * cover both.  Memory: fixed. */
 
-enum { CALLS_ASKED = 256 }; /* of a line: so many launches tell */
+enum { CALLS_ASKED = 256 }; /* of a line: examine this many launches */
 
 /* How many launches of a line are in the executions of each thread. */
 struct overlap {

@@ -420,7 +420,7 @@ static bool archive_entry_is_regular(struct archive_entry *entry)
     return archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
 }
 
-/* when it was changed; 0 = not told */
+/* when it was changed; 0 = not recorded */
 static int64_t archive_entry_ns(struct archive_entry *entry)
 {
     int64_t ns;
@@ -432,7 +432,7 @@ static int64_t archive_entry_ns(struct archive_entry *entry)
     return ns;
 }
 
-/* as the archive tells; 0 = not told */
+/* as recorded in the archive; 0 = not recorded */
 static uint64_t archive_entry_bytes(struct archive_entry *entry)
 {
     const int64_t bytes = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
@@ -472,7 +472,7 @@ static tm_status sniff_member(const struct tm_member *member, enum tm_sniffed *s
     *sniffed = TM_SNIFFED_OTHER;
     if (st == TM_OK)
         st = tm_sniff(p->reader->run, read_entry, p, sniffed);
-    /* an error of the archive itself stays in the run for whoever requests the next member */
+    /* an error of the archive itself stays in the run for the code that requests the next member */
     return st == TM_ERR_INPUT && (s->failed != TM_OK || s->reason != 0) ? TM_OK : st;
 }
 
@@ -601,7 +601,7 @@ static tm_status refuse_head(struct tm_run *run, const char *path, const char *a
     return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
-/* The start of a regular file; nothing of anything else, nor where nothing is: whoever reads it will say so. */
+/* The start of a regular file; nothing of anything else, nor where nothing is: the code that reads it will say so. */
 static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, size_t *got)
 {
     struct stat info;

@@ -54,7 +54,7 @@ tm_status tm_archive_read(struct tm_archive_member *member, void *to, size_t byt
 /* What is wrong with the member, known at its end; NULL = nothing. */
 const char *tm_archive_problem(const struct tm_archive_member *member);
 int64_t tm_archive_modified_ns(const struct tm_archive_member *member);
-uint64_t tm_archive_bytes(const struct tm_archive_member *member); /* as the archive tells, which may be wrong */
+uint64_t tm_archive_bytes(const struct tm_archive_member *member); /* as recorded in the archive, which may be wrong */
 
 void tm_archive_close(struct tm_archive_member *member); /* NULL allowed; the archive stays open for the next member */
 

@@ -275,7 +275,7 @@ static struct json_keys read_keys(const uint8_t *first, size_t length, size_t at
     return keys;
 }
 
-/* An object that is longer than the head may have its events behind: whoever reads it will see.
+/* An object that is longer than the head may have its events behind: the code that reads it will see.
  * out: *sure  it is a trace that says so itself */
 static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t at, bool *sure)
 {

@@ -26,7 +26,7 @@ struct tm_raw_type {
 
 enum { TM_RAW_BLOCK_BYTES = 256 * 1024 }; /* a good length of one read */
 
-/* Filled by whoever opens it, from type to size; then tm_raw_open. */
+/* Filled by the code that opens it, from type to size; then tm_raw_open. */
 struct tm_raw_bytes {
     const struct tm_raw_type *type;
     struct tm_run *run;

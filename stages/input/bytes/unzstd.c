@@ -201,7 +201,7 @@ static tm_status begin_body(struct unzstd *z, const ZSTD_frameHeader *header)
     z->piece_left = BLOCK_HEAD_BYTES;
     z->piece_at = z->base.at;
     z->has_more = z->has_given = z->is_stored = false;
-    z->content_left = header->frameContentSize; /* where it is not told, the most that a number can be */
+    z->content_left = header->frameContentSize; /* unknown = the largest number */
     if (!ZSTD_isError(result))
         return TM_OK;
     if (header->dictID)

@@ -37,7 +37,7 @@ struct check {
     int fd;
     uint64_t bytes;
     char *problem;
-    uint64_t directory, directory_end; /* where it lies */
+    uint64_t directory, directory_end; /* where it is */
     uint64_t before;                   /* bytes before the zip, which its offsets do not count */
     uint64_t told;                     /* members by the end record */
     bool told_in_16_bits;

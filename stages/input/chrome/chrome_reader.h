@@ -115,12 +115,12 @@ struct tm_chrome_header {
     bool has_highres_ticks;   /* metadata.highres-ticks: as JAX's writer does */
     bool has_schema_version;  /* schemaVersion: as PyTorch's writer does */
     bool is_converted;        /* otherData.tracemill.version: as our writer does */
-    int64_t base_time_ns;     /* baseTimeNanoseconds: of ts 0, epoch; 0 = not told */
-    int64_t rank, world_size; /* distributedInfo; -1 = not told */
+    int64_t base_time_ns;     /* baseTimeNanoseconds: of ts 0, epoch; 0 = not recorded */
+    int64_t rank, world_size; /* distributedInfo; -1 = not recorded */
     char backend[32];         /* distributedInfo.backend: "nccl" */
     char host[128];           /* host_name */
     char trace_name[256];
-    int64_t cuda_driver, cuda_runtime, hip_driver, hip_runtime; /* as the file has them; 0 = not told */
+    int64_t cuda_driver, cuda_runtime, hip_driver, hip_runtime; /* as the file has them; 0 = not recorded */
     struct tm_chrome_device *devices;
     uint32_t device_count; /* at most TM_DEVICES_MOST */
 };
@@ -202,7 +202,7 @@ struct tm_json_window {
     struct tm_input *input;
     uint8_t *buffer;
     size_t capacity;    /* of the buffer, without the padding */
-    size_t read_bytes;  /* read at most so many at once */
+    size_t read_bytes;  /* read at most this many at once */
     const uint8_t *end; /* after the last byte that was read */
     uint64_t base;      /* where the buffer's first byte is in the content */
     bool at_end;        /* nothing follows; also after a failure */

@@ -649,7 +649,7 @@ static tm_status read_events(struct scan *s)
     }
 }
 
-/* JAX's writer keeps the first so many events and leaves out the rest silently.
+/* JAX's writer keeps only this many events and leaves out the rest silently.
  * source: XLA's trace viewer export, GetTraceViewerMaxEvents; jax-ml/jax issue 21295 */
 static void tell_cap(struct scan *s)
 {

@@ -35,10 +35,10 @@ enum {
     EVENT_MOST = 8 << 10, /* bytes of an event that is worth being remembered */
     BYTES_LEAST = 64 << 10,
     BYTES_MOST = 2 << 20,
-    PIECE_BYTES = 64, /* there is room for a piece for so many bytes of text */
+    PIECE_BYTES = 64, /* there is room for a piece for this many bytes of text */
     SLOTS_LEAST = 256,
-    SLOTS_A_PIECE = 2, /* there are so many at the most */
-    SLOTS_IN_USE = 4,  /* so many for a piece, while there are enough */
+    SLOTS_A_PIECE = 2, /* there are this many at the most */
+    SLOTS_IN_USE = 4,  /* this many for a piece, while there are enough */
     VOTES = 256,       /* a power of two */
     LEARNING_COSTS = 4,
     LEARNED_TWICE_MOST = 64,

@@ -124,7 +124,7 @@ static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
     return t->is_tried;
 }
 
-/* So many events were. */
+/* This many events were. */
 static inline void tm_chrome_gain_trust(struct tm_chrome_templates *t, int32_t count)
 {
     t->credit = t->credit + count < TM_CREDIT_MOST ? t->credit + count : TM_CREDIT_MOST;
@@ -133,7 +133,7 @@ static inline void tm_chrome_gain_trust(struct tm_chrome_templates *t, int32_t c
                    : TM_TRUST_MOST;
 }
 
-/* An event matched no known one, after so many of its bytes. */
+/* An event matched no known one, after this many of its bytes. */
 static inline const uint8_t *tm_chrome_distrust(struct tm_chrome_templates *t, size_t bytes)
 {
     t->trust -= 1 + (int32_t)(bytes / 128);

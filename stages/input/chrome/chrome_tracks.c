@@ -42,7 +42,7 @@ struct id_key {
     uint64_t kind, high, low;
 };
 
-/* Of a device, whose streams are identified by their events, in the place of a process. */
+/* Of a device, whose streams are identified by their events, instead of a process. */
 enum { ID_OF_DEVICE = 1 << 8 /* + enum tm_chrome_sort */ };
 
 /* Which of two numbers is cut to a family (struct tm_key_map). */

@@ -121,7 +121,7 @@ struct hlo_module {
     struct tm_hlo_program program;
     uint64_t first_computation, computations;
     uint64_t first_file, files, first_location, locations, first_frame, frames; /* of the stack frames */
-    uint64_t replicas, partitions; /* of the device assignment; 0 = not told */
+    uint64_t replicas, partitions; /* of the device assignment; 0 = not recorded */
     uint64_t damaged_at;           /* where it is damaged first, in the first walk */
     uint8_t is_skipped, is_damaged, is_cut;
 };

@@ -424,7 +424,7 @@ struct walk {
     uint64_t computation;    /* row of the present one */
     bool is_fusion, is_host; /* the present one, in the second walk */
     enum hlo_pass pass;
-    uint64_t shape_at; /* of a large instruction: where its shape lies */
+    uint64_t shape_at; /* of a large instruction: where its shape is */
     struct tm_reader w;
 };
 

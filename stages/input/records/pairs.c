@@ -70,7 +70,7 @@ static uint64_t *bucket_of(struct tm_open_begins *open, const struct tm_key *nam
     return &open->inner[tm_hash_mix(name->high ^ name->low, open->seed) >> (64 - open->bucket_bits)];
 }
 
-/* Make the buckets more; the entries are chained anew from the outermost inwards. */
+/* Make the buckets more; the entries are chained again from the outermost inwards. */
 static void widen(struct tm_open_begins *open)
 {
     const size_t old_bytes = bucket_bytes(open->bucket_bits);

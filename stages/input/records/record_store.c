@@ -186,7 +186,7 @@ struct block {
     int64_t start_ps; /* of the record before its first */
     uint64_t id;      /* of the last one before that has any */
     uint32_t count;   /* of rows, of which a record has one, three or five */
-    uint32_t room;    /* for so many */
+    uint32_t room;    /* for this many */
     union tm_packed rows[];
 };
 

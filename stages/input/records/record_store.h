@@ -77,7 +77,7 @@ struct tm_record_place {
     bool is_timed;  /* some records of the track may have */
 };
 
-/* owns: every place that was started, even in vain, is ended */
+/* owns: every place that was started, even without success, is ended */
 void tm_record_store_begin(struct tm_record_store *store, uint64_t track, struct tm_record_place *place);
 /* raw->args points into the place.  out: false: that was the end, or the run has failed */
 bool tm_record_store_next(struct tm_record_place *place, struct tm_raw_record *raw) TM_MUST_USE;

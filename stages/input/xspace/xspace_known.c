@@ -83,7 +83,7 @@ static struct tm_xshape *make_shape(struct tm_xknown *known, const struct tm_xki
     return &known->shapes[i];
 }
 
-/* What a statistic is, and where its number lies.
+/* What a statistic is, and where its number is.
  * out:    *hole  but `before`; head_bytes 0 where it is not as writers write it: id first, then the value, nothing
  * else,
  *         all lengths in one byte */
@@ -172,7 +172,7 @@ static void put_result(struct tm_xknown *known, uint64_t key, const struct tm_xr
 }
 
 /* An event was not found.  A shape that finds too few gets more holes: other numbers vary, too.
- * out:    false  that was in vain, and it is not worth learning one more */
+ * out:    false  that was without success, and it is not worth learning one more */
 static bool spend_credit(struct tm_xshape *shape)
 {
     if (shape->credit) {

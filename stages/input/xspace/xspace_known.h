@@ -16,7 +16,7 @@ enum {
     STRENGTH_MOST = 3,
     CREDIT = 16,
     CREDIT_MOST = 32,
-    RARELY = 64, /* of so many misses of a shape that is of no use, one is learned */
+    RARELY = 64, /* of this many misses of a shape that is of no use, one is learned */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
     LEAST_BITS = 6,

@@ -230,7 +230,7 @@ enum {
     TM_XSTAT_STR = 5,
     TM_XSTAT_BYTES = 6,
     TM_XSTAT_REF = 7,
-    TM_XSTAT_LARGEST = 64 << 10, /* a larger one is examined where it lies */
+    TM_XSTAT_LARGEST = 64 << 10, /* a larger one is examined where it is */
 };
 
 struct tm_xstat {
@@ -251,7 +251,7 @@ static inline void tm_xstat_read(struct tm_wire *bytes, struct tm_xstat *stat)
     }
 }
 
-/* What it means and where its value lies, of one that may be of any length.  The value is not read. */
+/* What it means and where its value is, of one that may be of any length.  The value is not read. */
 struct tm_xstat_place {
     int64_t id;
     struct tm_head value; /* type TM_WIRE_END: it has none */

@@ -219,7 +219,7 @@ static bool is_passed_over(const struct tm_head *head)
     return head->number == LINE_DISPLAY_NAME && head->type == TM_WIRE_LEN;
 }
 
-/* One line: its head, how many events it has, where it lies.  Its events are skipped by their lengths. */
+/* One line: its head, how many events it has, where it is.  Its events are skipped by their lengths. */
 static void scan_line(struct scan *s, uint64_t plane_number, struct tm_reader *w)
 {
     const struct tm_plane *plane = tm_rows_at(s->x->planes, plane_number);

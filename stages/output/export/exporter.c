@@ -25,7 +25,7 @@ enum { TM_EMPTY_SPANS_MOST = 256, TM_KEPT_TOGETHER_MOST = 256 };
 /* Something recorded that is to be written. */
 struct tm_export_item {
     const struct tm_event *event;
-    const struct tm_track *track; /* on which it lies; of the end of an arrow the one that it points to */
+    const struct tm_track *track; /* that it is on; of the end of an arrow the one that it points to */
     uint64_t number;              /* of that track; TM_NONE = of none */
     int64_t start_ps, end_ps;     /* the wanted part, on the output's clock */
 };
@@ -432,7 +432,7 @@ static uint64_t launch_id(uint64_t host, uint64_t correlation)
     return tm_hash_key(parts, sizeof(parts)).low | UINT64_C(1) << 62;
 }
 
-/* The arrow from a call to what it launched, on which an event lies; 0 = none. */
+/* The arrow from a call to what it launched that an event belongs to; 0 = none. */
 static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct tm_track *track,
                                       const struct tm_event *event)
 {
@@ -513,7 +513,7 @@ static bool is_empty(const struct tm_lane_span *span)
     return span->event.end_ps == span->event.start_ps;
 }
 
-/* Whether the end of a span that stays open is reported with its begin.  Where a span is written as one, readers look
+/* Whether the end of a span that stays open is reported with its start.  Where a span is written as one, readers look
  * for one without length before the arrows that point to it. */
 static bool is_written(const struct tm_exporter *e, const struct tm_lane_span *span)
 {

@@ -30,7 +30,7 @@ struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names 
 void tm_event_filter_free(struct tm_event_filter *f); /* tolerates NULL */
 /* in: trace  surveyed: times count from its first_ps, steps are its marks */
 void tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace);
-/* in: track  on which it lies: of the end of an arrow the one that it points to */
+/* in: track  that it is on: of the end of an arrow the one that it points to */
 void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
                           struct tm_wanted *wanted);
 void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,

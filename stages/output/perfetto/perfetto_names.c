@@ -94,7 +94,7 @@ static size_t make_valid(struct tm_perfetto_names *n, uint8_t *to, const char *t
     return length;
 }
 
-/* The text is made where it lies if its length takes one byte, and moves otherwise. */
+/* The text is made where it is if its length takes one byte, and moves otherwise. */
 static void put_valid(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text, size_t length,
                       bool is_counted)
 {

@@ -131,7 +131,7 @@ static void write_block(struct tm_packets *p)
     p->used = 0;
 }
 
-/* A packet of so many bytes is appended to the block.  If it does not fit, it starts the next block. */
+/* A packet of this many bytes is appended to the block.  If it does not fit, it starts the next block. */
 static void packets_add(struct tm_packets *p, size_t bytes)
 {
     const uint8_t *const packet = p->block + p->used;
@@ -431,7 +431,7 @@ static void put_cut(struct tm_perfetto *w, const struct tm_out_event *from)
     tm_perfetto_put_int(a, w->own_keys[TM_PERFETTO_KEY_DURATION], end_ns - begin_ns);
 }
 
-/* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its begin. */
+/* Whether a slice was cut is known when its piece ends: readers put arguments of an end to those of its start. */
 static uint8_t *make_end(struct tm_perfetto *w, const struct tm_out_event *from)
 {
     uint8_t *const to = begin_event(w, from->row, SLICE_END, from->end_ps);

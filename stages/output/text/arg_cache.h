@@ -37,7 +37,7 @@ struct tm_arg_cache {
     uint32_t host;
     uint32_t tables;                     /* what else they depend on, as the writer counts it */
     size_t used;                         /* of the room */
-    uint32_t at[TM_ARG_CACHE_TEMPLATES]; /* by template: where it lies, and 1; 0 = nowhere */
+    uint32_t at[TM_ARG_CACHE_TEMPLATES]; /* by template: where it is, and 1; 0 = nowhere */
     _Alignas(struct tm_cached_args) uint8_t room[TM_ARG_CACHE_BYTES + TM_ARG_CACHE_COPIED];
 };
 
