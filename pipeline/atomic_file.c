@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that appear whole.  The temporary name is hidden, in the folder of the final one (a rename
- * works within a file system only), and made with O_EXCL, so a link that somebody laid there is not
- * followed. */
+/* Files that appear completely or not at all.  The temporary name is hidden, in the folder of the final one (a rename
+ * only works within a file system), and created with O_EXCL, so a link planted there is not followed. */
 #include "pipeline/atomic_file.h"
 
 #include <assert.h>
@@ -108,7 +107,7 @@ static bool left_behind_lock(int fd)
     return fstat(fd, &info) != 0 || info.st_nlink > 0;
 }
 
-/* Nobody writes it any more: it is locked until the descriptor is closed. */
+/* No process writes it any more: it is locked until the descriptor is closed. */
 static bool is_free(int fd, bool is_alone)
 {
     struct stat info;

@@ -111,10 +111,9 @@ struct tm_member {
     bool is_special;  /* a device, a pipe, a socket */
     const char *link; /* the target of the link, as stored in the archive; NULL = not a link */
     bool is_hard;     /* the link is the name of a member; else it starts at the folder of the link */
-    /* Tell the content, while the member is being given; NULL = that cannot be determined.  errors: as of a
-     * tm_sniff_path */
+    /* Detect the content, while the member is being listed; NULL = not possible. errors: as of a tm_sniff_path */
     tm_status (*sniff)(const struct tm_member *member, enum tm_sniffed *sniffed);
-    void *of; /* of whoever gives it */
+    void *of; /* of the caller that lists it */
 };
 
 typedef tm_status tm_take_member(void *to, const struct tm_member *member);
@@ -184,7 +183,7 @@ tm_status tm_find_grow(struct tm_run *run, void **rows, size_t count, size_t *ca
 
 /* --- names --- */
 
-/* What the name of a trace file tells. */
+/* Information from the name of a trace file. */
 struct tm_trace_name {
     enum tm_found_kind kind;
     size_t host_length; /* of its start: the host */

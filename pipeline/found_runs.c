@@ -9,7 +9,7 @@
 #include "pipeline/discover.h"
 #include "pipeline/numbers.h"
 
-/* What the names of trace files and of run folders tell. */
+/* Information from the names of trace files and of run folders. */
 
 const char *tm_last_part(const char *path, size_t *length)
 {
@@ -471,7 +471,7 @@ static bool read_name(const char *name, struct tm_trace_name *told)
     return tm_trace_name_read(name, told) || tm_plain_name_read(name, told);
 }
 
-/* A file with what its name tells; only while the files of one folder are put in order. */
+/* A file with the information in its name; only while the files of one folder are sorted. */
 static int by_data(const void *a, const void *b)
 {
     const struct tm_found_file *const one = a, *const other = b;

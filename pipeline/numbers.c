@@ -261,8 +261,8 @@ char *tm_format_limit(char *out, double limit, const char *unit)
     return out;
 }
 
-/* Numbers as text that reads back the same.  printf and strtod of the C library do the same work several times for a
- * number; of numbers of common size a product of 128 bits tells the digits. */
+/* Numbers as text that reads back the same. printf and strtod of the C library do the same work several times for a
+ * number; for numbers of common size, a product of 128 bits provides the digits. */
 
 enum { DIGITS_MOST = 20 };
 

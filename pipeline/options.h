@@ -123,7 +123,7 @@ enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
 /* Which share of a manifest to work (--shard).  The index counts from 0. */
 struct tm_shard {
     uint32_t index, count; /* count 0 = not given: from the scheduler, else everything */
-    bool is_index_told;    /* false: a scheduler's variable tells the index */
+    bool is_index_told;    /* false: a scheduler's variable provides the index */
 };
 
 /* Strings of an option that may be given several times. */
@@ -133,8 +133,8 @@ struct tm_texts {
     size_t count;
 };
 
-/* Everything the command line, the environment and the configuration file say, with the defaults
- * filled in.  Strings are borrowed: they live as long as the process.  One that nobody set is NULL. */
+/* The settings of the command line, the environment, and the configuration file, with defaults.  Strings are borrowed:
+ * they live as long as the process.  An unset one is NULL. */
 struct tm_options {
     char *const *inputs; /* the operands after the verb */
     size_t input_count;
@@ -211,7 +211,7 @@ struct tm_options {
 
     bool latest, follow_links, force, json, stats, strict, quiet, help, version;
 
-    const struct tm_input_choice *choice; /* of inputs, by a batch; NULL = none: nobody can type it */
+    const struct tm_input_choice *choice; /* of inputs, by a batch; NULL = none: it cannot be typed */
 
     const struct tm_setting_set *settings; /* where each value comes from; never NULL in a verb */
 };

@@ -42,7 +42,7 @@ static inline uint64_t decode(const uint8_t *from, int bytes)
     return le64toh(little);
 }
 
-/* What the numbers of strings may take, in quarters of an account that nobody else uses meanwhile. */
+/* Memory for the numbers of strings, in quarters of an account that is otherwise unused at that time. */
 enum { NUMBERS_QUARTERS = 2, TWINS_QUARTERS = 1 };
 
 static size_t quarters(struct tm_run *run, int count)

@@ -349,7 +349,7 @@ struct tm_redactor {
     bool in_path;               /* or it has one, which is not at its end yet */
     uint64_t hosts[HOST_SLOTS]; /* pseudonyms that hosts have, as they are written; 0 = free */
     size_t host_count;
-    struct known_names known; /* of hosts, in whatever text they stand */
+    struct known_names known; /* of hosts, in any text */
 };
 
 /* --- made and released --- */

@@ -16,17 +16,17 @@ struct tm_secret_key {
 
 uint64_t tm_keyed_hash(struct tm_secret_key key, const void *bytes, size_t length);
 
-/* Pseudonyms for names: what is written for people outside has these in place of words that somebody chose.
+/* Pseudonyms for names: published outputs have these instead of words that somebody chose.
  *
- * A string is cut at everything that is not a letter and no digit; what is between stays or becomes a pseudonym, by
- * itself alone and always the same, so that equal names stay equal everywhere, and the form of a name stays:
- * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  Hosts and paths are distinguished by who asks.  What stays:
- *     words that belong to everybody (redact.c), also joined as in cudaLaunchKernel, tilesize128x64, f32
+ * A string is split at all characters that are not letters or digits.  Each part between them stays or becomes a
+ * pseudonym, on its own and always the same one, so equal names stay equal everywhere, and the form of a name stays:
+ * "pooler_3/perceiver" becomes "kq7bz4mw_3/rx2gd8kt".  The caller identifies hosts and paths.  These parts stay:
+ *     public words (redact.c), also joined as in cudaLaunchKernel, tilesize128x64, f32
  *     single letters, and numbers of up to 4 digits; longer ones where a shape or an instruction has them:
- *     "[131072,8]", "fusion.12345"; but no four numbers that may be an address of the internet
- * A pseudonym is a keyed hash of the word in small letters, which needs the key to be checked or made: 8 letters and
- * digits, without vowels so that it is never a word, in the case of the word.
- * Memory: the words that were seen, which spill, and two buffers, all in the account `names`. */
+ *     "[131072,8]", "fusion.12345"; but no four numbers that may be an IP address
+ * A pseudonym is a keyed hash of the lower-case word, which needs the key to be checked or made: 8 letters and digits,
+ * without vowels so that it is never a word, in the case of the word.  Memory: the words seen so far, which spill, and
+ * two buffers, all in the account `names`. */
 struct tm_redactor;
 
 enum {

@@ -266,7 +266,7 @@ static void refuse(struct loop *l, struct connection *c, int status)
     answer(l, c, status, "text/plain", 0, status == 405 ? "Allow: GET, HEAD\r\n" : "");
 }
 
-/* Everything is compared, so that the time does not tell how much of it was right. */
+/* Everything is compared, so the time does not reveal how much of it was right. */
 static bool has_token(const struct loop *l, const struct tm_http_request *r)
 {
     unsigned char differs = 0;
@@ -335,7 +335,7 @@ static void answer_file(struct loop *l, struct connection *c, const struct tm_ht
         c->file = NULL;
 }
 
-/* A page tells by it that it is open. */
+/* A page uses it to signal that it is open. */
 static void answer_alive(struct loop *l, struct connection *c)
 {
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
@@ -463,7 +463,7 @@ static void accept_one(struct loop *l)
     int fd;
 
     while (c->state != FREE)
-        c++; /* there is one: else nobody listens */
+        c++; /* there is one: otherwise no process listens */
     fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return;

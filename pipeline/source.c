@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records as rows of 64 bytes.  Nearly all arguments are one number and are in the row; those of allocations go to
- * slots in small pages, since they are read in about the order in which they were written.  Where events keep what they
- * say of themselves, both lie one after the other in an array of bytes. */
+ * slots in small pages, because they are read in about the order in which they were written.  If events keep their own
+ * arguments, both are stored one after the other in an array of bytes. */
 #include "pipeline/source.h"
 
 #include <string.h>

@@ -187,7 +187,7 @@ struct tm_kept_args {
     size_t own_bytes;        /* of own arguments in memory; at least TM_KEPT_LEAST_BYTES if there are any */
     struct tm_run *run;
     struct tm_rows *slots;
-    struct tm_rows *bytes; /* where own arguments lie */
+    struct tm_rows *bytes; /* the position of own arguments */
     uint8_t *own;          /* TM_ARGUMENTS_MOST: those that were requested last */
 };
 

@@ -162,7 +162,7 @@ struct tm_environment {
     int64_t rank, world_size;  /* of a distributed job; -1 = not recorded */
     uint32_t node_devices;     /* of the node, with or without activity; 0 = not recorded.  A process that sees one
                                   device only: not recorded */
-    char framework[32];        /* "jax", "pytorch"; "" = not recorded by the input */
+    char framework[32];        /* "jax", "pytorch"; "" = not recorded in the input */
     uint64_t begin_ns, end_ns; /* profile_start_time, profile_stop_time: epoch ns; 0 = not recorded */
     char profile_options[256];
 };
@@ -222,8 +222,8 @@ struct tm_trace {
 tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int64_t ordinal, const char *name,
                           size_t length, uint32_t *index) TM_MUST_USE;
 
-/* Put the devices from `first` on in the order of kind and ordinal, and number them so.
- * out: place  where each stands now, by its number before; NULL where nothing refers to them yet */
+/* Sort the devices from `first` on by kind and ordinal, and number them accordingly.
+ * out:    place  the new position of each, by its old number; NULL if nothing refers to them yet */
 void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
 
 /* Keep arguments that many events share.

@@ -310,7 +310,7 @@ static void keep_signals(struct kept_signals *kept)
     for (size_t i = 0; i < ENDS; i++)
         if (sigaction(ends[i], NULL, &kept->action[i]) == 0 && kept->action[i].sa_handler != SIG_IGN)
             (void)sigaction(ends[i], &noted, NULL);
-    /* Where whoever started the driver had it ignored, the outcome of a process would be lost. */
+    /* If the parent process had set it to be ignored, the exit status of a process would be lost. */
     (void)sigaction(SIGCHLD, &usual, &kept->of_children);
 }
 
@@ -383,7 +383,7 @@ static bool take_places(int output, int said)
     return true;
 }
 
-/* A worker whose driver has ended works for nobody. */
+/* A worker whose driver has ended is of no use. */
 static void end_with(pid_t driver)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);

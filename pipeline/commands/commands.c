@@ -168,7 +168,7 @@ static void print_lines(FILE *to, const char *text)
 
 enum { HELP_BYTES = 1024 };
 
-/* How the list of verbs before a colon, "report, compare and scaling", stands to a verb. */
+/* The form of the list of verbs before a colon: "report, compare and scaling". */
 enum for_verb { FOR_NONE, FOR_OTHERS, FOR_FAMILY, FOR_IT }; /* FAMILY: "batch" is said, and it is "batch run" */
 
 static enum for_verb list_fits(const char *list, size_t length, const struct tm_verb *verb)

@@ -82,7 +82,7 @@ static void write_file(struct tm_conversion *c, const struct place *place, const
         tm_written_print(&written, place->file.has_folder ? place->file.folder : NULL, stdout);
 }
 
-/* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
+/* The default name: from the input, or from its pseudonym, whose key is known after the input was read. */
 static void find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], struct place *place)
 {
     char run_name[TM_SHOWN_RUN_BYTES];

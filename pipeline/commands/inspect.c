@@ -272,7 +272,7 @@ static bool has_host_events(const struct tm_value *found)
                  "cpu_op") > 0;
 }
 
-/* What a profiler could have recorded of the host; of other traces nobody knows. */
+/* Host data that the profiler could have recorded; unknown for other traces. */
 static void advise_host(const struct tm_value *found, struct tm_value *list)
 {
     const bool is_json_copy = tm_audience_of(found) & TM_FOR_JAX && tm_query_is_json(found);
@@ -394,7 +394,7 @@ static const char *format_of(const struct tm_value *found, const struct tm_value
     return "Chrome JSON";
 }
 
-/* What one device memory profile tells. */
+/* The content of one device memory profile. */
 static void print_profile(FILE *to, const struct tm_value *profile)
 {
     const struct tm_value *site = tm_at(tm_get(profile, "sites"), 0);

@@ -405,7 +405,7 @@ static void add_content(cJSON *content, const char *text)
     (void)cJSON_AddStringToObject(item, "text", text);
 }
 
-/* A run that fails is a result of the tool, with its message, so that who called can mend the call. */
+/* A run that fails is a result of the tool, with its message, so that the caller can correct the call. */
 static void reply_call(struct server *s, const cJSON *id, int status)
 {
     cJSON *const result = cJSON_CreateObject();

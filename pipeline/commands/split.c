@@ -661,7 +661,7 @@ TM_NOT_INLINE void split_into(struct tm_conversion *c, const struct tm_trace_for
     split_parts_free(&parts);
 }
 
-/* Where nobody named it: by its input, or the pseudonym of that, whose key is known when the input was read. */
+/* The default name: from the input, or from its pseudonym, whose key is known after the input was read. */
 TM_NOT_INLINE void find_fallback(struct tm_conversion *c, char folder[TM_PLACE_BYTES])
 {
     char run_name[TM_SHOWN_RUN_BYTES];

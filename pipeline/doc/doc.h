@@ -8,9 +8,9 @@
 
 #include "pipeline/run.h"
 
-/* A tree of values: the summary of a run.  Stages write it, findings and reports read it, nobody computes in
- * a renderer.  Integers are 64-bit (picoseconds pass 2^53).  Members keep the order they were put in.  A null
- * carries its reason.  Lives in an arena of the account `model`; nothing is freed singly. */
+/* A tree of values: the summary of a run.  Stages write it, findings and reports read it, and renderers compute
+ * nothing.  Integers are 64-bit (picoseconds exceed 2^53).  Members keep their insertion order.  A null has its reason.
+ *  Lives in an arena of the account `model`; values are not freed individually. */
 enum tm_type { TM_NULL, TM_BOOL, TM_INT, TM_DOUBLE, TM_STRING, TM_ARRAY, TM_OBJECT };
 
 struct tm_value;

@@ -609,7 +609,7 @@ tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *
 struct printer {
     FILE *stream; /* NULL = to fd, over several lines; else all on one line */
     int fd;
-    const struct tm_value *list; /* in place of which stands what `next` gives; NULL = none */
+    const struct tm_value *list; /* replaced by the values of `next`; NULL = none */
     tm_next_value *next;
     void *of;
     int problem; /* errno of the first write that failed */
@@ -620,7 +620,7 @@ struct printer {
 static void flush(struct printer *p)
 {
     if (p->stream) {
-        (void)fwrite(p->buffer, 1, p->used, p->stream); /* ferror tells */
+        (void)fwrite(p->buffer, 1, p->used, p->stream); /* check ferror */
         p->used = 0;
         return;
     }

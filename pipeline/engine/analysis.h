@@ -15,7 +15,7 @@
 #include "stages/output/trace_writer.h"
 #include "stages/survey/survey.h"
 
-/* What is told of a file that was read: in the summary, by `inspect`, and in the partial of a run. */
+/* Reported properties of a file that was read: in the summary, by `inspect`, and in the partial of a run. */
 
 enum { TM_PROBLEMS_MOST = 4, TM_CONTENT_HASH_BYTES = 20 };
 
@@ -153,7 +153,7 @@ void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run
 void tm_host_partials_make(struct tm_host_partials *partials, size_t first);
 void tm_host_partials_free(struct tm_host_partials *partials); /* tolerates a zeroed one */
 
-/* A file of the run that is told of, and not read. */
+/* A file of the run that is reported but not read. */
 struct tm_missing_input {
     const char *path;
     uint64_t bytes;
@@ -168,7 +168,7 @@ struct tm_input_choice {
     size_t missing_count;
 };
 
-/* Find the runs of one operand: a file, a folder, or an archive of folders, told by its content.
+/* Find the runs of one operand: a file, a folder, or an archive of folders, detected by its content.
  * owns:   the caller; tm_found_free releases it, also after a failure
  * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found);
@@ -177,7 +177,7 @@ tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found
 void tm_warn_left_out(const struct tm_found *found);
 /* The part of it that also applies to the search of a batch. */
 void tm_warn_skipped(const struct tm_left_out *skipped);
-/* For verbs that do not read on: reading tells it of each file. */
+/* For verbs that do not continue: reading reports this for each file. */
 void tm_warn_damaged(const struct tm_found *found);
 /* For verbs that list: files whose content was examined, and is not a trace. */
 void tm_note_not_traces(const struct tm_left_out *skipped);

@@ -69,7 +69,7 @@ int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
 
 /* Facts as pairs of strings.  Memory: two tables of a fixed size. */
 
-enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* that tell facts of their own */ };
+enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* with additional facts */ };
 
 struct tm_trace_fact_text {
     char key[96], value[512];
@@ -213,7 +213,7 @@ struct fact {
     enum fact_kind kind;
     unsigned places;       /* enum tm_facts_place */
     size_t at, bytes;      /* bytes: of a string */
-    size_t count_at, most; /* of strings: where their number stands, and how many there may be */
+    size_t count_at, most; /* of strings: the position of their number, and its maximum */
 };
 
 #define MEMBER(name) offsetof(struct tm_file_facts, name)

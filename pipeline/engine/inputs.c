@@ -438,7 +438,7 @@ static bool open_for_kind(struct tm_run *run, const struct tm_found_file *file, 
     return false;
 }
 
-/* Tell a device memory profile from a trace. */
+/* Distinguish a device memory profile from a trace. */
 static void look_at_kind(struct tm_inputs *inputs, size_t at)
 {
     struct tm_run *run = inputs->run;

@@ -199,7 +199,7 @@ enum { TM_DOCUMENT_FILE_BYTES = 64 };
 const char *tm_document_file(char name[TM_DOCUMENT_FILE_BYTES], const struct tm_value *root, uint32_t formats,
                              size_t index);
 
-/* What the verbs tell the guard (pipeline/files.h) before they start to work. */
+/* The outputs that verbs report to the guard (pipeline/files.h) before they start to work. */
 
 /* The files that the command line, the environment, and the configuration name for reading.  Folders and archives add
  * theirs during the search. */

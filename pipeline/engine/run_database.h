@@ -25,7 +25,7 @@ void tm_run_database_close(struct tm_run_database *d);
 
 /* How a database is written, by the name of the output. */
 enum tm_database_form {
-    TM_DATABASE_NONE,    /* the name tells none */
+    TM_DATABASE_NONE,    /* the name does not say */
     TM_DATABASE_SQLITE,  /* .sqlite, .db */
     TM_DATABASE_PARQUET, /* .parquet: the events */
     TM_DATABASE_FOLDER,  /* it ends with '/': a folder with a Parquet file for each table */

@@ -239,7 +239,7 @@ static void add_value(struct differences *of, double value, bool is_alike)
     if (!is_alike)
         of->last = 0;
     if (!(value > 0))
-        return; /* not known, or no share of it can be told */
+        return; /* unknown, or no share of it can be computed */
     if (of->last > 0) {
         const double change = 100 * (value / of->last - 1);
 

@@ -302,7 +302,7 @@ static struct tm_options options_of(const struct loading *l, const struct tm_loa
 {
     struct tm_options options = *l->options;
 
-    *input = (char *)(uintptr_t)run->path; /* which nobody changes */
+    *input = (char *)(uintptr_t)run->path; /* which is never changed */
     options.inputs = input;
     options.input_count = 1;
     return options;
@@ -502,8 +502,7 @@ static bool is_text(struct piece p, const char *text)
     return p.length == strlen(text) && memcmp(p.text, text, p.length) == 0;
 }
 
-/* What tells of a path which run it is: without the name that every summary has, and without
- * endings. */
+/* The part of a path that identifies its run: without the file name that every summary has, and without endings. */
 static struct piece telling_part(const struct tm_loaded_run *run)
 {
     static const char file[] = "summary.json";
@@ -541,7 +540,7 @@ static bool is_same(struct piece a, struct piece b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* True if another path has that ending; what is wholly the same no ending tells apart. */
+/* True if another path has that ending; identical paths cannot be distinguished. */
 static bool another_has(const struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count,
                         struct piece whole, struct piece ending, size_t parts)
 {

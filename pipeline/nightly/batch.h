@@ -93,19 +93,15 @@ tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *opti
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out);
 
-/* Hold the runs that are assessed to the gates of --gate, each against what --baseline names (docs/gates.md, "Of a
- * night"). Without --gate it tells of the reports alone.
+/* Apply the gates of --gate to the assessed runs, each against the runs that --baseline names (docs/gates.md, "Of a
+ * night").  Without --gate it only reports the state of the reports.
  * in:     result   of a document with room for about a kilobyte for each run and each of its gates (tm_doc_set_most)
- * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text],
- *                  "runs": [{"id", "job", "night", "when_ns", "revision", "label", "step", "status", "message",
- * "report",
- *                    "notes": [text], "baseline": [id], "gates": [as of CHECK.md],
- *                    "verdict": "passed|failed|unknown|not assessed|no report", "text": of the first gate that
- * failed}],
- *                    in the order of job and time,
- *                  "counts": {"runs", "passed", "failed", "unknown", "not_judged", "no_report",
- *                    "gates": {"passed", "failed", "unknown", "skipped"}}, "verdict": {"text", "severity"};
- *                  what the gates say of each run is set in the history too
+ * out:    result   gets "night", "gate_file", "baseline": text, "notes": [text], "runs": [{"id", "job", "night",
+ *         "when_ns", "revision", "label", "step", "status", "message", "report", "notes": [text], "baseline": [id],
+ *         "gates": [as of CHECK.md], "verdict": "passed|failed|unknown|not assessed|no report", "text": of the first
+ *         gate that failed}], in the order of job and time, "counts": {"runs", "passed", "failed", "unknown",
+ *         "not_judged", "no_report", "gates": {"passed", "failed", "unknown", "skipped"}}, "verdict": {"text",
+ *         "severity"}; the result of the gates is also set in the history
  *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
  * errors: TM_ERR_USAGE  the file or an expression */
 tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
@@ -158,12 +154,12 @@ enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const st
 
 /* --- of an item --- */
 
-/* Its work, and how that stands: tm_result_stands says whether it is to be done. */
+/* Its work, and its state: tm_result_stands says whether it is to be done. */
 struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item);
 tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
                              enum tm_result_status *status);
 
-/* One whose result stands. */
+/* One whose result is valid. */
 void tm_batch_count_standing(struct tm_batch_counts *counts, enum tm_result_status status);
 
 /* Its folder's files of any format: for tm_result_remove. */
@@ -183,7 +179,7 @@ struct tm_batch_parts {
     size_t files;                           /* of the run */
     enum tm_result_status worst;            /* of the missing: refused, failed, or MISSING: one was not worked yet */
     char message[TM_RESULT_MESSAGE_BYTES];  /* of the first one that is missing */
-    char fingerprint[TM_FINGERPRINT_BYTES]; /* of those that stand */
+    char fingerprint[TM_FINGERPRINT_BYTES]; /* of the valid ones */
 };
 
 tm_status tm_batch_parts_find(struct tm_batch_parts *parts, struct tm_run *run, const char *out,

@@ -184,7 +184,7 @@ static bool has_file(const struct tm_value *files, const char *name)
     return false;
 }
 
-/* What there is of a run that has a report. */
+/* The files of a run that has a report. */
 static void set_places(struct row *row, const struct tm_value *result)
 {
     if (!tm_is(tm_get(result, "pruned")))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `batch prune`: the files of old runs go, their figures stay in the history.  Of each run first its result says that
- * it was pruned, so that nobody makes it again; then its files go; the history says so at the end.  Ended at any
- * moment, it is run again. */
+/* `batch prune`: removes the files of old runs; their figures stay in the history.  For each run, its result is first
+ * marked as pruned, so that it is not made again; then its files are removed; the history is marked at the end.  If
+ * interrupted, run it again. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -130,7 +130,7 @@ static const struct tm_batch_file *file_of(const struct task *t)
     return t->task->part ? t->task->part : &t->task->batch_run->file[0];
 }
 
-/* Whether a file is what the manifest tells; one that could not be read then may not be readable now. */
+/* Whether a file matches the manifest; one that could not be read then may not be readable now. */
 static bool batch_is_as_scanned(struct tm_run *run, const char *path, const struct tm_batch_file *file)
 {
     const struct tm_error before = run->error;
@@ -152,7 +152,7 @@ static tm_status check_input(struct task *t)
     return tm_fail(&t->run->error, TM_ERR_INPUT, -1, "'%s' has changed since it was scanned", t->path);
 }
 
-/* A link that leads out of ROOT, whoever put it into the manifest, or there since. */
+/* A link that points outside ROOT, from the manifest or created since. */
 static void check_place(struct task *t)
 {
     const char *const root = t->task->batch_run->root;
@@ -697,7 +697,7 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
     /* Shares are of all items, done or not: each process sees others of them done. */
     if (!tm_batch_pool_options(&pool))
         tm_batch_items(manifest, shard.index, shard.count, NULL, NULL, &items, &count);
-    /* What is done is known once nobody else works this share. */
+    /* The finished items are known after all other processes have left this share. */
     if (!tm_failed(run) && !options->dry_run)
         take_locks(&pool, shard, &locks);
     bytes = (count + 1) * sizeof(struct tm_batch_task);
@@ -761,7 +761,7 @@ static void add_path(struct tm_batch_parts *parts, const char *folder)
         parts->path_count++;
 }
 
-/* Why it is missing, to stand behind its path: "it is empty (0 bytes)" where the message starts with that. */
+/* Why it is missing, to follow its path: "it is empty (0 bytes)" if the message starts with that. */
 static void tell_problem(const char *path, const char *message, char problem[TM_RESULT_MESSAGE_BYTES])
 {
     const size_t length = strlen(path);
@@ -798,7 +798,7 @@ static bool find_part(struct tm_batch_parts *parts, const char *out, const struc
 
     if (tm_out_item_folder(parts->run, out, batch_run, file, folder))
         return false;
-    /* Reading them tells, with what to do, where they were made with other options. */
+    /* Reading them reports, with the remedy, if they were made with other options. */
     status = tm_result_look(parts->run, folder, file->fingerprint, NULL, message);
     if (status != TM_RESULT_DONE && status != TM_RESULT_PARTIAL) {
         add_missing(parts, batch_run, file, status, message);

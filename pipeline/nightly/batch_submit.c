@@ -649,7 +649,7 @@ struct missing {
     tm_status st; /* of the first item that cannot be examined */
 };
 
-/* tm_want_item: an item whose result does not stand. */
+/* tm_want_item: an item without a valid result. */
 static bool is_missing(void *of, const struct tm_batch_item *item)
 {
     struct missing *const missing = of;

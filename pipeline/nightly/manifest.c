@@ -843,7 +843,7 @@ static tm_status set_shard(struct tm_run *run, const char *name, uint64_t number
     return TM_OK;
 }
 
-/* A Slurm array tells all of it, where its numbers have no holes. */
+/* A Slurm array provides the count and the index, if its numbers have no gaps. */
 static tm_status choose_by_slurm(struct tm_run *run, uint64_t id, uint32_t told, struct tm_shard *shard)
 {
     uint64_t first = 0, last = 0, count = 0;

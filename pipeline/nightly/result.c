@@ -135,7 +135,7 @@ static bool is_at(int fd, const char *path)
            held.st_ino == named.st_ino;
 }
 
-/* Wait for who has it.  out: false: it cannot be locked */
+/* Wait for the process that has it. out: false: it cannot be locked */
 static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -227,7 +227,7 @@ int64_t tm_result_definitions(const struct tm_value *result)
 {
     const int64_t version = tm_int(tm_get(result, "definitions"));
 
-    return version > 0 ? version : 1; /* results of version 1 do not tell */
+    return version > 0 ? version : 1; /* not recorded in results of version 1 */
 }
 
 static bool files_are_there(const struct tm_value *root, const char *folder)
@@ -457,7 +457,8 @@ tm_status tm_result_write(struct tm_run *run, const char *folder, const struct t
     tm_make_folder(run, folder);
     if (!tm_atomic_open(&file, run, folder, TM_RESULT_FILE)) {
         tm_doc_print(doc, run, fileno(file.stream));
-        /* Where a power cut takes its name the item is done again; what it tells of is on the disk before. */
+        /* If a power loss removes its name, the item is done again; the files that it describes are on the disk before
+         * it. */
         tm_atomic_give_name(&file);
     }
     tm_atomic_abort(&file);

@@ -565,8 +565,8 @@ static void set_day_of(char night[11], int64_t ns)
         memcpy(night, "1970-01-01", 11);
 }
 
-/* The night and the time of a run.  A night in the path counts, and a time in it, too; else the time that
- * discovery tells, unless that is of another day: files that were copied have the time of the copy. */
+/* The night and the time of a run.  A night in the path takes precedence, and a time in it, too; else the time from
+ * discovery, unless that is of another day: copied files have the time of the copy. */
 static void set_times(struct reading *r, int64_t when_ns)
 {
     struct tm_run_keys *keys = r->keys;

@@ -48,7 +48,7 @@ struct page {
 };
 static_assert(sizeof(struct page) == 4096, "pages are whole blocks of the spill file");
 
-/* Rows in order, each in the page that its place tells, or in one of the next where that is full. */
+/* Rows in order, each in the page that its place determines, or in one of the next if that is full. */
 struct key_run {
     uint64_t at;     /* in the spill file */
     uint64_t pages;  /* among which places are dealt out */
@@ -147,7 +147,7 @@ void tm_key_map_free(struct tm_key_map *map)
 
 /* ---- keys and places ---- */
 
-/* A bijection that nobody knows without the seed: no keys can be chosen to have places near each other. */
+/* A bijection that is unknown without the seed: keys cannot be chosen to have neighboring places. */
 static struct tm_key scramble(struct tm_key key, uint64_t seed)
 {
     const uint64_t low = key.high ^ tm_hash_pair(key.low, 1, seed);

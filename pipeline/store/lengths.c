@@ -334,8 +334,7 @@ static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t 
     }
 }
 
-/* Fold words of the same key, which lie one after the other.  A word that is full stays, and the next one has the
- * rest. */
+/* Combine words of the same key, which are adjacent.  A word that is full stays, and the next one has the rest. */
 static size_t fold_equal(uint64_t *words, size_t count)
 {
     const uint64_t full = tm_length_word_count(UINT64_MAX);
@@ -664,9 +663,9 @@ static tm_status spill_window(struct tm_lengths *lengths)
     return st;
 }
 
-/* Whether half of the words may be equal to others: then some of a thousand are, wherever they lie.  Most lengths of
- * kernels and delays of launches differ to the picosecond, and a sort that makes no room costs as much as the last
- * one. */
+/* Whether half of the words may be equal to others: then a sample of a thousand has some, at any position.  Most
+ * durations of kernels and delays of launches differ to the picosecond, and a sort that frees no space costs as much as
+ * the last one. */
 static bool may_fold(const uint64_t *words, size_t count)
 {
     uint64_t sample[SAMPLE], scratch[SAMPLE];

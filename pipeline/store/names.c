@@ -20,8 +20,8 @@ struct entry {
 };
 static_assert(sizeof(struct entry) == 32, "two to a cache line");
 
-/* Half of what a string is found by is a hash that nobody can choose: two strings of one XXH3-128, which can be made,
- * do not pass for one. */
+/* Half of a string's key is a hash with a secret seed: two strings with the same XXH3-128, which can be constructed,
+ * are not mistaken for one. */
 struct slot {
     uint64_t low;                                         /* of its XXH3-128 */
     uint64_t check;                                       /* tm_hash_text of it */

@@ -17,7 +17,7 @@ struct tm_names;
 struct tm_name {
     struct tm_key hash; /* XXH3-128 of the bytes */
     uint32_t length;    /* bytes */
-    uint32_t traits;    /* set by whoever put it in; see stages/resolve/classes.h */
+    uint32_t traits;    /* set by the reader; see stages/resolve/classes.h */
 };
 
 /* Computes the traits of a string, once per handle.  NULL = none. */

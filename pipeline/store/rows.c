@@ -646,7 +646,7 @@ void tm_rows_append_many(struct tm_rows *rows, const void *first, uint64_t count
     }
 }
 
-/* Give up what lies past the new count, so that growing again finds zeros. */
+/* Zero everything beyond the new count, so that growing again finds zeros. */
 static tm_status shrink(struct tm_rows *rows, uint64_t count)
 {
     const uint64_t pages = (count + rows->mask) >> rows->shift;

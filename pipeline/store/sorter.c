@@ -678,7 +678,7 @@ struct tm_sorter {
     tm_row_order *order;
     tm_row_prefix *prefix;
     struct tm_window window;
-    struct tm_tag *tags; /* the order of the window once it is sorted; NULL = as it lies */
+    struct tm_tag *tags; /* the order of the window once it is sorted; NULL = insertion order */
     size_t tags_bytes;
     struct tm_runs *runs; /* NULL = everything is in the window */
     uint64_t count;

@@ -529,7 +529,7 @@ static bool is_judged(const char *judgement)
     return strcmp(judgement, "better") == 0 || strcmp(judgement, "worse") == 0;
 }
 
-/* Key figures that are better or worse; the step time is told of each side. */
+/* Key figures that are better or worse; the step time is given for each side. */
 static void add_figures(struct brief *b)
 {
     const struct tm_value *figures = tm_get(b->from, "figures"), *sides = tm_get(b->from, "sides");

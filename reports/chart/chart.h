@@ -143,7 +143,7 @@ struct tm_chart {
     char *texts;
     size_t text_bytes, text_room;
     struct tm_chart_table table;
-    bool failed; /* run->error tells; further calls do nothing */
+    bool failed; /* recorded in run->error; further calls do nothing */
 };
 
 /* Start an empty chart.  in: width  points, at least 300; memory comes from the account `model` */
@@ -230,7 +230,7 @@ void tm_plot_begin(struct tm_chart *chart, struct tm_plot *plot, const struct tm
 void tm_plot_level(struct tm_chart *chart, const struct tm_plot *plot, const char *name, double value,
                    double *lowest_label);
 
-/* Where the labels below a plot stand. */
+/* The position of the labels below a plot. */
 enum { TM_PLOT_LABELS_BELOW = 15, TM_PLOT_ROOM_BELOW = 22 };
 
 struct tm_legend_entry {

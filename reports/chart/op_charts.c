@@ -24,7 +24,7 @@ struct icicle {
     struct tm_chart *chart;
     double per_ps;
     double next_x[SCOPE_DEPTH_MOST + 1];
-    bool has_passes; /* a training step: colours tell them apart */
+    bool has_passes; /* a training step: colours distinguish them */
     int64_t levels;
     int boxes, narrow; /* narrow: too narrow to be drawn, or past the limits */
 };
@@ -114,7 +114,7 @@ static void add_table_row(struct tm_chart *chart, const struct tm_value *row)
     tm_chart_cell(chart, tm_format_pct(pct, tm_double(tm_get(row, "share_pct"))));
 }
 
-/* Rows are a tree in order, so that a box stands right of the one before it on its level. */
+/* Rows are a tree in order, so a box is to the right of the previous one on its level. */
 static void draw_row(struct icicle *p, const struct tm_value *row)
 {
     const int64_t depth = tm_int(tm_get(row, "depth"));

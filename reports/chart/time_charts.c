@@ -438,7 +438,7 @@ static void draw_bucket(struct tm_chart *chart, const struct tm_plot *plot, cons
     tm_chart_cell(chart, time);
 }
 
-/* A logarithmic scale of lengths below the buckets: round numbers, wherever they lie.
+/* A logarithmic scale of durations below the buckets: round numbers at any position.
  * in:     first_ps  where the first bucket starts;  doublings  how many there are;  pitch  of one */
 static void draw_lengths(struct tm_chart *chart, const struct tm_plot *plot, double first_ps, int doublings,
                          double pitch)

@@ -73,7 +73,7 @@ static void put_scopes(struct collapsed *c, const struct tm_value *scopes)
     put_other(c, "(no scope)", tm_int(tm_path(scopes, "unscoped.self_ps")));
 }
 
-/* Nothing tells scopes: operations by their category. */
+/* Without scopes: operations by their category. */
 static void put_ops(struct collapsed *c, const struct tm_value *ops)
 {
     const struct tm_value *rows = tm_get(ops, "rows");

@@ -57,7 +57,7 @@ static void add_explained(const struct causes *k, struct tm_value *to, const str
         tm_add_double(to, "explains_pct", 100 * cause->change_ps / change_ps);
 }
 
-/* Of several sides a cause tells whose it is: "vjp: ...". */
+/* With several sides, a cause names its side: "vjp: ...". */
 static void add_title(const struct causes *k, struct tm_value *to, const struct cause *cause)
 {
     char side[TM_FORMAT_BYTES], title[TM_FORMAT_BYTES + CAUSE_TITLE_BYTES + 2];

@@ -210,7 +210,7 @@ static void versions_of(const struct tm_value *side, char out[VERSIONS_BYTES])
     }
 }
 
-/* Those that both sides tell agree: "yes" or "no"; "not_recorded" if there are none. */
+/* Do the values recorded on both sides agree: "yes" or "no"; "not_recorded" if there are none. */
 static const char *same_versions(const struct tm_value *a, const struct tm_value *b)
 {
     const struct tm_value *x = tm_path(a, "runs[0].versions"), *y = tm_path(b, "runs[0].versions");
@@ -398,7 +398,7 @@ static const struct tm_value *main_cause(const struct comparison *c, size_t side
     return NULL;
 }
 
-/* A part of the step has changed, but neither its mean nor its median by enough to tell. */
+/* A part of the step has changed, but neither its mean nor its median significantly. */
 static bool is_hidden_cause(const struct step_test *test)
 {
     return test->basis != TEST_NONE && !test->is_changed;

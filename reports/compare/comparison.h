@@ -247,7 +247,7 @@ struct tm_row {
     const char *name;                 /* of a merged one: its family, its pattern, or its category */
     const char *pattern;              /* the name without its numbers; of a member of a family that of the family */
     const char *family, *family_path; /* "" = none is known */
-    const char *path;                 /* of the framework: tells ops of one name apart; "" = not known, or several */
+    const char *path;                 /* of the framework: distinguishes ops of one name; "" = unknown, or several */
     const char *group;                /* category, pass ...; "" = none */
     enum row_match match;
     struct row_cell *cell;     /* one per side */

@@ -693,7 +693,7 @@ static void load_run(struct comparison *c, struct tm_row_table *table, const str
     const double units = s->is_of_session ? 1 : tm_device_steps(summary);
     double least = INFINITY;
 
-    if (!list) /* not recorded: nobody knows what would be in it */
+    if (!list) /* not recorded: its content is unknown */
         table->floor_ps[side] = INFINITY;
     for (size_t i = 0; i < tm_length(list) && !tm_failed(c->run); i++) {
         const struct tm_value *row = is_object ? tm_value_at(list, i) : tm_at(list, i);

@@ -605,5 +605,5 @@ static void make_comparison_front(struct tm_front_page *front, const struct tm_v
 
 const struct tm_document tm_comparison_document = COMPARISON(TM_CHART_WATERFALL);
 
-/* Of three sides and more: the steps of all of them stand first, not a waterfall for each. */
+/* For three or more sides: the steps of all of them come first, not a waterfall for each. */
 const struct tm_document tm_comparison_of_many_document = COMPARISON(TM_CHART_SIDES);

@@ -89,7 +89,12 @@ enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field);
 
 /* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
  * medium writes the same table; what differs is how many rows and columns it has room for. */
-enum { TM_TABLE_COLUMNS_MOST = 24, TM_PAPER_ROWS = 15, TM_REASONS_MOST = 2 /* told of the empty cells of a column */ };
+enum {
+    TM_TABLE_COLUMNS_MOST = 24,
+    TM_PAPER_ROWS = 15,
+    TM_REASONS_MOST = 2 /* reported for the empty cells of a
+                                                                            * column */
+};
 
 enum {
     TM_WIDE = 1 << 8,    /* shown where there is room: on screens and in CSV, not on paper */
@@ -227,7 +232,7 @@ struct tm_front_page {
         char text[TM_FRONT_BYTES];
     } fact[TM_FRONT_FACTS_MOST]; /* host, devices, versions, window, steps, profiled, files, names */
     size_t facts;
-    bool is_slight;  /* too little was recorded to assess: figures have no bands, and few sections something to tell */
+    bool is_slight;  /* too little was recorded for an assessment: figures have no bands, and most sections are empty */
     bool is_partial; /* the input is damaged: the report has to say so at its top, with tm_partial_text */
     char partial[TM_FRONT_BYTES];
 };
@@ -318,10 +323,10 @@ struct tm_section {
     const char *title;
     const char *key; /* of the summary: without a value there the section is only named, under "Not recorded" */
     void (*say)(const struct tm_content *content);
-    /* Why it has nothing to tell of this run, a clause; "" = it has.  NULL = it always has. */
+    /* The reason why it is empty for this run, a clause; "" = it is not.  NULL = it never is. */
     const char *(*nothing)(const struct tm_value *summary);
     const char *platforms; /* that have it, "gpu,tpu"; NULL = all */
-    bool wants_enough;     /* of a run of which too little was recorded to assess it has nothing to tell */
+    bool wants_enough;     /* empty for a run with too little data for an assessment */
     bool is_closing;       /* about the report and its input: a page folds it */
 };
 
@@ -354,8 +359,8 @@ struct tm_content {
 /* The section of that kind of document (content.h) with that id; NULL = there is none. */
 const struct tm_section *tm_section_of(const struct tm_value *summary, const char *id);
 
-/* Is it a section of this document?  One of another platform is not, nor one that the input cannot
- * support, nor one that has nothing to tell. */
+/* Does this document have the section? Not if it belongs to another platform, is not supported by the input, or is
+ * empty. */
 bool tm_section_is_due(const struct tm_section *section, const struct tm_value *summary);
 
 /* Why a section of this platform is not due: a clause of the summary or of the section; "" = it is due, or the section
@@ -373,7 +378,7 @@ bool tm_report_is_slight(const struct tm_value *summary);
 bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary);
 
 /* A kind of document that the media can write: the report of a run, a comparison, a scaling study, the result of a
- * check. What a value tree is, its member "schema" tells. */
+ * check.  The member "schema" of a value tree names its kind. */
 struct tm_document {
     const char *schema;                       /* "tracemill.summary" */
     const char *what;                         /* "report": in titles and in "Skip to the report" */
@@ -397,8 +402,8 @@ extern const struct tm_document tm_report_document, tm_comparison_document, tm_c
 /* Of a tree; what is unknown is taken for a report. */
 const struct tm_document *tm_document_of(const struct tm_value *root);
 
-/* A small table of texts, filled from the left and from the top, that a report puts on its medium.
- * Fixed size: whoever has more rows than fit says in a note how many were left out. */
+/* A small table of strings, filled from the left and from the top, that a report puts on its medium.  Fixed size: if
+ * there are more rows than fit, a note says how many were omitted. */
 enum { TM_SHEET_COLUMNS = 16, TM_SHEET_ROWS = 160, TM_SHEET_CELL_BYTES = 64, TM_SHEET_PROSE_BYTES = 16384 };
 
 enum tm_column_kind {

@@ -53,7 +53,7 @@ static const struct tm_table sizes = {
     .is_detail = true,
 };
 
-/* TPU runs: what the host told of its transfers. */
+/* TPU runs: transfers as recorded by the host. */
 static const struct tm_table of_host = {
     .id = "transfers-of-host",
     .caption = "Transfers recorded on the host",

@@ -185,7 +185,7 @@ static void take_apart(struct columns *to, const char *columns, const struct tm_
     }
 }
 
-/* Is a row one of those that tm_table.where tells? */
+/* Does a row match tm_table.where? */
 static bool is_wanted(const struct tm_value *row, const char *paths)
 {
     char text[PATH_BYTES], *rest = NULL;

@@ -206,7 +206,7 @@ static void add_steps(struct tm_front_page *front, const struct tm_value *summar
                          tm_format_time(number, tm_int(median)));
 }
 
-/* What a trace tells; a device memory profile alone says nothing of it. */
+/* The content of a trace; not for a device memory profile alone. */
 static void add_run(struct tm_front_page *front, const struct tm_value *summary)
 {
     add_hosts(front, summary);
@@ -550,7 +550,7 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
         put_sql(out, file, from, to);
 }
 
-/* A cause of a comparison tells by how much a step became longer. */
+/* A cause of a comparison gives the change of the step time. */
 static bool is_cause(const struct tm_value *finding)
 {
     return tm_has(tm_get(finding, "change_ps"));
@@ -610,7 +610,7 @@ const char *tm_finding_stake(char *out, const struct tm_value *finding)
     const bool has_stake = tm_int(stake) > 0;
     char time[TM_FORMAT_BYTES] = "", part[TM_FORMAT_BYTES] = "", measured[TM_FORMAT_BYTES] = "",
          most[TM_FORMAT_BYTES] = "";
-    const bool is_bare = !tm_has(limit) && strcmp(unit, "count") == 0; /* the title or the evidence tells it */
+    const bool is_bare = !tm_has(limit) && strcmp(unit, "count") == 0; /* the title or the evidence mentions it */
     const bool has_measured = tm_has(value) && !is_bare && !(has_stake && repeats);
     const bool has_limit = has_measured && tm_has(limit); /* else it says from where on a loss is reported at all */
 

@@ -184,7 +184,7 @@ const struct tm_section tm_occupancy_section = { .id = "occupancy",
                                                  .platforms = "gpu",
                                                  .wants_enough = true };
 
-/* Fusion: kernels so small or so many that one could do the work of several. */
+/* Fusion: kernels that are so small or so many that one could replace several. */
 
 enum { LOSS_COLUMNS = 7, TEXT_BYTES = 512 };
 
@@ -407,7 +407,7 @@ static void emit_ops(const struct tm_content *content)
     if (strcmp(tm_text(tm_get(ops, "basis")), "kernel") == 0)
         tm_emit(content, TM_TONE_INFO,
                 "The profile does not record which operations its kernels belong to, so kernels are listed instead.");
-    if (!tm_is_for("gpu", content->summary)) /* with GPUs it stands with the kernels */
+    if (!tm_is_for("gpu", content->summary)) /* with GPUs it is listed with the kernels */
         tm_emit_table(content, &op_categories);
     /* where each operation is its own family, the table of operations says it all */
     const bool has_families = tm_int(tm_get(ops, "distinct_families")) != tm_int(tm_get(ops, "distinct"));
@@ -613,7 +613,7 @@ const struct tm_section tm_kernels_section = { .id = "kernels",
                                                .nothing = no_kernels,
                                                .platforms = "gpu" };
 
-/* Roofline: how near the run comes to what its devices can compute and move. */
+/* Roofline: how close the run comes to the peaks of its devices. */
 
 enum { BOUNDS_MOST = 8, DEVICES_ON_PAPER = 16 };
 

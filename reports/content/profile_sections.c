@@ -373,7 +373,7 @@ static const struct tm_table input_files = {
     .paper_rows = 32,
 };
 
-/* What files tell under a key: "problems", "notes". */
+/* The entries of files under a key: "problems", "notes". */
 static void emit_of_files(const struct tm_content *content, const struct tm_value *files, const char *key,
                           const char *id, const char *caption)
 {

@@ -297,7 +297,7 @@ static const char *same_in_all(const struct tm_table *table, size_t column, cons
     return same;
 }
 
-/* Why a cell is empty, as the summary tells it; "" = it does not. */
+/* Why a cell is empty, as recorded in the summary; "" = it is not recorded. */
 static const char *why_empty(const struct tm_cell *cell)
 {
     return cell->from == TM_FROM_VALUE && !tm_has(cell->value) ? tm_why(cell->value) : "";
@@ -311,7 +311,7 @@ static void add_note(struct tm_layout *layout, const char *title, const char *te
     layout->note[layout->notes++].is_shown = is_shown;
 }
 
-/* The reasons for the empty cells of a column, and for how many each stands. */
+/* The reasons for the empty cells of a column, with the number of cells for each. */
 struct reasons {
     const char *text[TM_REASONS_MOST];
     size_t cells[TM_REASONS_MOST];
@@ -380,7 +380,7 @@ static bool is_all_zero(const struct tm_layout *layout, size_t column)
     return any;
 }
 
-/* A column of something that nobody gave. */
+/* A column without any given value. */
 static bool is_not_given(const struct tm_layout *layout, size_t column)
 {
     if (!(layout->table->column[column].shape & TM_GIVEN))
@@ -424,7 +424,7 @@ static void choose_columns(struct tm_layout *layout, const struct tm_room *room)
         else if (has_values(layout, c))
             layout->column[layout->columns++] = c;
     }
-    if (layout->columns == 0) /* rows without a value: their number tells something */
+    if (layout->columns == 0) /* rows without a value: their number is informative */
         layout->column[layout->columns++] = 0;
 }
 

@@ -397,7 +397,7 @@ enum { MARK_BYTES = 400 };
 /* What a loss affects, as bits. */
 enum group {
     DEVICE = 1,  /* what devices did, and when */
-    GRAPHED = 2, /* what would be told of the kernels in a graph */
+    GRAPHED = 2, /* data that would be reported about the kernels in a graph */
     HOST = 4,    /* what the host did, and when */
     COMPILING = 8,
     MEMORY = 16,
@@ -448,7 +448,7 @@ static const unsigned kpi_groups[TM_KPI_COUNT] = {
     [TM_KPI_STEP_TIME] = DEVICE | HOST,
 };
 
-/* --- how the summary tells a loss --- */
+/* --- how the summary reports a loss --- */
 
 static int64_t tally_of(const struct tm_value *summary, const char *name)
 {

@@ -285,7 +285,7 @@ static void add_step_time(struct init *init)
     }
 }
 
-/* Key figures that tell a change of the program more than one of its size. */
+/* Key figures that indicate a change of the program rather than of its size. */
 static void add_kpi(struct init *init, const struct tm_value *kpi)
 {
     const char *id = tm_text(tm_get(kpi, "id")), *unit = tm_text(tm_get(kpi, "unit"));

@@ -359,8 +359,8 @@ static void offer_all(struct candidates *c, const struct tm_value *v, char *path
     }
 }
 
-/* How near a name is to what was typed in its place, 0 to 2; more where it is not.  The whole name
- * may have been started. */
+/* The distance of a name from the typed text, 0 to 2; more if they differ.  The typed text may be the start of a
+ * name. */
 static size_t piece_distance(const char *typed, const char *name)
 {
     const size_t length = strlen(typed), distance = tm_word_distance(typed, name);

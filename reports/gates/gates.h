@@ -139,8 +139,8 @@ bool tm_rule_is_upper(enum tm_rule rule);
 bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job);
 bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 
-/* A gate is wrong: where it stands is put before the reason.
- * out: TM_ERR_USAGE */
+/* An invalid gate: its position is put before the reason.
+ * out:    TM_ERR_USAGE */
 tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const struct tm_gate *gate,
                          const char *format, ...) TM_PRINTF(4, 5);
 

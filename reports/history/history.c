@@ -591,7 +591,7 @@ static bool read_figure(sqlite3_stmt *statement, int at, double *figure)
     return type == SQLITE_NULL || ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*figure));
 }
 
-/* What there is of a run is in its folder, and nowhere else. */
+/* All files of a run are in its folder, and nowhere else. */
 static bool is_at_its_place(const char *path, const char *id, const char *name)
 {
     const size_t length = strlen(id);
@@ -713,7 +713,7 @@ enum { CACHE_KIB_LEAST = 2048, CACHE_KIB_MOST = 32768 };
 
 /* --- open --- */
 
-/* The folder without links: SQLite is told to follow none. */
+/* The folder without links: SQLite is configured to follow none. */
 static void set_path(struct tm_history *history, const char *path)
 {
     struct tm_error *const error = &history->run->error;
@@ -742,7 +742,7 @@ static struct tm_history *begin(struct tm_run *run, const char *path)
     if (!history)
         return NULL;
     history->run = run;
-    history->tables = TM_HISTORY_VERSION; /* of one that is renewed; opening a file tells its own */
+    history->tables = TM_HISTORY_VERSION; /* of one that is renewed; opening a file reports its own */
     history_limit_memory(run);
     set_path(history, path);
     return history;

@@ -196,7 +196,7 @@ struct night_point {
     double figure[TM_FIGURES_MOST]; /* NaN = null */
 };
 
-/* What else is told of the newest run of a job. */
+/* Further data about the newest run of a job. */
 struct night_texts {
     char name[NIGHT_TEXT], label[NIGHT_TEXT], message[NIGHT_TEXT], report[NIGHT_TEXT], platform[NIGHT_TEXT],
         model[NIGHT_TEXT], verdict[NIGHT_TEXT], severity[NIGHT_TEXT], finding[NIGHT_TEXT], gates[NIGHT_TEXT];
@@ -221,7 +221,7 @@ const struct night_point *tm_nightly_point_at(const struct night_history *histor
 
 /* --- the state of a job --- */
 
-enum night_state {               /* in the order in which jobs are told */
+enum night_state {               /* in the order in which jobs are listed */
                    NIGHT_FAILED, /* its newest run of the page */
                    NIGHT_WORSE,
                    NIGHT_ABSENT,  /* it used to run */
@@ -230,7 +230,7 @@ enum night_state {               /* in the order in which jobs are told */
                    NIGHT_NEW,   /* no run before those of the page */
                    NIGHT_YOUNG, /* too few good runs before to compare with */
                    NIGHT_SAME,
-                   NIGHT_GONE, /* of another night, and not missed: not told */
+                   NIGHT_GONE, /* of another night, and not missed: not listed */
 };
 
 extern const char *const tm_nightly_state_words[];
@@ -246,13 +246,13 @@ struct night_figure {
 struct night_judgement {
     enum night_state state;
     const struct night_point *newest; /* of the page; of an absent job its last one; NULL = it has none */
-    size_t worst; /* of a job that regressed or improved: the figure that tells it; tm_figure_count = none */
+    size_t worst; /* of a job that regressed or improved: the figure that shows it; tm_figure_count = none */
     double weight;
     struct night_figure figure[TM_FIGURES_MOST];
 };
 
-/* out: of a job without a run of the page: NIGHT_GONE and its newest run; whether it is missed, the other jobs'
- * nights tell */
+/* out:    of a job without a run on the page: NIGHT_GONE and its newest run; whether it is missed depends on the nights
+ *         of other jobs */
 void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
 /* Is it a figure by which a job is assessed? */
 bool tm_nightly_counts(const struct tm_run_figure *figure);

@@ -303,7 +303,7 @@ struct lists {
     struct tm_value *runs, *failures, *ahead;
 };
 
-/* What both lists tell of a run. */
+/* Data about a run in both lists. */
 static struct tm_value *add_run(struct tm_value *list, const struct night *night, const struct tm_history_run *row)
 {
     struct tm_value *to = tm_add_object(list, NULL);

@@ -39,7 +39,7 @@ static bool is_good(const struct night_point *point)
 
 /* What the parts of the document write with. */
 
-static const double whole_most = 1e15; /* a double tells each of them */
+static const double whole_most = 1e15; /* a double distinguishes each of them */
 
 void tm_nightly_add_number(struct tm_value *to, const char *key, double value, const char *why)
 {
@@ -155,7 +155,7 @@ static void judge_figure(struct night_figure *to, const struct tm_run_figure *fi
                                                                                   : NIGHT_BETTER;
 }
 
-/* The step time tells, if it changed; else what changed for the worse, the most; else for the better. */
+/* The step time if it changed; else the largest regression; else an improvement. */
 static void judge_job(struct night_judgement *to)
 {
     size_t judged = 0;

@@ -247,7 +247,7 @@ static void put_figure(const struct writing *w, size_t index)
     }
 }
 
-/* --- what is told of each job beside its figures --- */
+/* --- data about each job besides its figures --- */
 
 static double success(const struct newest *job)
 {

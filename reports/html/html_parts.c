@@ -396,7 +396,7 @@ void tm_page_first_findings(struct tm_page *page)
 
 /* --- in full --- */
 
-/* in: list  "ul", or "ol" where their order tells something
+/* in:     list  "ul", or "ol" if their order matters
  *     put   writes one of them */
 static void put_texts(struct tm_page *page, const char *title, const char *list, const struct tm_value *texts,
                       void (*put)(struct tm_page *page, const char *text))

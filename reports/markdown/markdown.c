@@ -295,7 +295,7 @@ enum { TAIL_BYTES = 1000, TEXT_BYTES = 256 };
 struct writing {
     struct tm_mdw w;
     const struct tm_value *rows;
-    const char *night; /* the last one: of runs of others theirs is told */
+    const char *night; /* the last one: runs of other nights are listed with theirs */
     uint64_t left_out;
     bool has_table;
     char room[TM_MARKDOWN_BYTES_MOST];

@@ -225,7 +225,7 @@ bool tm_pdf_is_sound(const struct tm_pdf *pdf);
  * memory and crash the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
 #define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
 
-/* The structure: started with the document, told of each page, finished when everything is drawn. */
+/* The structure: started with the document, notified of each page, finished when everything is drawn. */
 void tm_pdf_tags_begin(struct tm_pdf *pdf);
 void tm_pdf_tags_new_page(struct tm_pdf *pdf);
 void tm_pdf_tags_finish(struct tm_pdf *pdf);
@@ -346,7 +346,7 @@ void tm_pdf_grid_draw(struct tm_pdf *pdf, const struct tm_pdf_grid *grid);
  * a page is made smaller. */
 double tm_pdf_chart_height(struct tm_pdf *pdf, const struct tm_chart *chart);
 
-/* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  Whoever calls
+/* Draw it at the pen, as vectors, with its title above and its caption below; the pen moves below it.  The caller has
  * made room for it. */
 void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart);
 

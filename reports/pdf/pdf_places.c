@@ -152,7 +152,7 @@ static void make_bookmarks(struct tm_pdf *pdf)
         HPDF_Destination to = aim_at(pdf, place);
 
         if (!mark || !to)
-            return; /* the handler of errors was told */
+            return; /* the error handler was called */
         tm_pdf_set_text(pdf, mark, "Title", place->title);
         TM_PDF_CALL(pdf, HPDF_Outline_SetDestination(mark, to));
         TM_PDF_CALL(pdf, HPDF_Outline_SetOpened(mark, HPDF_FALSE));

@@ -627,7 +627,7 @@ static void add_best_point(struct scaling_study *s)
     end(to, "", NULL);
 }
 
-/* Did the work grow as the user wanted, or is it repeated?  A profile cannot tell. */
+/* Did the work grow as the user intended, or is it repeated? A profile does not show that. */
 static void add_work(struct scaling_study *s)
 {
     char total[TM_FORMAT_BYTES], devices[DEVICES_TEXT];

@@ -209,7 +209,7 @@ static size_t unit_length(const char *text)
     return n;
 }
 
-/* A number, and its unit, before which a blank may stand: then only what is a unit is taken for one. */
+/* A number, and its unit, which a blank may precede: then only a valid unit is taken as one. */
 static void read_quantity(struct condition *w, struct operand *to)
 {
     const char *const text = w->text + w->at;
@@ -237,7 +237,7 @@ static void read_quantity(struct condition *w, struct operand *to)
         if (wrong.hint)
             tm_hint(&w->run->error, "%s", wrong.hint);
     }
-    if (to->quantity.kind == TM_IN_BARE) /* in the unit of its field, which most names tell: "total_ps" */
+    if (to->quantity.kind == TM_IN_BARE) /* in the unit of its field, which most names contain: "total_ps" */
         to->quantity.kind = TM_IN_NUMBER;
 }
 
@@ -389,7 +389,7 @@ static uint16_t join(struct condition *w, enum op op, uint16_t left, uint16_t ri
     return term;
 }
 
-/* out: false: no operator stands here */
+/* out:    false: no operator is here */
 static bool read_operator(struct condition *w, enum op *op)
 {
     static const struct {

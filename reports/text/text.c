@@ -142,7 +142,7 @@ enum {
     INDENT = 2,          /* columns of a step down in a tree */
     PROSE_BYTES = 16384, /* a paragraph, clean */
     CELL_LINES = 6,      /* lines of one wrapped cell */
-    LEAST_NAME = 28,     /* columns of a name that is cut and still tells something */
+    LEAST_NAME = 28,     /* columns of a truncated name that is still informative */
 };
 
 static const double LEAST_SHARE = 0.8; /* of a name: less is cut far */
@@ -314,7 +314,7 @@ static void measure(struct tm_textw *w, const struct tm_sheet *sheet, int *width
     share_line(sheet, natural, TM_TEXT_COLUMNS, widths);
 }
 
-/* A name of the table is cut so far that it tells little. */
+/* A name of the table is truncated so far that it is hardly informative. */
 static bool has_narrow_name(const struct tm_sheet *sheet, const double *natural, const int *widths)
 {
     for (int c = 0; c < sheet->columns; c++)
@@ -563,7 +563,7 @@ static void drop_columns(struct sheets *s, int columns, char *left_out)
     }
 }
 
-/* As wide as figures and words are, and names where they tell something. */
+/* As wide as figures and words are, and names where they are informative. */
 static int least_line(const struct sheets *s)
 {
     double whole = 0;
@@ -645,7 +645,7 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
     char text[TM_FINDING_BYTES];
     struct tm_place place;
 
-    if (t->w.last == TM_TEXT_PARAGRAPH) /* findings stand apart */
+    if (t->w.last == TM_TEXT_PARAGRAPH) /* findings are separated */
         t->w.last = TM_TEXT_ITEM;
     (void)snprintf(text, sizeof(text), "%zu. [%s] %s", number, tm_text(tm_get(finding, "severity")),
                    tm_text(tm_get(finding, "title")));

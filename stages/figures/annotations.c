@@ -202,7 +202,7 @@ TM_NOT_INLINE void begin_launches(struct annotations *a, const struct launch *la
     }
 }
 
-/* Tell those that were open of the activities that gathered. */
+/* Add the collected activities to those that were open. */
 TM_NOT_INLINE void tell_launches(struct annotations *a, struct launches *launches)
 {
     bool is_inside = false;

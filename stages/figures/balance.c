@@ -282,7 +282,7 @@ static void add_op(const struct shared_ops *s, const struct shared_op *op, struc
     tm_add_int(to, "excess_ps", op->excess_ps);
 }
 
-/* Ops that all devices run equally often: who needs longer for them? */
+/* Ops that all devices run equally often: which device needs longer for them? */
 static void add_same_work(const struct shared_ops *s, struct tm_value *balance)
 {
     struct tm_value *to, *list;

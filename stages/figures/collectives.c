@@ -81,7 +81,7 @@ struct exposure {
     int64_t at_ps;            /* everything before is shared out */
     int64_t computes_until_ps;
     struct exposed owner, next; /* next: of those that end after the owner the one with the latest end */
-    struct stretch open;        /* not told yet, it may go on; nothing where it has no length */
+    struct stretch open;        /* not complete yet, it may continue; nothing where it has no duration */
     uint64_t serials;           /* of the device's collectives, from 1 */
     struct start starts[STARTS_KEPT];
     uint32_t next_start;
@@ -135,7 +135,7 @@ static inline void add_exposed_parts(struct exposed_parts *to, const struct expo
 
 #define ROW(member, kind, merge) TM_FIELD(struct collective_row, member, kind, merge)
 
-/* What is not summed is of the first row that tells it; merge_collective_rows adds up the rest. */
+/* Values that are not summed come from the first row that has them; merge_collective_rows adds up the rest. */
 static const struct tm_row_field row_fields[] = {
     ROW(key, WORD, KEEP),
     ROW(count, COUNT, KEEP),
@@ -260,7 +260,7 @@ struct splitting {
     bool has_at;
 };
 
-/* What a matched collective tells beside its exposed time. */
+/* The data of a matched collective besides its exposed time. */
 static void count_matched(struct splitting *s)
 {
     const struct matched *m = &s->at;
@@ -857,8 +857,8 @@ static struct tm_text op_in(struct tm_text text, bool is_wait)
     return (struct tm_text){ op.at, length };
 }
 
-/* What an asynchronous collective of a TPU is called where it starts, as its start and its wait
- * tell; 0 = not recorded. */
+/* The name of an asynchronous collective of a TPU at its start, as given by its start and its wait; 0 = not
+ * recorded. */
 static uint64_t find_start(struct collectives *c, const struct tm_event *event)
 {
     const enum tm_tpu_part part = (enum tm_tpu_part)event->config->tpu_part;

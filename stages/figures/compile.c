@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilations.  Three sorts of names tell one, of which only the best that the run has counts; that is known at the
- * end, so the outermost compiles of every sort are kept apart.  Events come by start, longer first: one is in
- * another exactly if that started before and ends no earlier, so the latest end per track and sort is all that has to
- * be remembered.  Memory: rows that spill, and a fixed table of open PjitFunctions for the names of modules. */
+/* Compilations.  Three kinds of names identify one, of which only the best one in the run counts; that is known at the
+ * end, so the outermost compiles of every kind are kept separately.  Events come by start, longer first: one is nested
+ * in another exactly if that started before and ends no earlier, so only the latest end per track and kind must be
+ * remembered.  Memory: rows that spill, and a fixed table of open PjitFunctions for the names of modules. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -42,8 +42,8 @@ struct compile {
 enum {
     NAME_MOST = 512, /* bytes of a name that are examined */
     SHAPES_MOST = 16 << 10,
-    SHAPES_END = 384,      /* bytes that are kept of the start and of the end of a very long text: inputs stand last */
-    COUNTED_ID = INT32_MAX /* ids count up from 0; those of TPU programs are hashes, and tell no order */
+    SHAPES_END = 384,      /* bytes that are kept of the start and of the end of a very long text: inputs come last */
+    COUNTED_ID = INT32_MAX /* ids count up from 0; those of TPU programs are hashes, and imply no order */
 };
 
 struct program {

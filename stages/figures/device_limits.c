@@ -98,7 +98,7 @@ static const struct tm_peak_model models[] = {
     { "TPU v6", .bf16 = 918, .int8 = 1836, .gigabytes = 1640, .source = tpu },
 };
 
-/* The ROCm profiler tells no model: it is known by capability, compute units and memory. */
+/* The ROCm profiler records no model: it is identified by capability, compute units, and memory. */
 static const char *amd_model(const struct tm_peak_question *device)
 {
     const uint64_t gigabytes = device->memory_bytes / 1000000000;

@@ -16,7 +16,7 @@ struct tm_peaks {
     char bandwidth_source[200];
 };
 
-/* What a trace tells of a device; "" and 0 = not recorded. */
+/* Properties of a device in a trace; "" and 0 = not recorded. */
 struct tm_peak_question {
     const char *model, *vendor;
     uint8_t kind; /* enum tm_device_kind */

@@ -181,7 +181,7 @@ static void find_period_at(struct device_time *d, struct lane *lane, int64_t at_
 
 /* --- cells --- */
 
-/* What gathered goes where the cell is. */
+/* Add the accumulated time to the current cell. */
 static void settle_cell(struct device_time *d, struct lane *lane)
 {
     struct cell *const cell = &lane->cell;
@@ -677,7 +677,7 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     return s->run->error.status;
 }
 
-/* Whether the hosts' clocks agree, the collectives tell. */
+/* Whether the hosts' clocks agree, as determined by the collectives. */
 static tm_status conclude(struct tm_stage *s, struct tm_value *summary)
 {
     return tm_steps_report_times(s->state, summary);

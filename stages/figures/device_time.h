@@ -62,7 +62,7 @@ void tm_busy_bins_merge(struct tm_busy_bins *bins, uint32_t most);
  * takes the time.  Of each level only the time until which it is covered matters, so the state has a fixed size
  * however many activities overlap.  source: docs/metrics.md, "Device time" */
 struct tm_sweep {
-    int64_t at_ps; /* everything before is told */
+    int64_t at_ps; /* everything before has been reported */
     int64_t covered_ps[TM_LEVEL_COUNT];
     int64_t until_ps; /* the latest of these */
     bool has_begun;

@@ -21,7 +21,7 @@ enum { FALLBACK_OPEN = 64, FALLBACK_FRONT = 1024, FALLBACK_TRIPS = 20 };
 enum fallback_sort {
     FALLBACK_CALLBACK, /* a call of the program back to the host */
     FALLBACK_CPU_OP,   /* an operation of the program on the host of a GPU or TPU */
-    FALLBACK_HOST_OP,  /* an operation on the device that the HLO tells to work with the host */
+    FALLBACK_HOST_OP,  /* an operation on the device that works with the host according to the HLO */
     FALLBACK_SORTS
 };
 
@@ -196,7 +196,7 @@ static bool holds(struct view text, const char *word)
     return text.length && memmem(text.at, text.length, word, strlen(word));
 }
 
-/* Functions of JAX's own files that tell something. */
+/* Functions of JAX's own files that are informative. */
 static const struct {
     const char *file, *function;
     struct tm_callback_name name;
@@ -398,7 +398,7 @@ static bool is_nothing(const struct fallback *f, const struct tm_event *event, s
     return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP && !f->has_host_op;
 }
 
-/* What the threads tell */
+/* Thread events */
 static void fallback_take_span(struct fallback *f, const struct tm_event *event)
 {
     int64_t start_ps = event->record.start_ps, end_ps = tm_sum_times(start_ps, event->record.dur_ps);
@@ -607,7 +607,7 @@ static void open_lanes(struct fallback *f)
     }
 }
 
-/* Whether the HLO tells of any op that works with the host. */
+/* Whether the HLO has any op that works with the host. */
 static bool look_for_host_ops(const struct tm_trace *trace)
 {
     const uint64_t count = tm_rows_count(trace->hlo_ops);
@@ -638,7 +638,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 static void fallback_take_activity(struct fallback *f, const struct tm_event *event);
 
-/* What may be a call back, or tell something of one that is open. */
+/* Events that may be a callback, or describe an open one. */
 static bool wants(struct tm_stage *s, const struct tm_event *event)
 {
     struct fallback *f = s->state;
@@ -759,7 +759,7 @@ static void count_host_op(struct fallback *f, const struct tm_event *event)
     fallback_count(f, &row, event->record.start_ps, event->record.dur_ps);
 }
 
-/* What the devices tell */
+/* Device events */
 static void fallback_take_activity(struct fallback *f, const struct tm_event *event)
 {
     struct trip_lane *lane = event->device < f->lane_count ? &f->lanes[event->device] : NULL;

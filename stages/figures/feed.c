@@ -194,7 +194,7 @@ static struct site_row *begin_row(struct tm_feed *feed, struct tm_site_rows *row
     return tm_failed(feed->run) ? NULL : row;
 }
 
-/* Who wants the events of a site, and who keeps their lengths. */
+/* Which stages need the events of a site, and which keep their durations. */
 static void ask_stages(struct tm_feed *feed, const struct tm_event *event, struct site_row *row)
 {
     for (size_t i = 0; i < feed->stage_count; i++) {

@@ -63,7 +63,7 @@ extern const struct tm_stage_type tm_fallback_stage;
 /* How the calls of a JAX program back to the host are called in a profile.
  * source: jax/_src/callback.py, debugging.py, interpreters/mlir.py (emit_python_callback), by profiles of JAX 0.10 */
 enum tm_callback_kind {
-    TM_CALLBACK, /* of a kind that no name tells */
+    TM_CALLBACK, /* of a kind that no name identifies */
     TM_PURE_CALLBACK,
     TM_IO_CALLBACK,
     TM_DEBUG_CALLBACK,
@@ -82,7 +82,7 @@ enum tm_callback_role {
 
 struct tm_callback_name {
     enum tm_callback_role role;
-    enum tm_callback_kind kind; /* TM_CALLBACK = the name tells none */
+    enum tm_callback_kind kind; /* TM_CALLBACK = the name does not say */
 };
 
 struct tm_callback_name tm_callback_name_of(const char *text, size_t length, bool is_cpu_op);

@@ -170,7 +170,7 @@ static void open_lanes(struct host *h)
     }
 }
 
-/* What the devices tell */
+/* Device events */
 static void host_begin_launches(struct host *h)
 {
     h->launched =
@@ -273,7 +273,7 @@ static uint64_t delay_bits(int64_t delay_ps)
     return (uint64_t)delay_ps ^ (uint64_t)1 << 63;
 }
 
-/* The first activity of a launch, on whatever device, tells its delay. */
+/* The first activity of a launch, on any device, determines its delay. */
 static void note_launch(struct host *h, const struct tm_event *event)
 {
     const uint64_t bits = delay_bits(event->record.start_ps - event->launch_start_ps);
@@ -808,10 +808,9 @@ static tm_status host_report(struct tm_stage *s, struct tm_value *summary)
     return s->run->error.status;
 }
 
-/* What the threads of a host tell: functions and annotations by self time, waits and where they stand, how busy each
- * thread was.  Every span is first cut to the stretch of the host's time that counts, so that the self times of a
- * thread add up to the time in which it was busy.  Memory: open spans, fixed; groups by name, and a row per thread,
- * which spill. */
+/* The activity of a host's threads: functions and annotations by self time, waits and their locations, busy time of
+ * each thread.  Every span is first clipped to the host time that counts, so the self times of a thread add up to its
+ * busy time.  Memory: open spans, fixed; groups by name, and a row per thread, which spill. */
 
 /* --- names --- */
 
@@ -995,7 +994,7 @@ static void host_take_span(struct host *h, const struct tm_event *event)
 
 /* --- a host starts and ends --- */
 
-/* What the threads tell */
+/* Thread events */
 static void host_begin_calls(struct host *h)
 {
     const uint64_t tracks = h->trace->tracks ? tm_rows_count(h->trace->tracks) : 0;

@@ -438,7 +438,7 @@ struct answer {
     tm_strid names[TM_CAUSE_COUNT];
     /* where one thread waits for results, another one is asked */
     struct thread *other;             /* NULL = it is not */
-    int64_t other_ps[TM_CAUSE_COUNT]; /* of parts, what it tells */
+    int64_t other_ps[TM_CAUSE_COUNT]; /* of parts, its contribution */
     bool is_of_other[TM_CAUSE_COUNT]; /* its name */
 };
 

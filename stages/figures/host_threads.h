@@ -68,7 +68,7 @@ void tm_host_threads_free(struct tm_host_threads *threads);
 /* Take a host event; events come in the order of the stream, those of other tracks are ignored. */
 tm_status tm_host_threads_take(struct tm_host_threads *threads, const struct tm_event *event);
 
-/* Nobody will ask for anything before this time. */
+/* No query for a time before this one will follow. */
 void tm_host_threads_forget(struct tm_host_threads *threads, int64_t horizon_ps);
 
 /* The time in [begin, end) by cause, added to parts. end must not be after the stream's position.

@@ -410,7 +410,7 @@ static const struct pattern plain_patterns[] = {
 };
 /* clang-format on */
 
-/* Of the namespaces around a function that does not tell itself. */
+/* For the namespaces around a function whose name is not specific. */
 /* clang-format off */
 static const struct pattern scope_patterns[] = {
     { "moe", WORD, TM_CATEGORY_ROUTING },
@@ -584,7 +584,7 @@ static bool is_wrapper(struct tm_text function)
     return is_one_of(function, wrappers, sizeof(wrappers) / sizeof(wrappers[0]));
 }
 
-/* What a function of C++ is identified by: itself, or what it runs, or where it stands. */
+/* The name of a C++ function: its own, or what it runs, or where it is. */
 static enum tm_kernel_category category_of_function(const struct lowered *lowered, const struct parts *parts)
 {
     enum tm_kernel_category category = FIRST_MATCH(lowered, parts->function, function_patterns);
@@ -778,8 +778,7 @@ static const struct precision precisions[] = {
 };
 /* clang-format on */
 
-/* Tensile: "Cijk_Ailk_Bljk_BBS_BH_...": the types of inputs, output and sums stand third, "S_B" in
- * newer ones. */
+/* Tensile: "Cijk_Ailk_Bljk_BBS_BH_...": the types of inputs, output, and sums come third, "S_B" in newer ones. */
 static const char *precision_of_tensile(struct tm_text name)
 {
     for (int i = 0; i < 3; i++) {

@@ -46,7 +46,7 @@ struct tm_category_question {
  * belongs to a known library. */
 enum tm_kernel_category tm_kernel_category_of(struct tm_names *names, const struct tm_category_question *question);
 
-/* What one string tells: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
+/* The category from one string: a kernel's name, an HLO op or opcode, a category of the TPU compiler. */
 enum tm_kernel_category tm_category_in(const char *text, size_t length);
 
 /* The same for a string of the names, which is parsed once for all callers. */

@@ -52,7 +52,7 @@ struct kernel_name_row {
     int64_t total_ps, min_ps, max_ps;
     struct tm_wide squares;
     uint64_t devices;
-    /* of the variant with the most time, which tells the category */
+    /* of the variant with the most time, which determines the category */
     struct tm_key top;
     int64_t top_ps;
     tm_strid name, hlo_op, op, category;

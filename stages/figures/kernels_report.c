@@ -280,8 +280,8 @@ static const char *precision_of(const struct kernel_row *row, bool is_op, const 
     return tm_precision_name[row->precision];
 }
 
-/* Whether it works on matrix units: 1 yes, 0 no, -1 not known.  Without a matrix product it does not; with one the
- * name tells, else the type: narrow ones are multiplied nowhere else. */
+/* Whether it uses Tensor Cores: 1 yes, 0 no, -1 unknown.  Without a matmul it does not; otherwise the name decides,
+ * else the type: narrow types are multiplied nowhere else. */
 static int tensor_core_of(const struct kernel_row *row, const char *name, size_t length)
 {
     const int told = tm_tensor_core_in(name, length);
@@ -409,7 +409,7 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille)
 
 static void count_length(struct quantile_row *q, const struct tm_length *length)
 {
-    /* A rank that was passed lies far above: the difference wraps around. */
+    /* A rank that was passed is far above: the difference wraps around. */
     if (q->p50_rank - q->seen < length->count)
         q->p50_ps = (int64_t)length->value;
     if (q->p95_rank - q->seen < length->count)

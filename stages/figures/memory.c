@@ -408,7 +408,7 @@ static void look_for_spike(struct allocator *a, const struct memory_point *point
 
 /* --- events --- */
 
-/* In use and available as the event tells them; false where it says nothing that can be. */
+/* In use and available as recorded by the event; false if the values are impossible. */
 static bool point_of(const struct tm_record *r, const struct tm_allocation *a, struct memory_point *point)
 {
     const int64_t reserved = a->has & TM_HAS_RESERVED ? a->bytes_reserved : 0;

@@ -43,7 +43,7 @@ struct tm_nesting {
     uint32_t lanes;       /* places in use, tombstones among them */
     uint32_t unused;      /* chain of free nodes */
     uint32_t open;        /* nodes that are not */
-    uint32_t patience;    /* spans that are told alone before room is looked for again */
+    uint32_t patience;    /* spans that are reported alone before the next attempt to make room */
 };
 
 static inline struct node *node_at(const struct tm_nesting *n, uint32_t number)
@@ -175,7 +175,7 @@ static void tell(const struct tm_nesting *n, const struct place *place, const st
     n->told(n->to, &span);
 }
 
-/* Tell of the innermost span of a lane, which has ended, and free its place. */
+/* Report the innermost span of a lane, which has ended, and free its place. */
 static inline void close_inner(struct tm_nesting *n, struct place *place)
 {
     const uint32_t number = place->inner;

@@ -18,7 +18,7 @@
 #include "stages/figures/feed.h"
 #include "stages/resolve/classes.h"
 
-/* A call site: what its strings tell. */
+/* A call site: information from its strings. */
 struct op_facts {
     struct op_row row;     /* except for what is summed */
     uint64_t flops, bytes; /* of one execution */
@@ -188,7 +188,7 @@ static void matrix_in(struct ops *o, tm_strid id, struct op_row *row)
         row->has_matrix = 1;
 }
 
-/* What the name of a kernel tells; it stays until the next call.  Programs run a kernel for many operations. */
+/* Information from the name of a kernel; valid until the next call.  Programs run a kernel for many operations. */
 static const struct op_kernel *find_kernel(struct ops *o, tm_strid name)
 {
     struct op_kernel *known = &o->kernels[name & (OPS_KERNELS - 1)];
@@ -298,7 +298,7 @@ static void find_custom_call(struct ops *o, const struct tm_config *config, stru
     row->is_opaque = opcode_length == sizeof(custom_call) - 1 && !memcmp(opcode, custom_call, opcode_length);
 }
 
-/* What a name and a configuration tell of an op of a device.
+/* The properties of a device op by name and configuration.
  * out:    *facts  without any event */
 static void find_facts(struct ops *o, const struct tm_event *event, struct op_facts *facts)
 {

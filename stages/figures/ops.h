@@ -79,7 +79,7 @@ struct op_place {
     uint64_t index;
 };
 
-/* What the name of a kernel tells. */
+/* Information from the name of a kernel. */
 struct op_kernel {
     tm_strid name; /* 0 = unused */
     uint8_t precision, is_tensor_core, has_matrix;
@@ -120,7 +120,7 @@ static inline size_t ops_memory(struct tm_run *run, int parts)
     return tm_tables_memory(run, TM_TABLES_OPS, 56, (unsigned)parts);
 }
 
-/* What a computing operation is; of others (waits, collectives, copies) the level tells. */
+/* The properties of a compute operation; for others (waits, collectives, copies) the level determines them. */
 static inline bool op_computes(uint8_t level)
 {
     return level == TM_LEVEL_COMPUTE || level == TM_LEVEL_CONTAINER;

@@ -19,7 +19,7 @@
 /* Does a program compute gradients?  It decides which advice is fit: nothing about gradients or optimizers is said
  * to who only runs a model forward. */
 enum tm_backward {
-    TM_BACKWARD_UNKNOWN, /* nothing in the trace could tell it */
+    TM_BACKWARD_UNKNOWN, /* nothing in the trace could reveal it */
     TM_BACKWARD_NO,
     TM_BACKWARD_YES,
     TM_BACKWARD_COUNT
@@ -67,7 +67,7 @@ static const char *const kind_name[] = {
 
 enum { KIND_COUNT = sizeof(kind_name) / sizeof(kind_name[0]) };
 
-/* What is told of a device. */
+/* Reported properties of a device. */
 struct device_row {
     char model[128], vendor[32];
     uint64_t core_count, memory_bytes, memory_bandwidth_bytes;
@@ -114,9 +114,9 @@ struct overview {
     uint64_t classes[TM_CLASS_COUNT];
     uint64_t used;
     uint64_t kernel_launches;                    /* calls of the host */
-    uint64_t accelerators[TM_ACCELERATOR_COUNT]; /* events of devices that nobody here knows */
+    uint64_t accelerators[TM_ACCELERATOR_COUNT]; /* events of unsupported devices */
     const struct tm_trace *trace;                /* of the present host */
-    enum tm_backward backward;                   /* what its events tell */
+    enum tm_backward backward;                   /* from its events */
     uint64_t operators_before;                   /* of the hosts before it */
     uint64_t device_events;                      /* of the present host */
 };
@@ -234,7 +234,7 @@ static bool is_used(const struct tm_event *event, bool has_length)
     case TM_CLASS_RUNTIME:
     case TM_CLASS_ANNOTATION:
     case TM_CLASS_FRAMEWORK_OP:
-        /* What a thread does tells causes of idle time, if it launches or is the main one. */
+        /* The activity of a thread determines causes of idle time, if it launches or is the main one. */
         return event->thread != TM_NONE && has_length;
     default:
         return false;

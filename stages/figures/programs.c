@@ -42,7 +42,7 @@ struct dispatch {
     uint32_t step;
 };
 
-/* Dispatches of the analyzed steps; what is told of those with one op alone. */
+/* Dispatches of the analyzed steps; data about those with a single op. */
 struct dispatch_sums {
     uint64_t count, single_count;
     uint64_t step_devices;      /* steps times devices, of the hosts that have some */
@@ -84,7 +84,7 @@ struct programs {
     bool has_begun;                            /* some execution of the present host or of a device of it */
     uint64_t host_count;                       /* executions on TPUs of the present host */
     struct dispatch_sums host_dispatches;      /* of the present host */
-    bool has_modules;                          /* some op of the present host tells its program */
+    bool has_modules;                          /* some op of the present host names its program */
     struct tm_top_rows *longest;               /* struct program_pause */
     /* of the run */
     uint64_t count, step_devices; /* steps times devices, of the hosts that have executions in marked steps */
@@ -416,7 +416,7 @@ TM_NOT_INLINE void begin_dispatch(struct programs *p, struct program_lane *lane,
         d->pause_ps = pause_ps;
 }
 
-/* in: is_next  it is of another program than the op before it, as far as programs tell */
+/* in:     is_next  it belongs to another program than the previous op, as far as programs are known */
 static inline void take_dispatched(struct programs *p, struct program_lane *lane, const struct tm_event *event,
                                    bool is_next)
 {

@@ -95,7 +95,7 @@ struct layer_report {
     struct tm_top_rows *families; /* struct family */
     bool is_told[FAMILIES_MOST], is_covered[FAMILIES_MOST];
     struct tm_top_rows *listed; /* struct listed_layer */
-    uint64_t rows;              /* layers of the families that are told */
+    uint64_t rows;              /* layers of the listed families */
     int64_t total_ps, listed_ps;
 };
 
@@ -170,7 +170,7 @@ static void scope_layers_add(struct tm_groups *layers, const char *text, const s
     }
 }
 
-/* --- which families are told --- */
+/* --- which families are listed --- */
 
 static int family_order(const void *a, const void *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Late arrivals out of the collectives that were matched.  Nobody can leave an all-reduce before the last one has
- * come: collectives of this sort that do not overlap on all their devices are not the same one, or the clocks differ.
- * By that the clocks of several hosts are checked first; where they do not agree, only devices of one host are
- * compared.  Where these do not overlap either, nothing is said of them. */
+/* Late arrivals, computed from matched collectives.  No device can leave an all-reduce before the last one has arrived:
+ * collectives of this kind that do not overlap on all their devices are not the same one, or the clocks differ.  This
+ * first verifies the clocks of several hosts; if they do not agree, only devices of one host are compared.  If these do
+ * not overlap either, nothing is reported about them. */
 #include "stages/figures/skew.h"
 
 #include <stdlib.h>

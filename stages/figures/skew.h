@@ -23,9 +23,9 @@ enum tm_collective_kind {
 
 extern const char *const tm_collective_kind_name[TM_COLLECTIVE_KIND_COUNT]; /* "all-reduce", ... */
 
-/* What a string tells: the operation of a message ("_allgather_base"), an HLO op or opcode ("all-reduce-start.1"), a
+/* The kind from a string: the operation of a message ("_allgather_base"), an HLO op or opcode ("all-reduce-start.1"), a
  * kernel's name ("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL"); any case, with or without '_' and '-' between the
- * words.  TM_OTHER_COLLECTIVE = nothing. */
+ * words.  TM_OTHER_COLLECTIVE = none. */
 enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length);
 
 /* Where the devices of a collective are. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What collectives are about, and which ones of several devices are one.  Keeps the start of every collective, with the
- * communicator that it belongs to.  Those of steps that are not chosen have to be known too: they may run in the
- * window, and a device may wait for them.  What belongs together is found out at the end, when all hosts are read.
- * Memory: a table of fixed size remembers what names and configurations tell; arrivals and communicators spill; fixed
- * per device and host. */
+/* Properties of collectives, and the matching of collectives of several devices.  Keeps the start of every collective,
+ * with its communicator.  Collectives of steps that are not analyzed are needed too: they may run in the window, and a
+ * device may wait for them.  The matching is done at the end, when all hosts are read.  Memory: a table of fixed size
+ * caches results by name and configuration; arrivals and communicators spill; fixed per device and host. */
 #include "stages/figures/skew.h"
 
 #include <stdlib.h>
@@ -79,7 +78,7 @@ enum tm_collective_kind tm_collective_kind_in(const char *text, size_t length)
 
 enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
-/* What a string of the names tells; *kind changes only where it tells something. */
+/* Information from a string of the names; *kind changes only if it is specific. */
 static void ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
 {
     size_t length;
@@ -127,7 +126,7 @@ static void find_kind(struct tm_names *names, const struct tm_event *event, stru
     ask(names, event->record.name, &facts->kind);
 }
 
-/* What the program's HLO tells, where the event's message does not. */
+/* Information from the program's HLO that the event's message lacks. */
 static void add_hlo(const struct tm_hlo_op *op, struct tm_collective_facts *facts)
 {
     if (!facts->message_bytes)
@@ -137,8 +136,8 @@ static void add_hlo(const struct tm_hlo_op *op, struct tm_collective_facts *fact
     facts->replica_groups = op->groups;
 }
 
-/* What the HLO line that a TPU op is named by tells, where nothing else does.  Not of a start and its wait: only one
- * of the two lines names the group, and they have to be one row. */
+/* Information from the HLO line that names a TPU op, if nothing else has it.  Not for a start and its wait: only one of
+ * the two lines names the group, and they must be one row. */
 static void add_line(struct tm_names *names, const struct tm_event *event, struct tm_collective_facts *facts)
 {
     const tm_strid id = event->config->details ? event->config->details : event->record.name;
@@ -284,7 +283,7 @@ static int by_place(const void *a, const void *b)
     return (x->serial > y->serial) - (x->serial < y->serial);
 }
 
-/* Hosts may differ in what their profiles tell of the same program. */
+/* Hosts may differ in what their profiles record of the same program. */
 static void merge_communicators(void *into, const void *from)
 {
     struct communicator *a = into;
@@ -338,8 +337,8 @@ static void add_clock(struct skew *k, struct host_clock clock)
     k->clocks[k->clock_count++] = clock;
 }
 
-/* An XSpace says when it started; the files of a PyTorch job keep their clock; JAX's JSON counts from a start that it
- * does not tell. */
+/* An XSpace records when it started; the files of a PyTorch job keep their clock; JAX's JSON counts from a start that
+ * it does not record. */
 static struct host_clock clock_of(const struct tm_trace *trace)
 {
     const uint64_t begin_ns = trace->environment.begin_ns;
@@ -377,8 +376,8 @@ static struct tm_key hash_of(const struct skew *k, tm_strid id)
     return tm_names_info(k->names, id).hash;
 }
 
-/* PyTorch tells the group and the operation.  Ranks may send messages of different sizes in an
- * all-to-all, and a sequence number says which belong together whatever their sizes. */
+/* PyTorch records the group and the operation.  Ranks may send messages of different sizes in an all-to-all, and a
+ * sequence number matches them regardless of size. */
 static void name_by_message(const struct skew *k, const struct tm_collective_facts *facts, struct key_text *text,
                             struct communicator *c)
 {
@@ -390,7 +389,7 @@ static void name_by_message(const struct skew *k, const struct tm_collective_fac
     c->group = facts->group_ranks ? facts->group_ranks : facts->group;
 }
 
-/* XLA tells the program and its op; else there is the name only. */
+/* XLA records the program and its op; else there is only the name. */
 static void name_by_op(const struct skew *k, const struct tm_event *event, const struct tm_collective_facts *facts,
                        struct key_text *text, struct communicator *c)
 {
@@ -456,7 +455,7 @@ static void keep_arrival(struct skew *k, const struct tm_event *event, struct ar
     tm_sorter_push(k->arrivals, arrival);
 }
 
-/* Which events: those of CPUs are threads of one process, of which nothing says who takes part. */
+/* Which events: those of CPUs are threads of one process, whose participants are unknown. */
 void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial)
 {
     const struct tm_record *r = &event->record;
@@ -601,7 +600,7 @@ static bool is_same_block(const struct arrival *a, const struct arrival *b)
     return tm_is_same_key(a->communicator, b->communicator) && a->place == b->place;
 }
 
-/* --- first reading: who takes part --- */
+/* --- first reading: the participants --- */
 
 static int by_count(const void *a, const void *b)
 {

@@ -36,7 +36,7 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
  * (jax.profiler.save_device_memory_profile; the format is pprof's).  It has no times.
  * source: github.com/google/pprof, proto/profile.proto; schemas/profile.proto */
 
-/* Whose code a function is, told by its file: the nearest to the user first. */
+/* The owner of a function's code, from its file: the closest to the user first. */
 enum tm_code_owner {
     TM_CODE_USER,
     TM_CODE_LIBRARY,

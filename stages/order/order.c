@@ -308,7 +308,7 @@ static void add_head(struct order *o, struct tm_cursor *cursor, const struct tm_
         close_head(o, head);
 }
 
-/* The trees of all groups lie one after the other, each with a node to spare. */
+/* The trees of all groups are stored one after the other, each with a spare node. */
 static void build_trees(struct order *o)
 {
     size_t at = 0;

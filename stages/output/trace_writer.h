@@ -161,7 +161,7 @@ struct tm_trace_writer_type {
 struct tm_trace_writer {
     const struct tm_trace_writer_type *type;
     struct tm_run *run;
-    uint64_t arguments; /* of slices, at the top level, written so far, in all files; 0 where nobody estimates by it */
+    uint64_t arguments; /* of slices, at the top level, written so far, in all files; 0 if no estimate uses it */
 };
 
 extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writer, tm_csv_writer;

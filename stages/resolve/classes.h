@@ -215,11 +215,11 @@ struct tm_known_name {
 extern const struct tm_known_name tm_known_names[];
 extern const size_t tm_known_name_count;
 
-/* Words that tell an input pipeline: a word is a longest run of [A-Za-z0-9_-]; compared without case. */
+/* Words that indicate an input pipeline: a word is a maximal run of [A-Za-z0-9_-]; compared without case. */
 extern const char *const tm_input_words[];
 extern const size_t tm_input_word_count;
 
-/* Parts of kernel names that tell a collective: anywhere in the name, without case; '_' may be missing. */
+/* Parts of kernel names that indicate a collective: anywhere in the name, without case; '_' is optional. */
 extern const char *const tm_collective_parts[];
 extern const size_t tm_collective_part_count;
 

@@ -791,7 +791,7 @@ static inline uint64_t find_launch(struct tm_resolver *r, const struct tm_track 
     return run->number;
 }
 
-/* A copy whose direction the name of its launch tells. */
+/* A copy whose direction comes from the name of its launch. */
 TM_NOT_INLINE void turn_copy(struct tm_resolver *r, const struct tm_track *track, const struct tm_raw_record *raw,
                              uint8_t direction, struct tm_call_site *site)
 {

@@ -50,7 +50,7 @@ struct tm_launch {
     int64_t start_ps, dur_ps;
     uint32_t track, thread; /* a thread other than TM_NONE is that of one track alone */
     uint8_t is_named;       /* its name says that it launches */
-    uint8_t is_uncertain;   /* only a device activity of the same id can tell */
+    uint8_t is_uncertain;   /* only determined by a device activity of the same id */
     uint8_t direction;      /* enum tm_direction in its name */
 };
 
@@ -154,7 +154,7 @@ struct tm_id {
 /* The launch of a TPU's execution, which all ops in it share. */
 struct tm_run_launch {
     uint64_t key;    /* 0 = none yet */
-    uint64_t number; /* 0 = nobody launched it */
+    uint64_t number; /* 0 = no launch */
     struct tm_launch launch;
 };
 

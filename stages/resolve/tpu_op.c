@@ -273,8 +273,8 @@ static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part
     return holds(from, "S(5)") ? TM_LEVEL_H2D : TM_LEVEL_D2D;
 }
 
-/* What a copy moves: the array that it writes.  That is the result of a wait, and in the result of a copy's start,
- * where the source of the same size is beside it; a start of another sort, of a slice, does not tell it.
+/* The bytes of a copy: the array that it writes.  That is the result of a wait, and in the result of a copy's start, if
+ * the source of the same size is beside it; another kind of start, of a slice, does not have it.
  * in:     op  without -start and -done */
 static void note_copy_bytes(const struct tm_hlo_line *line, struct tm_text op, enum tm_tpu_part part,
                             struct tm_config *config)

@@ -184,7 +184,7 @@ const struct tm_known_name tm_known_names[] = {
 
     SUFFIX(":XLA GPU module", TM_TRAIT_RUNTIME),
 
-    /* the compiler's passes, where neither the thread nor an enclosing compile tells: only names that no user
+    /* the compiler's passes, if neither the thread nor an enclosing compile identifies them: only names that no user
      * would give to a part of a program */
     PREFIX("HLO passes ", TM_TRAIT_RUNTIME),
     PREFIX("HLO optimization passes", TM_TRAIT_RUNTIME),
@@ -418,7 +418,7 @@ static bool tells_input(struct tm_text text)
     return false;
 }
 
-/* Of a frame the function tells; of an iterator, whose function is called alike everywhere, its file. */
+/* Of a frame the function counts; of an iterator, whose function has the same name everywhere, its file. */
 static bool frame_tells_input(struct tm_text file, struct tm_text function)
 {
     return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
@@ -430,7 +430,7 @@ static uint32_t wait_trait(struct tm_text name)
     return tm_waiting_of(name.at, name.length) == TM_WAITING_FOR_THREADS ? TM_TRAIT_WAIT : 0;
 }
 
-/* "$file.py:12 function", "$<frozen file>:12 function", "$module function": what the function tells. */
+/* "$file.py:12 function", "$<frozen file>:12 function", "$module function": the traits of the function. */
 static uint32_t python_traits(struct tm_text text)
 {
     const char *space = memrchr(text.at, ' ', text.length);
@@ -607,7 +607,7 @@ static enum tm_direction long_direction(struct tm_text text)
     return tm_text_begins(text, "DeviceToDevice") ? TM_D2D : TM_OTHER_DIRECTION;
 }
 
-/* The direction in the name of a copy or a copying call; TM_OTHER_DIRECTION = it does not tell. */
+/* The direction in the name of a copy or a copying call; TM_OTHER_DIRECTION = it has none. */
 static enum tm_direction direction_in(const char *text, size_t length)
 {
     const struct tm_text whole = { text, length };

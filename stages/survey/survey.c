@@ -93,8 +93,8 @@ static void free_tables(struct tm_survey *s)
     tm_sorter_free(s->graphs);
 }
 
-/* Everything that the devices' lines tell.  Where markers tell the steps, one reading gives it all; else the
- * source of the steps is chosen by device time, and a second reading counts activities by step. */
+/* All information from the devices' lines.  If markers define the steps, one pass is sufficient; else the source of the
+ * steps is chosen by device time, and a second pass counts activities by step. */
 static void survey_devices(struct tm_survey *s)
 {
     const bool one_reading = s->marker_count > 0;

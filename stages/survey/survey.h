@@ -114,7 +114,7 @@ struct tm_survey {
     uint64_t last_node_id, last_launched_id;
 };
 
-/* When the events of a viewer's group lie. */
+/* The times of a viewer's group. */
 struct tm_group_span {
     struct tm_key key; /* low = group_id */
     int64_t start_ps, end_ps;

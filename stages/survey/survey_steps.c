@@ -28,8 +28,8 @@ static bool choose_module(struct tm_survey *s, struct tm_module_time *best)
     return found;
 }
 
-/* When the n-th execution ran on any thread: driver calls are often on their own lines, so that a launch can be
- * told its execution only by time. */
+/* When the n-th execution ran on any thread: driver calls are often on separate lines, so a launch can only be assigned
+ * to its execution by time. */
 static void widen(struct tm_rows *anywhere, uint64_t ordinal, const struct tm_span *span)
 {
     struct tm_span *row;
@@ -364,7 +364,7 @@ static void make_mark(struct tm_survey *s, uint64_t ordinal)
 
 /* --- which of them count --- */
 
-/* Compilations that start inside a host step.  Of the names that tell a compilation the best one counts. */
+/* Compilations that start inside a host step.  Of the names that identify a compilation the best one counts. */
 static void mark_compiles(struct tm_survey *s)
 {
     const uint32_t kind = s->compile_counts[0] ? 0 : s->compile_counts[1] ? 1 : 2;

@@ -61,7 +61,7 @@ static void note_track(struct tm_trace *trace, const struct tm_track *track)
     trace->last_ps = track->last_ps > trace->last_ps ? track->last_ps : trace->last_ps;
 }
 
-/* Who takes what is read. */
+/* Receives the records that are read. */
 struct takers {
     on_batch *batch; /* may be NULL */
     on_record *record;
@@ -552,8 +552,8 @@ static void take_activity(struct tm_survey *s, struct device_reading *d, const s
         keep_step(s, d, event);
 }
 
-/* A graph, or a kernel of one.  Graphs wait until it is known whether their kernels were recorded; kernels of graphs
- * tell it.  out: true: it waits */
+/* A graph, or a kernel of one.  Graphs wait until it is known whether their kernels were recorded, which kernels of
+ * graphs show. out: true: it waits */
 static bool take_graph(struct tm_survey *s, const struct device_reading *d, struct tm_raw_record *raw)
 {
     const struct tm_record *const r = &raw->record;

@@ -279,7 +279,7 @@ static tm_status archive_reader_open(struct tm_archive_reader *r, struct tm_run 
     r->source.block = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_ARCHIVE_BLOCK_BYTES, &run->error);
     if (!r->source.block)
         return run->error.status;
-    r->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); /* without it some names cannot be told */
+    r->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); /* without it some names cannot be decoded */
     return begin_archive(r);
 }
 
@@ -638,7 +638,7 @@ tm_status tm_archive_is(struct tm_run *run, const char *path, bool *is_archive)
     return st;
 }
 
-/* Reading members of an archive.  It stays open after the one that was read last, for one that lies ahead. */
+/* Reading members of an archive.  It stays open after the last member read, for a later one. */
 
 struct tm_archive_member {
     struct tm_archive_reader reader;
@@ -646,7 +646,7 @@ struct tm_archive_member {
     uint64_t bytes;       /* as told */
     const uint8_t *block; /* of libarchive, until the next one is requested */
     size_t length;        /* of it */
-    uint64_t block_at;    /* where in the member it starts; before that may lie a hole, which is zeros */
+    uint64_t block_at;    /* where in the member it starts; a hole, which is zeros, may precede it */
     uint64_t at;          /* given so far */
     bool ended;
     bool lost; /* damaged, or could not be read: nothing after it can be read of this reader */
@@ -743,8 +743,7 @@ static tm_status find_entry(struct tm_archive_member *m, const char *name, uint6
     return TM_OK;
 }
 
-/* The archive that was left open, where it is this one and the member lies ahead; else it is closed.  out: NULL =
- * not */
+/* The archive that was left open, if it is this one and the member comes later; else it is closed. out: NULL = not */
 static struct tm_archive_member *take_left(struct tm_run *run, const char *path, uint64_t position)
 {
     struct tm_archive_member *const m = run->archive_left;

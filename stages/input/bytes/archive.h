@@ -14,8 +14,8 @@
  * source: POSIX pax (ustar, pax interchange), GNU tar manual (long names), PKWARE APPNOTE 6.3 (zip) */
 enum { TM_ARCHIVE_MEMBERS_MOST = 1000000, TM_ARCHIVE_DIRECTORY_MOST = 16 << 20, TM_MEMBER_NAME_MOST = 4095 };
 
-/* Members that are read in the order in which they lie are read in one pass.  What is before the one that was read last
- * takes another pass from the start; all passes of a run pass over so much at most: some minutes. */
+/* Members that are read in archive order are read in one pass.  A member before the last one read takes another pass
+ * from the start; the total of all passes of a run is limited to this much: some minutes. */
 enum { TM_ARCHIVE_AGAIN_MEMBERS_MOST = 16 << 20 };
 
 /* Whether a file is an archive, by its content: a tar, possibly compressed, or a zip.

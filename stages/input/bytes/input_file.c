@@ -132,7 +132,7 @@ static tm_status open_path(struct tm_input *in)
 {
     struct stat info;
 
-    /* without waiting: opening a pipe that nobody writes to would never return */
+    /* without waiting: opening a pipe without a writer would never return */
     in->fd = open(in->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (in->fd < 0 || fstat(in->fd, &info) != 0) {
         const int reason = errno;
@@ -212,7 +212,7 @@ static tm_status end_content(struct tm_input *in)
     return tm_input_check(in);
 }
 
-/* The first bytes tell the wrapping and, unwrapped, the kind. */
+/* The first bytes determine the wrapping and, unwrapped, the kind. */
 static tm_status begin_content(struct tm_input *in, const struct tm_raw_bytes *raw,
                                const struct tm_input_options *options)
 {

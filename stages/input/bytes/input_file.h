@@ -11,7 +11,7 @@
 #include "pipeline/store/rows.h"
 #include "stages/input/bytes/inflate.h"
 
-/* What a file is, told by its first bytes and never by its name. */
+/* The kind of a file, detected by its first bytes and never by its name. */
 enum tm_file_kind {
     TM_FILE_UNKNOWN,
     TM_FILE_EMPTY, /* no content (an empty file, or a wrapping of nothing, is refused earlier) */
@@ -90,7 +90,7 @@ tm_status tm_sniff(struct tm_run *run, tm_read_some *read, void *from, enum tm_s
 /* The same of a file: a tm_sniff_path for tm_discover.  errors: TM_ERR_INPUT  it cannot be read */
 tm_status tm_sniff_file(struct tm_run *run, const char *path, enum tm_sniffed *sniffed) TM_MUST_USE;
 
-/* What the bytes of a file are wrapped in; told by their first bytes. */
+/* The wrapping of a file's bytes, detected by its first bytes. */
 enum tm_wrapping { TM_PLAIN, TM_GZIP, TM_ZSTD };
 
 /* One input.  Opening it determines its kind.  Then its content is either streamed once from start to end (formats that

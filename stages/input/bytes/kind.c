@@ -213,7 +213,7 @@ static size_t text_begin(const uint8_t *first, size_t length)
 
 #define TM_SUMMARY_SCHEMA "tracemill.summary"
 
-/* What the keys of a JSON text tell. */
+/* Information from the keys of a JSON text. */
 struct json_keys {
     bool trace_events, phase, kineto, rocprof, summary, schema, nodes;
 };
@@ -275,8 +275,8 @@ static struct json_keys read_keys(const uint8_t *first, size_t length, size_t at
     return keys;
 }
 
-/* An object that is longer than the head may have its events behind: the code that reads it will see.
- * out: *sure  it is a trace that says so itself */
+/* An object longer than the head may have its events later: the reader will find out.
+ * out:    *sure  it is definitely a trace */
 static enum tm_file_kind json_kind(const uint8_t *first, size_t length, size_t at, bool *sure)
 {
     const struct json_keys keys = read_keys(first, length, at);
@@ -577,7 +577,8 @@ static int64_t score(const struct fit *fit)
     return (int64_t)fit->known - WRONG_WEIGHT * (int64_t)fit->wrong - DOUBT_WEIGHT * (int64_t)fit->doubts;
 }
 
-/* The name of a plane as every writer of XSpace has it, right after its tag and length: tells a damaged file. */
+/* The name of a plane as every writer of XSpace has it, directly after its tag and length: identifies a damaged
+ * file. */
 static bool has_plane_name(const uint8_t *first, size_t length)
 {
     static const char *const names[] = {
@@ -689,7 +690,7 @@ bool tm_kind_is_trace(const uint8_t *first, size_t length, enum tm_file_kind *ki
     return sure || (*kind == TM_FILE_XSPACE && has_plane_name(first, head));
 }
 
-/* Tells from the first bytes whether a file is a trace.  What is wrapped is unwrapped out of memory. */
+/* Detects from the first bytes whether a file is a trace.  Wrapped data is unwrapped in memory. */
 
 struct first_bytes {
     uint8_t *at;

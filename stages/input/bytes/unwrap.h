@@ -56,10 +56,10 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
  * is read again from its start with zlib, the part returned earlier is skipped, and reading continues from there. */
 struct tm_unwrap;
 
-/* Tell the wrapping from the first bytes, and unwrap the head.
- * in:     raw     as filled for tm_raw_open
- *         engine  TM_INFLATE_DEFAULT: the fastest, but zlib where the bytes come only once
- *         read_most  bytes that one tm_unwrap_next gives at most; 0 = no limit
+/* Detect the wrapping from the first bytes, and unwrap the head.
+ * in:     raw        as filled for tm_raw_open
+ *         engine     TM_INFLATE_DEFAULT: the fastest, but zlib where the bytes come only once
+ *         read_most  bytes that one tm_unwrap_next returns at most; 0 = no limit
  * owns:   raw, from now on, also after a failure
  * errors: NULL, with the error in run->error */
 struct tm_unwrap *tm_unwrap_new(const struct tm_raw_bytes *raw, enum tm_inflate_engine engine,

@@ -26,7 +26,7 @@ struct facts {
     size_t name_bytes, extra_bytes;
 };
 
-/* Where a member lies, from its header to the end of its data. */
+/* The extent of a member, from its header to the end of its data. */
 struct place {
     uint64_t begin, end;
 };
@@ -70,7 +70,7 @@ static bool found(const struct check *c)
     return c->problem[0] != '\0';
 }
 
-/* Without its name, which may be nobody else's business (--redact). */
+/* Without its name, which may be confidential (--redact). */
 static void note(struct check *c, const char *what)
 {
     (void)snprintf(c->problem, TM_ZIP_PROBLEM_BYTES, "the archive is damaged: in member %llu of its directory, %s",

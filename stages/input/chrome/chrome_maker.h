@@ -84,7 +84,7 @@ static inline bool tm_chrome_has_thread(enum tm_chrome_sort sort)
 
 enum { TM_CHROME_NEAR = 64 }; /* a power of two */
 
-/* The tracks that events meet one after the other are few.  What tells one; of strings their hash. */
+/* Successive events use few tracks.  The key of a track; for strings their hash. */
 struct tm_near_track {
     uint64_t process, thread;
     int64_t ordinal;

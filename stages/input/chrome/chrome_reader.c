@@ -312,8 +312,8 @@ static const uint8_t *read_document_member(struct tm_chrome_reader *r, const uin
 
 /* --- behind damage --- */
 
-/* To the next object that is not a member's value, wherever it stands.
- * in:     *before  the last byte before that is no white space */
+/* To the next object that is not a member's value, at any level.
+ * in:     *before  the last preceding byte that is not white space */
 static const uint8_t *next_object(struct tm_chrome_reader *r, const uint8_t *at, uint8_t *before)
 {
     for (;; at++) {

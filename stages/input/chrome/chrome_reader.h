@@ -310,7 +310,7 @@ enum {
     TM_KEY_BYTES = 32,   /* of a key that is held itself; may be loaded whatever its length */
 };
 
-/* Where a key stands: the same word means different things. */
+/* The context of a key: the same word means different things. */
 enum tm_key_place { TM_KEY_OF_EVENT, TM_KEY_OF_ARGUMENTS, TM_KEY_OF_ID };
 
 /* Up to TM_KEY_BYTES: the key in words that overlap; above, its hash of 128 bits. */
@@ -419,8 +419,8 @@ static inline bool tm_chrome_key_repeats(const struct tm_chrome_keys *keys, stru
     return repeats;
 }
 
-/* Shared by the files of the Chrome reader.
- * Whoever walks the text takes where he is and gives back where he ends, or NULL: damage, told by tm_chrome_fail. */
+/* Shared by the files of the Chrome reader.  Each parser takes its position and returns its end, or NULL: damage,
+ * reported by tm_chrome_fail. */
 
 enum {
     TM_JSON_DEEPEST = 4096, /* lists and objects in one another */

@@ -282,7 +282,7 @@ static bool needs_config(const struct tm_record *r)
     }
 }
 
-/* Everything that the arguments tell. */
+/* All information from the arguments. */
 static void take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw,
                        struct tm_chrome_known *known)
 {
@@ -481,7 +481,7 @@ static bool has_own_numbers(const struct tm_raw_record *raw)
     return raw->own.length || (raw->record.flags & TM_FLAG_TEMPLATE && !(raw->record.common & TM_TEMPLATE_CORRELATION));
 }
 
-/* What was told of arguments so far: it is told of each event. */
+/* Reports about arguments so far: they are made for each event. */
 static uint64_t told_of_arguments(const struct tm_run *run)
 {
     uint64_t told = 0;
@@ -803,9 +803,9 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
     return st;
 }
 
-/* From where the times of a Chrome trace are counted.  Clocks that count from an epoch would not fit in 64 bits of
- * picoseconds, and nobody reads them.  One wrong time at the start must not leave everything else out: so the first
- * events are examined together, and the time that most of them are near decides. */
+/* The time from which a Chrome trace counts.  Clocks that count from an epoch would not fit in 64 bits of picoseconds
+ * and are not readable.  One wrong time at the start must not exclude everything else: the first events are therefore
+ * examined together, and the time that most of them are close to is used. */
 
 static const int64_t us_per_s = 1000000, us_per_day = (int64_t)86400 * 1000000;
 

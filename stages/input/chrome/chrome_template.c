@@ -149,7 +149,7 @@ static bool is_usual(const struct tm_chrome_reader *r, const uint8_t *begin, siz
 
     for (uint32_t i = 0; i < r->number_count; i++) {
         if (r->numbers[i].at < begin || r->numbers[i].end > begin + length)
-            return false; /* a string without its escapes lies elsewhere */
+            return false; /* a string without its escapes is stored elsewhere */
         times |= 1U << r->numbers[i].kind;
     }
     return r->event_base == r->window.base && length <= EVENT_MOST && times >> TM_NUMBER_TS & 1 &&

@@ -37,7 +37,7 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t)
 
 /* --- numbers of processes and tracks --- */
 
-/* What tells a process or a thread from every other one; of a string of any length its hash. */
+/* The identity of a process or a thread; of a string of any length its hash. */
 struct id_key {
     uint64_t kind, high, low;
 };
@@ -99,8 +99,8 @@ static uint64_t process_of(struct tm_chrome_tracks *t, const struct tm_json_id *
     return process;
 }
 
-/* The number of a device whose streams are identified by their events: it is among those of the processes, with a row
- * that nobody reads. */
+/* The number of a device whose streams are identified by their events: it is among those of the processes, with an
+ * unused row. */
 static uint64_t number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort sort, int64_t ordinal)
 {
     const struct tm_chrome_process row = { .device = TM_NONE };
@@ -437,7 +437,7 @@ static void finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_tra
         track->line = TM_LINE_STREAM;
 }
 
-/* Where it is among the others, which no name tells. */
+/* Its position among the others, which no name determines. */
 static void place_track(const struct tm_chrome_track *row, const struct tm_chrome_process *owner,
                         struct tm_track *track)
 {

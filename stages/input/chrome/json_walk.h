@@ -69,7 +69,7 @@ TM_INLINE const uint8_t *read_text(struct tm_chrome_reader *r, const uint8_t *at
     return end + 1;
 }
 
-/* A key that nobody requests.
+/* A key that is not needed.
  * out:    the value */
 static inline const uint8_t *skip_key(struct tm_chrome_reader *r, const uint8_t *at)
 {

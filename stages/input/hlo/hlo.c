@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All programs of a host: two walks, the sums, the index of the join.  Tables that are needed while it reads draw on
- * the account of sorting, which nobody uses while a file is scanned. */
+/* All programs of a host: two passes, the sums, the index of the join.  Tables that are needed while it reads draw on
+ * the account of sorting, which is unused while a file is scanned. */
 #include "stages/input/hlo/hlo.h"
 
 #include "pipeline/store/groups.h"
@@ -171,9 +171,9 @@ void tm_hlo_join_all(struct tm_hlo *hlo)
     }
 }
 
-/* What computations come to.  A call waits until its computation is known; computations that wait for nothing are
- * told to their callers, which then wait for one less.  Each call is examined once, whatever the order of the
- * computations; those in a circle are never known, and their calls keep no flops. */
+/* The totals of computations.  A call waits until its computation is known; computations that wait for nothing notify
+ * their callers, which then wait for one less.  Each call is visited once, whatever the order of the computations;
+ * those in a cycle are never known, and their calls keep no flops. */
 
 static bool is_softmax(const struct hlo_sums *sums)
 {
@@ -227,7 +227,7 @@ static void lay_out_calls(struct tm_hlo *hlo)
     }
 }
 
-/* Tell one caller.  out: whether it waits for nothing more */
+/* Notify one caller. out: whether it waits for nothing more */
 static bool tell(struct tm_hlo *hlo, const struct hlo_call *call, const struct hlo_computation *called)
 {
     struct hlo_computation *caller = tm_rows_change(hlo->computations, call->caller);

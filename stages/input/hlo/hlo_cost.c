@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one instruction costs: its operations, the bytes that it reads and writes, and of a collective who takes
- * part. */
+/* The cost of one instruction: its FLOPs, the bytes that it reads and writes, and the participants of a collective. */
 #include "stages/input/hlo/hlo_private.h"
 
 #include <stdlib.h>

@@ -369,7 +369,7 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
 /* A wait (-done, async-update) has the same message as its start (-start, async-start), and gets the same properties:
  * on a TPU the wait takes the time. */
 
-/* What has started in the present computation: the latest ones; a wait stands close behind its start. */
+/* What has started in the present computation: the latest ones; a wait follows closely after its start. */
 static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)
 {
     waits->starts[waits->next++ % HLO_STARTS] = (struct hlo_start){ .id = id, .op = op };
@@ -449,7 +449,7 @@ static bool next_field(struct walk *k, uint64_t end, struct tm_head *head)
     return false;
 }
 
-/* Go on behind a message, wherever the window stands: a damaged field in it may have led past its end. */
+/* Continue after a message, wherever the window is: a damaged field in it may have moved it past its end. */
 static void leave(struct walk *k, uint64_t end)
 {
     if (tm_reader_offset(&k->w) < end)

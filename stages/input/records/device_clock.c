@@ -199,7 +199,7 @@ static void finish_device(struct tm_device_clock *c, uint32_t number)
     end_stretch(c);
     if (!c->pairs)
         return;
-    if (c->pairs < c->ops - c->pairs) { /* too few to tell the time of the others by */
+    if (c->pairs < c->ops - c->pairs) { /* too few to determine the time of the others */
         tm_tally_add(&c->trace->run->tallies, TM_TALLY_DEVICE_CLOCK_UNUSED, c->pairs);
         return;
     }
@@ -400,7 +400,7 @@ static void go_to(struct tm_clock_place *place, int64_t at_ps)
     if (place->has_after)
         place->after = point_at(place, place->next);
     if (tm_failed(place->clock->trace->run))
-        place->has_before = false; /* points may be nobody's, and have no line through them */
+        place->has_before = false; /* points may belong to no line */
 }
 
 /* On the line through two points; rounded down. */

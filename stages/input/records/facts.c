@@ -29,7 +29,7 @@ enum {
 
 struct slot {
     uint64_t hash;
-    uint32_t config; /* 0 = empty: row 0 is nobody's */
+    uint32_t config; /* 0 = empty: row 0 is unused */
 };
 
 struct tm_configs {
@@ -241,7 +241,7 @@ const uint16_t tm_fact_flags[TM_STAT_COUNT] = {
 
 enum { NUMBER_TEXT_MOST = 64 }; /* a longer text is not a number */
 
-/* The same for all readers of the process: a config is found again by whoever meets its facts. */
+/* The same for all readers of the process: any reader that meets its facts finds the same config. */
 static uint64_t process_secret(void)
 {
     static uint64_t secret;
@@ -393,7 +393,7 @@ tm_strid tm_facts_text(const struct tm_fact_maker *maker, const struct tm_facts 
 
 /* --- allocations --- */
 
-/* source: c10/core/DeviceType.h; HIP shows as its own type, or as CUDA, which it stands in for */
+/* source: c10/core/DeviceType.h; HIP appears as its own type, or as CUDA, which it replaces */
 static const char *device_word(int64_t type)
 {
     static const char *const words[] = {
@@ -436,7 +436,7 @@ static void fill_block(const struct tm_fact_maker *maker, const struct tm_facts 
     a->allocator = tm_names_put(maker->trace->names, name, length);
 }
 
-/* What JAX's allocators tell of themselves. */
+/* The state that JAX's allocators record. */
 static void fill_allocator(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_allocation *a)
 {
     static const struct {
@@ -694,7 +694,7 @@ static uint64_t hash_of_facts(const struct tm_fact_maker *maker, const struct tm
 
     if (!maker->given && !maker->name_length)
         return hash;
-    /* A name tells something only of a copy, and where it is an HLO text. */
+    /* A name is only informative for a copy, and if it is an HLO text. */
     if (maker->given == TM_CLASS_COPY || (maker->name_length && *maker->name == '%'))
         hash = tm_facts_mix(facts, hash, TM_FACT_OF_NAME, tm_hash_text(maker->name, maker->name_length, facts->secret));
     return tm_facts_mix(facts, hash, TM_FACT_OF_CATEGORY, (uint64_t)maker->given);

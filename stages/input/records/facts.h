@@ -120,7 +120,7 @@ struct tm_facts {
     uint64_t has;                             /* bit 1 << enum tm_stat */
     uint16_t flags;                           /* enum tm_record_flag */
     uint64_t config_hash;                     /* of the statistics that make a config, in their order */
-    uint64_t secret;                          /* of this process: of config_hash, which nobody can choose */
+    uint64_t secret;                          /* of this process: of config_hash, which cannot be chosen */
     int64_t ints[TM_STAT_COUNT];              /* of those that are numbers */
     double doubles[TM_STAT_COUNT];            /* occupancy and fragmentation */
     struct tm_fact_text texts[TM_STAT_COUNT]; /* of those that are strings */

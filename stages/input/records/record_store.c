@@ -347,7 +347,7 @@ TM_NOT_INLINE bool open_block(struct tm_record_store *store, uint32_t rows)
     if (!store->block || store->block->count + rows > store->block->room)
         lengthen_chain(store);
     if (tm_failed(store->run))
-        store->block = NULL; /* perhaps nobody's */
+        store->block = NULL; /* may be unused */
     return store->block;
 }
 

@@ -315,7 +315,7 @@ static bool is_allocation(const struct xspace_cursor *c, const struct tm_raw_rec
     return c->track.side == TM_SIDE_HOST && raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE);
 }
 
-/* The numbers of an event that its statistics tell. */
+/* The numbers of an event from its statistics. */
 static void take_numbers(struct xspace_cursor *c, struct tm_raw_record *raw)
 {
     const struct tm_facts *facts = &c->event.facts;
@@ -332,7 +332,7 @@ static void take_numbers(struct xspace_cursor *c, struct tm_raw_record *raw)
     }
 }
 
-/* Everything of an event that its statistics tell. */
+/* All data of an event from its statistics. */
 static void take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_raw_record *raw)
 {
     struct tm_facts *facts = &c->event.facts;
@@ -655,7 +655,7 @@ static bool make_any_record(struct xspace_cursor *c, struct tm_xresult *known, c
     return true;
 }
 
-/* Where the event lies that is read. */
+/* The position of the event that is read. */
 static inline void note_event(struct xspace_cursor *c, const struct tm_wire *bytes, const struct tm_xhead *head)
 {
     c->event_length = (uint64_t)(bytes->end - bytes->at);

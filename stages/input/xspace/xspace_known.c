@@ -127,7 +127,7 @@ static bool is_a_hole(const struct tm_xknown *known, const struct tm_xshape *sha
            !(TM_FACT_BIT(hole->stat) & tm_config_facts) && shape->hole_count < HOLES_FREE;
 }
 
-/* Find the holes of an event.  out: shape->is_known  false where no shape can tell its numbers */
+/* Find the holes of an event. out: shape->is_known  false if no shape can locate its numbers */
 static void take_shape(struct tm_xknown *known, const struct tm_wire *stats, struct tm_xshape *shape)
 {
     struct tm_wire w = *stats;

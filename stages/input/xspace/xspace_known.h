@@ -56,7 +56,7 @@ struct tm_xshape {
 
 /* The owner of the shape, to detect a missing one quickly. */
 struct tm_xtag {
-    uint32_t mark : 30;    /* of a hash; 0 = nobody's */
+    uint32_t mark : 30;    /* of a hash; 0 = unused */
     uint32_t strength : 2; /* 0 = another one may take its place */
 };
 
@@ -160,7 +160,7 @@ TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *a
     if (!read_whole(number, behind, &value, pack)) /* also where the length takes more than a byte: no number is that
                                                       long */
         return NULL;
-    numbers[hole->stat] = (int64_t)value; /* TM_STAT_UNKNOWN: nobody asks */
+    numbers[hole->stat] = (int64_t)value; /* TM_STAT_UNKNOWN: not needed */
     return behind;
 }
 

@@ -29,7 +29,7 @@ struct tm_wire {
 
 /* One field: a number, or a view of its bytes (LEN; also 8 or 4 bytes of fixed fields). */
 struct tm_field {
-    uint64_t key; /* number << 3 | type, as on the wire: one comparison tells both */
+    uint64_t key; /* number << 3 | type, as on the wire: one comparison covers both */
     uint64_t value;
     const uint8_t *bytes;
 };
@@ -102,8 +102,8 @@ static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
 bool tm_wire_any(struct tm_wire *w, struct tm_field *field);
 
 /* Read the next field; a group is one field without a value.
- * out:    true with *field, or false at the end and on damage; w->at == w->end tells the end, on damage it stays at
- *         the field */
+ * out:    true with *field, or false at the end and on damage; at the end w->at == w->end, on damage it stays at the
+ *         field */
 static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
 {
     struct tm_wire next = *w;

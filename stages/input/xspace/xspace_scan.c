@@ -18,7 +18,7 @@ enum {
     PLANE_ID = 1, PLANE_NAME = 2, PLANE_LINE = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STAT = 6,
     LINE_ID = 1, LINE_NAME = 2, LINE_TIMESTAMP = 3, LINE_EVENT = 4, LINE_DURATION = 9, LINE_DISPLAY_ID = 10,
     LINE_DISPLAY_NAME = 11,
-    LINE_NAME_MOST = 4096, /* of a name, to tell the sort of its line */
+    LINE_NAME_MOST = 4096, /* of a name, to determine the kind of its line */
 };
 /* clang-format on */
 
@@ -144,7 +144,7 @@ static void tell_line(struct scan *s, const struct tm_plane *plane, struct tm_tr
     track->line = (uint8_t)tm_line_of(track->side, plane->device_kind, text, length, track->id);
 }
 
-/* What tells a timeline: strings by their hashes, because a string may have several handles. */
+/* The identity of a timeline: strings by their hashes, because a string may have several handles. */
 struct timeline {
     struct tm_key plane_name, name;
     int64_t id;
@@ -290,7 +290,7 @@ static void take_field(struct scan *s, uint64_t plane, struct tm_reader *w, cons
         tm_xspace_stat_entry(s->x, plane, &inside, &is_damaged);
     else
         tm_xspace_event_entry(s->x, plane, &inside, &is_damaged);
-    if (is_damaged && !is_cut) /* that it is cut was told */
+    if (is_damaged && !is_cut) /* the truncation was reported */
         tm_tally_add(&s->run->tallies, TM_TALLY_BAD_FIELD, 1);
 }
 

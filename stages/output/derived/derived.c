@@ -719,7 +719,7 @@ static void put_number(struct tm_derived *d, enum derived_key key, const struct 
 
 /* --- findings --- */
 
-/* Where a finding stands. */
+/* The place of a finding. */
 struct spot {
     struct derived_host host;
     uint32_t device; /* TM_NONE = of none */

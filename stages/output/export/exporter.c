@@ -42,8 +42,8 @@ static uint32_t find_device(const struct tm_trace *trace, enum tm_device_kind ki
     return TM_NONE;
 }
 
-/* The device that an allocator is of, as its name tells (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on
- * the host; TM_NONE = none. */
+/* The device of an allocator, from its name (XLA: GPU_0_bfc; PyTorch: gpu:0, or cuda:0), or its number on the host;
+ * TM_NONE = none. */
 static uint32_t device_of(struct tm_exporter *e, const struct tm_allocation *a)
 {
     static const char *const begins[] = { "GPU_", "gpu:", "GPU:", "cuda:", "CUDA:" };
@@ -878,8 +878,8 @@ tm_status tm_exporter_end_host(struct tm_exporter *e)
 
 /* --- events --- */
 
-/* Where an event lies.
- * out: track  a copy of its track; item->number TM_NONE: an end of an arrow that points nowhere */
+/* The row of an event.
+ * out:    track  a copy of its track; item->number TM_NONE: an end of an arrow that points nowhere */
 static void place(struct tm_exporter *e, const struct tm_event *event, struct tm_export_item *item,
                   struct tm_track *track)
 {

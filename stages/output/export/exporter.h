@@ -350,7 +350,7 @@ static inline struct tm_counter_value tm_whole_value(int64_t whole)
     return (struct tm_counter_value){ .value = (double)whole, .whole = whole, .is_whole = true };
 }
 
-/* What tells a counter from others, and makes its name: NAME [ID] KEY, or NAME SUFFIX. */
+/* The identity of a counter, and its name: NAME [ID] KEY, or NAME SUFFIX. */
 struct tm_counter_key {
     uint32_t process, device; /* device: as in tm_counter_row */
     tm_strid name, key, unit;

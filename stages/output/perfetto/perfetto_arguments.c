@@ -192,7 +192,7 @@ static bool is_list(const struct tm_argument *argument)
     return argument->type == TM_ARGUMENT_OBJECT || argument->type == TM_ARGUMENT_ARRAY;
 }
 
-/* The format has no empty lists: they are reported as strings, and so is what lies too deep. */
+/* The format has no empty lists: they are written as strings, and so are lists that are nested too deeply. */
 static void put_no_values(struct tm_perfetto_arguments *a, bool is_array)
 {
     put_literal(a, is_array ? "[]" : "{}");

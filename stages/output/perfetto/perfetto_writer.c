@@ -554,7 +554,7 @@ static void put_some_facts(struct tm_perfetto *w, const struct tm_out_fact *fact
     perfetto_put(w, &packet);
 }
 
-/* The first packet: the program that wrote the file.  It is never deflated, so that the first bytes tell. */
+/* The first packet: the program that wrote the file.  It is never deflated, so the first bytes identify it. */
 static void perfetto_put_origin(struct tm_perfetto *w)
 {
     static char key[] = "tracemill.version", value[] = TM_VERSION;

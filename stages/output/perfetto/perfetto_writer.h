@@ -154,7 +154,7 @@ struct tm_perfetto_names {
     uint8_t fresh[TM_PERFETTO_FRESH_BYTES];
 };
 
-/* Where a handle's guess lies. */
+/* The expected slot of a handle. */
 static inline struct tm_perfetto_guess *tm_perfetto_guess(struct tm_perfetto_names *n, enum tm_perfetto_table table,
                                                           tm_strid id)
 {

@@ -297,7 +297,7 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
     count_arguments(r);
 }
 
-/* Formats that have written the names at the start are told none. */
+/* Formats that have written the names at the start receive none. */
 static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct redacting *const r = writer_of(w);

@@ -139,7 +139,7 @@ static enum process_group group_of(const struct tm_track *track)
     return track->side == TM_SIDE_HOST ? GROUP_HOST : GROUP_REST;
 }
 
-/* What a track tells of its process. */
+/* Information about its process in a track. */
 static void take_track(struct tm_out_rows *r, const struct tm_track *track)
 {
     const enum process_group group = group_of(track);
@@ -536,7 +536,7 @@ uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device
     return device < r->device_count ? r->device_process[device] : r->own_process;
 }
 
-/* --- what tells a row from all others --- */
+/* --- the identity of a row --- */
 
 /* Small where it can be, since each event bears it; what does not fit is a hash with the first bit set. */
 static uint64_t uuid_of(const struct tm_out_rows *r, enum tm_out_sort sort, uint64_t number, uint64_t lane)
@@ -692,8 +692,7 @@ void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writ
         write_row(writer, row, rows);
 }
 
-/* --- series of counters ---
- * What tells them apart, their names, and the last value of each, which a part starts with.
+/* --- series of counters --- Their identity, their names, and the last value of each, which a part starts with. 
  * Memory: `model`: a table of numbers of at most 2 * TM_SERIES_MOST places, and rows that spill. */
 
 enum { SLOTS_FIRST = 256, ROWS_BYTES = 64 << 10, SERIES_NAME_MOST = 1024 };
@@ -752,7 +751,7 @@ static size_t find_slot(struct tm_exporter *e, uint64_t hash)
     return slot;
 }
 
-/* --- what tells them apart --- */
+/* --- their identity --- */
 
 static uint64_t hash_counter(struct tm_exporter *e, const struct tm_counter_key *c)
 {

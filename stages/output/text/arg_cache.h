@@ -22,7 +22,7 @@ enum {
 struct tm_cached_hole {
     uint16_t end;    /* of the bytes before its number */
     uint8_t is_left; /* out: --args leaves its argument out */
-    uint8_t back;    /* for the writer: how far before its number something lies that depends on it */
+    uint8_t back;    /* for the writer: how far before its number a field is that depends on it */
 };
 
 struct tm_cached_args {
