@@ -378,22 +378,23 @@ static void emit_rows(const struct tm_content *content, const struct rows *rows)
     const bool is_picked = tm_length(tm_get(table, "rows")) <= PICKED_MOST;
     struct tm_side_columns columns = { .columns = 0 };
     size_t pick[PICKED_MOST];
+    char caption[TM_FINDING_BYTES];
     const size_t picks = is_picked ? pick_rows(pick, tm_get(table, "rows"), tm_side_count(content->summary)) : 0;
 
+    (void)snprintf(caption, sizeof(caption), "Time %s by %c%s, largest change first",
+                   is_session ? "in the session" : "per step and device", rows->name[0] | 0x20, rows->name + 1);
     add_columns(&columns, rows, content);
-    tm_emit_table(content,
-                  &(struct tm_table){ .id = rows->key,
-                                      .caption = is_session ? "Time in the session, by the largest change"
-                                                            : "Time per step and device, by the largest change",
-                                      .column = columns.column,
-                                      .columns = columns.columns,
-                                      .rows = tm_get(table, "rows"),
-                                      .pick = is_picked ? pick : NULL,
-                                      .picks = picks,
-                                      .is_only_picked = is_picked,
-                                      .rest = tm_get(table, "rest"),
-                                      .total = tm_get(table, "total"),
-                                      .total_title = "all" });
+    tm_emit_table(content, &(struct tm_table){ .id = rows->key,
+                                               .caption = caption,
+                                               .column = columns.column,
+                                               .columns = columns.columns,
+                                               .rows = tm_get(table, "rows"),
+                                               .pick = is_picked ? pick : NULL,
+                                               .picks = picks,
+                                               .is_only_picked = is_picked,
+                                               .rest = tm_get(table, "rest"),
+                                               .total = tm_get(table, "total"),
+                                               .total_title = "all" });
 }
 
 /* One section for each table. */

@@ -765,17 +765,18 @@ static void make_top_stake(char out[TOP_STAKE_BYTES], const struct tm_value *fin
 static void put_top_findings(struct text *t)
 {
     const struct tm_value *findings = tm_get(t->summary, "findings");
+    const bool is_of_changes =
+        tm_get(tm_at(findings, 0), "change_ps") || *tm_text(tm_get(tm_at(findings, 0), "stake_of"));
     size_t pick[TOP_FINDINGS], count = tm_front_findings(t->summary, TOP_FINDINGS, pick);
 
     if (count == 0)
         return;
-    textw_heading(&t->w, "Top findings");
+    textw_heading(&t->w, tm_document_of(t->summary)->findings_title);
     tm_sheet_start(&t->sheet, true);
     tm_sheet_column(&t->sheet, "", TM_COLUMN_NUMBER);
     tm_sheet_column(&t->sheet, "", TM_COLUMN_WORD);
     tm_sheet_column(&t->sheet, "Finding", TM_COLUMN_PROSE);
-    tm_sheet_column(&t->sheet, *tm_text(tm_get(tm_at(findings, 0), "stake_of")) ? "Change" : "Potential savings",
-                    TM_COLUMN_WORD);
+    tm_sheet_column(&t->sheet, is_of_changes ? "Change" : "Potential savings", TM_COLUMN_WORD);
     for (size_t i = 0; i < count && tm_sheet_row(&t->sheet); i++) {
         const struct tm_value *finding = tm_at(findings, pick[i]);
 

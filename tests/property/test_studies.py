@@ -4,6 +4,7 @@
 labels and stdin; files as a whole or not at all; the exit status."""
 
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -154,6 +155,24 @@ def gates(tap, folder):
     tap.ok(gone.returncode == 1, "check: a reader that went away changes no status")
 
 
+def several(tap, folder, summary):
+    """Of three sides: who is fastest, by how much, whether that is significant, and what they differ in, in this order."""
+    for name, factor in (("fast", 0.8), ("slowest", 1.5)):
+        one = json.loads(json.dumps(summary))
+        steps = [int(factor * ps / 1.2) for ps in summary["steps"]["samples_ps"]]
+        one["steps"].update(samples_ps=steps, mean_ps=sum(steps) // 20, median_ps=sorted(steps)[10])
+        one["input"]["files"][0]["xxh3"] = name.encode().hex().rjust(16, "0")[:16]
+        one["environment"]["hosts"][0]["jax"] = "9.9.9" if name == "fast" else one["environment"]["hosts"][0]["jax"]
+        (folder / f"{name}.json").write_text(json.dumps(one))
+    for sides, wanted in ((("plain", "slowest", "fast"), r"fast is fastest: 20\.0% faster than plain\. Mean step time: fast \S+ ms "
+                           r"\(-20\.0%, significant\), plain \S+ ms \(base\), slowest \S+ ms \(\+50\.0%, significant\)\."
+                           r" The sides differ in versions\."),
+                          (("fast", "plain", "slowest"), r"None of the 2 others is faster than fast\. Mean step time: fast \S+ ms \(base\)")):
+        compare(tap, folder, "-".join(sides), *(f"{side}.json" for side in sides), status=0)
+        text = json.loads((folder / "-".join(sides) / "compare.json").read_text("utf-8"))["verdict"]["text"].replace("\u00a0", " ")
+        tap.ok(re.match(wanted, text), f"{' '.join(sides)}: the verdict ranks the sides", text)
+
+
 def verdicts(tap, folder):
     """What runs differ by, the verdict as a gate, sums per step."""
     def of(out):
@@ -183,6 +202,7 @@ def verdicts(tap, folder):
     compare(tap, folder, "gate-less", "plain.json", "slow.json", "--fail-on", "mean_step_time>+5%", "--run-spread", "5", status=1)
     compare(tap, folder, "faster", "slow.json", "plain.json", "--fail-on", "regression", status=0)
     tap.ok(of("faster")["verdict"]["verdict"] == "improvement", "the other way: improvement", of("faster")["verdict"])
+    several(tap, folder, summary)
     for name, factor in (("quiet", 0.001), ("loud", 0.06)):  # of groups the runs are tested: the gate does not judge each by itself
         sides = []
         for side, slower in (("a", 1), ("b", 1.08)):

@@ -30,7 +30,7 @@ function showTheme(theme) {
 
 function makeThemeSwitch(tools) {
     const options = THEMES.map((theme) => make('option', { value: theme }, theme[0].toUpperCase() + theme.slice(1)));
-    const choice = make('select', { 'aria-label': 'Colours', class: 'theme' }, ...options);
+    const choice = make('select', { 'aria-label': 'Colors', class: 'theme' }, ...options);
     choice.value = THEMES.includes(storedTheme()) ? storedTheme() : 'auto';
     showTheme(choice.value);
     choice.addEventListener('change', () => {
