@@ -74,7 +74,7 @@ BENCH_TOOLS := $(BUILD)/bench/decode $(BUILD)/bench/measure $(BUILD)/bench/units
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 REPLAYS := $(patsubst $(BUILD)/fuzz/%,$(BUILD)/replay/%,$(FUZZERS))
 
-.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full soak test-slurm peers truth-full asan valgrind fuzz \
+.PHONY: all help deps demo test check unit golden accept property damage bombs faults faults-full soak test-slurm peers truth-full asan tsan valgrind fuzz \
 	lint format check-format bench install uninstall dist clean
 all: $(BUILD)/tracemill ## build build/tracemill
 
@@ -239,6 +239,15 @@ asan: $(BUILD)/venv/.made ## every test under the address and undefined-behavior
 .PHONY: check-asan
 check-asan: $(BUILD)/tracemill $(UNIT_TESTS) $(TEST_PROGRAMS) $(REPLAYS)
 	@$(RUN_TESTS) --sanitized
+
+# What threads share, under the sanitizer that sees it.
+TSAN := BUILD=$(BUILD)/tsan WERROR=0 ALLOC=libc OPT='-O1 -g -fno-omit-frame-pointer' SANITIZE='-fsanitize=thread'
+tsan: $(BUILD)/venv/.made ## files that threads read, under the thread sanitizer
+	@mkdir -p $(BUILD)/tsan && ln -sfn ../venv $(BUILD)/tsan/venv
+	@$(MAKE) --no-print-directory $(TSAN) check-tsan
+.PHONY: check-tsan
+check-tsan: $(BUILD)/tracemill
+	@$(RUN_TESTS) --sanitized --only 'property/test_threads' property
 
 # Blocks of megabytes come from the heap there: valgrind 3.19 takes what mremap adds to a block for memory that nobody has,
 # in the same message in which it calls it 'a rw- anonymous segment'; and so it sees their borders.

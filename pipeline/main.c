@@ -169,6 +169,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     run->tally_use = verb->flags & TM_VERB_TRACES ? TM_TALLY_FOR_TRACES : TM_TALLY_FOR_FIGURES;
     run->limit_times = options->limit_times;
     run->quiet = options->quiet;
+    run->jobs = options->jobs ? options->jobs : TM_JOBS_AUTO;
     tm_budget_init(&run->budget, options->memory_bytes);
     tm_budget_add_spare(&run->budget);
     tm_progress_init(&run->progress, options->quiet);

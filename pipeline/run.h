@@ -164,6 +164,8 @@ struct tm_guard;
 /* Of rows in the containers of pipeline/store. */
 enum { TM_ROW_BYTES_MOST = 2048 };
 
+#define TM_JOBS_AUTO UINT64_MAX
+
 struct tm_run {
     struct tm_error error; /* the first failure of the job; after it, containers, documents and writers do nothing */
     struct tm_budget budget;
@@ -175,6 +177,7 @@ struct tm_run {
     enum tm_tally_use tally_use;  /* what the verb writes */
     bool raw;                     /* --raw: strings in CSV with all their characters */
     struct tm_guard *guard;       /* pipeline/files.h; NULL = nothing is looked after */
+    uint64_t jobs; /* --jobs, for threads: tm_cores; TM_JOBS_AUTO until that looks; 0 = a worker's: none */
     bool strict;
     bool quiet;
     bool follow_links;                  /* --follow-links: out of the folder that is searched */

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, and blocks that one of them fills ahead (threads.h). */
+#include "pipeline/threads.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "pipeline/workers.h"
+
+enum { STACK_BYTES = 512 << 10 };
+
+unsigned tm_cores(struct tm_run *run)
+{
+    if (run->jobs == TM_JOBS_AUTO)
+        run->jobs = tm_machine_look("").cores;
+    return run->jobs > 1 ? (unsigned)run->jobs : 1;
+}
+
+/* --- threads --- */
+
+static_assert(sizeof(pthread_t) == sizeof(unsigned long), "a handle holds one");
+
+static void *run_thread(void *of)
+{
+    const struct tm_thread *const thread = of;
+
+    thread->work(thread->of);
+    return NULL;
+}
+
+bool tm_thread_start(struct tm_thread *thread, void (*work)(void *of), void *of)
+{
+    pthread_attr_t attributes;
+    pthread_t handle;
+    sigset_t all, before;
+    int problem;
+
+    thread->work = work;
+    thread->of = of;
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    problem = pthread_create(&handle, &attributes, run_thread, thread);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    thread->handle = problem ? 0 : (unsigned long)handle;
+    return !problem;
+}
+
+void tm_thread_join(struct tm_thread *thread)
+{
+    (void)pthread_join((pthread_t)thread->handle, NULL);
+}
+
+/* --- reading ahead --- */
+
+struct block {
+    size_t have;
+    uint64_t read;
+};
+
+struct tm_ahead {
+    struct tm_run *run; /* of the main thread */
+    tm_ahead_fill *fill;
+    void *of;
+    struct tm_thread thread;
+    pthread_mutex_t lock; /* of all that follows but the bytes */
+    pthread_cond_t changed;
+    struct block block[TM_AHEAD_BLOCKS];
+    unsigned first, count; /* blocks that are filled */
+    bool is_held, is_ending, has_ended, rests;
+    size_t used;    /* of the first block; the main thread's own */
+    uint8_t *bytes; /* a block belongs to the thread until it counts, then to the main thread */
+};
+
+static uint8_t *bytes_of(const struct tm_ahead *a, unsigned block)
+{
+    return a->bytes + (size_t)block * TM_AHEAD_BLOCK_BYTES;
+}
+
+static void fill_blocks(void *of)
+{
+    struct tm_ahead *const a = of;
+
+    (void)pthread_mutex_lock(&a->lock);
+    while (!a->is_ending) {
+        const unsigned next = (a->first + a->count) % TM_AHEAD_BLOCKS;
+        struct block block = { .have = 0 };
+        bool more;
+
+        if (a->is_held || a->has_ended || a->count == TM_AHEAD_BLOCKS) {
+            a->rests = true;
+            (void)pthread_cond_broadcast(&a->changed);
+            (void)pthread_cond_wait(&a->changed, &a->lock);
+            continue;
+        }
+        a->rests = false;
+        (void)pthread_mutex_unlock(&a->lock);
+        more = a->fill(a->of, bytes_of(a, next), TM_AHEAD_BLOCK_BYTES, &block.have, &block.read);
+        (void)pthread_mutex_lock(&a->lock);
+        a->has_ended = !more;
+        if (block.have) {
+            a->block[next] = block;
+            a->count++;
+        }
+        (void)pthread_cond_broadcast(&a->changed);
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+}
+
+static void release(struct tm_ahead *a)
+{
+    struct tm_budget *const budget = &a->run->budget;
+
+    (void)pthread_cond_destroy(&a->changed);
+    (void)pthread_mutex_destroy(&a->lock);
+    tm_give(budget, TM_ACCOUNT_INPUT, a->bytes, TM_AHEAD_BYTES);
+    tm_give(budget, TM_ACCOUNT_INPUT, a, sizeof(*a));
+    tm_budget_put_back(budget, TM_AHEAD_BYTES);
+}
+
+struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of, bool is_held)
+{
+    struct tm_ahead *a;
+
+    if (tm_failed(run) || tm_cores(run) < 2 || !tm_budget_draw(&run->budget, TM_AHEAD_BYTES))
+        return NULL;
+    a = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*a), &run->error);
+    if (!a) {
+        tm_budget_put_back(&run->budget, TM_AHEAD_BYTES);
+        return NULL;
+    }
+    *a = (struct tm_ahead){ .run = run, .fill = fill, .of = of, .is_held = is_held };
+    (void)pthread_mutex_init(&a->lock, NULL);
+    (void)pthread_cond_init(&a->changed, NULL);
+    a->bytes = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_AHEAD_BYTES, &run->error);
+    if (a->bytes && tm_thread_start(&a->thread, fill_blocks, a))
+        return a;
+    release(a);
+    return NULL;
+}
+
+size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *read)
+{
+    struct tm_ahead *const a = ahead;
+    size_t left;
+
+    *read = 0;
+    (void)pthread_mutex_lock(&a->lock);
+    while (!a->count && !a->has_ended)
+        (void)pthread_cond_wait(&a->changed, &a->lock);
+    left = a->count ? a->block[a->first].have - a->used : 0;
+    (void)pthread_mutex_unlock(&a->lock);
+    if (!left)
+        return 0;
+    if (bytes > left)
+        bytes = left;
+    if (to)
+        memcpy(to, bytes_of(a, a->first) + a->used, bytes);
+    a->used += bytes;
+    if (bytes < left)
+        return bytes;
+    (void)pthread_mutex_lock(&a->lock);
+    *read = a->block[a->first].read;
+    a->used = 0;
+    a->first = (a->first + 1) % TM_AHEAD_BLOCKS;
+    a->count--;
+    (void)pthread_cond_broadcast(&a->changed);
+    (void)pthread_mutex_unlock(&a->lock);
+    return bytes;
+}
+
+void tm_ahead_hold(struct tm_ahead *ahead)
+{
+    struct tm_ahead *const a = ahead;
+
+    (void)pthread_mutex_lock(&a->lock);
+    a->is_held = true;
+    a->rests = false;
+    (void)pthread_cond_broadcast(&a->changed);
+    while (!a->rests)
+        (void)pthread_cond_wait(&a->changed, &a->lock);
+    a->count = 0;
+    a->used = 0;
+    a->has_ended = false;
+    (void)pthread_mutex_unlock(&a->lock);
+}
+
+void tm_ahead_go(struct tm_ahead *ahead)
+{
+    (void)pthread_mutex_lock(&ahead->lock);
+    ahead->is_held = false;
+    (void)pthread_cond_broadcast(&ahead->changed);
+    (void)pthread_mutex_unlock(&ahead->lock);
+}
+
+void tm_ahead_end(struct tm_ahead *ahead)
+{
+    if (!ahead)
+        return;
+    (void)pthread_mutex_lock(&ahead->lock);
+    ahead->is_ending = true;
+    (void)pthread_cond_broadcast(&ahead->changed);
+    (void)pthread_mutex_unlock(&ahead->lock);
+    tm_thread_join(&ahead->thread);
+    release(ahead);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_THREADS_H
+#define TM_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pipeline/run.h"
+
+/* Work beside the main thread, where --jobs and the machine have a core for it.  No other module starts a thread.  What a
+ * thread gets to see is its own until it hands it over under a lock; it never touches the run: not the ledger, not the
+ * error, not the tallies.  Signals go to the main thread. */
+
+/* How many threads may work at once, the main thread included: --jobs, or the cores of the machine.  1 where the run is
+ * that of a worker process. */
+unsigned tm_cores(struct tm_run *run);
+
+/* A producer that fills blocks ahead of whoever reads them:
+ *
+ *     thread:  fill ──► [block][block][block][block] ──► tm_ahead_read
+ *
+ * Reading a file into memory takes as long as decoding it, and inflating a quarter of the time of a report from JSON: both
+ * go on while the main thread decodes.  Memory: TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
+struct tm_ahead;
+
+enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = TM_AHEAD_BLOCKS * TM_AHEAD_BLOCK_BYTES };
+
+/* On the thread: the next bytes of what is read.
+ * out:    got   bytes that were filled in
+ *         read  bytes of the input that this took, for progress
+ * returned: false  nothing follows, or it failed: whoever reads goes on without the thread */
+typedef bool tm_ahead_fill(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read);
+
+/* in:     is_held  it waits for tm_ahead_go
+ * out:    NULL where no core is free, the memory does not allow it, or the system makes no thread: not an error
+ * owns:   the caller; tm_ahead_end */
+struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of, bool is_held);
+
+/* The next bytes, at least one.  in: to  NULL = they are dropped.  out: read  as `fill` counted; 0 bytes: it has ended */
+size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *read);
+
+/* Wait until the thread rests, and drop what it has filled: the caller may change what `of` is until it goes on. */
+void tm_ahead_hold(struct tm_ahead *ahead);
+void tm_ahead_go(struct tm_ahead *ahead);
+
+/* Wait until the thread has ended.  Tolerates NULL */
+void tm_ahead_end(struct tm_ahead *ahead);
+
+/* A thread that is joined.  false: the system makes none */
+struct tm_thread {
+    unsigned long handle;
+    void (*work)(void *of);
+    void *of;
+};
+
+bool tm_thread_start(struct tm_thread *thread, void (*work)(void *of), void *of);
+void tm_thread_join(struct tm_thread *thread);
+
+#endif

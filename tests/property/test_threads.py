@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One file that is read with several threads (--jobs): every output has the bytes that one thread gives, whatever is wrong
+with the file, whatever the memory; without threads it works as well; and a signal ends all of them."""
+
+import gzip
+import shutil
+import signal
+import sys
+import time
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import batches  # noqa: E402
+import make_profile  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BUILD, SANITIZED, UNDER, Scratch, run  # noqa: E402
+
+STEPS = 800  # enough for threads: 1.3 MB of gzip, 5 MB of XSpace
+FORMATS = "json,html,pdf,text,markdown,csv,partial"
+# A library that is preloaded, and ends who starts a thread, or refuses to make one.
+NO_THREADS = BUILD / "tests" / "no_threads.so"
+
+
+def write(path, data):
+    path.write_bytes(data)
+    return path
+
+
+def outputs(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def play(folder, jobs, *words, **environment):
+    """out: what was written, its messages without the name of the folder, its status, the result"""
+    out = folder / f"out-{jobs}"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    words = [str(word).replace("OUT", str(out)) for word in words]
+    result = run(*words, "--jobs", jobs, TMPDIR=folder, **environment)
+    said = (result.out + result.err).replace(str(out), "OUT")
+    return outputs(out), said, result.status, result
+
+
+def same(tap, folder, label, *words, statuses=(0,), jobs=(2, 3, 8), **environment):
+    files, said, status, result = play(folder, 1, *words)
+    tap.ok(status in statuses and (bool(files) or words[0] == "inspect" or status == 3), f"{label}: one thread", result)
+    for number in jobs:
+        others, other_said, other_status, other = play(folder, number, *words, **environment)
+        wrong = [name for name in set(files) | set(others) if files.get(name) != others.get(name)]
+        wrong += ["messages"] * (said != other_said) + ["status"] * (status != other_status)
+        tap.ok(not wrong, f"{label}: --jobs {number}", f"differ: {wrong}", other)
+
+
+def report(path, *options):
+    return ("report", path, "-o", "OUT/report", "--format", FORMATS, *options)
+
+
+def damaged_gzips(packed, text):
+    """What the fast engine and zlib see differently, and what neither takes."""
+    middle = len(packed) * 2 // 3
+    half = len(text) // 2
+    yield "a byte that is wrong", packed[:middle] + bytes([packed[middle] ^ 0x55]) + packed[middle + 1:], (0, 4)
+    yield "cut", packed[:middle], (0, 4)
+    yield "a wrong checksum", packed[:-8] + b"\1\2\3\4" + packed[-4:], (0, 4)
+    yield "bytes behind it", packed + b"more", (0, 4)
+    yield "two members", gzip.compress(text[:half], 1) + gzip.compress(text[half:], 6), (0,)
+    store = zlib.compressobj(0, zlib.DEFLATED, 31)
+    yield "stored", store.compress(text) + store.flush(), (0,)
+
+
+def read_gzips(tap, folder, space):
+    text = make_profile.chrome_json(space)
+    packed = gzip.compress(text, 6)
+    path = write(folder / "host.trace.json.gz", packed)
+    same(tap, folder, "JSON", *report(path))
+    same(tap, folder, "JSON, 32M", *report(path, "--memory", "32M"), jobs=(2,))
+    same(tap, folder, "JSON, inspect", "inspect", path, "--json", jobs=(2,))
+    same(tap, folder, "JSON, convert", "convert", path, "-o", "OUT/a.pftrace", jobs=(2,))
+    for label, data, statuses in damaged_gzips(packed, text):
+        path = write(folder / "damaged.trace.json.gz", data)
+        same(tap, folder, f"JSON, {label}", *report(path), statuses=statuses, jobs=(2,))
+        same(tap, folder, f"JSON, {label}, --strict", *report(path, "--strict"), statuses=(0, 3), jobs=(2,))
+
+
+def read_spaces(tap, folder, space):
+    whole = space.encode()
+    path = write(folder / "host.xplane.pb", whole)
+    same(tap, folder, "XSpace", *report(path))
+    same(tap, folder, "XSpace, 32M", *report(path, "--memory", "32M"), jobs=(2,))
+    same(tap, folder, "XSpace, inspect", "inspect", path, "--json", jobs=(2,))
+    same(tap, folder, "XSpace, convert", "convert", path, "-o", "OUT/a.pftrace", jobs=(2,))
+    same(tap, folder, "XSpace in a gzip", *report(write(folder / "host.xplane.pb.gz", gzip.compress(whole, 1))), jobs=(2,))
+    cut = write(folder / "cut.xplane.pb", whole[:-len(whole) // 9])
+    same(tap, folder, "XSpace, cut", *report(cut), statuses=(0, 4), jobs=(2,))
+
+
+def threads_are_made(tap, folder):
+    """Of large files, where --jobs lets it; and a system that makes none is no failure."""
+    for path in (folder / "host.trace.json.gz", folder / "host.xplane.pb"):
+        one = play(folder, 1, *report(path), LD_PRELOAD=NO_THREADS)
+        tap.ok(one[2] == 0, f"{path.name}: --jobs 1 starts no thread", one[3])
+        two = play(folder, 2, *report(path), LD_PRELOAD=NO_THREADS)
+        tap.ok(two[2] < 0 and "began a thread" in two[3].err, f"{path.name}: --jobs 2 starts one", two[3])
+        same(tap, folder, f"{path.name}, no thread can be made", *report(path), jobs=(2,), LD_PRELOAD=NO_THREADS,
+             TM_NO_THREADS="refuse")
+
+
+def ended(tap, folder):
+    """By a signal, at some moments of its work."""
+    place = folder / "tmp"
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for wait in (0.0, 0.02, 0.05, 0.1):
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            process = batches.start("report", folder / "host.trace.json.gz", "-o", place / "out", "--jobs", "2",
+                                    TMPDIR=str(place))
+            time.sleep(wait)
+            batches.kill(process.pid, number)
+            process.communicate(timeout=60)
+            left = [str(path) for path in place.rglob("*") if path.is_file() and path.suffix not in (".html", ".pdf", ".txt", ".json")]
+            is_signal = process.returncode in (-number, 128 + number)
+            tap.ok((is_signal or process.returncode == 0) and (number == signal.SIGKILL or not left),
+                   f"signal {number} after {wait} s: it ends, and nothing is left", process.returncode, left)
+
+
+def main():
+    tap = Tap()
+    space = make_profile.gpu(seed=11, steps=STEPS)
+    with Scratch() as folder:
+        read_gzips(tap, folder, space)
+        read_spaces(tap, folder, space)
+        if not SANITIZED and not UNDER:
+            threads_are_made(tap, folder)
+        ended(tap, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
