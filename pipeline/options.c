@@ -311,6 +311,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },
+    [TM_OPTION_OVERVIEW] = {
+        "overview", TM_KIND_FLAG, TM_FOR_CONVERT, FIELD(overview),
+        .help = "write an overview that opens in seconds, whatever the size of the run: short slices of a row are merged, "
+          "with their number, sum and maximum; for .pftrace" },
     [TM_OPTION_RAW] = {
         "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW | TM_FOR_QUERY, FIELD(raw),
         .help =

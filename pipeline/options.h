@@ -160,6 +160,7 @@ struct tm_options {
     struct tm_filter filter; /* --filter, all of them */
     enum tm_args_level args; /* --args */
     bool plain;              /* --plain: nothing that was computed */
+    bool overview;           /* --overview: of convert: what is too short to be seen is merged */
     enum tm_split_by by;     /* --by */
     uint64_t by_steps;       /* number of steps in a part */
     int64_t by_time_ps;      /* so much time */
@@ -279,6 +280,7 @@ enum tm_option_index {
     TM_OPTION_FILTER,
     TM_OPTION_ARGS,
     TM_OPTION_PLAIN,
+    TM_OPTION_OVERVIEW,
     TM_OPTION_RAW,
     TM_OPTION_BY,
     TM_OPTION_MAX_EVENTS,

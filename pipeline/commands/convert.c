@@ -128,6 +128,11 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
         return write_tables(run, options);
     if (options->output)
         find_place(run, options->output, &place);
+    if (options->overview && place.format && place.format->type != &tm_perfetto_writer && !tm_failed(run)) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --overview: an overview is a .pftrace",
+                      path);
+        tm_hint(&run->error, "end it with .pftrace");
+    }
     tm_redaction_begin(run, options);
     tm_conversion_open(&conversion, run, options, "convert",
                        options->plain || (place.format && !place.format->shows_derived));
@@ -160,6 +165,7 @@ const struct tm_verb tm_convert_verb = {
     .examples =
         "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
         "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, mended\n"
+        "tracemill convert logdir --latest -o overview.pftrace --overview    a run of any size, in seconds\n"
         "tracemill convert logdir --latest --args essential -o small.pftrace    opens in less memory\n"
         "tracemill convert run.xplane.pb --filter device=gpu:0 --filter min=10us -o gpu0.csv    a table\n"
         "tracemill convert logdir --latest -o tables/    Parquet for pandas, DuckDB and polars\n",

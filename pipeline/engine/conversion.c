@@ -391,11 +391,16 @@ tm_status tm_conversion_warn(const struct tm_conversion *c)
 tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conversion *c,
                                const struct tm_trace_format *format, const struct tm_export_options *choice)
 {
-    const struct tm_writer_options options = tm_conversion_writer(c, format->is_gzip);
+    struct tm_writer_options options = tm_conversion_writer(c, format->is_gzip);
     const struct tm_filter *filter = &c->options->filter;
     struct tm_export_options export = *choice;
 
+    if (choice->is_overview)
+        options.args = TM_ARGS_NONE;
+
     *out = (struct tm_trace_output){ .writer = format->type->open(c->run, c->names, &options) };
+    if (out->writer && choice->is_overview)
+        out->writer = out->overview = tm_overview_writer_new(c->run, c->names, out->writer);
     if (out->writer && c->run->redactor)
         out->writer = tm_redacting_writer_new(c->run, c->names, c->run->redactor, out->writer);
     if (!out->writer)
@@ -436,6 +441,13 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
     written->arguments = out->writer->arguments - out->arguments_before;
     written->raw_bytes = out->writer->type->raw_bytes(out->writer);
     out->arguments_before = out->writer->arguments;
+    if (!out->overview)
+        return;
+    written->counts.slices = tm_overview_slices(out->overview);
+    written->counts.arrows = 0;
+    if (tm_overview_left_out(out->overview) && !out->overview->run->quiet)
+        (void)fprintf(stderr, "tracemill: note: not in the overview: %llu slices on rows beyond the first 4,096\n",
+                      (unsigned long long)tm_overview_left_out(out->overview));
 }
 
 /* The endings of traces. */
@@ -464,8 +476,13 @@ const struct tm_trace_format *tm_trace_format_of(const char *name)
 static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, struct tm_out_file *file)
 {
     tm_trace_output_begin_file(out, file);
-    for (uint32_t i = 0; i < c->inputs.host_count && !tm_failed(c->run); i++)
+    for (uint32_t i = 0; i < c->inputs.host_count && !tm_failed(c->run); i++) {
+        struct tm_host_run *host;
+
+        if (out->overview && !tm_conversion_host(c, i, &host))
+            tm_overview_begin_host(out->overview, &host->trace, c->clocks[i].offset_ps, c->inputs.host_count);
         tm_conversion_events(c, i, out->exporter);
+    }
     if (!tm_failed(c->run))
         tm_trace_output_end_file(out);
 }
@@ -473,7 +490,7 @@ static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, st
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written)
 {
-    const struct tm_export_options choice = { .wants_cut = NULL };
+    const struct tm_export_options choice = { .is_overview = c->options->overview };
     struct tm_trace_output out = { .writer = NULL };
 
     *written = (struct tm_written){ .raw_bytes = 0 };

@@ -80,6 +80,7 @@ const struct tm_trace_format *tm_trace_format_of(const char *name);
 /* A writer with what feeds it: for one file, or for several ones after each other. */
 struct tm_trace_output {
     struct tm_trace_writer *writer;
+    struct tm_trace_writer *overview; /* inside of it; NULL = everything is written */
     struct tm_exporter *exporter;
     uint64_t arguments_before; /* that the writer wrote in files that were told of */
 };

@@ -74,6 +74,7 @@ struct tm_out_event {
     uint32_t template; /* 0 = none; else a template of the trace, and own has the values of its holes */
     uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
+    bool is_gap;      /* computed: an idle gap, of which there may be as many as there are events */
     bool begins_flow; /* it is the first span of its flow in this file that is known */
 };
 
@@ -189,6 +190,17 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
     return (uint8_t)((event->start_ps > event->whole_begin_ps ? TM_OUT_CUT_BEGIN : 0) |
                      (event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0));
 }
+
+/* A trace writer that gives another one an overview of what it gets: overview_writer.c.  One file, Perfetto's format.
+ * owns:   takes inner, also where it fails */
+enum { TM_OVERVIEW_SLICES = 400 * 1000 }; /* of all hosts together, about, values of counters included */
+
+struct tm_trace_writer *tm_overview_writer_new(struct tm_run *run, struct tm_names *names,
+                                               struct tm_trace_writer *inner) TM_MUST_USE;
+/* Before the events of a host.  in: hosts  how many share the slices; offset_ps  of its clock to the output's */
+void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, int64_t offset_ps, uint32_t hosts);
+uint64_t tm_overview_slices(const struct tm_trace_writer *w);   /* and values that were written */
+uint64_t tm_overview_left_out(const struct tm_trace_writer *w); /* slices, on more rows than it keeps apart */
 
 /* A trace writer that passes everything on to another one, with pseudonyms for names: of rows, events, categories,
  * arrows, hosts, and devices, and for keys and strings of arguments at any depth.  All output passes through it, so no

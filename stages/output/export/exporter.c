@@ -1014,7 +1014,8 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
                    .category = e->own_category,
                    .own = row->arguments,
                    .marks = TM_OUT_DERIVED,
-                   .is_instant = row->sort == TM_DERIVED_FINDING },
+                   .is_instant = row->sort == TM_DERIVED_FINDING,
+                   .is_gap = row->sort == TM_DERIVED_GAP },
     };
 
     span.event.marks |= tm_out_cuts_of(&span.event);

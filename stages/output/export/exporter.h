@@ -242,6 +242,7 @@ struct tm_export_options {
     /* Only events on this device: index into the devices of the host; TM_NONE: those on none */
     bool has_device;
     uint32_t device;
+    bool is_overview;        /* the writer merges what is too short to be seen */
     bool names_hosts;        /* rows of several hosts in one output: processes start with the host's name */
     tm_wants_cut *wants_cut; /* NULL = never */
     tm_next_file *next_file;

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The overview of a trace in Perfetto's own importer: it complains of nothing, is small whatever the input, and the totals of
+each row are those of the input, to the nanosecond; steps, findings and the verdict are all there.
+
+Without Node or the package that carries the importer: skipped.
+"""
+
+import json
+import random
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
+from perfetto import importer  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, run  # noqa: E402
+
+EVENTS, BYTES_MOST, SLICES_MOST = 600_000, 30_000_000, 1_000_000
+SLICES = """select coalesce(th.name, t.name), s.name, s.ts, s.dur, s.category,
+extract_arg(s.arg_set_id, 'debug.count'), extract_arg(s.arg_set_id, 'debug.sum_ns'), extract_arg(s.arg_set_id, 'debug.max_ns'),
+extract_arg(s.arg_set_id, 'debug.nested_count'), extract_arg(s.arg_set_id, 'debug.nested_sum_ns')
+from slice s join track t on t.id = s.track_id left join thread_track x on x.id = t.id left join thread th on th.utid = x.utid
+where coalesce(s.category, '') != 'tracemill'"""
+
+
+def made(path, count):
+    """A trace of three rows: short slices that nest in threes, with a long one now and then.
+    out: {row: (slices, their lengths)}"""
+    dice, totals = random.Random(7), defaultdict(lambda: [0, 0])
+    at = [0, 0, 0]
+    with path.open("w", encoding="utf-8") as to:
+        to.write('{"traceEvents":[\n')
+        for tid in range(3):
+            to.write(json.dumps({"ph": "M", "pid": 1, "tid": tid + 10, "name": "thread_name", "args": {"name": f"row {tid}"}}) + ",\n")
+        for i in range(count // 3):
+            row = i % 3
+            lasts = 3 * dice.choice((1, 2, 5)) if i % 1000 else 3000
+            spans = [(at[row], 3 * lasts, f"outer {i % 2}"), (at[row], lasts, "inner"), (at[row] + lasts, lasts, "innermost")]
+            at[row] += 3 * lasts + dice.choice((0, 0, 1, 400))
+            for ts, dur, name in spans:
+                to.write(f'{{"ph":"X","pid":1,"tid":{row + 10},"ts":{ts},"dur":{dur},"name":"{name}"}},\n')
+                totals[f"row {row}"][0] += 1
+                totals[f"row {row}"][1] += dur * 1000
+        to.write('{"ph":"i","s":"t","pid":1,"tid":10,"ts":1,"name":"mark"}\n]}\n')
+        totals["row 0"][0] += 1
+    return totals
+
+
+def totals_of(rows):
+    """out: {row: [slices, their lengths]}, how many were merged, what is wrong"""
+    totals, merged, wrong = defaultdict(lambda: [0, 0]), 0, []
+    for row, name, _, dur, _, count, sums, most, nested, nested_sum in rows:
+        totals[row][0] += 1 if count is None else count + (nested or 0)
+        totals[row][1] += dur if sums is None else sums + (nested_sum or 0)
+        merged += count is not None and count > 1
+        if count is not None and count > 1 and not (most <= sums <= dur and str(count) in name.replace(",", "")):
+            wrong.append(f"{row}: {name}: {count} of {sums}, at most {most}, in {dur}")
+    return totals, merged, wrong
+
+
+def check_large(tap, folder):
+    source, out = folder / "large.trace.json", folder / "overview.pftrace"
+    wanted = made(source, EVENTS)
+    result = run("convert", source, "-o", out, "--overview", "--json", "--memory", "32M", seconds=300)
+    if not tap.ok(result.status == 0, "an overview, with 32 MiB", result):
+        return
+    done = importer.load(out, importer.STATS, SLICES, is_optimized=True)
+    tap.ok(not done.error and not importer.complaints(done.rows[0]), "nothing is complained of", done.error or importer.complaints(done.rows[0]))
+    totals, merged, wrong = totals_of(done.rows[1])
+    tap.ok({k: v for k, v in totals.items() if k in wanted} == wanted, "the totals of each row are exact", dict(totals), dict(wanted))
+    tap.ok(not wrong and merged > 1000, f"{merged} merged slices say what is in them", *wrong[:5])
+    size, slices = out.stat().st_size, len(done.rows[1])
+    tap.ok(size <= BYTES_MOST and slices <= SLICES_MOST and slices < 0.7 * EVENTS, f"{slices} slices in {size} bytes")
+    again = folder / "again.pftrace"
+    run("convert", source, "-o", again, "--overview", "--quiet", "--memory", "512M", seconds=300)
+    tap.ok(again.read_bytes() == out.read_bytes(), "the same bytes with more memory")
+
+
+def check_small(tap, folder):
+    """What fits is kept as it is; what was computed is always whole."""
+    source, out, whole = folder / "run.xplane.pb", folder / "small.pftrace", folder / "whole.pftrace"
+    source.write_bytes(make_profile.MAKERS["gpu"](seed=4).encode())
+    tap.ok(run("convert", source, "-o", out, "--overview", "--quiet").status == 0, "an overview of a small run")
+    run("convert", source, "-o", whole, "--quiet")
+    sql = "select s.ts, s.dur, s.name, s.depth from slice s order by 1, 2, 3, 4"
+    ours, theirs = importer.load(out, importer.STATS, sql), importer.load(whole, sql)
+    tap.ok(not importer.complaints(ours.rows[0]) and ours.rows[1] == theirs.rows[0], "has every slice",
+           len(ours.rows[1]), len(theirs.rows[0]))
+    result = run("convert", source, "-o", folder / "x.json", "--overview")
+    tap.ok(result.status == 2 and ".pftrace" in result.err, "in Perfetto's format alone", result)
+
+
+def main():
+    tap = Tap()
+    if importer.missing():
+        tap.skip("overviews", importer.missing())
+        tap.done()
+    with Scratch() as folder:
+        check_small(tap, folder)
+        check_large(tap, folder)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
