@@ -233,6 +233,7 @@ struct tm_hlo_module {
     tm_strid why;    /* why its ops have no costs, in words; 0 = they have */
     int64_t program_id;
     uint64_t instructions;
+    uint64_t begin, end; /* of its HloProto in the input */
 };
 
 /* args of TM_CLASS_ALLOC and TM_CLASS_FREE. */

@@ -110,7 +110,7 @@ struct tm_doc_schema {
 };
 
 extern const struct tm_doc_schema tm_summary_schema, tm_comparison_schema, tm_scaling_schema, tm_check_schema,
-    tm_night_schema, tm_brief_schema, tm_show_schema, tm_query_schema, tm_split_schema, tm_result_schema;
+    tm_night_schema, tm_brief_schema, tm_show_schema, tm_query_schema, tm_split_schema, tm_result_schema, tm_hlo_schema;
 const struct tm_doc_schema *tm_history_schema(void); /* of a row: made with the figures that the history keeps */
 
 /* Rows of `show` that are not a list of a document: figures, and the contents. */

@@ -146,9 +146,9 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
     open_input(host, found);
     make_tables(&host->trace);
-    if (!tm_failed(run))
+    if (!tm_failed(run) && !(options->only_scans && host->input->kind == TM_FILE_CHROME_JSON))
         scan(host, options->warn, options->to);
-    if (!tm_failed(run))
+    if (!tm_failed(run) && !options->only_scans)
         survey(host, options, events_before);
     host->events = run->events_read - events_before;
     return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));

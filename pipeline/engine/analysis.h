@@ -243,6 +243,7 @@ struct tm_host_options {
     bool keeps_arguments; /* records include their arguments */
     bool keeps_records;   /* its events will be requested: that they are read again is to be cheap */
     bool counts;          /* for tm_host_counts */
+    bool only_scans;      /* its tables and programs; nothing of its events */
     tm_take_warning *warn;
     void *to; /* of warn */
 };

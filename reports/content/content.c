@@ -8,8 +8,18 @@
 #include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 
+/* Only `show` prints it: it has no pages. */
+const struct tm_document tm_hlo_document = {
+    .schema = "tracemill.hlo",
+    .fields = &tm_hlo_schema,
+    .what = "HLO",
+    .made_by = "tracemill show",
+    .file = "hlo",
+};
+
 static const struct tm_document *const documents[] = {
-    &tm_report_document, &tm_comparison_document, &tm_scaling_document, &tm_check_document, &tm_nightly_document,
+    &tm_report_document, &tm_comparison_document, &tm_scaling_document,
+    &tm_check_document,  &tm_nightly_document,    &tm_hlo_document,
 };
 
 const struct tm_document *tm_document_of(const struct tm_value *root)

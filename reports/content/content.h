@@ -397,7 +397,7 @@ struct tm_document {
 };
 
 extern const struct tm_document tm_report_document, tm_comparison_document, tm_comparison_of_many_document,
-    tm_scaling_document, tm_check_document, tm_nightly_document;
+    tm_scaling_document, tm_check_document, tm_nightly_document, tm_hlo_document;
 
 /* Of a tree; what is unknown is taken for a report. */
 const struct tm_document *tm_document_of(const struct tm_value *root);

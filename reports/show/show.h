@@ -31,6 +31,10 @@ struct tm_show_query {
 tm_status tm_show_write(struct tm_run *run, const struct tm_value *root, const struct tm_show_query *query,
                         enum tm_show_form form, int columns, FILE *to) TM_MUST_USE;
 
+/* Print the HLO around an instruction as text, like HLO itself is written.
+ * in: root  of a document "tracemill.hlo" with instructions */
+tm_status tm_show_write_hlo(struct tm_run *run, const struct tm_value *root, FILE *to) TM_MUST_USE;
+
 /* May the unit of such a value be in the member `unit` of its row? */
 static inline bool tm_show_has_unit_beside(const struct tm_doc_field *field)
 {

@@ -6,7 +6,9 @@
  * Seeds: programs, which seeds_hlo.py makes. */
 #include <string.h>
 
+#include "pipeline/doc/doc.h"
 #include "stages/input/hlo/hlo.h"
+#include "stages/input/hlo/hlo_view.h"
 #include "tests/fuzz/fuzz_job.h"
 
 enum { LARGE = 300 << 10, TABLE = 256 << 10, PREFIX = 4, FIRST_ID = 7 };
@@ -117,6 +119,34 @@ static void compare(struct reading *r)
     FUZZ_REQUIRE(module->instructions == instructions);
 }
 
+/* What `show` prints of it: the programs, and the first op with what is around it. */
+static void view(struct reading *r)
+{
+    static struct tm_hlo_search search;
+    char name[TM_HLO_NAME];
+    struct tm_doc *const doc = tm_doc_new(&r->run);
+    struct tm_value *const root = tm_doc_root(doc), *programs, *buffers;
+    size_t length;
+
+    FUZZ_REQUIRE(doc != NULL);
+    programs = tm_add_array(root, "programs");
+    buffers = tm_add_array(root, "buffers");
+    tm_hlo_list_programs(&r->trace, &r->input, programs, buffers);
+    FUZZ_REQUIRE(tm_failed(&r->run) || tm_length(programs) == 2);
+    search = (struct tm_hlo_search){ .name = name };
+    if (tm_rows_count(r->trace.hlo_ops) > 1 && !tm_failed(&r->run)) {
+        (void)snprintf(name, sizeof(name), "%s",
+                       tm_names_text(r->trace.names, op_at(r, 1)->name, TM_HLO_NAME - 1, &length));
+        tm_hlo_search(&search, &r->trace, &r->input);
+        FUZZ_REQUIRE(search.programs == 2 && search.matches <= 2);
+    }
+    if (search.matches && !tm_failed(&r->run)) {
+        tm_hlo_list_instructions(&search, &r->trace, &r->input, root);
+        FUZZ_REQUIRE(tm_failed(&r->run) || tm_length(tm_get(root, "instructions")) > 0);
+    }
+    tm_doc_free(doc);
+}
+
 static void use_file(const char *path, size_t size)
 {
     const uint64_t length = (size - PREFIX) / 2;
@@ -131,9 +161,11 @@ static void use_file(const char *path, size_t size)
         tm_hlo_add(r.hlo, &program);
     }
     tm_hlo_read(r.hlo);
-    if (!tm_failed(&r.run))
+    if (!tm_failed(&r.run)) {
         compare(&r);
-    else
+        view(&r);
+    }
+    if (tm_failed(&r.run))
         FUZZ_REQUIRE(r.run.error.what[0] != '\0');
     end(&r);
 }

@@ -108,11 +108,25 @@ def sources():
     return module_of(entry, more=number(5, 7) + number(6, 1) + entry_shape + frames)
 
 
+def assigned():
+    """A program with its buffer assignment, and shardings and layouts."""
+    def allocation(index, size, *flags):
+        return chunk(3, number(1, index) + number(2, size) + b"".join(number(f, 1) for f in flags) + chunk(9, number(1, index) + number(3, size)))
+    tiles = chunk(40, number(1, 3) + make_seeds.packed(3, 2, 1, 2) + number(6, 1) + make_seeds.packed(9, 4) + make_seeds.packed(10, 0))
+    tuples = chunk(40, number(1, 2) + chunk(5, b"") + chunk(5, number(1, 3) + make_seeds.packed(3, 2) + make_seeds.packed(4, 0, 1) + make_seeds.packed(8, 4)))
+    laid_out = shape((16, 128)) + chunk(5, make_seeds.packed(1, 1, 0) + chunk(6, make_seeds.packed(1, 8, 128)) + number(8, 1))
+    ops = [op(10, "add.1", "add", laid_out, (3, 3), tiles), op(11, "tuple.1", "tuple", tuple_of(laid_out, shape((2,))), (10, 3), tuples),
+           op(12, "add.2", "add", shape((4,)), (10, 11))]
+    buffers = allocation(0, 1024, 5) + allocation(1, 64, 12) + allocation(2, 4096, 7) + allocation(3, 1 << 20) + allocation(4, 8, 3)
+    return module_of(computation(1, 12, *parameters(), *ops)) + chunk(3, buffers)
+
+
 def seeds():
     nested = shape((2,))
     for _ in range(20):
         nested = tuple_of(nested, shape((3,)))
-    out = {"costs": costs(), "calls": calls(), "customs": customs(), "collectives": collectives(), "sources": sources()}
+    out = {"costs": costs(), "calls": calls(), "customs": customs(), "collectives": collectives(), "sources": sources(),
+           "assigned": assigned()}
     out["nested"] = module_of(computation(1, 1, op(1, "t", "tuple", nested)))
     large = op(2, "large.1", "fusion", shape((8,)), (1, 1), chunk(28, "t") + make_seeds.packed(38, 2))
     out["large-before"], out["large-behind"] = (bytes([byte]) + large[2:] for byte in (0xFE, 0xFF))

@@ -9,9 +9,6 @@
 
 /* clang-format off */
 enum {
-    IN_NAME = 1, IN_OPCODE = 2, IN_SHAPE = 3, IN_METADATA = 7, IN_PARAMETER = 9, IN_CONVOLUTION = 16, IN_CHANNEL = 26,
-    IN_TARGET = 28, IN_DOT = 30, IN_ID = 35, IN_OPERANDS = 36, IN_CALLED = 38, IN_CONFIG = 43, IN_HOST_TRANSFER = 47,
-    IN_PRECISION = 51, IN_DEVICES = 87,
     META_PATH = 2, META_FILE = 3, META_LINE = 4, META_FRAME = 15,
 };
 
@@ -314,7 +311,17 @@ void tm_hlo_instruction_read(struct tm_wire bytes, struct tm_hlo_instruction *in
 /* Shapes on the wire.  ShapeProto {element_type 2, dimensions 3, tuple_shapes 4, layout 5}, LayoutProto
  * {element_size_in_bits 7}; no order of the fields is relied on, and nesting is walked with a stack of fixed depth. */
 
-enum { SHAPE_ELEMENT = 2, SHAPE_DIMENSIONS = 3, SHAPE_TUPLE = 4, SHAPE_LAYOUT = 5, LAYOUT_BITS = 7 };
+enum {
+    SHAPE_ELEMENT = 2,
+    SHAPE_DIMENSIONS = 3,
+    SHAPE_TUPLE = 4,
+    SHAPE_LAYOUT = 5,
+    LAYOUT_ORDER = 1,
+    LAYOUT_TILES = 6,
+    LAYOUT_BITS = 7,
+    LAYOUT_SPACE = 8,
+    TILE_DIMENSIONS = 1
+};
 
 enum { ELEMENT_TUPLE = 13, ELEMENT_OPAQUE = 14, ELEMENT_TOKEN = 17, ELEMENT_BUFFER = 34 };
 
@@ -366,6 +373,7 @@ struct level {
     uint64_t dims[TM_HLO_RANK_MOST];
     uint64_t elements;
     uint32_t rank, parts;
+    struct tm_wire layout;
     uint32_t layout_bits;
     uint8_t element;
     bool overflows;
@@ -419,9 +427,44 @@ static void take_layout(struct level *level, const struct tm_field *field)
     struct tm_wire w = { field->bytes, field->bytes + field->value };
     struct tm_field part;
 
+    level->layout = w;
     while (tm_wire_next(&w, &part))
         if (part.key == TM_WIRE_KEY(LAYOUT_BITS, TM_WIRE_VARINT) && part.value <= 128)
             level->layout_bits = (uint32_t)part.value;
+}
+
+static void write_numbers(struct tm_hlo_text *text, struct tm_wire message, uint32_t number)
+{
+    struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
+    uint64_t value;
+
+    for (bool is_first = true; tm_hlo_next_number(&numbers, &value); is_first = false)
+        tm_hlo_write(text, "%s%lld", is_first ? "" : ",", (long long)value);
+}
+
+/* "{1,0:T(8,128)S(1)}": the order of the dimensions from minor to major, tiles, the memory space. */
+static void write_layout(struct tm_hlo_text *text, struct tm_wire layout)
+{
+    struct tm_wire w = layout;
+    struct tm_field field;
+    uint64_t space = 0;
+    bool has_tiles = false;
+
+    tm_hlo_write(text, "{");
+    write_numbers(text, layout, LAYOUT_ORDER);
+    while (tm_wire_next(&w, &field)) {
+        if (field.key == TM_WIRE_KEY(LAYOUT_SPACE, TM_WIRE_VARINT))
+            space = field.value;
+        if (field.key != TM_WIRE_KEY(LAYOUT_TILES, TM_WIRE_LEN))
+            continue;
+        tm_hlo_write(text, has_tiles ? "(" : ":T(");
+        write_numbers(text, (struct tm_wire){ field.bytes, field.bytes + field.value }, TILE_DIMENSIONS);
+        tm_hlo_write(text, ")");
+        has_tiles = true;
+    }
+    if (space)
+        tm_hlo_write(text, "%sS(%llu)", has_tiles ? "" : ":", (unsigned long long)space);
+    tm_hlo_write(text, "}");
 }
 
 static void write_array(struct tm_hlo_text *text, const struct level *level)
@@ -432,6 +475,8 @@ static void write_array(struct tm_hlo_text *text, const struct level *level)
     for (uint32_t i = 0; i < level->rank && i < TM_HLO_RANK_MOST; i++)
         tm_hlo_write(text, "%s%lld", i ? "," : "", (long long)level->dims[i]);
     tm_hlo_write(text, level->rank > TM_HLO_RANK_MOST ? ",...]" : "]");
+    if (text->has_layouts && level->rank && level->layout.at)
+        write_layout(text, level->layout);
 }
 
 static bool is_sizeless(uint8_t element)

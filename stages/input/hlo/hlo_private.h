@@ -96,6 +96,7 @@ struct tm_hlo_text {
     char *at;
     size_t length, room;
     bool cut;
+    bool has_layouts; /* of shapes: "f32[8,128]{1,0}" */
 };
 
 void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) TM_PRINTF(2, 3);
@@ -272,6 +273,39 @@ void tm_hlo_collective(struct tm_hlo *hlo, const struct hlo_module *module, cons
 bool tm_hlo_called(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint64_t *row);
 
 /* --- hlo_walk.c: one program --- */
+
+/* clang-format off */
+enum { /* fields */
+    PROTO_MODULE = 1, PROTO_BUFFERS = 3,
+    MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_DEVICES = 15, MODULE_FRAMES = 17,
+    COMPUTATION_NAME = 1, COMPUTATION_INSTRUCTION = 2, COMPUTATION_ID = 5, COMPUTATION_ROOT = 6, COMPUTATION_FUSION = 7,
+    COMPUTATION_THREAD = 8,
+    SHAPE_PARAMETER = 1, DEVICES_REPLICAS = 1, DEVICES_PARTITIONS = 2,
+    IN_NAME = 1, IN_OPCODE = 2, IN_SHAPE = 3, IN_METADATA = 7, IN_LITERAL = 8, IN_PARAMETER = 9, IN_FUSION_KIND = 11, IN_CONVOLUTION = 16, IN_CHANNEL = 26,
+    IN_TARGET = 28, IN_DOT = 30, IN_ID = 35, IN_OPERANDS = 36, IN_CALLED = 38, IN_SHARDING = 40, IN_CONFIG = 43, IN_HOST_TRANSFER = 47,
+    IN_PRECISION = 51, IN_DEVICES = 87,
+};
+/* clang-format on */
+
+/* The next field of a message that ends at `end`; false there, or where it is damaged.
+ * in: damaged  points to false */
+bool tm_hlo_next_field(struct tm_reader *w, uint64_t end, struct tm_head *head, bool *damaged);
+
+/* Go on behind a message, wherever the window is: a damaged field in it may have led past its end. */
+void tm_hlo_leave(struct tm_reader *w, uint64_t end);
+
+struct tm_hlo_compacted {
+    uint64_t shape_at, damaged_at; /* in the input; 0 = none */
+    bool is_cut, is_damaged;
+};
+
+/* Of an instruction that is larger than the window, the fields that are not: constants and compiled kernels are left out.
+ * in: room  HLO_BUFFER bytes */
+struct tm_wire tm_hlo_compact(struct tm_reader *w, uint64_t end, uint8_t *room, struct tm_hlo_compacted *facts);
+
+/* Read the table of stack frames that `w` is at; then, the source line of an instruction: 0 = not recorded. */
+void tm_hlo_read_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end);
+tm_strid tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in);
 
 enum hlo_pass { HLO_PASS_SHAPES, HLO_PASS_COSTS };
 

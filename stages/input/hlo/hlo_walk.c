@@ -267,7 +267,7 @@ static uint64_t rows_of_all(const struct tm_hlo *hlo)
     return tm_rows_count(hlo->files) + tm_rows_count(hlo->locations) + tm_rows_count(hlo->frames);
 }
 
-static void read_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
+void tm_hlo_read_frames(struct tm_hlo *hlo, struct hlo_module *module, struct tm_reader *w, uint64_t end)
 {
     if (module->frames || module->locations || module->files) /* a second table is none of the format's */
         return;
@@ -321,7 +321,7 @@ static tm_strid source_of_frame(struct tm_hlo *hlo, const struct hlo_module *mod
     return put_source(hlo, (struct tm_text){ copy, length < sizeof(copy) ? length : sizeof(copy) }, location->line);
 }
 
-static tm_strid source_of(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in)
+tm_strid tm_hlo_source(struct tm_hlo *hlo, const struct hlo_module *module, const struct tm_hlo_instruction *in)
 {
     if (in->source_file.length)
         return put_source(hlo, in->source_file, in->source_line);
@@ -404,18 +404,10 @@ static void note_wait(struct tm_hlo *hlo, uint64_t computation, const struct tm_
 
 /* --- the walk --- */
 
-/* clang-format off */
 enum {
-    PROTO_MODULE = 1,
-    MODULE_NAME = 1, MODULE_COMPUTATION = 3, MODULE_SHAPE = 4, MODULE_ID = 5, MODULE_DEVICES = 15, MODULE_FRAMES = 17,
-    COMPUTATION_INSTRUCTION = 2, COMPUTATION_ID = 5, COMPUTATION_ROOT = 6, COMPUTATION_FUSION = 7,
-    COMPUTATION_THREAD = 8,
-    SHAPE_PARAMETER = 1, DEVICES_REPLICAS = 1, DEVICES_PARTITIONS = 2,
-    IN_SHAPE = 3, IN_LITERAL = 8, IN_CONFIG = 43,
     SMALL_FIELD = 32 << 10, /* of an instruction that is larger than the window */
     SHAPES_TEXT = 16 << 10,
 };
-/* clang-format on */
 
 struct walk {
     struct tm_hlo *hlo;
@@ -435,27 +427,33 @@ static void note_damage(struct walk *k, uint64_t at)
     k->module.is_damaged = 1;
 }
 
-/* The next field of a message that ends at `end`; false there, or where it is damaged. */
-static bool next_field(struct walk *k, uint64_t end, struct tm_head *head)
+bool tm_hlo_next_field(struct tm_reader *w, uint64_t end, struct tm_head *head, bool *damaged)
 {
-    bool damaged = false;
-
-    if (tm_reader_offset(&k->w) >= end)
+    if (tm_reader_offset(w) >= end)
         return false;
-    if (tm_reader_head(&k->w, head, &damaged) && !damaged && tm_reader_offset(&k->w) <= end &&
-        (head->type != TM_WIRE_LEN || head->value <= end - tm_reader_offset(&k->w)))
+    if (tm_reader_head(w, head, damaged) && !*damaged && tm_reader_offset(w) <= end &&
+        (head->type != TM_WIRE_LEN || head->value <= end - tm_reader_offset(w)))
         return true;
-    note_damage(k, head->offset);
+    *damaged = true;
     return false;
 }
 
-/* Continue after a message, wherever the window is: a damaged field in it may have moved it past its end. */
-static void leave(struct walk *k, uint64_t end)
+static bool next_field(struct walk *k, uint64_t end, struct tm_head *head)
 {
-    if (tm_reader_offset(&k->w) < end)
-        tm_reader_skip(&k->w, end - tm_reader_offset(&k->w));
+    bool damaged = false;
+    const bool more = tm_hlo_next_field(&k->w, end, head, &damaged);
+
+    if (damaged)
+        note_damage(k, head->offset);
+    return more;
+}
+
+void tm_hlo_leave(struct tm_reader *w, uint64_t end)
+{
+    if (tm_reader_offset(w) < end)
+        tm_reader_skip(w, end - tm_reader_offset(w));
     else
-        tm_reader_return(&k->w, end);
+        tm_reader_return(w, end);
 }
 
 /* --- an instruction --- */
@@ -482,16 +480,14 @@ static bool put_varint(struct tm_hlo_text *to, uint64_t value)
 }
 
 /* Copy the next field of a large instruction; false if there is no room. */
-static bool copy_field(struct walk *k, const struct tm_head *head, struct tm_hlo_text *to)
+static bool copy_field(struct tm_reader *w, const struct tm_head *head, struct tm_hlo_text *to)
 {
     const size_t before = to->length;
     bool fits = head->type == TM_WIRE_VARINT || (head->type == TM_WIRE_LEN && head->value <= SMALL_FIELD);
 
-    if (head->number == IN_SHAPE)
-        k->shape_at = tm_reader_offset(&k->w);
     fits = fits && put_varint(to, TM_WIRE_KEY(head->number, head->type)) && put_varint(to, head->value);
     if (fits && head->type == TM_WIRE_LEN) {
-        const struct tm_wire view = tm_reader_peek(&k->w, (size_t)head->value);
+        const struct tm_wire view = tm_reader_peek(w, (size_t)head->value);
 
         fits = put_bytes(to, view.at, (size_t)(view.end - view.at));
     }
@@ -500,19 +496,36 @@ static bool copy_field(struct walk *k, const struct tm_head *head, struct tm_hlo
     return fits;
 }
 
-/* Of an instruction that is larger than the window, what is not large: constants and compiled kernels are left out. */
+struct tm_wire tm_hlo_compact(struct tm_reader *w, uint64_t end, uint8_t *room, struct tm_hlo_compacted *facts)
+{
+    struct tm_hlo_text to = { .at = (char *)room, .room = HLO_BUFFER };
+    struct tm_head head;
+    bool damaged = false;
+
+    *facts = (struct tm_hlo_compacted){ .shape_at = 0 };
+    while (tm_hlo_next_field(w, end, &head, &damaged)) {
+        if (head.number == IN_SHAPE)
+            facts->shape_at = tm_reader_offset(w);
+        if (!copy_field(w, &head, &to) && head.number != IN_LITERAL && head.number != IN_CONFIG)
+            facts->is_cut = true;
+        if (head.type == TM_WIRE_LEN)
+            tm_reader_skip(w, head.value);
+    }
+    facts->is_damaged = damaged;
+    facts->damaged_at = damaged ? head.offset : 0;
+    return (struct tm_wire){ room, room + to.length };
+}
+
 static struct tm_wire compact(struct walk *k, uint64_t end)
 {
-    struct tm_hlo_text to = { .at = (char *)k->hlo->compact, .room = HLO_BUFFER };
-    struct tm_head head;
+    struct tm_hlo_compacted facts;
+    const struct tm_wire bytes = tm_hlo_compact(&k->w, end, k->hlo->compact, &facts);
 
-    while (next_field(k, end, &head)) {
-        if (!copy_field(k, &head, &to) && head.number != IN_LITERAL && head.number != IN_CONFIG)
-            k->module.is_cut = 1;
-        if (head.type == TM_WIRE_LEN)
-            tm_reader_skip(&k->w, head.value);
-    }
-    return (struct tm_wire){ k->hlo->compact, k->hlo->compact + to.length };
+    k->shape_at = facts.shape_at ? facts.shape_at : k->shape_at;
+    k->module.is_cut |= facts.is_cut;
+    if (facts.is_damaged)
+        note_damage(k, facts.damaged_at);
+    return bytes;
 }
 
 /* Note the shape of its result.  shape_at: in the input */
@@ -564,7 +577,7 @@ static void fill_op(struct walk *k, const struct tm_hlo_instruction *in, const s
     op->is_fusion = (in->known->traits & TM_HLO_IS_FUSION) != 0;
     op->has_softmax = path_tells_softmax(in->path);
     op->path = put_text(hlo, in->path);
-    op->source = source_of(hlo, &k->module, in);
+    op->source = tm_hlo_source(hlo, &k->module, in);
     tm_hlo_collective(hlo, &k->module, in, cost, op);
 }
 
@@ -716,7 +729,7 @@ static void walk_computation(struct walk *k, uint64_t end)
             if (!take_from_budget(k))
                 break;
             walk_instruction(k, instruction_end);
-            leave(k, instruction_end);
+            tm_hlo_leave(&k->w, instruction_end);
             continue;
         }
         if (head.number == COMPUTATION_ID && head.type == TM_WIRE_VARINT)
@@ -803,7 +816,7 @@ static void take_field(struct walk *k, const struct tm_head *head, struct tm_hlo
         take_devices(k, end);
         break;
     case MODULE_FRAMES:
-        read_frames(k->hlo, &k->module, &k->w, end);
+        tm_hlo_read_frames(k->hlo, &k->module, &k->w, end);
         break;
     default:
         break;
@@ -821,7 +834,7 @@ static void walk_module(struct walk *k, uint64_t end, struct tm_hlo_module *row)
             walk_computation(k, field_end);
         else if (k->pass == HLO_PASS_SHAPES)
             take_field(k, &head, row);
-        leave(k, field_end);
+        tm_hlo_leave(&k->w, field_end);
     }
 }
 
@@ -858,6 +871,8 @@ void tm_hlo_walk(struct tm_hlo *hlo, uint32_t module, enum hlo_pass pass)
     k.module.computations = 0;
     row.name = k.module.program.name;
     row.program_id = k.module.program.id;
+    row.begin = k.module.program.begin;
+    row.end = k.module.program.end;
     walk_proto(&k, &row);
     if (pass == HLO_PASS_SHAPES) {
         row.instructions = hlo->instructions - before;

@@ -1,0 +1,886 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Passes over one program.  The first finds the instruction, the second what is one level around it, the third the
+ * second level and the bodies of the computations that it calls, the last the names of operands.  Memory: a table of
+ * ENTRIES_MOST instructions and one of their operands, whatever the size of the program; what does not fit is counted.
+ * source: BufferAssignmentProto {buffer_allocations 3}, BufferAllocationProto {index 1, size 2, is_thread_local 3,
+ *         is_entry_computation_parameter 5, maybe_live_out 7, assigned 9 {logical_buffer_id 1, size 3}, is_constant 12},
+ *         OpSharding {type 1, tile_assignment_dimensions 3, tile_assignment_devices 4, tuple_shardings 5,
+ *         replicate_on_last_tile_dim 6, last_tile_dims 8, iota_reshape_dims 9, iota_transpose_perm 10} */
+#include "stages/input/hlo/hlo_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pipeline/strings.h"
+#include "stages/input/hlo/hlo_private.h"
+
+/* clang-format off */
+enum {
+    NEAR_MOST = 128,    /* instructions of one relation and level */
+    BODY_MOST = 512,    /* instructions of the body */
+    ENTRIES_MOST = 1 + 5 * NEAR_MOST + BODY_MOST,
+    WANTED_MOST = 16 << 10,
+    OPERANDS_MOST = 64, /* that are listed of one instruction */
+    CALLED_MOST = 64,
+    TEXT_BYTES = 4096,
+    BUFFERS_MOST = 20, /* largest allocations of a program */
+    SHARDING_DEPTH = 4,
+    BUFFER_ALLOCATIONS = 3, ALLOCATION_INDEX = 1, ALLOCATION_SIZE = 2, ALLOCATION_THREAD_LOCAL = 3,
+    ALLOCATION_PARAMETER = 5, ALLOCATION_LIVE_OUT = 7, ALLOCATION_ASSIGNED = 9, ALLOCATION_CONSTANT = 12,
+    SHARDING_TYPE = 1, SHARDING_DIMENSIONS = 3, SHARDING_DEVICES = 4, SHARDING_TUPLE = 5, SHARDING_LAST_REPLICATED = 6,
+    SHARDING_LAST_TYPES = 8, SHARDING_IOTA = 9, SHARDING_ORDER = 10,
+};
+/* clang-format on */
+
+enum relation { SELF, CALLER, OPERAND, USER, BODY, RELATIONS };
+
+static const char *const relation_name[RELATIONS] = { "op", "caller", "operand", "user", "body" };
+
+struct entry {
+    int64_t id;
+    uint64_t computation; /* number in the program */
+    uint64_t bytes, operand_count;
+    tm_strid name, opcode, shape, path, source, sharding, target, fusion_kind, in;
+    uint32_t first_wanted, wanted; /* its operands, in view.wanted */
+    uint8_t relation, level, has_bytes;
+};
+
+/* An operand whose name is looked for. */
+struct wanted {
+    int64_t id;
+    uint64_t computation;
+    tm_strid name;
+};
+
+struct view {
+    struct tm_hlo hlo; /* the buffers and tables of the reading */
+    struct hlo_module module;
+    struct tm_reader w;
+    uint64_t computation; /* the present one */
+    char computation_name[TM_HLO_NAME];
+    struct entry entries[ENTRIES_MOST];
+    size_t count;
+    uint64_t found[RELATIONS][3]; /* of each relation and level, listed or not */
+    struct wanted wanted[WANTED_MOST];
+    uint32_t wanted_count;
+    uint16_t order[WANTED_MOST];                       /* of wanted, by computation and id */
+    uint64_t called[CALLED_MOST], bodies[CALLED_MOST]; /* ids, and numbers of those computations */
+    uint32_t called_count, body_count;
+    uint64_t self_computation; /* number */
+    int64_t self_computation_id;
+    tm_strid self_computation_name;
+    const char *name; /* looked for */
+    struct tm_hlo_search *search;
+    bool is_found;
+    char text[TEXT_BYTES + 16];
+};
+
+/* What one pass does; each may be NULL. */
+struct pass {
+    void (*take)(struct view *v, const struct tm_hlo_instruction *in);
+    void (*end)(struct view *v, int64_t id, bool is_fusion);
+    bool has_frames;
+};
+
+/* --- the walk --- */
+
+static void walk_instruction(struct view *v, const struct pass *pass, uint64_t end)
+{
+    const uint64_t begin = tm_reader_offset(&v->w);
+    struct tm_hlo_instruction in = { .operands = v->hlo.operands, .operand_room = HLO_OPERANDS_MOST };
+    struct tm_hlo_compacted facts;
+    const struct tm_wire bytes = end - begin > HLO_BUFFER ? tm_hlo_compact(&v->w, end, v->hlo.compact, &facts)
+                                                          : tm_reader_peek(&v->w, (size_t)(end - begin));
+
+    tm_hlo_instruction_read(bytes, &in);
+    if (pass->take)
+        pass->take(v, &in);
+}
+
+static void walk_computation(struct view *v, const struct pass *pass, uint64_t end)
+{
+    struct tm_head head;
+    bool damaged = false, is_fusion = false;
+    int64_t id = 0;
+
+    v->computation_name[0] = '\0';
+    while (!tm_failed(v->hlo.run) && tm_hlo_next_field(&v->w, end, &head, &damaged)) {
+        const uint64_t field_end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
+
+        if (head.number == COMPUTATION_INSTRUCTION && head.type == TM_WIRE_LEN) {
+            walk_instruction(v, pass, field_end);
+        } else if (head.number == COMPUTATION_NAME && head.type == TM_WIRE_LEN) {
+            const struct tm_wire name =
+                tm_reader_peek(&v->w, head.value < TM_HLO_NAME - 1 ? (size_t)head.value : TM_HLO_NAME - 1);
+
+            (void)snprintf(v->computation_name, TM_HLO_NAME, "%.*s", (int)(name.end - name.at), (const char *)name.at);
+        } else if (head.number == COMPUTATION_ID && head.type == TM_WIRE_VARINT) {
+            id = (int64_t)head.value;
+        } else if (head.number == COMPUTATION_FUSION && head.type == TM_WIRE_VARINT) {
+            is_fusion = head.value != 0;
+        }
+        tm_hlo_leave(&v->w, field_end);
+    }
+    if (pass->end)
+        pass->end(v, id, is_fusion);
+    v->computation++;
+}
+
+static void walk_module(struct view *v, const struct pass *pass, uint64_t end)
+{
+    struct tm_head head;
+    bool damaged = false;
+
+    while (!tm_failed(v->hlo.run) && tm_hlo_next_field(&v->w, end, &head, &damaged)) {
+        const uint64_t field_end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
+
+        if (head.number == MODULE_COMPUTATION && head.type == TM_WIRE_LEN)
+            walk_computation(v, pass, field_end);
+        else if (head.number == MODULE_FRAMES && head.type == TM_WIRE_LEN && pass->has_frames)
+            tm_hlo_read_frames(&v->hlo, &v->module, &v->w, field_end);
+        tm_hlo_leave(&v->w, field_end);
+    }
+}
+
+/* Go to a part of the HloProto.  out: false: there is none; *end of it */
+static bool enter(struct view *v, uint32_t part, uint64_t *end)
+{
+    const struct tm_hlo_program *const program = &v->module.program;
+    struct tm_head head;
+    bool damaged = false;
+
+    tm_reader_init(&v->w, v->hlo.input, v->hlo.buffer, HLO_BUFFER, program->begin, program->end);
+    while (!tm_failed(v->hlo.run) && tm_hlo_next_field(&v->w, program->end, &head, &damaged)) {
+        *end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
+        if (head.number == part && head.type == TM_WIRE_LEN)
+            return true;
+        tm_hlo_leave(&v->w, *end);
+    }
+    return false;
+}
+
+static void walk(struct view *v, const struct pass *pass)
+{
+    uint64_t end;
+
+    v->computation = 0;
+    if (enter(v, PROTO_MODULE, &end))
+        walk_module(v, pass, end);
+}
+
+/* --- open and close --- */
+
+static void view_free(struct view *v)
+{
+    struct tm_run *const run = v->hlo.run;
+
+    tm_rows_free(v->hlo.files);
+    tm_rows_free(v->hlo.locations);
+    tm_rows_free(v->hlo.frames);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, v->hlo.buffer, v->hlo.buffer ? HLO_BUFFER : 0);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, v->hlo.compact, v->hlo.compact ? HLO_BUFFER : 0);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, v->hlo.operands,
+            v->hlo.operands ? HLO_OPERANDS_MOST * sizeof(*v->hlo.operands) : 0);
+    tm_give(&run->budget, TM_ACCOUNT_INPUT, v, sizeof(*v));
+}
+
+/* errors: NULL: run->error */
+static struct view *view_new(struct tm_trace *trace, const struct tm_input *input)
+{
+    struct tm_run *const run = trace->run;
+    struct view *const v = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*v), &run->error);
+    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_SORT);
+
+    if (!v)
+        return NULL;
+    v->hlo = (struct tm_hlo){ .run = run, .trace = trace, .input = input };
+    v->hlo.buffer = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_BUFFER, &run->error);
+    v->hlo.compact = tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_BUFFER, &run->error);
+    v->hlo.operands =
+        tm_take(&run->budget, TM_ACCOUNT_INPUT, HLO_OPERANDS_MOST * sizeof(*v->hlo.operands), &run->error);
+    v->hlo.files = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(tm_strid), share / 64);
+    v->hlo.locations = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(struct hlo_location), share / 32);
+    v->hlo.frames = tm_rows_new(run, TM_ACCOUNT_SORT, sizeof(uint64_t), share / 64);
+    if (!tm_failed(run))
+        return v;
+    view_free(v);
+    return NULL;
+}
+
+/* out: its row */
+static struct tm_hlo_module choose_module(struct view *v, uint64_t number)
+{
+    const struct tm_hlo_module row = *(const struct tm_hlo_module *)tm_rows_at(v->hlo.trace->hlo_modules, number);
+
+    v->module = (struct hlo_module){ .program = { .begin = row.begin, .end = row.end } };
+    return row;
+}
+
+static const char *text_of(const struct view *v, tm_strid id)
+{
+    return tm_names_text(v->hlo.trace->names, id, TEXT_BYTES, NULL);
+}
+
+/* --- texts --- */
+
+static tm_strid put(struct view *v, struct tm_text text)
+{
+    return text.length ? tm_names_put(v->hlo.trace->names, text.at, text.length < TEXT_BYTES ? text.length : TEXT_BYTES)
+                       : 0;
+}
+
+/* What was written into v->text; a long one ends in "...". */
+static tm_strid put_written(struct view *v, struct tm_hlo_text *text)
+{
+    if (text->cut) {
+        memcpy(text->at + text->length, "...", 3);
+        text->length += 3;
+    }
+    return text->length ? tm_names_put(v->hlo.trace->names, text->at, text->length) : 0;
+}
+
+static struct tm_wire bytes_of(const struct tm_field *field)
+{
+    return (struct tm_wire){ field->bytes, field->bytes + field->value };
+}
+
+static uint64_t write_list(struct tm_hlo_text *text, const char *before, struct tm_wire message, uint32_t number)
+{
+    struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
+    uint64_t value, n = 0;
+
+    for (; tm_hlo_next_number(&numbers, &value) && !text->cut; n++)
+        tm_hlo_write(text, "%s%lld", n ? "," : before, (long long)value);
+    return n;
+}
+
+static void write_tiles(struct tm_hlo_text *text, struct tm_wire sharding, bool is_last_replicated)
+{
+    static const char *const kinds[] = { "replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced" };
+    struct tm_hlo_numbers types = tm_hlo_numbers_of(sharding, SHARDING_LAST_TYPES);
+    uint64_t type, n = 0;
+
+    tm_hlo_write(text, "devices=");
+    (void)write_list(text, "[", sharding, SHARDING_DIMENSIONS);
+    tm_hlo_write(text, "]");
+    if (write_list(text, "<=[", sharding, SHARDING_IOTA)) {
+        tm_hlo_write(text, "]");
+        if (write_list(text, "T(", sharding, SHARDING_ORDER))
+            tm_hlo_write(text, ")");
+    } else {
+        (void)write_list(text, "", sharding, SHARDING_DEVICES);
+    }
+    if (is_last_replicated)
+        tm_hlo_write(text, " last_tile_dim_replicate");
+    for (; tm_hlo_next_number(&types, &type); n++)
+        tm_hlo_write(text, "%s%s", n ? ", " : " last_tile_dims={",
+                     type < sizeof(kinds) / sizeof(kinds[0]) ? kinds[type] : "?");
+    if (n)
+        tm_hlo_write(text, "}");
+}
+
+/* As HLO writes it: "{replicated}", "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{{replicated}, {manual}}". */
+static void write_sharding(struct tm_hlo_text *text, struct tm_wire sharding, int depth) // NOLINT(misc-no-recursion)
+{
+    struct tm_wire w = sharding;
+    struct tm_field field;
+    uint64_t type = 0, parts = 0;
+    bool is_last_replicated = false;
+    struct tm_hlo_numbers devices = tm_hlo_numbers_of(sharding, SHARDING_DEVICES);
+
+    tm_hlo_write(text, "{");
+    while (tm_wire_next(&w, &field)) {
+        if (field.key == TM_WIRE_KEY(SHARDING_TYPE, TM_WIRE_VARINT))
+            type = field.value;
+        if (field.key == TM_WIRE_KEY(SHARDING_LAST_REPLICATED, TM_WIRE_VARINT))
+            is_last_replicated = field.value != 0;
+        if (field.key != TM_WIRE_KEY(SHARDING_TUPLE, TM_WIRE_LEN) || depth == SHARDING_DEPTH || text->cut)
+            continue;
+        tm_hlo_write(text, "%s", parts++ ? ", " : "");
+        write_sharding(text, bytes_of(&field), depth + 1);
+    }
+    if (type == 0 && !parts) {
+        tm_hlo_write(text, "replicated");
+    } else if (type == 1) {
+        uint64_t device = 0;
+
+        (void)tm_hlo_next_number(&devices, &device);
+        tm_hlo_write(text, "maximal device=%llu", (unsigned long long)device);
+    } else if (type == 3) {
+        write_tiles(text, sharding, is_last_replicated);
+    } else if (type == 4 || type == 5 || type == 6) {
+        tm_hlo_write(text, type == 4 ? "manual" : type == 5 ? "unknown" : "unreduced");
+    }
+    tm_hlo_write(text, "}");
+}
+
+/* --- entries --- */
+
+static struct entry *find_entry(struct view *v, int64_t id, uint64_t computation)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (v->entries[i].id == id && v->entries[i].computation == computation)
+            return &v->entries[i];
+    return NULL;
+}
+
+static void want_operands(struct view *v, struct entry *e, const struct tm_hlo_instruction *in)
+{
+    e->operand_count = in->operand_count;
+    e->first_wanted = v->wanted_count;
+    for (uint32_t i = 0; i < in->operand_count && i < OPERANDS_MOST && v->wanted_count < WANTED_MOST; i++, e->wanted++)
+        v->wanted[v->wanted_count++] = (struct wanted){ .id = (int64_t)in->operands[i], .computation = v->computation };
+}
+
+static void take_fields(struct view *v, struct entry *e, const struct tm_hlo_instruction *in)
+{
+    struct tm_hlo_text text = { .at = v->text, .room = TEXT_BYTES, .has_layouts = true };
+    struct tm_hlo_shape shape;
+    struct tm_wire w = in->all;
+    struct tm_field field;
+
+    tm_hlo_shape_read(in->shape, &shape, &text);
+    e->bytes = shape.bytes;
+    e->has_bytes = shape.has_bytes && in->shape.at;
+    e->shape = in->shape.at ? put_written(v, &text) : 0;
+    while (tm_wire_next(&w, &field)) {
+        if (field.key == TM_WIRE_KEY(IN_SHARDING, TM_WIRE_LEN)) {
+            text = (struct tm_hlo_text){ .at = v->text, .room = TEXT_BYTES };
+            write_sharding(&text, bytes_of(&field), 0);
+            e->sharding = put_written(v, &text);
+        } else if (field.key == TM_WIRE_KEY(IN_FUSION_KIND, TM_WIRE_LEN)) {
+            e->fusion_kind = put(v, (struct tm_text){ (const char *)field.bytes, (size_t)field.value });
+        }
+    }
+}
+
+static void add(struct view *v, const struct tm_hlo_instruction *in, enum relation relation, uint8_t level)
+{
+    const uint64_t most = relation == BODY ? BODY_MOST : NEAR_MOST;
+    struct entry *e;
+
+    if (++v->found[relation][level] > most || v->count == ENTRIES_MOST)
+        return;
+    e = &v->entries[v->count++];
+    *e = (struct entry){ .id = in->id, .computation = v->computation, .relation = (uint8_t)relation, .level = level };
+    e->name = put(v, in->name);
+    e->opcode = put(v, in->opcode);
+    e->path = put(v, in->path);
+    e->target = put(v, in->target);
+    e->source = tm_hlo_source(&v->hlo, &v->module, in);
+    e->in = put(v, (struct tm_text){ v->computation_name, strlen(v->computation_name) });
+    take_fields(v, e, in);
+    want_operands(v, e, in);
+}
+
+/* --- passes --- */
+
+static bool is_self(const struct view *v, const struct tm_hlo_instruction *in)
+{
+    return in->name.length && tm_text_is(in->name, v->name);
+}
+
+static void take_self(struct view *v, const struct tm_hlo_instruction *in)
+{
+    struct tm_hlo_numbers called;
+    uint64_t id;
+
+    if (v->count || !is_self(v, in))
+        return;
+    add(v, in, SELF, 0);
+    v->self_computation = v->computation;
+    called = tm_hlo_numbers_of(in->all, IN_CALLED);
+    while (v->called_count < CALLED_MOST && tm_hlo_next_number(&called, &id))
+        v->called[v->called_count++] = id;
+}
+
+static void end_self(struct view *v, int64_t id, bool is_fusion)
+{
+    (void)is_fusion;
+    if (v->count && v->self_computation == v->computation)
+        v->self_computation_id = id;
+}
+
+static bool uses(const struct tm_hlo_instruction *in, int64_t id)
+{
+    for (uint32_t i = 0; i < in->operand_count; i++)
+        if ((int64_t)in->operands[i] == id)
+            return true;
+    return false;
+}
+
+static bool is_operand_of(const struct view *v, const struct entry *e, int64_t id)
+{
+    for (uint32_t i = 0; i < e->wanted; i++)
+        if (v->wanted[e->first_wanted + i].id == id)
+            return true;
+    return false;
+}
+
+static bool calls(const struct tm_hlo_instruction *in, int64_t computation)
+{
+    struct tm_hlo_numbers called = tm_hlo_numbers_of(in->all, IN_CALLED);
+    uint64_t id;
+
+    while (tm_hlo_next_number(&called, &id))
+        if ((int64_t)id == computation)
+            return true;
+    return false;
+}
+
+static void take_first_level(struct view *v, const struct tm_hlo_instruction *in)
+{
+    const struct entry *const self = &v->entries[0];
+
+    if (calls(in, v->self_computation_id))
+        add(v, in, CALLER, 1);
+    if (v->computation != v->self_computation || in->id == self->id)
+        return;
+    if (is_operand_of(v, self, in->id))
+        add(v, in, OPERAND, 1);
+    else if (uses(in, self->id))
+        add(v, in, USER, 1);
+}
+
+static void end_first_level(struct view *v, int64_t id, bool is_fusion)
+{
+    (void)is_fusion;
+    for (uint32_t i = 0; i < v->called_count; i++)
+        if ((int64_t)v->called[i] == id && v->body_count < CALLED_MOST) {
+            v->bodies[v->body_count++] = v->computation;
+            return;
+        }
+}
+
+static bool is_second_level(const struct view *v, const struct tm_hlo_instruction *in, enum relation relation)
+{
+    for (size_t i = 0; i < v->count; i++) {
+        const struct entry *const e = &v->entries[i];
+
+        if (e->level == 1 && e->relation == relation &&
+            (relation == OPERAND ? is_operand_of(v, e, in->id) : uses(in, e->id)))
+            return true;
+    }
+    return false;
+}
+
+static void take_second_level(struct view *v, const struct tm_hlo_instruction *in)
+{
+    for (uint32_t i = 0; i < v->body_count; i++)
+        if (v->bodies[i] == v->computation) {
+            add(v, in, BODY, 1);
+            return;
+        }
+    if (v->computation != v->self_computation || find_entry(v, in->id, v->computation))
+        return;
+    if (is_second_level(v, in, OPERAND))
+        add(v, in, OPERAND, 2);
+    else if (is_second_level(v, in, USER))
+        add(v, in, USER, 2);
+}
+
+static int by_place(const void *a, const void *b, void *of)
+{
+    const struct wanted *const wanted = of;
+    const struct wanted *const x = &wanted[*(const uint16_t *)a], *const y = &wanted[*(const uint16_t *)b];
+
+    if (x->computation != y->computation)
+        return x->computation < y->computation ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void take_names(struct view *v, const struct tm_hlo_instruction *in)
+{
+    uint32_t low = 0, high = v->wanted_count;
+
+    while (low < high) { /* the first that is not before it */
+        const uint32_t middle = low + (high - low) / 2;
+        const struct wanted *const w = &v->wanted[v->order[middle]];
+        const bool is_before = w->computation != v->computation ? w->computation < v->computation : w->id < in->id;
+
+        if (is_before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < v->wanted_count; low++) {
+        struct wanted *const w = &v->wanted[v->order[low]];
+
+        if (w->computation != v->computation || w->id != in->id)
+            return;
+        w->name = put(v, in->name);
+    }
+}
+
+/* --- rows --- */
+
+static void add_name(struct view *v, struct tm_value *to, const char *key, tm_strid id)
+{
+    if (id)
+        tm_add_string(to, key, text_of(v, id));
+    else
+        tm_add_null(to, key, "not recorded");
+}
+
+static void add_operands(struct view *v, struct tm_value *to, const struct entry *e)
+{
+    struct tm_value *const list = tm_add_array(to, "operands");
+
+    for (uint32_t i = 0; i < e->wanted; i++) {
+        const struct wanted *const w = &v->wanted[e->first_wanted + i];
+
+        if (w->name)
+            tm_add_string(list, NULL, text_of(v, w->name));
+        else
+            tm_add_printed(list, NULL, "#%lld", (long long)w->id);
+    }
+    tm_add_uint(to, "operand_count", e->operand_count);
+}
+
+/* What was computed of it.  in: op  NULL = nothing */
+static void add_costs(struct view *v, struct tm_value *to, const struct tm_hlo_op *op)
+{
+    if (op && op->has_flops)
+        tm_add_uint(to, "flops", op->flops);
+    else
+        tm_add_null(to, "flops", "not known");
+    if (op && op->has_bytes)
+        tm_add_uint(to, "bytes_accessed", op->bytes);
+    else
+        tm_add_null(to, "bytes_accessed", "not known");
+    add_name(v, to, "replica_groups", op ? op->groups : 0);
+}
+
+static void add_entry(struct view *v, struct tm_value *rows, const struct entry *e, const char *program,
+                      const struct tm_hlo_op *op)
+{
+    struct tm_value *const row = tm_add_object(rows, NULL);
+
+    tm_add_string(row, "relation", relation_name[e->relation]);
+    tm_add_int(row, "level", e->level);
+    add_name(v, row, "name", e->name);
+    add_name(v, row, "opcode", e->opcode);
+    add_name(v, row, "shape", e->shape);
+    if (e->has_bytes)
+        tm_add_uint(row, "bytes", e->bytes);
+    else
+        tm_add_null(row, "bytes", "not known");
+    add_operands(v, row, e);
+    add_name(v, row, "fusion_kind", e->fusion_kind);
+    add_name(v, row, "target", e->target);
+    add_name(v, row, "path", e->path);
+    add_name(v, row, "source", e->source);
+    add_name(v, row, "sharding", e->sharding);
+    add_costs(v, row, op);
+    add_name(v, row, "computation", e->in);
+    tm_add_string(row, "program", program);
+}
+
+/* Rows of trace->hlo_ops of the instructions; ops inside fusions have none. */
+static void find_ops(struct view *v, const struct tm_hlo_module *module, uint32_t *ops)
+{
+    const struct tm_trace *const trace = v->hlo.trace;
+
+    for (uint64_t n = 1; n < tm_rows_count(trace->hlo_ops) && !tm_failed(v->hlo.run); n++) {
+        const struct tm_hlo_op *const op = tm_rows_at(trace->hlo_ops, n);
+
+        if (op->program_id != module->program_id || op->module != module->name)
+            continue;
+        for (size_t i = 0; i < v->count; i++)
+            if (v->entries[i].name == op->name && v->entries[i].relation != BODY)
+                ops[i] = (uint32_t)n;
+    }
+}
+
+static void print_program(const struct view *v, const struct tm_hlo_module *module, char *to, size_t room)
+{
+    const char *const name = text_of(v, module->name);
+    const size_t length = strlen(name);
+
+    if (length && name[length - 1] == ')') /* the number is part of its name */
+        (void)snprintf(to, room, "%s", name);
+    else
+        (void)snprintf(to, room, "%s(%lld)", name, (long long)module->program_id);
+}
+
+static void add_entries(struct view *v, const struct tm_hlo_module *module, struct tm_value *root)
+{
+    struct tm_value *const rows = tm_add_array(root, "instructions");
+    uint32_t *const ops =
+        tm_take(&v->hlo.run->budget, TM_ACCOUNT_INPUT, ENTRIES_MOST * sizeof(*ops), &v->hlo.run->error);
+    char program[TM_HLO_NAME];
+    uint64_t found = 0;
+
+    if (!ops)
+        return;
+    find_ops(v, module, ops);
+    print_program(v, module, program, sizeof(program));
+    for (int relation = 0; relation < RELATIONS; relation++)
+        for (int level = 0; level < 3; level++) {
+            found += v->found[relation][level];
+            for (size_t i = 0; i < v->count && !tm_failed(v->hlo.run); i++) {
+                struct tm_hlo_op op;
+
+                if (v->entries[i].relation != relation || v->entries[i].level != level)
+                    continue;
+                if (ops[i])
+                    op = *(const struct tm_hlo_op *)tm_rows_at(v->hlo.trace->hlo_ops, ops[i]);
+                add_entry(v, rows, &v->entries[i], program, ops[i] ? &op : NULL);
+            }
+        }
+    if (found > v->count)
+        tm_add_uint(tm_add_object(root, "instructions_rest"), "rows", found - v->count);
+    tm_give(&v->hlo.run->budget, TM_ACCOUNT_INPUT, ops, ENTRIES_MOST * sizeof(*ops));
+}
+
+/* The last part of "jit_step(8)/fusion.3" without its '%'. */
+static const char *instruction_of(const char *typed)
+{
+    const char *const slash = strrchr(typed, '/');
+    const char *const name = slash ? slash + 1 : typed;
+
+    return *name == '%' ? name + 1 : name;
+}
+
+void tm_hlo_list_instructions(const struct tm_hlo_search *search, struct tm_trace *trace, const struct tm_input *input,
+                              struct tm_value *root)
+{
+    static const struct pass frames = { .has_frames = true }, self = { .take = take_self, .end = end_self },
+                             first = { .take = take_first_level, .end = end_first_level },
+                             second = { .take = take_second_level }, names = { .take = take_names };
+    struct view *const v = view_new(trace, input);
+
+    if (!v)
+        return;
+    const struct tm_hlo_module module = choose_module(v, search->module);
+
+    v->name = instruction_of(search->name);
+    walk(v, &frames);
+    walk(v, &self);
+    if (v->count) {
+        walk(v, &first);
+        walk(v, &second);
+        for (uint32_t i = 0; i < v->wanted_count; i++)
+            v->order[i] = (uint16_t)i;
+        qsort_r(v->order, v->wanted_count, sizeof(*v->order), by_place, v->wanted);
+        walk(v, &names);
+        add_entries(v, &module, root);
+    }
+    view_free(v);
+}
+
+/* --- the search --- */
+
+static void look(struct view *v, const struct tm_hlo_instruction *in)
+{
+    struct tm_hlo_search *const s = v->search;
+    struct tm_nearest nearest = { .word = *s->nearest ? "" : NULL, .distance = s->distance };
+
+    if (is_self(v, in))
+        v->is_found = true;
+    if (v->is_found || s->matches || !in->name.length || in->name.length >= TM_HLO_NAME)
+        return;
+    (void)snprintf(s->nearest_room, sizeof(s->nearest_room), "%.*s", (int)in->name.length, in->name.at);
+    tm_nearest_offer(&nearest, v->name, s->nearest_room);
+    if (!nearest.word || !*nearest.word)
+        return;
+    s->distance = nearest.distance;
+    (void)snprintf(s->nearest, sizeof(s->nearest), "%s", s->nearest_room);
+}
+
+/* Whether the text before the '/' means this program: its name, with or without its number, or its number. */
+static bool is_program(const struct view *v, const struct tm_hlo_module *module, const char *typed, const char *full)
+{
+    const char *const slash = strrchr(typed, '/');
+    const size_t length = slash ? (size_t)(slash - typed) : 0;
+    const char *const name = text_of(v, module->name);
+    char number[32];
+
+    (void)snprintf(number, sizeof(number), "%lld", (long long)module->program_id);
+    return !slash || (strlen(full) == length && !strncmp(typed, full, length)) ||
+           (strlen(name) == length && !strncmp(typed, name, length)) ||
+           (strlen(number) == length && !strncmp(typed, number, length));
+}
+
+/* Whether another host has it, too.  in: others  "a/x, b/x" */
+static bool is_listed(const char *others, const char *place)
+{
+    const size_t length = strlen(place);
+
+    for (const char *at = others; (at = strstr(at, place)); at += length)
+        if ((at == others || at[-1] == ' ') && (!at[length] || at[length] == ','))
+            return true;
+    return false;
+}
+
+void tm_hlo_search(struct tm_hlo_search *search, struct tm_trace *trace, const struct tm_input *input)
+{
+    static const struct pass pass = { .take = look };
+    struct view *const v = view_new(trace, input);
+    char program[TM_HLO_NAME], place[2 * TM_HLO_NAME + 4];
+
+    if (!v)
+        return;
+    v->search = search;
+    v->name = instruction_of(search->name);
+    for (uint64_t n = 0; n < tm_rows_count(trace->hlo_modules) && !tm_failed(v->hlo.run); n++) {
+        const struct tm_hlo_module module = choose_module(v, n);
+        const size_t used = strlen(search->others);
+
+        search->programs++;
+        print_program(v, &module, program, sizeof(program));
+        (void)snprintf(place, sizeof(place), "%s/%s", program, v->name);
+        if (!is_program(v, &module, search->name, program))
+            continue;
+        v->is_found = false;
+        walk(v, &pass);
+        if (!v->is_found || is_listed(search->others, place))
+            continue;
+        if (search->matches++ == 0) {
+            search->host = trace->host;
+            search->module = (uint32_t)n;
+        }
+        if (used + strlen(place) + 6 < sizeof(search->others))
+            (void)snprintf(search->others + used, sizeof(search->others) - used, "%s%s", used ? ", " : "", place);
+    }
+    view_free(v);
+}
+
+/* --- programs and their buffers --- */
+
+enum buffer_kind { ARGUMENT, CONSTANT, OUTPUT, TEMPORARY, BUFFER_KINDS };
+
+static const char *const buffer_kind_name[BUFFER_KINDS] = { "argument", "constant", "output", "temporary" };
+
+struct buffer {
+    uint64_t index, bytes, values;
+    uint8_t kind;
+};
+
+struct buffers {
+    uint64_t bytes[BUFFER_KINDS], count;
+    struct buffer largest[BUFFERS_MOST]; /* by size, then by number */
+    size_t listed;
+    bool overflows, is_recorded;
+};
+
+static void keep_largest(struct buffers *b, const struct buffer *buffer)
+{
+    size_t at = b->listed;
+
+    while (at > 0 && b->largest[at - 1].bytes < buffer->bytes)
+        at--;
+    if (at == BUFFERS_MOST)
+        return;
+    if (b->listed < BUFFERS_MOST)
+        b->listed++;
+    memmove(&b->largest[at + 1], &b->largest[at], (b->listed - 1 - at) * sizeof(*buffer));
+    b->largest[at] = *buffer;
+}
+
+/* Scratch memory of a thread is not device memory. */
+static void take_allocation(struct view *v, struct buffers *b, uint64_t end)
+{
+    struct buffer buffer = { .kind = TEMPORARY };
+    bool is_argument = false, is_constant = false, is_output = false, is_of_thread = false, damaged = false;
+    struct tm_head head;
+
+    while (tm_hlo_next_field(&v->w, end, &head, &damaged)) {
+        const uint64_t field_end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
+        const bool is_number = head.type == TM_WIRE_VARINT;
+
+        if (head.number == ALLOCATION_ASSIGNED && head.type == TM_WIRE_LEN)
+            buffer.values++;
+        else if (is_number && head.number == ALLOCATION_INDEX)
+            buffer.index = head.value;
+        else if (is_number && head.number == ALLOCATION_SIZE)
+            buffer.bytes = head.value;
+        is_of_thread |= is_number && head.number == ALLOCATION_THREAD_LOCAL && head.value;
+        is_argument |= is_number && head.number == ALLOCATION_PARAMETER && head.value;
+        is_output |= is_number && head.number == ALLOCATION_LIVE_OUT && head.value;
+        is_constant |= is_number && head.number == ALLOCATION_CONSTANT && head.value;
+        tm_hlo_leave(&v->w, field_end);
+    }
+    if (is_of_thread || buffer.bytes > INT64_MAX)
+        return;
+    buffer.kind = is_argument ? ARGUMENT : is_constant ? CONSTANT : is_output ? OUTPUT : TEMPORARY;
+    b->overflows |= __builtin_add_overflow(b->bytes[buffer.kind], buffer.bytes, &b->bytes[buffer.kind]);
+    b->count++;
+    keep_largest(b, &buffer);
+}
+
+static void read_buffers(struct view *v, struct buffers *b)
+{
+    struct tm_head head;
+    bool damaged = false;
+    uint64_t end;
+
+    *b = (struct buffers){ .count = 0 };
+    if (!enter(v, PROTO_BUFFERS, &end))
+        return;
+    while (!tm_failed(v->hlo.run) && tm_hlo_next_field(&v->w, end, &head, &damaged)) {
+        const uint64_t field_end = tm_reader_offset(&v->w) + (head.type == TM_WIRE_LEN ? head.value : 0);
+
+        if (head.number == BUFFER_ALLOCATIONS && head.type == TM_WIRE_LEN)
+            take_allocation(v, b, field_end);
+        tm_hlo_leave(&v->w, field_end);
+    }
+    b->is_recorded = b->count != 0 && !damaged;
+}
+
+static void add_sizes(struct tm_value *row, const struct buffers *b)
+{
+    static const char *const keys[BUFFER_KINDS] = { "argument_bytes", "constant_bytes", "output_bytes",
+                                                    "temporary_bytes" };
+    const char *const why = b->overflows ? "the sizes do not add up" : "the profile has no buffer assignment of it";
+    const bool is_known = b->is_recorded && !b->overflows;
+    uint64_t sum = 0;
+    bool overflows = false;
+
+    for (int i = 0; i < BUFFER_KINDS; i++)
+        overflows |= __builtin_add_overflow(sum, b->bytes[i], &sum);
+    if (is_known && !overflows)
+        tm_add_uint(row, "peak_bytes", sum);
+    else
+        tm_add_null(row, "peak_bytes", why);
+    for (int i = 0; i < BUFFER_KINDS; i++)
+        if (is_known)
+            tm_add_uint(row, keys[i], b->bytes[i]);
+        else
+            tm_add_null(row, keys[i], why);
+}
+
+void tm_hlo_list_programs(struct tm_trace *trace, const struct tm_input *input, struct tm_value *programs,
+                          struct tm_value *buffers)
+{
+    struct view *const v = view_new(trace, input);
+    char name[TM_HLO_NAME];
+    struct buffers b;
+
+    for (uint64_t n = 0; v && n < tm_rows_count(trace->hlo_modules) && !tm_failed(v->hlo.run); n++) {
+        const struct tm_hlo_module module = choose_module(v, n);
+        struct tm_value *const row = tm_add_object(programs, NULL);
+
+        print_program(v, &module, name, sizeof(name));
+        read_buffers(v, &b);
+        tm_add_string(row, "name", name);
+        tm_add_string(row, "host", trace->host_name);
+        tm_add_uint(row, "instructions", module.instructions);
+        tm_add_uint(row, "hlo_bytes", module.end - module.begin);
+        add_sizes(row, &b);
+        add_name(v, row, "parameters", module.shapes);
+        add_name(v, row, "problem", module.why);
+        for (size_t i = 0; i < b.listed && b.is_recorded; i++) {
+            struct tm_value *const buffer = tm_add_object(buffers, NULL);
+
+            tm_add_string(buffer, "program", name);
+            tm_add_string(buffer, "host", trace->host_name);
+            tm_add_uint(buffer, "allocation", b.largest[i].index);
+            tm_add_string(buffer, "kind", buffer_kind_name[b.largest[i].kind]);
+            tm_add_uint(buffer, "bytes", b.largest[i].bytes);
+            tm_add_uint(buffer, "values", b.largest[i].values);
+        }
+    }
+    if (v)
+        view_free(v);
+}
