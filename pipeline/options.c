@@ -312,9 +312,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },
     [TM_OPTION_OVERVIEW] = {
-        "overview", TM_KIND_FLAG, TM_FOR_CONVERT, FIELD(overview),
+        "overview", TM_KIND_FLAG, TRACES, FIELD(overview),
         .help = "write an overview that opens in seconds, whatever the size of the run: short slices of a row are merged, "
-          "with their number, sum and maximum; for .pftrace" },
+          "with their number, sum and maximum; convert: for .pftrace; split: overview.pftrace beside the parts, in which each "
+          "step names its part" },
     [TM_OPTION_RAW] = {
         "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW | TM_FOR_QUERY, FIELD(raw),
         .help =

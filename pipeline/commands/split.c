@@ -22,6 +22,7 @@
 
 #define TM_SPLIT_INDEX "index.json"
 #define TM_SPLIT_PAGE "index.html"
+#define TM_SPLIT_OVERVIEW "overview.pftrace"
 #define TM_SPLIT_SCHEMA "tracemill.split"
 
 /* A run in parts: one file after the other, each whole when it gets its name. */
@@ -250,6 +251,8 @@ tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool for
     tm_guard_output(run, path, "the list of the parts");
     path_of(path, folder, TM_SPLIT_PAGE);
     tm_guard_output(run, path, "the page of the parts");
+    path_of(path, folder, TM_SPLIT_OVERVIEW);
+    tm_guard_output(run, path, "the overview of the parts");
     if (tm_failed(run) || force || is_empty(folder))
         return run->error.status;
     index = open_index(folder);
@@ -304,8 +307,10 @@ tm_status tm_split_folder_clear(struct tm_run *run, const char *folder)
     if (!tm_failed(run) && unlink(path) != 0)
         (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot remove '%s'", path);
     go_through_listed(run, folder, index, true);
-    if (!tm_failed(run))
+    if (!tm_failed(run)) {
         split_folder_remove(folder, TM_SPLIT_PAGE);
+        split_folder_remove(folder, TM_SPLIT_OVERVIEW);
+    }
     (void)fclose(index);
     return run->error.status;
 }
@@ -466,6 +471,66 @@ static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
         write_hosts(p, true, i, &devices);
 }
 
+/* --- the overview --- */
+
+/* Where the search for the part of a step goes on: steps come nearly in order. */
+struct step_search {
+    const struct tm_split_parts *parts;
+    uint64_t at; /* the part that was found last */
+    char text[2 * sizeof(((struct tm_written *)0)->name) + 8];
+};
+
+static bool holds_step(const struct step_search *s, uint64_t at, const char *host, uint32_t ordinal)
+{
+    const struct tm_written *const part = tm_rows_at(s->parts->written, at);
+
+    return ordinal >= part->first_step && ordinal - part->first_step < part->step_count &&
+           strcmp(part->host, host) == 0;
+}
+
+static const char *part_of_step(void *to, const struct tm_trace *trace, uint32_t ordinal)
+{
+    struct step_search *const s = to;
+    const uint64_t count = tm_rows_count(s->parts->written);
+    char host[sizeof(((struct tm_written *)0)->host)], first[sizeof(((struct tm_written *)0)->name)];
+    uint64_t last;
+
+    tm_redact_host(s->parts->c->run->redactor, host, sizeof(host), trace->host_name);
+    while (s->at && s->at < count && holds_step(s, s->at - 1, host, ordinal))
+        s->at--;
+    for (uint64_t i = 0; i < count && (s->at >= count || !holds_step(s, s->at, host, ordinal)); i++)
+        s->at = s->at + 1 < count ? s->at + 1 : 0;
+    if (s->at >= count || !holds_step(s, s->at, host, ordinal))
+        return NULL;
+    for (last = s->at; last + 1 < count && holds_step(s, last + 1, host, ordinal);)
+        last++;
+    (void)snprintf(first, sizeof(first), "%s", ((const struct tm_written *)tm_rows_at(s->parts->written, s->at))->name);
+    if (last == s->at)
+        (void)snprintf(s->text, sizeof(s->text), "%s", first);
+    else
+        (void)snprintf(s->text, sizeof(s->text), "%s to %s", first,
+                       ((const struct tm_written *)tm_rows_at(s->parts->written, last))->name);
+    return s->text;
+}
+
+static void write_overview(struct tm_split_parts *p)
+{
+    struct tm_conversion *const c = p->c;
+    struct step_search search = { .parts = p };
+    struct tm_out_file *file = NULL;
+    struct tm_written written;
+
+    if (tm_failed(c->run) || !c->options->overview)
+        return;
+    c->part_of_step = part_of_step;
+    c->to_parts = &search;
+    tm_convert_into(c, tm_trace_format_of(TM_SPLIT_OVERVIEW), p->folder, TM_SPLIT_OVERVIEW, &file, &written);
+    c->part_of_step = NULL;
+    if (!tm_failed(c->run))
+        tm_out_file_commit(file, &written.bytes);
+    tm_out_file_free(file);
+}
+
 static void split_parts_free(struct tm_split_parts *p)
 {
     tm_rows_free(p->written);
@@ -475,6 +540,8 @@ static void split_parts_free(struct tm_split_parts *p)
 /* Remove what was written. */
 static void split_parts_remove(struct tm_split_parts *p)
 {
+    if (p->c->options->overview)
+        split_folder_remove(p->folder, TM_SPLIT_OVERVIEW);
     for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
         const struct tm_written *part = tm_rows_at(p->written, i);
 
@@ -647,6 +714,7 @@ TM_NOT_INLINE void split_into(struct tm_conversion *c, const struct tm_trace_for
     tm_split_folder_clear(run, folder);
     tm_progress_phase(&run->progress, "writing", 0);
     split_parts_write(&parts, c, format, folder);
+    write_overview(&parts);
     tm_conversion_judge(c, "split");
     tm_progress_end(&run->progress);
     tm_host_close(&c->host); /* the list may have its memory */

@@ -490,7 +490,9 @@ static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, st
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written)
 {
-    const struct tm_export_options choice = { .is_overview = c->options->overview };
+    const struct tm_export_options choice = { .is_overview = c->options->overview,
+                                              .part_of_step = c->part_of_step,
+                                              .to_parts = c->to_parts };
     struct tm_trace_output out = { .writer = NULL };
 
     *written = (struct tm_written){ .raw_bytes = 0 };

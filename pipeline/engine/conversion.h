@@ -29,6 +29,8 @@ struct tm_conversion {
     struct tm_file_facts *file; /* of the file that is being read */
     char problem[2600];         /* of the first damaged file, with its path */
     uint64_t damaged_files;
+    tm_part_of_step *part_of_step; /* for the overview of parts; NULL = there are none */
+    void *to_parts;
 };
 
 /* Find the inputs.

@@ -93,6 +93,26 @@ def check_small(tap, folder):
     tap.ok(result.status == 2 and ".pftrace" in result.err, "in Perfetto's format alone", result)
 
 
+def check_parts(tap, folder):
+    """Beside the parts of a run: each step says which of them has it."""
+    source, parts = folder / "run.xplane.pb", folder / "parts"
+    result = run("split", source, "-o", parts, "--by", "step=2", "--overview", "--quiet")
+    listed = json.loads((parts / "index.json").read_text(encoding="utf-8"))["parts"]
+    sql = "select cast(substr(name, 6) as int), extract_arg(arg_set_id, 'debug.part') from slice where name glob 'step [0-9]*'"
+    done = importer.load(parts / "overview.pftrace", importer.STATS, sql)
+    tap.ok(result.status == 0 and not importer.complaints(done.rows[0]) and len(listed) > 2, "an overview beside parts", result)
+    holders = defaultdict(list)
+    for part in listed:
+        for step in range(part["steps"]["first"], part["steps"]["first"] + part["steps"]["count"]) if part["steps"] else ():
+            holders[step].append(part["file"])
+    first = min(step for step, _ in done.rows[1])
+    wrong = [(step, part) for step, part in done.rows[1]
+             if part != " to ".join(dict.fromkeys((holders[step - first][0], holders[step - first][-1])))]
+    tap.ok(done.rows[1] and not wrong, f"{len(done.rows[1])} steps name their parts", *wrong[:5], dict(holders))
+    run("split", source, "-o", parts, "--by", "step=2", "--quiet")
+    tap.ok(not (parts / "overview.pftrace").exists(), "a split without one takes the older one away")
+
+
 def main():
     tap = Tap()
     if importer.missing():
@@ -100,6 +120,7 @@ def main():
         tap.done()
     with Scratch() as folder:
         check_small(tap, folder)
+        check_parts(tap, folder)
         check_large(tap, folder)
     tap.done()
 

@@ -1002,6 +1002,21 @@ static void exporter_begin_derived(struct tm_exporter *e)
     find_next(e);
 }
 
+/* Which file has a step. */
+static struct tm_arguments part_of(struct tm_exporter *e, const struct tm_derived_row *row)
+{
+    const char *part = NULL;
+    struct tm_arguments_builder list;
+
+    if (e->options.part_of_step && row->sort == TM_DERIVED_STEP && row->of_step)
+        part = e->options.part_of_step(e->options.to_parts, e->trace, row->of_step - 1);
+    if (!part)
+        return (struct tm_arguments){ .length = 0 };
+    tm_arguments_begin(&list, e->names, e->part, sizeof(e->part));
+    tm_put_text(&list, tm_names_put_string(e->names, "part"), part, strlen(part));
+    return tm_arguments_end(&list);
+}
+
 static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
 {
     struct tm_lane_span span = {
@@ -1013,6 +1028,7 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
                    .name = row->name ? row->name : e->no_name,
                    .category = e->own_category,
                    .own = row->arguments,
+                   .common = part_of(e, row),
                    .marks = TM_OUT_DERIVED,
                    .is_instant = row->sort == TM_DERIVED_FINDING,
                    .is_gap = row->sort == TM_DERIVED_GAP },

@@ -235,6 +235,9 @@ typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint6
  * errors: NULL, with the error in run->error */
 typedef struct tm_out_file *tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps);
 
+/* The name of the file that holds a step of a host; NULL = of none that is known.  Valid until the next call. */
+typedef const char *tm_part_of_step(void *to, const struct tm_trace *trace, uint32_t ordinal);
+
 struct tm_export_options {
     struct tm_trace_writer *writer;
     const struct tm_filter *filter; /* NULL = everything */
@@ -242,9 +245,11 @@ struct tm_export_options {
     /* Only events on this device: index into the devices of the host; TM_NONE: those on none */
     bool has_device;
     uint32_t device;
-    bool is_overview;        /* the writer merges what is too short to be seen */
-    bool names_hosts;        /* rows of several hosts in one output: processes start with the host's name */
-    tm_wants_cut *wants_cut; /* NULL = never */
+    tm_part_of_step *part_of_step; /* NULL = there are no parts */
+    void *to_parts;                /* of it */
+    bool is_overview;              /* the writer merges what is too short to be seen */
+    bool names_hosts;              /* rows of several hosts in one output: processes start with the host's name */
+    tm_wants_cut *wants_cut;       /* NULL = never */
     tm_next_file *next_file;
     void *to; /* of both */
 };
@@ -323,6 +328,7 @@ struct tm_exporter {
     bool is_cut;     /* it started in an earlier file */
     size_t empty_spans, kept_together;
     const struct tm_derived_row *derived; /* the next one that is wanted; NULL = none */
+    uint8_t part[512];                    /* of a step: the list with the name of its part */
     struct tm_wanted derived_part;        /* of it, on the output's clock */
 };
 
