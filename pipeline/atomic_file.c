@@ -359,7 +359,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Make one folder; one that is there already is fine. */
+/* Make one folder; an existing one is fine. */
 static int make_one(const char *path)
 {
     if (mkdir(path, 0777) == 0 || is_folder(path))

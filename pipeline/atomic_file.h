@@ -8,7 +8,7 @@
 
 #include "pipeline/run.h"
 
-/* A file that appears whole under its name, or not at all: written under a temporary name in the same folder,
+/* A file that appears under its name completely or not at all: written under a temporary name in the same folder,
  * synced, renamed.  Symbolic links at the final name are replaced, not followed. */
 struct tm_atomic_file {
     struct tm_run *run;
@@ -22,8 +22,8 @@ struct tm_atomic_file {
 tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const char *folder, const char *name);
 tm_status tm_atomic_commit(struct tm_atomic_file *file);
 
-/* The same without the last step: its content is on the disk, its name perhaps not until tm_sync_folder.  For several files
- * of one folder, and for one that is made again if a power cut takes it. */
+/* The same without the last step: its content is on the disk, its name perhaps not until tm_sync_folder.  For several
+ * files of one folder, and for one that is made again if a power cut takes it. */
 tm_status tm_atomic_give_name(struct tm_atomic_file *file);
 /* Make names that files of a folder got last over a power cut.  Best effort: some file systems cannot. */
 void tm_sync_folder(const char *path);

@@ -483,7 +483,7 @@ static bool append_parts(char *out, size_t *used, const char *name)
 
 /* A name as the path from the top of the archive, without "." and "..".
  * in:  folder  where it starts, "" = the top
- * out: false  it leads out of the archive, or is too long */
+ * out: false  it points outside the archive, or is too long */
 static bool member_normalize(char out[TM_MEMBER_PATH_BYTES], const char *folder, const char *name)
 {
     size_t used = 0;

@@ -50,7 +50,7 @@ tm_status tm_fail(struct tm_error *error, tm_status status, int64_t at, const ch
 bool tm_lacks_room(int problem);
 
 /* The same for a system call that failed with the errno `problem`: appends the system's message.  The status is
- * TM_ERR_LIMIT if memory or descriptors ran out, and TM_ERR_OUTPUT if a file may not grow, whoever the caller is;
+ * TM_ERR_LIMIT if memory or descriptors ran out, and TM_ERR_OUTPUT if a file may not grow, for any caller;
  * process limits on files have their own hint. */
 tm_status tm_fail_system(struct tm_error *error, tm_status status, int64_t at, int problem, const char *format, ...)
     TM_PRINTF(5, 6);

@@ -325,7 +325,7 @@ enum { PLACES_MOST = 20 }; /* of 17 digits of the smallest */
 
 /* The number times power, which is ten to some power, rounded to the nearest integer; of two that are as near the even
  * one.
- * out:    true if *rounded / power reads back as the number: it lies nearer than halfway to the next number */
+ * out:    true if *rounded / power reads back as the number: it is nearer than halfway to the next number */
 static bool round_times(struct binary b, unsigned __int128 power, uint64_t *rounded)
 {
     const unsigned __int128 one = (unsigned __int128)1 << b.shift, scaled = b.mantissa * power;

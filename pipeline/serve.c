@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One thread, one poll over the listening socket and at most SERVED_MOST connections, each of which answers one request
- * and is closed.  A connection that sends no request, or takes no bytes, for some seconds is closed too, so that idle ones
- * do not keep others out.
+ * and is closed.  A connection that sends no request, or takes no bytes, for some seconds is closed too, so that idle
+ * ones do not keep others out.
  * source: RFC 9110 and 9112 as far as a browser needs them; RFC 9110 14.1.2 for a single range */
 #include "pipeline/serve.h"
 

@@ -44,8 +44,8 @@ struct tm_server {
     void *to;
 };
 
-/* Serve until the page is closed: it holds the answer to `alive` open, and the server ends some seconds after the last of
- * these has gone.  Signals end the process as they always do.
+/* Serve until the page is closed: it holds the answer to `alive` open, and the server ends some seconds after the last
+ * of these has gone.  Signals end the process as they always do.
  * errors: TM_ERR_OUTPUT  no address of this machine can be had; TM_ERR_LIMIT no memory */
 tm_status tm_serve(struct tm_run *run, const struct tm_server *server);
 

@@ -69,12 +69,11 @@ size_t tm_utf8_visible_head(const char *text, size_t length);
 bool tm_utf8_is_valid(const char *text, size_t length);
 
 /* Strings as cells of CSV files.  What a spreadsheet would take for a formula gets an apostrophe before it: names are
- * somebody else's words.  A formula starts with = + - @, as ASCII or of full width, which blanks and quotes may
- * precede, at the start of a cell; and directly or behind quotes where some spreadsheets start another cell: they take
- * ';' or a tab for the comma, depending on the country, and then a line's end inside of a cell for one of the table.
- * U+FFFD takes the place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden),
- * is an escape, as reports show it: "\n", "\u001b", "\u{e0001}"; where it is requested as it was recorded (is_raw),
- * only NUL is not.
+ * untrusted.  A formula starts with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the
+ * start of a cell; and directly or behind quotes where some spreadsheets start another cell: they take ';' or a tab for
+ * the comma, depending on the country, and then a line's end inside of a cell for one of the table.  U+FFFD takes the
+ * place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as
+ * reports show it: "\n", "\u001b", "\u{e0001}"; where it is requested as it was recorded (is_raw), only NUL is not.
  * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
 

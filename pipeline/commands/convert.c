@@ -154,17 +154,17 @@ const struct tm_verb tm_convert_verb = {
     .summary = "convert a trace to Perfetto, clean JSON, or a table",
     .usage = "INPUT... [-o FILE] [OPTION...]",
     .description =
-        "Reads what report reads and writes it as one file, in bounded memory; the file's ending tells the format:"
+        "Reads what report reads and writes it as one file, in bounded memory; the extension selects the format:"
         " .pftrace, .pftrace.gz, .perfetto-trace, .json, .json.gz, .csv, .csv.gz, .parquet (events) or .sqlite (all tables);"
         " DIR/ is a folder with a Parquet file for each table. Spans that"
-        " overlap get lanes of their own, times keep every digit, and nothing is lost without a word.\n"
+        " overlap get separate lanes, times keep every digit, and losses are reported.\n"
         "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."
-        " What was worked out stands beside what was recorded, unless --plain is given: the verdict in the"
+        " Computed results appear beside the recorded events, unless --plain is given: the verdict in the"
         " first row, findings, steps, idle gaps with their cause, queue depth, busy share. Several INPUTs are the"
-        " hosts of one run; their clocks are put together as far as they tell when they began.",
+        " hosts of one run; their clocks are aligned if the start of each profile is recorded.",
     .examples =
         "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"
-        "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, mended\n"
+        "tracemill convert vm.trace.json.gz -o clean.json.gz --plain    the same format, repaired\n"
         "tracemill convert logdir --latest -o overview.pftrace --overview    a run of any size, in seconds\n"
         "tracemill convert logdir --latest --args essential -o small.pftrace    opens in less memory\n"
         "tracemill convert run.xplane.pb --filter device=gpu:0 --filter min=10us -o gpu0.csv    a table\n"

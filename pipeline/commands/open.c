@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `open`: a report and its trace in the browser of this machine, served by the program itself (pipeline/serve.h).  A run
- * is analyzed into a folder of its own first, which goes away with the program. */
+/* `open`: a report and its trace in the browser of this machine, served by the program itself (pipeline/serve.h).  A
+ * run is analyzed into a folder of its own first, which is removed with the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -26,7 +26,8 @@
 extern const char tm_served_html[], tm_served_js[], tm_served_css[]; /* reports/html/served */
 extern char **environ;
 
-/* What the page and its report may do.  The report may be somebody else's: it runs its own script, but reaches nothing. */
+/* What the page and its report may do.  The report may be somebody else's: it runs its own script, but reaches
+ * nothing. */
 static const char page_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; frame-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -128,7 +129,7 @@ static void add_report(struct opened *o, const char *folder)
     add_trace(o, path);
 }
 
-/* --- what is there already --- */
+/* --- existing reports --- */
 
 static bool is_there(const char *folder, const char *name)
 {
@@ -318,7 +319,7 @@ const struct tm_verb tm_open_verb = {
         "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves.",
     .examples =
         "tracemill open logdir --latest           analyze the newest run and show it\n"
-        "tracemill open run.report                a report that is there already\n"
+        "tracemill open run.report                an existing report\n"
         "tracemill open run.pftrace --no-browser  print the address: over ssh, forward its port\n",
     .bit = TM_FOR_OPEN,
     .flags = TM_VERB_SPILLS,

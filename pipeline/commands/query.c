@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `query`: SQL over the events and the tables of a run; `schema`: which tables there are.  The statement is prepared on an
- * empty database first: it decides what of the run is read. */
+/* `query`: SQL over the events and the tables of a run; `schema`: which tables there are.  The statement is prepared on
+ * an empty database first: it decides what of the run is read. */
 #include <stdio.h>
 
 #include <sqlite3.h>

@@ -356,7 +356,7 @@ static void list_part(struct tm_split_parts *p)
         split_folder_remove(p->folder, p->part.name);
 }
 
-/* The file gets its name; a part without anything in it goes away.
+/* The file gets its name; a part without anything in it is removed.
  * in: until_ps  where it ends; INT64_MAX = with its host */
 static void close_part(struct tm_split_parts *p, const struct tm_export_counts *counts, int64_t until_ps)
 {

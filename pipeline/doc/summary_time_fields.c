@@ -599,7 +599,7 @@ const struct tm_doc_field tm_doc_compile[] = {
       .words = "backend_compile|client|xla" },
     { "recompiled", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Compiled repeatedly", .fields = compile_recompiled },
     { "events", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN,
-      .help = "The longest compiles, in order of time.", .fields = compile_events,
+      .help = "The longest compiles, in time order.", .fields = compile_events,
       .most = 500 },
     { "programs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Modules with several programs in the HLO, in the order of "
       "their creation.", .fields = compile_programs },

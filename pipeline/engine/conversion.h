@@ -73,7 +73,7 @@ struct tm_trace_format {
     const char *ending;
     const struct tm_trace_writer_type *type;
     bool is_gzip;
-    bool shows_derived; /* has a place for what was computed */
+    bool shows_derived; /* has a place for computed rows */
 };
 
 /* NULL = the name has none of the endings, or nothing before it. */
@@ -84,7 +84,7 @@ struct tm_trace_output {
     struct tm_trace_writer *writer;
     struct tm_trace_writer *overview; /* inside of it; NULL = everything is written */
     struct tm_exporter *exporter;
-    uint64_t arguments_before; /* that the writer wrote in files that were told of */
+    uint64_t arguments_before; /* that the writer wrote in reported files */
 };
 
 /* in:     c       prepared; must outlive it

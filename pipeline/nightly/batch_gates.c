@@ -49,7 +49,7 @@ struct gated_night {
     uint64_t verdicts[VERDICTS], gate_statuses[NIGHT_GATE_STATUSES], new_jobs;
 };
 
-/* One run of a night and its gates: its summary is in memory, and of those that it is held against the members that
+/* One run of a night and its gates: its summary is in memory, and of those that it is compared with the members that
  * some gate examines. */
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 512, SUMMARY_PCT = 40 /* of the limit, for one */ };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `batch merge`: from the results in OUT to the history, the gates of its runs and the index page.  Each file that it
- * writes appears whole, the history first; ended at any moment, it is run again. */
+ * writes appears completely or not at all, the history first; ended at any moment, it is run again. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #include "reports/history/history.h"
 #include "reports/media.h"
 
-/* `batch export`: the history as JSON Lines, to stdout or into a file that appears whole. */
+/* `batch export`: the history as JSON Lines, to stdout or into a file that appears completely or not at all. */
 
 static void write_file(struct tm_run *run, struct tm_history *history, const char *path)
 {
@@ -299,8 +299,8 @@ static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run
 
 /* Put a row for each run of the manifest into the history, of the result that is in OUT.  One that is not there, or is
  * of an input that has changed since, makes a row with the status "missing".
- * in:     until  later nights are dated ahead
- * out:    counts  runs, their state, and those that are dated ahead
+ * in:     until  later nights are in the future
+ * out:    counts  runs, their state, and those with future dates
  * errors: of tm_history_put; TM_ERR_LIMIT */
 static void batch_rows(struct tm_run *run, const struct tm_manifest *manifest, const char *out, const char *until,
                        struct tm_history *history, struct tm_batch_counts *counts)

@@ -71,7 +71,7 @@ static void end(const struct hashing *h, char fingerprint[TM_FINGERPRINT_BYTES])
 
 /* --- files --- */
 
-/* Both ends of a file; the whole of a small one.  out: 0, or errno */
+/* Both ends of a file; all of a small one.  out: 0, or errno */
 static int add_ends(struct hashing *h, int fd, uint64_t bytes)
 {
     static uint8_t buffer[END_BYTES]; /* too much for a small stack */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A manifest from a file that anybody may have written: line by line, each a document that goes away after it was read.
+/* A manifest from a file that anybody may have written: line by line, each a document that is freed after it was read.
  * What it names stays below its roots, and ids are names of folders.  And which of its items a share works on. */
 #include "pipeline/nightly/manifest.h"
 

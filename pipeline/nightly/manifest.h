@@ -121,7 +121,7 @@ tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, con
 /* The same bytes for the same runs.  errors: TM_ERR_LIMIT; of the stream its caller asks (ferror) */
 tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to);
 
-/* Likewise into a file that appears whole.
+/* Likewise into a file that appears completely or not at all.
  * out:    bytes   that it has; may be NULL
  * errors: and TM_ERR_OUTPUT */
 tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name, uint64_t *bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sorter: rows are collected in a window; when it is full, they are written as a sorted run.  While everything fits
- * there is no file.  Tags of rows are sorted, not the rows: 16 bytes per row in addition to the rows themselves. */
+ * no file is used.  Tags of rows are sorted, not the rows: 16 bytes per row in addition to the rows themselves. */
 #include "pipeline/store/sorter.h"
 
 #include <assert.h>

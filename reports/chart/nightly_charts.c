@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step time of each job beside what is usual for it (schemas/NIGHT.md): a row for each, the change as a dot, the usual
- * changes as a band around none. */
+/* The step time of each job beside what is usual for it (schemas/NIGHT.md): a row for each, the change as a dot, the
+ * usual changes as a band around none. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,7 +175,7 @@ static enum tm_role role_of(const struct tm_value *judged, enum tm_role other)
     return strcmp(state, "worse") == 0 ? TM_ROLE_BAD : strcmp(state, "better") == 0 ? TM_ROLE_GOOD : other;
 }
 
-/* What is usual, from the runs that the newest one is held against to the newest one. */
+/* What is usual, from the runs that the newest one is compared with to the newest one. */
 static void draw_usual(struct tm_chart *chart, const struct trend *t)
 {
     const double before = tm_double(tm_get(t->of, "before")), band = tm_double(tm_get(t->of, "band")),
@@ -192,7 +192,7 @@ static void draw_usual(struct tm_chart *chart, const struct trend *t)
     tm_chart_close(chart);
 }
 
-/* The line ends where a run has no figure, and goes on behind it. */
+/* The line ends where a run has no figure, and continues after it. */
 static void draw_line(struct tm_chart *chart, const struct trend *t)
 {
     bool is_open = false;

@@ -146,7 +146,7 @@ static const struct tm_table kinds = {
     .total_title = "all collectives",
 };
 
-/* What each device does in them: a device that comes late waits least. */
+/* What each device does in them: a late device waits least. */
 static const struct tm_table collectives_of_devices = {
     .id = "collective-devices",
     .caption = "Collectives by device",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures of jobs that got worse, and that got better. */
+/* Figures of jobs that regressed, and that improved. */
 #include <stdio.h>
 
 #include "reports/content/content.h"
@@ -199,7 +199,7 @@ static const struct tm_section nightly_jobs_section = {
     .id = "jobs", .title = "Jobs", .key = "jobs", .say = emit_jobs, .nothing = no_jobs
 };
 
-/* All runs that are assessed, and those that are dated ahead. */
+/* All runs that are assessed, and those with future dates. */
 
 static void emit_ahead(const struct tm_content *content)
 {

@@ -622,7 +622,7 @@ static void find_used(struct use *use)
 
 /* --- the terms --- */
 
-/* "Self time, Their time" of "Self time|Their time". */
+/* "Self time, Total time" of "Self time|Total time". */
 static char *put_labels(char *out, const char *labels)
 {
     size_t at = 0;
@@ -774,8 +774,8 @@ const struct tm_section tm_checks_section = {
     .id = "checks", .title = "Checks", .key = "checks", .say = emit_checks, .nothing = no_checks, .is_closing = true
 };
 
-/* What is not in the report, or in another document: the sections that this input cannot support or of which the run has nothing, each with its
- * reason. */
+/* What is not in the report, or in another document: the sections that this input cannot support or of which the run
+ * has nothing, each with its reason. */
 
 enum { REASONS_MOST = 32, TITLES_BYTES = 384, TITLE_BYTES = 96 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a run: which sections it has, in which order; and of them the findings, and the environment, which is the
- * versions of what ran and the devices that it had. */
+/* The report of a run: which sections it has, in which order; and of them the findings, and the environment, which is
+ * the versions of what ran and the devices that it had. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -77,7 +77,7 @@ static const struct tm_section scaled_runs_section = {
     .id = "runs", .title = "Study", .key = "points", .say = emit_runs
 };
 
-/* Speed-up and efficiency by devices, as charts and as the table that is quoted. */
+/* Speedup and efficiency by devices, as charts and as the table that is quoted. */
 
 /* What kind of scaling it is taken for, and why. */
 static void emit_mode(const struct tm_content *content)

@@ -272,7 +272,7 @@ static bool is_first_of_its_like(const struct tm_layout *layout, size_t note)
     return true;
 }
 
-/* "Mean rate, Best rate: not recorded (the profile does not tell)." */
+/* "Mean rate, Best rate: not recorded (the profile does not have it)." */
 static void write_note(const struct tm_layout *layout, size_t note, char *out)
 {
     const char *where = layout->note[note].is_shown ? ", if empty" : "";

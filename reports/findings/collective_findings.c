@@ -708,7 +708,7 @@ static void find_small(struct tm_findings *all)
     if ((double)s.count < SMALL_PER_STEP * (steps > 1 ? steps : 1) * (devices > 1 ? devices : 1) ||
         !tm_is_worth_mention_on(all, s.exposed_ps, EXPOSED))
         return;
-    f = tm_finding_of_share(all, "collective_small", s.exposed_ps, EXPOSED); /* at stake as exposed time */
+    f = tm_finding_of_share(all, "collective_small", s.exposed_ps, EXPOSED); /* potential savings, as exposed time */
     tm_finding_emit_with(f, "all", NULL, tm_given_int("small_count", s.count),
                          tm_given_double("limit_bytes", limit_bytes), tm_given_int("small_ps", s.total_ps));
     tm_finding_emit(f, "most", s.most);
@@ -745,7 +745,7 @@ static void find_slow(struct tm_findings *all)
     is_moving = strcmp(tm_text(tm_get(worst, "bandwidth_over")), "duration") != 0;
     if (!is_moving && tm_has(tm_path(all->summary, "collectives.skew.straggler")))
         return; /* its own waits are not known, and others wait */
-    f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* at stake as exposed time */
+    f = tm_finding_of_share(all, "collective_slow", stake_ps, EXPOSED); /* potential savings, as exposed time */
     tm_finding_case(f, is_moving ? "moving" : "waiting_too");
     tm_finding_emit(f, "worst", worst);
     tm_finding_emit_with(f, "saved", NULL, tm_given_double("limit", limit), tm_given_int("saved_ps", stake_ps));

@@ -525,7 +525,7 @@ static void find_precision(struct tm_findings *all)
 {
     const struct tm_value *f32 = tm_path(all->summary, "fusion.matrix.f32");
     const int64_t total_ps = tm_int(tm_get(f32, "total_ps"));
-    const int64_t stake_ps = total_ps / 2; /* matrix units are several times as fast, memory is not */
+    const int64_t stake_ps = total_ps / 2; /* Tensor Cores are several times as fast, memory is not */
     struct tm_finding *f;
 
     if (!tm_is_worth_mention(all, stake_ps))

@@ -445,7 +445,7 @@ static void find_low_intensity(struct tm_findings *all)
 
 enum { LAYERS_LEAST = 4, LAYERS_MOST = 256, NAMED_LAYERS = 4 };
 
-/* --- a layer that is slower than its equals --- */
+/* --- a layer that is slower than its peers --- */
 
 /* The layers of one family, which are consecutive in the summary. */
 struct layers {

@@ -303,7 +303,7 @@ static void take_suffix(struct tm_judging *j, struct tm_gate_result *r)
     r->is_total = true;
 }
 
-/* A figure that is a sum over the steps is held against a baseline per step. */
+/* A figure that is a sum over the steps is compared with a baseline per step. */
 static void take_steps(struct tm_judging *j, struct tm_gate_result *r)
 {
     if (r->is_total || !tm_rule_is_relative(r->gate->rule) || !tm_figure_is_sum(r->path))

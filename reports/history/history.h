@@ -171,7 +171,7 @@ const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, i
  * job are in memory at a time, and a short record of each job. */
 enum {
     NIGHT_POINTS = 400, /* runs of a job: the last ones */
-    NIGHT_BEFORE = 7,   /* good runs that the newest one is held against */
+    NIGHT_BEFORE = 7,   /* good runs that the newest one is compared with */
     NIGHT_BEFORE_LEAST = 3,
     NIGHT_SPREAD = 20, /* good runs whose steps from one to the next say how much a figure varies */
     NIGHT_NIGHTS = 8,  /* the last night and those before it that say whether a job is usual */
@@ -240,7 +240,7 @@ struct night_figure {
     double change;              /* in percent; of a share in points */
     double weight;              /* how much it matters, 0 to ...: of a part of the step, as a share of the step */
     enum night_state state;     /* NIGHT_WORSE, NIGHT_BETTER, NIGHT_SAME; NIGHT_YOUNG = not assessed */
-    size_t runs;                /* that it is held against */
+    size_t runs;                /* that it is compared with */
 };
 
 struct night_judgement {

@@ -133,7 +133,7 @@ static double worst_step(const struct night *night)
     return worst;
 }
 
-/* A step time is told to have got worse. */
+/* A step time is reported as regressed. */
 static bool is_step_worse(const struct night *night, double least_pct)
 {
     for (size_t i = 0; i < night->jobs; i++)
@@ -266,7 +266,7 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     tm_format_append(text, TEXT_BYTES, ".");
 }
 
-/* "bert got worse the most: step time 152 ms -> 171 ms (+12.4 %)." */
+/* "bert regressed the most: step time 152 ms -> 171 ms (+12.4 %)." */
 static void tell_worst(const struct night *night, char text[TEXT_BYTES])
 {
     const struct tm_value *findings = tm_get(night->root, "findings");
@@ -296,7 +296,7 @@ static void night_add_verdict(struct night *night)
     tm_add_string(to, "severity", severity_of(night));
 }
 
-/* The runs that are assessed, those of them that failed, and those that are dated ahead. */
+/* The runs that are assessed, those of them that failed, and those with future dates. */
 
 struct lists {
     struct night *night;
@@ -383,7 +383,7 @@ static tm_status night_add_runs(struct night *night)
     return tm_history_visit(night->source, &ahead, take_ahead, &lists);
 }
 
-/* A job as a row, and what of it got worse or better. */
+/* A job as a row, and which of its figures regressed or improved. */
 
 static void add_figure(struct tm_value *to, const struct night_figure *judged)
 {

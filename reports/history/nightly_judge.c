@@ -429,7 +429,7 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
     }
 }
 
-/* What the newest run is held against; of another axis, or of a failed run, nothing. */
+/* What the newest run is compared with; of another axis, or of a failed run, nothing. */
 static void add_usual(struct tm_value *to, const struct night_figure *judged, bool is_by_time)
 {
     static const char why[] = "the newest run is not compared";

@@ -464,8 +464,8 @@ static void put_duplicate(struct tm_page *page, const char *title_id)
     tm_htmlw_close_line(&page->w);
 }
 
-/* Widths in points, and the class of each: the style sheet shows the one that the page has room for.  Of a drawing of many
- * marks there are two, the second for all but phones. */
+/* Widths in points, and the class of each: the style sheet shows the one that the page has room for.  Of a drawing of
+ * many marks there are two, the second for all but phones. */
 struct drawing {
     double width;
     const char *class_name;

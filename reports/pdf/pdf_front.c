@@ -412,7 +412,7 @@ static void put_kpis(struct tm_pdf *pdf)
 
 /* --- findings --- */
 
-/* Title with what is at stake, and the first thing to do.  out: did it fit? */
+/* Title with the potential savings, and the first action.  out: did it fit? */
 static bool put_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number)
 {
     const enum tm_role role = tm_pdf_role_of_tone(tm_tone_of(tm_text(tm_get(finding, "severity"))));

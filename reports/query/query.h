@@ -8,8 +8,9 @@
 #include "pipeline/doc/doc_fields.h"
 #include "pipeline/run.h"
 
-/* SQL over a run: tables of its summary, and the events, in one database (pipeline/database.h).  A statement is prepared
- * before anything is read, so that a mistake in it costs no time and only the tables that it reads are filled. */
+/* SQL over a run: tables of its summary, and the events, in one database (pipeline/database.h).  A statement is
+ * prepared before anything is read, so that a mistake in it costs no time and only the tables that it reads are
+ * filled. */
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -43,8 +44,8 @@ struct tm_query_table {
 extern const struct tm_query_table tm_query_tables[];
 extern const size_t tm_query_table_count;
 
-/* Create the tables of the summary, and the view TABLE_ms of each table that has times, in milliseconds; after the tables
- * of events (stages/output/sqlite). */
+/* Create the tables of the summary, and the view TABLE_ms of each table that has times, in milliseconds; after the
+ * tables of events (stages/output/sqlite). */
 void tm_query_create(struct tm_run *run, struct sqlite3 *db);
 
 /* Fill the tables of the summary.

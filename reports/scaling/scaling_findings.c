@@ -62,7 +62,7 @@ static enum scaling_part largest_loss(const struct scaling_study *s)
     return found;
 }
 
-/* The time of a step that the fit has for this many devices, and its speed-up against that of the
+/* The time of a step that the fit has for this many devices, and its speedup over that of the
  * first point. */
 double tm_fitted_ps(const struct scaling_study *s, double devices)
 {

@@ -2,7 +2,7 @@
 /* Which rows of a table are printed, and what the others add up to.  Of a row its place in the list is kept, nothing
  * else.
  *
- * Conditions are read once into a tree of fixed room, by recursive descent of limited depth, then held against each
+ * Conditions are read once into a tree of fixed room, by recursive descent of limited depth, then compared with each
  * row. What fields mean and count is in the tables of fields, so that a wrong name, a wrong unit and a wrong word are
  * found before the first row is examined. */
 #include <ctype.h>

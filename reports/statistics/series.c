@@ -206,7 +206,7 @@ static void draw_nearer(struct search *s, struct stretch of)
 
 struct place {
     size_t at;      /* within the stretch: the first value of its second part */
-    double squared; /* how far it stands out: the difference of the means in units of its spread for equal values */
+    double squared; /* its score: the difference of the means in units of its spread for equal values */
 };
 
 /* in:  sums  count + 1 of them: of the values before each place */

@@ -37,7 +37,7 @@ struct site_row {
     struct site_facts facts;
 };
 
-/* What goes along with an operation until it has ended. */
+/* Data that accompanies an operation until it has ended. */
 struct open_op {
     uint64_t key;
     struct site_facts facts;

@@ -68,7 +68,7 @@ struct tm_top_rows *tm_top_rows_new(struct tm_run *run, enum tm_account account,
                                     size_t memory_bytes, tm_row_order *order) TM_MUST_USE;
 void tm_top_rows_free(struct tm_top_rows *top);
 
-/* The rows of a table that is listed in the summary.  They wait in the account of sorting, which nobody uses once the
+/* The rows of a table that is listed in the summary.  They wait in the account of sorting, which is unused once the
  * hosts are read: as many as --rows allows fit into it, with the least memory too.
  * in:     as of tm_top_rows_new */
 struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most,

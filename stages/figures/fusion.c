@@ -58,8 +58,8 @@ static inline struct fusion_lane *lane_of(struct fusion *f, uint32_t track)
     return f->near;
 }
 
-/* Kernels in a row on a stream: runs of small ones with hardly a pause between them, and the pattern of an attention
- * in pieces: a batched product, a softmax, a batched product. */
+/* Kernels in a row on a stream: runs of small ones with hardly a pause between them, and the pattern of unfused
+ * attention: a batched product, a softmax, a batched product. */
 
 static int compare_times(int64_t a, int64_t b)
 {
@@ -758,7 +758,7 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
             take_activity(s->state, &events[i]);
 }
 
-/* Sums that do not depend on a length, and copies for the sake of a layout and products beside the matrix units as rows
+/* Sums that do not depend on a length, and copies for the sake of a layout and matmuls without Tensor Cores as rows
  * of their kinds. */
 static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {

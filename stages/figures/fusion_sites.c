@@ -149,7 +149,7 @@ static void find_role(struct fusion *f, const struct tm_event *event, const stru
 
 /* --- precision --- */
 
-/* A product of 32-bit floats that does not run on matrix units.  The HLO tells the type, but not whether it was cut
+/* A product of 32-bit floats that does not run on Tensor Cores.  The HLO tells the type, but not whether it was cut
  * to TF32: only the kernel's name does, and if it does not, no claim is made. */
 static void find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
 {
@@ -202,7 +202,7 @@ static void find_eager(struct fusion *f, const struct tm_event *event, enum tm_k
 
 /* --- all of it --- */
 
-/* Whether a GPU has matrix units: tensor cores from compute capability 7.0 on, CDNA of AMD. */
+/* Whether a GPU has Tensor Cores or Matrix Cores: tensor cores from compute capability 7.0 on, CDNA of AMD. */
 bool tm_fusion_has_matrix_units(const struct tm_device *device)
 {
     enum { CDNA_CORES = 100 }; /* the largest GCN of the same capability has 64 */

@@ -75,7 +75,7 @@ struct host_row {
     uint8_t basis;            /* enum tm_host_basis */
 };
 
-/* What goes along with an open span: whose names are of the innermost ones, itself included. */
+/* Data that accompanies an open span: whose names are of the innermost ones, itself included. */
 struct host_span {
     tm_strid name, python, annotation; /* 0 = none */
     uint8_t is_python;                 /* whatever its class: a Python function may wait */

@@ -496,11 +496,9 @@ static struct tm_text take_word(struct tm_text *rest)
     return word;
 }
 
-/* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One
- * of kind input with a transpose in it is a transpose through shared memory, whatever else it does.  "wrapped" is one
- * op alone.  A fusion that the CPU leaves to a library ("ynn_fusion.7") may hold products or none: its name does not
- * tell.
- */
+/* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One of kind input with
+ * a transpose in it is a transpose through shared memory, whatever else it does.  "wrapped" is one op alone.  A fusion
+ * that the CPU leaves to a library ("ynn_fusion.7") may hold products or none: its name does not show it. */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
     static const char *const frame[] = { "loop", "input",   "wrapped", "fusion", "fused",
@@ -865,7 +863,7 @@ const char *tm_precision_of_hlo(const char *text, size_t length)
     return NULL;
 }
 
-/* --- matrix units --- */
+/* --- Tensor Cores --- */
 
 int tm_tensor_core_in(const char *text, size_t length)
 {

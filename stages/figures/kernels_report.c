@@ -303,7 +303,7 @@ static int tensor_core_of(const struct kernel_row *row, const char *name, size_t
     }
 }
 
-/* Precision, and whether it runs on matrix units. */
+/* Precision, and whether it runs on Tensor Cores. */
 static void add_precision(struct report *r, struct tm_value *to, const struct kernel_row *row)
 {
     const bool is_op = row->class == TM_CLASS_TPU_OP || row->class == TM_CLASS_CPU_OP;

@@ -338,7 +338,7 @@ static void find_facts(struct ops *o, const struct tm_event *event, struct op_fa
         ask_kernel(o, facts);
     else
         ask_line(o, row);
-    if (kind == TM_DEVICE_TPU) /* its products run on the matrix units */
+    if (kind == TM_DEVICE_TPU) /* its matmuls run on Tensor Cores or the MXU */
         facts->is_tensor_core = row->has_matrix;
 }
 

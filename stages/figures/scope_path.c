@@ -19,7 +19,7 @@ struct part {
     bool is_wrapped, is_jit; /* was inside a transform; one of them is jit or the like */
 };
 
-/* What goes along while a path is read. */
+/* State while a path is read. */
 struct reading {
     const char *text;
     struct tm_scope_path *path;

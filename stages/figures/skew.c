@@ -127,7 +127,7 @@ static int64_t shared(const struct adding *a, const struct joined *row, int64_t 
 
 /* Is it a collective in which all have to be at once, and are they?  The others say nothing: the
  * root of a broadcast may leave early, and of an asynchronous one only the start is known. out:
- * fits  there are not more devices than its group has: nobody knows which ones belong together else
+ * fits  there are not more devices than its group has: otherwise the matching is unknown
  */
 static void look_at_overlap(struct adding *a, bool *has_to, bool *does, bool *fits)
 {

@@ -109,7 +109,7 @@ struct tm_out_counter {
     double value;  /* finite */
     int64_t whole; /* the same, where is_whole */
     bool is_whole;
-    const struct tm_trace *trace; /* where it was recorded; NULL of what was computed */
+    const struct tm_trace *trace; /* where it was recorded; NULL for computed rows */
     int64_t start_ps;             /* its time on the clock of that trace */
 };
 

@@ -157,7 +157,7 @@ struct tm_class_question {
  * - A host name that no row knows is an annotation (an instant, without a length) on a line of the user's; on
  *   other lines a framework_op if TensorFlow names ops so, else runtime: work of thread pools.
  * - A cpu_op of a collective is a collective, but on a host with a GPU or TPU it stays a cpu_op: a fallback.
- * - Steps of a TPU are derived: whoever wants them asks the line.  Host executions (module) are in each other.
+ * - Steps of a TPU are derived: use the line to get them.  Host executions (module) are in each other.
  * - Driver calls and notes on a GPU stream (cuStreamSynchronize, UM_*) are device_other, not kernels.
  * - A copy to or from the host is a copy even with the hlo_op of a collective.
  * - Where a category is given, it decides, except for what only a name tells: a collective among kernels; on the host

@@ -182,7 +182,7 @@ struct tm_resolver {
     struct tm_sites sites;                  /* numbers of sites */
     const struct tm_signatures *signatures; /* of the records */
     struct tm_call_sites *call_sites;
-    tm_forget_configs *forget; /* called before the config of an event that was given goes away; may be NULL */
+    tm_forget_configs *forget; /* called before the config of an event that was given is freed; may be NULL */
     void *forget_to;
     bool knows_launches, knows_steps; /* which parts of it are complete */
     bool has_launched, has_expanded;  /* there are some in `launched` and `expanded_graphs`, which are finished */

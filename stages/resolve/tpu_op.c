@@ -167,7 +167,7 @@ uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t grou
     return message > INT64_MAX ? 0 : message;
 }
 
-/* What an op of a TPU core does, from its HLO line.  The line may be cut short anywhere; then, and where the event's
+/* What an op of a TPU core does, from its HLO line.  The line may be truncated anywhere; then, and where the event's
  * name is only the op's name, the category decides, else the name.  Checked on a TPU v6e profile. */
 
 /* What an op starts, waits for, or is. */

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs, help, documents and the comments of headers are free of the phrases in tests/support/words.txt.
+"""Outputs, help, documents and the comments of headers and sources are free of the phrases in tests/support/words.txt.
 
-Outputs are the expected files of tests/golden, which a test of its own keeps equal to what the program writes.  The
-last cases plant a phrase and look whether it is found."""
+Outputs are the expected files of tests/golden, which another test compares with the output of the program.  The last
+cases plant a phrase and check that it is found."""
 
 import re
 import subprocess
@@ -28,7 +28,7 @@ def phrases():
             phrase, better = (part.strip() for part in line.split("|"))
             case = 0 if re.search("[A-Z]", phrase) else re.IGNORECASE
             words = r"\s+".join(re.escape(word) for word in phrase.split())
-            found.append((phrase, better, re.compile(rf"(?<![A-Za-z]){words}(?![a-z])", case)))
+            found.append((phrase, better, re.compile(rf"(?<![A-Za-z_]){words}(?![a-z])", case)))
     return found
 
 
@@ -61,15 +61,18 @@ def main():
                     if path.is_file() and (path.suffix in TEXTS or path.name in ("stdout", "stderr")) and "in" not in path.parts)
     documents = sorted([*ROOT.glob("*.md"), ROOT / "NOTICE", *(ROOT / "docs").glob("*.md"), *(ROOT / "schemas").glob("*.md"),
                         *(ROOT / "schemas").glob("*.json"), ROOT / "tests/README.md"])
-    headers = sorted(path for folder in ("pipeline", "stages", "reports") for path in (ROOT / folder).rglob("*.h"))
+    headers, sources = (sorted(path for folder in ("pipeline", "stages", "reports") for path in (ROOT / folder).rglob(f"*.{ending}"))
+                        for ending in "hc")
     texts = help_texts()
     tap = Tap()
-    tap.ok(len(listed) >= 60 and len(golden) > 80 and len(documents) > 30 and len(headers) > 80 and len(texts) > 15,
-           "there are phrases, and texts to look at", (len(listed), len(golden), len(documents), len(headers), len(texts)))
+    tap.ok(len(listed) >= 120 and len(golden) > 80 and len(documents) > 30 and len(headers) > 80 and len(sources) > 200 and
+           len(texts) > 15, "there are phrases, and texts to check",
+           (len(listed), len(golden), len(documents), len(headers), len(sources), len(texts)))
     for title, read in (("outputs", {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8", errors="replace") for p in golden}),
                         ("help and the manual page", texts),
                         ("documents and schemas", {str(p.relative_to(ROOT)): p.read_text(encoding="utf-8") for p in documents}),
-                        ("comments of headers", {str(p.relative_to(ROOT)): comments(p) for p in headers})):
+                        ("comments of headers", {str(p.relative_to(ROOT)): comments(p) for p in headers}),
+                        ("comments of sources", {str(p.relative_to(ROOT)): comments(p) for p in sources})):
         wrong = [f"{name}: {what}" for name, text in read.items() for what in said(text, listed)]
         tap.ok(not wrong, f"no listed phrase in {title}", "\n".join(wrong[:40]))
     missed = [phrase for phrase, _, _ in listed if not said(f"It has\n{phrase}.", listed)]

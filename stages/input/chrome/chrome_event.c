@@ -24,7 +24,7 @@ static const char *end_problem(const struct tm_chrome_reader *reader)
     return reader->state == TM_DOCUMENT_LIST ? "the JSON ends inside the list of events" : "the JSON ends too early";
 }
 
-/* A file that was cut short may have been filled up with zeros.
+/* A file that was truncated may have been filled up with zeros.
  * out:    where other bytes follow, or the end */
 static const uint8_t *skip_zeros(struct tm_chrome_reader *reader, const uint8_t *at)
 {

@@ -13,7 +13,7 @@
  * become strings.  Memory: two buffers of fixed size, a table of keys, and one of recent lists. */
 struct tm_chrome_arguments;
 
-/* What goes along with the arguments because it belongs to the event. */
+/* Data that accompanies the arguments because it belongs to the event. */
 struct tm_chrome_words {
     bool has_category, has_id, has_place, is_enclosed;
     bool takes_members;  /* members of the event that have no place elsewhere become arguments of their names */

@@ -150,7 +150,7 @@ static const uint64_t tm_config_facts =
     TM_FACT_BIT(TM_STAT_GROUP_RANKS) | TM_FACT_BIT(TM_STAT_SOURCE);
 
 /* The hash of a config's sources identifies it: each number is multiplied by a secret, a different one for each kind of
- * number, so nobody can construct two lists with the same hash. */
+ * number, so two lists cannot be constructed with the same hash. */
 static inline uint64_t tm_facts_mix(const struct tm_facts *facts, uint64_t hash, uint32_t kind, uint64_t value)
 {
     return tm_hash_fold(hash ^ value, facts->secret + kind * UINT64_C(0xd1342543de82ef95));

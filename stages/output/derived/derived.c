@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was computed, as rows in time order.  Rows of all hosts go through one sort; their arguments are in an
+/* Computed rows in time order.  Rows of all hosts go through one sort; their arguments are in an
  * array of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.
  * Beside that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which
  * spill too. */
@@ -113,7 +113,7 @@ static void cover(struct tm_derived *d, uint32_t device, int64_t start_ps, int64
 
     start_ps = start_ps > b->until_ps ? start_ps : b->until_ps;
     end_ps = end_ps < b->end_ps ? end_ps : b->end_ps;
-    if (start_ps < end_ps && end_ps <= b->border_ps) { /* all of it lies in the present stretch, as most do */
+    if (start_ps < end_ps && end_ps <= b->border_ps) { /* all of it is in the present interval, as most do */
         b->sum_ps += end_ps - start_ps;
         b->until_ps = end_ps;
         return;
@@ -162,7 +162,7 @@ static void hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
     struct queue_depth *q = &d->counters[device].queue;
     uint64_t first, last;
 
-    if (until_ps <= q->border_ps) { /* all of it lies in the present stretch, as most do */
+    if (until_ps <= q->border_ps) { /* all of it is in the present interval, as most do */
         q->most = q->depth > q->most ? q->depth : q->most;
         q->at_ps = until_ps;
         return;

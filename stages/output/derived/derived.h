@@ -133,7 +133,8 @@ struct device_counters {
         int64_t time_ps;
         uint32_t device, count;
     } pending;
-    /* starts that are not in derived.begins yet; while the launches are walked those that come next, from begins_at on */
+    /* starts that are not in derived.begins yet; while the launches are walked those that come next, from begins_at
+     * on */
     struct begins begins;
     uint64_t first_begins, last_begins; /* rows of derived.begins, where has_begins */
     uint64_t begins_at;

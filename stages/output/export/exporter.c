@@ -826,8 +826,7 @@ static void cut_where_wanted(struct tm_exporter *e, int64_t time_ps)
         cut(e, time_ps);
 }
 
-/* Write everything that precedes a start at this time: computed rows, and ends.  After a failed cut there is no
- * file. */
+/* Write everything that precedes a start at this time: computed rows, and ends.  After a failed cut no file is open. */
 static void advance(struct tm_exporter *e, int64_t time_ps)
 {
     while (e->derived && e->derived_part.start_ps <= time_ps) {
@@ -971,7 +970,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
     return e->run->error.status;
 }
 
-/* What was computed of a host, beside what was recorded. */
+/* Computed rows of a host, beside the recorded events. */
 
 /* Find the next row that is wanted. */
 static void find_next(struct tm_exporter *e)

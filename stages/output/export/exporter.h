@@ -162,7 +162,7 @@ struct tm_counter_row {
     uint64_t hash; /* hash of its identity within its process; unique */
     tm_strid name, unit;
     uint32_t process;
-    uint32_t device; /* of what was computed; of others anything */
+    uint32_t device; /* of computed rows; of others anything */
     uint32_t file;   /* of tm_out_rows: 0 at first */
     uint8_t order;   /* enum tm_counter_order */
 };
@@ -241,7 +241,7 @@ typedef const char *tm_part_of_step(void *to, const struct tm_trace *trace, uint
 struct tm_export_options {
     struct tm_trace_writer *writer;
     const struct tm_filter *filter; /* NULL = everything */
-    struct tm_derived *derived;     /* NULL = --plain; it is asked for the rows of each host that starts */
+    struct tm_derived *derived;     /* NULL = --plain; provides the rows of each host that starts */
     /* Only events on this device: index into the devices of the host; TM_NONE: those on none */
     bool has_device;
     uint32_t device;

@@ -7,8 +7,8 @@
 
 struct sqlite3;
 
-/* Events as tables of a database, for SQL.  What many events share is stored once, in `call_sites` and `tracks`, so that
- * an event takes about 30 bytes; the view `events` joins the three.  reports/query describes the views. */
+/* Events as tables of a database, for SQL.  What many events share is stored once, in `call_sites` and `tracks`, so
+ * that an event takes about 30 bytes; the view `events` joins the three.  reports/query describes the views. */
 
 /* Create the tables and the views over them: before anything is stored. */
 void tm_event_tables_create(struct tm_run *run, struct sqlite3 *db);
