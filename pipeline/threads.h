@@ -16,7 +16,7 @@
  * that of a worker process. */
 unsigned tm_cores(struct tm_run *run);
 
-/* A producer that fills blocks ahead of whoever reads them:
+/* A producer that fills blocks ahead of their reader:
  *
  *     thread:  fill ──► [block][block][block][block] ──► tm_ahead_read
  *
