@@ -730,7 +730,7 @@ static void read_memory_profile(struct inspection *n, const struct tm_found_file
 
 static void read_host(struct inspection *n, const struct tm_found_file *found, uint32_t number)
 {
-    const struct tm_host_options options = { .counts = true, .warn = keep_warning, .to = n };
+    const struct tm_host_options options = { .counts = true, .has_inert_flows = true, .warn = keep_warning, .to = n };
     struct tm_host_run host;
 
     tm_host_open(&host, n->run, n->names, found, number, &options);

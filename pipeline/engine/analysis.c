@@ -142,6 +142,7 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                                              .host = number,
                                              .names = names,
                                              .keeps_arguments = options->keeps_arguments,
+                                             .has_inert_flows = options->has_inert_flows,
                                              .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
     open_input(host, found);
@@ -401,7 +402,8 @@ static void read_host(struct analysis *a, const struct tm_found_file *found, uin
                                              .warn = keep_warning,
                                              .to = a,
                                              .keeps_arguments = is_kept && a->observer->keeps_arguments,
-                                             .keeps_records = true };
+                                             .keeps_records = true,
+                                             .has_inert_flows = !a->observer };
     struct tm_host_run own = { .run = NULL };
     struct tm_host_run *const host = is_kept ? a->observer->kept : &own;
 

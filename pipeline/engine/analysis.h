@@ -244,6 +244,7 @@ struct tm_host_options {
     bool keeps_records;   /* its events will be requested: that they are read again is to be cheap */
     bool counts;          /* for tm_host_counts */
     bool only_scans;      /* its tables and programs; nothing of its events */
+    bool has_inert_flows; /* only figures are computed, and no figure depends on a flow's time, key or flags */
     tm_take_warning *warn;
     void *to; /* of warn */
 };

@@ -40,12 +40,13 @@ static void assert_tallied(const struct tm_run *run, const struct tallied *expec
     assert_int_equal(count[TM_TALLY_UNSORTED_LINE], expected->unsorted);
 }
 
-static void check(const struct joined *row)
+static void check_with(const struct joined *row, bool has_inert_flows)
 {
     struct tm_run run;
     struct stored_trace s;
 
     begin_test(&run, &s);
+    s.trace.has_inert_flows = has_inert_flows;
     stored_add(&s, 0, "B7 other;E1 other"); /* another track, which stays as it is */
     stored_add(&s, 1, row->before);
     tm_pairs_join(s.store, &s.trace, 1);
@@ -58,7 +59,7 @@ static void check(const struct joined *row)
 static void check_all(const struct joined *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        check(&rows[i]);
+        check_with(&rows[i], false);
 }
 
 static void begins_and_ends_become_spans(void **state)
@@ -167,6 +168,25 @@ static void flows_are_told_apart_and_tallied(void **state)
 
     (void)state;
     check_all(rows, sizeof(rows) / sizeof(rows[0]));
+}
+
+/* What is tallied is the same; the records stay as they are, if all of them are flows. */
+static void flows_that_nobody_draws_stay_as_they_are(void **state)
+{
+    static const struct joined rows[] = {
+        { "s1 #1;t2 #1;f3 #1;s4 #1;f5 #1;s6 #2", "s1 #1;t2 #1;f3 #1;s4 #1;f5 #1;s6 #2", { .flow = 1, .reused = 1 } },
+        { "f1 #1;s2 #1;f3 #1", "f1 #1;s2 #1;f3 #1", { 0 } },
+        { "f1 #1;f2 #2", "f1 #1;f2 #2", { .flow = 2 } },
+        { "f5 #1;s4 #1;s1 #2;f9 #2", "f5 #1;s4 #1;s1 #2;f9 #2", { 0 } },
+        { "s4 #1;s3 #1;f1 #1", "s4 #1;s3 #1;f1 #1", { .flow = 1, .reused = 1 } }, /* in the order of time */
+        { "f1 #1;s2 #1;s3 #1", "f1 #1;s2 #1;s3 #1", { .flow = 1, .reused = 1 } },
+        { "f5 #1;X2+1 a;s1 #2", "s1 #2;X2+1 a;f5! #1", { .flow = 2 } },
+        { "s1 #1;B2 a #1;f3 #1;E4 #1", "s1 #1;X2+2 a #1;f3 #1", { 0 } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        check_with(&rows[i], true);
 }
 
 static void arguments_of_an_end_come_behind_those_of_its_begin(void **state)
@@ -350,6 +370,29 @@ static void deep_stacks_are_no_trouble(void **state)
     check_deep(true);
 }
 
+static tm_status flow_job(struct tm_run *run)
+{
+    struct stored_trace s;
+    uint64_t refuse_in;
+
+    stored_trace_init(&s, run, 1);
+    if (s.store) {
+        refuse_in = run->budget.refuse_in;
+        run->budget.refuse_in = 0;
+        for (int64_t i = 0; i < 3000; i++)
+            add_record(&s,
+                       &(struct tm_record){ .start_ps = 9000 - i,
+                                            .kind = i % 3 ? TM_FLOW_BEGIN : TM_FLOW_END,
+                                            .correlation = (uint64_t)i % 7 },
+                       NULL);
+        run->budget.refuse_in = refuse_in;
+        s.trace.has_inert_flows = true;
+        tm_pairs_join(s.store, &s.trace, 0);
+    }
+    stored_trace_free(&s);
+    return run->error.status;
+}
+
 static tm_status job(struct tm_run *run)
 {
     struct stored_trace s;
@@ -376,6 +419,7 @@ static void each_refused_request_ends_clean(void **state)
 {
     (void)state;
     refuse_each_request(job);
+    refuse_each_request(flow_job);
 }
 
 int main(void)
@@ -387,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_track_is_put_in_order),
         cmocka_unit_test(keys_are_kept_apart),
         cmocka_unit_test(flows_are_told_apart_and_tallied),
+        cmocka_unit_test(flows_that_nobody_draws_stay_as_they_are),
         cmocka_unit_test(arguments_of_an_end_come_behind_those_of_its_begin),
         cmocka_unit_test(too_many_arguments_lose_the_last_ones),
         cmocka_unit_test(a_span_has_everything_of_its_begin),

@@ -114,9 +114,9 @@ union tm_packed {
 static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
 
 /* A source of records over a store that was filled while the file was read.  Its tracks must be in time order (ensured
- * by tm_pairs_join).  The final pass also tallies OVERLAPPING_SPAN and REPEATED_EVENT: it knows the order, and these
- * tallies indicate untidy writers of JSON but are irrelevant in formats whose lines come from the profiler's buffers.
- * Events were counted when the file was read. */
+ * by tm_pairs_join), except for flows that nobody draws.  The final pass also tallies OVERLAPPING_SPAN and
+ * REPEATED_EVENT: it knows the order, and these tallies indicate untidy writers of JSON but are irrelevant in formats
+ * whose lines come from the profiler's buffers.  Events were counted when the file was read. */
 
 /* Fills fields that depend on data found late in a file, such as track names. raw->args may be changed to point
  * elsewhere, but must be valid until the next call. */
@@ -179,6 +179,7 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
  *   before the first start of a key belongs to its first flow, since the clocks of host and device differ; it has
  *   TM_FLAG_OPEN.  A key without any start is one flow that never started (UNMATCHED_FLOW).
  *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.
+ *   Where nobody draws them (trace.has_inert_flows), a track of flows alone is tallied and stays as it is.
  * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
  * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is not a line of the file.
  * Sorts and stacks spill; they have the share `sort`.
