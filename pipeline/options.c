@@ -390,7 +390,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "jobs", TM_KIND_NUMBER, WORKS | JOINS | FIGURES | TM_FOR_INSPECT, FIELD(jobs), .letter = 'j', .argument = "N|auto",
         .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
         .help = "number of traces to read in parallel, with one process each: hosts of a run, items of a batch; more than "
-          "1: also use a second thread for a large file; auto: as many as cores and memory allow" },
+          "1: also read a large file with a second thread and write its outputs in parallel; auto: as many as cores and "
+          "memory allow" },
     [TM_OPTION_SHARD] = {
         "shard", TM_KIND_OWN, TM_FOR_BATCH_RUN, FIELD(shard), .argument = "I/N|auto/N",
         .fallback = "auto", .read = read_shard,

@@ -301,15 +301,16 @@ static const char *name_of(char name[TM_DOCUMENT_FILE_BYTES], const struct outpu
     return name;
 }
 
-static void write_file(struct tm_run *run, const struct tm_document_result *result, const char *folder,
-                       const struct output *output, const char *name, struct tm_atomic_file *file)
+/* in: to  file->stream, or in a process of its own what is the same file there */
+static void fill_file(struct tm_run *run, const struct tm_document_result *result, const char *folder,
+                      const struct output *output, const struct tm_atomic_file *file, FILE *to)
 {
-    if (tm_atomic_open(file, run, folder, name))
-        return;
-    (void)(output->of_summary ? output->of_summary(run, result->doc, file->stream)
-                              : output->of_result(run, result, file->stream));
+    char name[TM_DOCUMENT_FILE_BYTES];
+
+    (void)name_of(name, output, tm_document_of(tm_doc_root(result->doc)));
+    (void)(output->of_summary ? output->of_summary(run, result->doc, to) : output->of_result(run, result, to));
     /* A full disk should show before the first file gets its name. */
-    if (fflush(file->stream) != 0)
+    if (fflush(to) != 0)
         (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write '%s'", file->path);
     (void)tm_while(&run->error, "writing '%s/%s'", folder, name);
 }
@@ -359,26 +360,86 @@ static void commit_files(struct files *files, const char *folder)
     tm_sync_folder(folder);
 }
 
+/* What is made of the summary alone.  Others read spill files or events, which this process has open. */
+static bool is_of_summary(const struct output *output)
+{
+    return !output->into && output->format != TM_FORMAT_PARTIAL;
+}
+
+/* The files of one document. */
+struct file_work {
+    const struct tm_document_result *result;
+    const char *folder;
+    struct files *files;
+    size_t output[OUTPUT_COUNT]; /* of each file that is open */
+};
+
+static int descriptor_of(void *of, size_t index)
+{
+    const struct file_work *const work = of;
+
+    return fileno(work->files->of[work->output[index]].stream);
+}
+
+static void write_file(void *of, struct tm_run *run, size_t index, FILE *to)
+{
+    const struct file_work *const work = of;
+    const size_t output = work->output[index];
+    const struct tm_atomic_file *const file = &work->files->of[output];
+
+    fill_file(run, work->result, work->folder, &outputs[output], file, to ? to : file->stream);
+}
+
+static size_t open_files(struct tm_run *run, struct file_work *work, uint32_t formats)
+{
+    const struct tm_document *const document = tm_document_of(tm_doc_root(work->result->doc));
+    size_t count = 0;
+
+    for (size_t i = 0; i < OUTPUT_COUNT && !tm_failed(run); i++) {
+        char name[TM_DOCUMENT_FILE_BYTES];
+
+        if (!(formats & (uint32_t)outputs[i].format) || !is_of_summary(&outputs[i]))
+            continue;
+        (void)tm_atomic_open(&work->files->of[i], run, work->folder, name_of(name, &outputs[i], document));
+        work->output[count++] = i;
+    }
+    return count;
+}
+
+static bool takes_long(void *of, size_t index)
+{
+    const struct file_work *const work = of;
+
+    return ((uint32_t)outputs[work->output[index]].format & ((uint32_t)TM_FORMAT_HTML | (uint32_t)TM_FORMAT_PDF)) != 0;
+}
+
+static const struct tm_output_files output_files = { write_file, descriptor_of, takes_long };
+
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                             const struct tm_options *options)
 {
     const struct tm_document *const document = tm_document_of(tm_doc_root(result->doc));
+    struct file_work work = { .result = result, .folder = folder };
+    size_t count;
     struct files *const files = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*files), &run->error);
 
     if (!files)
         return run->error.status;
     tm_guard_document(run, folder, document, options->formats);
     tm_make_folder(run, folder);
+    work.files = files;
+    count = open_files(run, &work, options->formats);
+    tm_outputs_side_by_side(run, &output_files, &work, count);
     for (size_t i = 0; i < OUTPUT_COUNT && !tm_failed(run); i++) {
         char name[TM_DOCUMENT_FILE_BYTES];
 
-        if (!(options->formats & (uint32_t)outputs[i].format))
+        if (is_of_summary(&outputs[i]) || !(options->formats & (uint32_t)outputs[i].format))
             continue;
         (void)name_of(name, &outputs[i], document);
         if (outputs[i].into)
             (void)outputs[i].into(run, result, folder, name, files);
-        else
-            write_file(run, result, folder, &outputs[i], name, &files->of[i]);
+        else if (!tm_atomic_open(&files->of[i], run, folder, name))
+            fill_file(run, result, folder, &outputs[i], &files->of[i], files->of[i].stream);
     }
     if (files->trace)
         tm_conversion_judge(result->conversion, "report");

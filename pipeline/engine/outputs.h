@@ -192,6 +192,19 @@ struct tm_document_result {
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                             const struct tm_options *options);
 
+/* Files that are written side by side: what there is to do for each, by its number. */
+struct tm_output_files {
+    /* in: run  of its process; to  the file there, NULL in this process */
+    void (*write)(void *of, struct tm_run *run, size_t index, FILE *to);
+    int (*descriptor)(void *of, size_t index); /* of the file, which is open and empty */
+    bool (*takes_long)(void *of, size_t index);
+};
+
+/* Write each file in a process of its own, where a core is free for it and the input was large enough; else one after the
+ * other in this one.
+ * errors: those of the first file that failed, in their order; TM_ERR_LIMIT  a process was killed */
+void tm_outputs_side_by_side(struct tm_run *run, const struct tm_output_files *files, void *of, size_t count);
+
 /* The name of the index-th file of a document that these formats, bits of enum tm_format, make: a
  * view into `name`; NULL = there are fewer. */
 enum { TM_DOCUMENT_FILE_BYTES = 64 };

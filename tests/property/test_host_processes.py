@@ -43,7 +43,7 @@ def same(tap, folder, label, inputs, *options, statuses=(0,)):
     """One process and several give the same files, messages and status."""
     files, result = report(folder, inputs, 1, *options)
     tap.ok(result.status in statuses and bool(files) == (result.status in (0, 4)), f"{label}: one process", result)
-    for jobs in ("2", "3", "auto"):
+    for jobs in ("2", "3", "8", "auto"):
         other, found = report(folder, inputs, jobs, *options)
         wrong = [name for name in set(files) | set(other) if files.get(name) != other.get(name)]
         wrong += ["status"] * (found.status != result.status)
@@ -56,6 +56,7 @@ def same_bytes(tap, folder):
     same(tap, folder, "five hosts", [folder / "log"], "--format", FORMATS + ",partial")
     same(tap, folder, "five hosts, redacted", [folder / "log"], "--redact")
     same(tap, folder, "five hosts, 64M", [folder / "log"], "--memory", "64M")
+    same(tap, folder, "five hosts, 32M", [folder / "log"], "--memory", "32M")
     same(tap, folder, "five hosts, some steps", [folder / "log"], "--steps", "2:4")
     same(tap, folder, "profiles one by one", paths)
     partial = folder / "first.partial"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One file that is read with several threads (--jobs): every output has the bytes that one thread gives, whatever is wrong
-with the file, whatever the memory; without threads it works as well; and a signal ends all of them."""
+"""One file that is read with several threads, and whose outputs are written by several processes (--jobs): every output has
+the bytes that one thread gives, whatever is wrong with the file, whatever the memory; without threads it works as well; and
+a signal ends all of them."""
 
 import gzip
 import shutil
@@ -48,7 +49,7 @@ def same(tap, folder, label, *words, statuses=(0,), jobs=(2, 3, 8), **environmen
     tap.ok(status in statuses and (bool(files) or words[0] == "inspect" or status == 3), f"{label}: one thread", result)
     for number in jobs:
         others, other_said, other_status, other = play(folder, number, *words, **environment)
-        wrong = [name for name in set(files) | set(others) if files.get(name) != others.get(name)]
+        wrong = [name for name in sorted(set(files) | set(others)) if files.get(name) != others.get(name)][:8]
         wrong += ["messages"] * (said != other_said) + ["status"] * (status != other_status)
         tap.ok(not wrong, f"{label}: --jobs {number}", f"differ: {wrong}", other)
 
@@ -107,6 +108,38 @@ def threads_are_made(tap, folder):
              TM_NO_THREADS="refuse")
 
 
+def writers_end(tap, folder):
+    """The outputs are written by processes side by side: one that is killed is an error, and nothing of the report is
+    there; none goes on when the program ends."""
+    for target in ("a writer", "the program"):
+        place = folder / "tmp"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        process = batches.start("report", folder / "host.xplane.pb", "-o", place / "out", "--jobs", "2", TMPDIR=str(place))
+        end, found = time.monotonic() + 60, []
+        while not found and time.monotonic() < end and process.poll() is None:
+            found = batches.children(process)
+        if found:
+            batches.kill(found[0] if target == "a writer" else process.pid)
+        _, err = process.communicate(timeout=60)
+        err = err.decode("utf-8", "replace")
+        if target == "a writer":
+            left = [str(path) for path in place.rglob("*") if path.is_file()]
+            tap.ok(found and process.returncode == 6 and "wrote an output was terminated by signal 9" in err and not left,
+                   f"{target} is killed: an error, and no file", process.returncode, err, left)
+        tap.ok(found and batches.wait_for_end(found), f"{target} is killed: no process goes on", found)
+
+
+def no_room(tap, folder):
+    """An output that cannot be written has the same message."""
+    limited = ["sh", "-c", 'ulimit -f 40; exec "$@"', "sh", *UNDER]
+    for number in (1, 2, 8):
+        files, said, status, result = play(folder, number, *report(folder / "host.xplane.pb"), under=limited)
+        if number == 1:
+            first = said, status
+        tap.ok(status == 5 and not files and (said, status) == first, f"a limit on files: --jobs {number}", result, first)
+
+
 def ended(tap, folder):
     """By a signal, at some moments of its work."""
     place = folder / "tmp"
@@ -133,6 +166,8 @@ def main():
         read_spaces(tap, folder, space)
         if not SANITIZED and not UNDER:
             threads_are_made(tap, folder)
+            no_room(tap, folder)
+            writers_end(tap, folder)
         ended(tap, folder)
     tap.done()
 
