@@ -549,7 +549,12 @@ static void print_bash_arguments(FILE *to)
         (void)fputs("    ", to);
         print_bash_names(to, option);
         (void)fputs(") ", to);
-        if (option->words)
+        if (option->kind == TM_KIND_WORDS)
+            (void)fprintf(to,
+                          "[[ $word == *,* ]] && list=${word%%,*},; mapfile -t COMPREPLY < <(compgen -P \"$list\" -W "
+                          "'%s' -- \"${word##*,}\")",
+                          option->words);
+        else if (option->words)
             (void)fprintf(to, "mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\")", option->words);
         else if (takes_file(option))
             (void)fputs("mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", to);
@@ -598,7 +603,7 @@ static void print_bash(FILE *to)
     (void)fputs("# bash completion for tracemill\n"
                 "_tracemill() {\n"
                 "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                "    local verb='' options='--help --version' operands='' actions='' i\n"
+                "    local verb='' options='--help --version' operands='' actions='' list='' i\n"
                 "    COMPREPLY=()\n",
                 to);
     print_bash_arguments(to);
@@ -649,7 +654,9 @@ static void print_zsh_option(FILE *to, const struct tm_option *option)
     (void)fputc(']', to);
     if (option->argument) {
         (void)fputs(": :", to);
-        if (option->words)
+        if (option->kind == TM_KIND_WORDS)
+            (void)fprintf(to, "_values -s , %s %s", option->name, option->words);
+        else if (option->words)
             (void)fprintf(to, "(%s)", option->words);
         else if (takes_file(option))
             (void)fputs("_files", to);
@@ -796,7 +803,9 @@ static void print_fish_option(FILE *to, const struct tm_option *option)
     (void)fprintf(to, " -l %s -d \"", option->name);
     print_quoted(to, option->help, "\"$\\");
     (void)fputc('"', to);
-    if (option->words)
+    if (option->kind == TM_KIND_WORDS)
+        (void)fprintf(to, " -x -a '(__fish_append , %s)'", option->words);
+    else if (option->words)
         (void)fprintf(to, " -x -a '%s'", option->words);
     else if (option->argument)
         (void)fputs(takes_file(option) ? " -r -F" : " -x", to);

@@ -224,6 +224,12 @@ def check_completions(tap, folder):
            "bash: then its actions", offered("tracemill", "batch", ""))
     tap.ok(offered("tracemill", "batch", "scan", "--ke") == ["--keys"] and offered("tracemill", "batch", "prune", "--ke") == ["--keep"]
            and offered("tracemill", "batch", "run", "--ke") == [], "bash: then that action's options")
+    tap.ok(offered("tracemill", "report", "--format", "ht") == ["html"] and
+           offered("tracemill", "report", "--format", "html,pd") == ["html,pdf"] and
+           "html,pdf,text" in offered("tracemill", "report", "--format", "html,pdf,"), "bash: each word of a list is offered",
+           offered("tracemill", "report", "--format", "html,pd"))
+    for shell, start in (("zsh", "_values -s , format html"), ("fish", "(__fish_append , html")):
+        tap.ok(start in (folder / shell).read_text(), f"{shell}: each word of a list is offered")
     for shell in ("zsh", "fish"):
         text = (folder / shell).read_text()
         tap.ok('"batch scan"' not in text and "-a batch scan" not in text and "export" in text, f"{shell}: actions are words of their own")
