@@ -489,7 +489,9 @@ static void look_at_file(struct tm_partial_reader *r)
     } else {
         r->end = (uint64_t)info.st_size;
         r->opened = tm_unchanged_since(&info);
-        tm_progress_phase(&r->run->progress, "opening", 2 * r->end);
+        tm_progress_file(&r->run->progress, r->end);
+        tm_progress_span(&r->run->progress, 0, 1);
+        tm_progress_phase(&r->run->progress, "reading", 2 * r->end);
     }
 }
 

@@ -222,6 +222,8 @@ enum {
     PRINT_EVERY_NS = 100 * 1000000, /* ten times a second */
 };
 
+static const double plan_most = 0.99;
+
 static uint64_t now_ns(void)
 {
     struct timespec t = { 0 };
@@ -238,16 +240,52 @@ void tm_progress_init(struct tm_progress *p, bool quiet)
     *p = (struct tm_progress){ .shown = !quiet && !is_dumb && isatty(STDERR_FILENO) == 1, .phase = "" };
 }
 
+void tm_progress_plan(struct tm_progress *p, uint32_t files, uint64_t bytes)
+{
+    p->plan_bytes = bytes;
+    p->before_bytes = p->file_bytes = 0;
+    p->from = 0;
+    p->to = 1;
+    p->plan_done = 0;
+    p->file = p->device = 0;
+    p->files = files;
+    p->plan_begin_ns = p->shown ? now_ns() : 0;
+}
+
+void tm_progress_passes(struct tm_progress *p, uint32_t passes)
+{
+    p->plan_bytes *= passes;
+}
+
+void tm_progress_file(struct tm_progress *p, uint64_t bytes)
+{
+    p->before_bytes += p->file_bytes;
+    p->file_bytes = bytes;
+    p->file = p->file == p->files ? 1 : p->file + 1;
+    p->device = 0;
+}
+
+void tm_progress_span(struct tm_progress *p, double from, double to)
+{
+    p->from = from;
+    p->to = to;
+}
+
+static void print_line(struct tm_progress *p, uint64_t now);
+
 static void begin_phase(struct tm_progress *p, const char *phase, uint64_t total_bytes, uint64_t total_events)
 {
     p->phase = phase;
     p->total_bytes = total_bytes;
     p->total_events = total_events;
     p->done_bytes = p->done_events = 0;
+    p->device = 0;
     p->events_before = p->events_read ? *p->events_read : 0;
     if (!p->shown)
         return;
     p->begin_ns = now_ns();
+    if (p->plan_bytes && !total_bytes && !total_events && p->begin_ns - p->plan_begin_ns > PRINT_EVERY_NS)
+        print_line(p, p->begin_ns); /* nothing will be counted in it */
     p->last_print_ns = p->begin_ns; /* a phase shorter than a tenth of a second prints nothing */
 }
 
@@ -284,25 +322,49 @@ static void print_events(const struct tm_progress *p)
             p->total_events ? " of " : "", p->total_events ? tm_format_count(all, (int64_t)p->total_events) : "");
 }
 
-static void print_line(const struct tm_progress *p, uint64_t now)
+static void print_counts(const struct tm_progress *p, bool is_of_events, double rate)
 {
-    const bool is_of_events = p->total_events != 0;
-    const uint64_t all = is_of_events ? p->total_events : p->total_bytes;
-    const uint64_t done = is_of_events ? p->done_events : p->done_bytes;
-    const double seconds = (double)(now - p->begin_ns) * 1e-9;
-    const double rate = seconds > 0 ? (double)done / seconds : 0;
-
-    fprintf(stderr, "\r\033[K%s", p->phase);
-    if (all)
-        fprintf(stderr, " %3.0f%%", done < all ? 100 * (double)done / (double)all : 100.0);
     print_bytes(p, is_of_events);
     print_events(p);
     if (is_of_events)
         fprintf(stderr, "  %.2f M events/s", rate / 1e6);
     else
         fprintf(stderr, "  %.0f MiB/s", rate / 1048576.0);
-    if (all > done && rate > 0) {
-        const uint64_t left = (uint64_t)((double)(all - done) / rate);
+}
+
+/* How much of the plan is done: less than 1, since what was read remains to be written. */
+static double part_of_plan(struct tm_progress *p, double of_phase)
+{
+    const double file = (double)p->file_bytes * (p->from + (p->to - p->from) * of_phase);
+    const double part = ((double)p->before_bytes + file) / (double)p->plan_bytes;
+
+    p->plan_done = part > p->plan_done ? part : p->plan_done;
+    p->plan_done = p->plan_done < plan_most ? p->plan_done : plan_most;
+    return p->plan_done;
+}
+
+static void print_line(struct tm_progress *p, uint64_t now)
+{
+    const bool is_of_events = p->total_events != 0;
+    const uint64_t all = is_of_events ? p->total_events : p->total_bytes;
+    const uint64_t done = is_of_events ? p->done_events : p->done_bytes;
+    const double seconds = (double)(now - p->begin_ns) * 1e-9;
+    const double rate = seconds > 0 ? (double)done / seconds : 0;
+    const double part = all == 0 ? 0 : done < all ? (double)done / (double)all : 1;
+    const double whole = p->plan_bytes ? part_of_plan(p, part) : part;
+
+    fprintf(stderr, "\r\033[K%s", p->phase);
+    if (p->files > 1 && p->file)
+        fprintf(stderr, " file %" PRIu32 " of %" PRIu32, p->file, p->files);
+    if (p->devices > 1 && p->device)
+        fprintf(stderr, " device %" PRIu32 " of %" PRIu32, p->device, p->devices);
+    if (all || p->plan_bytes)
+        fprintf(stderr, " %3d%%", (int)(100 * whole));
+    if (all || done)
+        print_counts(p, is_of_events, rate);
+    if (whole > 0 && whole < 1) {
+        const double passed = (double)(now - (p->plan_bytes ? p->plan_begin_ns : p->begin_ns)) * 1e-9;
+        const uint64_t left = (uint64_t)(passed * (1 - whole) / whole);
 
         fprintf(stderr, "  %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
     }

@@ -18,9 +18,23 @@ struct tm_progress {
     const uint64_t *events_read;        /* counter of the run; NULL = none */
     uint64_t events_before;             /* what it read when the phase started */
     uint64_t begin_ns, last_print_ns;
+    /* The plan: all files that will be read, as often as they will be.  Percent and time left are of it. */
+    uint64_t plan_bytes;               /* 0 = there is none: they are of the phase */
+    uint64_t before_bytes, file_bytes; /* of the plan: before this file, and of this file */
+    uint64_t plan_begin_ns;
+    double from, to;                       /* the part of the work on this file that the phase is */
+    double plan_done;                      /* it never goes back */
+    uint32_t file, files, device, devices; /* 0 = none */
 };
 
 void tm_progress_init(struct tm_progress *p, bool quiet);
+/* Files of so many bytes will be read, or more than once: passes. */
+void tm_progress_plan(struct tm_progress *p, uint32_t files, uint64_t bytes);
+void tm_progress_passes(struct tm_progress *p, uint32_t passes);
+/* The next file of the plan. */
+void tm_progress_file(struct tm_progress *p, uint64_t bytes);
+/* What part of the work on the file the phases from now on are, from 0 to 1. */
+void tm_progress_span(struct tm_progress *p, double from, double to);
 /* A new phase starts ("reading", "analyzing", ...), measured in bytes; total_bytes 0 = not known. */
 void tm_progress_phase(struct tm_progress *p, const char *phase, uint64_t total_bytes);
 /* The same, measured in events.  in: bytes  of the input that they come from, for the line; 0 = not known */

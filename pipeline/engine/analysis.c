@@ -72,6 +72,11 @@ static void make_tables(struct tm_trace *trace)
         tm_rows_append(trace->common, &(struct tm_common_arguments){ .length = 0 });
 }
 
+/* How far the work on a file is, by phases.  A JSON is read at once; an XSpace is unpacked and scanned before it is read.
+ * What is written besides is written last. */
+static const double span_scanning = 0.2, span_surveying = 0.25, span_read = 0.5, span_analyzing = 0.55,
+                    span_writing = 0.8;
+
 /* The input's records by track, whatever its format. */
 static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 {
@@ -80,11 +85,12 @@ static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
         return;
     }
     if (host->input->wrapping != TM_PLAIN)
-        tm_progress_phase(&host->run->progress, "unpacking", host->input->disk_bytes);
+        tm_progress_phase(&host->run->progress, "reading", host->input->disk_bytes);
+    tm_progress_span(&host->run->progress, span_scanning, span_surveying);
     tm_input_hold(host->input);
     if (tm_failed(host->run))
         return;
-    tm_progress_phase(&host->run->progress, "scanning", host->input->bytes);
+    tm_progress_phase(&host->run->progress, "reading", host->input->bytes);
     tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
     if (!tm_failed(host->run))
         tm_input_finish(host->input);
@@ -121,6 +127,8 @@ static void survey(struct tm_host_run *host, const struct tm_host_options *optio
     keep_records(host, options);
     if (options->counts)
         host->census = tm_survey_stats_new(&host->trace);
+    tm_progress_span(&run->progress, host->input->kind == TM_FILE_CHROME_JSON ? span_read : span_surveying,
+                     span_analyzing);
     if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
         tm_progress_phase_of_events(&run->progress, "surveying", run->events_read - events_before, host->input->bytes);
     else
@@ -145,6 +153,8 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                                              .has_inert_flows = options->has_inert_flows,
                                              .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
+    tm_progress_file(&run->progress, found->bytes);
+    tm_progress_span(&run->progress, 0, span_read);
     open_input(host, found);
     make_tables(&host->trace);
     if (!tm_failed(run) && !(options->only_scans && host->input->kind == TM_FILE_CHROME_JSON))
@@ -197,14 +207,20 @@ static tm_status take_record(void *to, const struct tm_track *track, const struc
     const struct resolved *r = to;
     const struct tm_event *const event = tm_resolve(&r->host->resolver, track, raw);
 
+    r->host->run->progress.device = track->device == TM_NONE ? 0 : track->device + 1;
     tm_progress_event(&r->host->run->progress);
     return event ? r->take(r->to, event) : r->host->run->error.status;
 }
 
 static void begin_events(struct tm_host_run *host, const char *phase)
 {
+    const bool is_last = strcmp(phase, "writing") == 0;
+
     tm_survey_rewind(&host->resolver);
+    tm_progress_span(&host->run->progress, is_last ? span_writing : span_analyzing,
+                     is_last || !host->trace.keeps_arguments ? 1 : span_writing);
     tm_progress_phase_of_events(&host->run->progress, phase, host->events, host->input->bytes);
+    host->run->progress.devices = host->trace.device_count;
 }
 
 static tm_status end_events(struct tm_host_run *host)

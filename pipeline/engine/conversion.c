@@ -278,6 +278,8 @@ tm_status tm_conversion_prepare(struct tm_conversion *c)
 {
     if (tm_failed(c->run))
         return c->run->error.status;
+    if (c->inputs.host_count > 1) /* only one host stays open until it is written */
+        tm_progress_passes(&c->run->progress, 2);
     if (c->derived)
         analyze(c);
     else

@@ -132,7 +132,10 @@ static void run_processes(struct host_processes *p, unsigned jobs)
         tm_spill_open(&p->hosts[i].partial, p->run);
         total += p->inputs->files[p->hosts[i].file]->bytes;
     }
-    tm_progress_phase(&p->run->progress, "reading hosts", total);
+    tm_progress_file(&p->run->progress, total);
+    tm_progress_span(&p->run->progress, 0, 1);
+    p->run->progress.file = 0;
+    tm_progress_phase(&p->run->progress, "reading", total);
     if (!tm_failed(p->run) && tm_work_all(p->run, &work) == TM_OK)
         take_endings(p);
     (void)munmap(p->endings, bytes);

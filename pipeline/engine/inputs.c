@@ -507,6 +507,15 @@ static void name_hosts(struct tm_inputs *inputs)
     tm_distinct_hosts(run, inputs->hosts, inputs->host_count);
 }
 
+static void plan_progress(const struct tm_inputs *inputs)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < inputs->file_count; i++)
+        bytes += inputs->files[i]->bytes;
+    tm_progress_plan(&inputs->run->progress, (uint32_t)inputs->file_count, bytes);
+}
+
 tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const struct tm_options *options)
 {
     *inputs = (struct tm_inputs){ .run = run, .run_name = "" };
@@ -517,6 +526,7 @@ tm_status tm_inputs_find(struct tm_inputs *inputs, struct tm_run *run, const str
         inputs->run_name = options->choice->run_name;
     if (!tm_failed(run))
         name_hosts(inputs);
+    plan_progress(inputs);
     return run->error.status;
 }
 

@@ -12,12 +12,13 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BINARY, DEMO, Scratch, run  # noqa: E402
 
 COPIES, EVENTS = 160, 1_800_000  # work that lasts some tenths of a second in each phase
 BLOCK = 9_000                 # events that are made; the others are the same again
-LINE = re.compile(r"^(\w+) ( *\d+)%  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s"
+LINE = re.compile(r"^(reading|surveying|analyzing|writing)(?: device \d+ of \d+)? ( *\d+)%(?:  (?:(\d+) of )?(\d+) MiB(?:  ([\d,]+)(?: of ([\d,]+))? events)?  ([\d.]+) (MiB|M events)/s)?"
                   r"(?:  (\d+:\d\d) left)?$")
 
 
@@ -62,6 +63,9 @@ def check(tap, name, path, phases, folder):
     rows = [row for row in rows if row]
     seen = list(dict.fromkeys(row[1] for row in rows))
     tap.ok([phase for phase in seen if phase in phases] == phases, f"{name}: phases {', '.join(phases)}", seen)
+    shares = [int(row[2]) for row in rows]
+    tap.ok(shares == sorted(shares) and shares[-1] < 100 and shares[-1] - shares[0] > 30,
+           f"{name}: one share of all the work, which never goes back", shares)
     for phase in phases:
         of = [row for row in rows if row[1] == phase]
         shares = [int(row[2]) for row in of]
@@ -72,11 +76,26 @@ def check(tap, name, path, phases, folder):
     tap.ok(text.count("\r\x1b[K") > len(lines), f"{name}: the line is cleared at the end")
 
 
+def check_devices(tap, folder):
+    """The device whose events are analyzed is named where there are several, and the file where there are several."""
+    space = make_profile.gpu(seed=3).encode()
+    run_folder = folder / "two" / "plugins" / "profile" / "x"
+    run_folder.mkdir(parents=True)
+    for host in ("a", "b"):
+        (run_folder / f"{host}.xplane.pb").write_bytes(space * 2000)
+    _, text = on_terminal("report", folder / "two", "-o", folder / "out", "--format", "json", "--jobs", "1")
+    lines = [line for line in text.split("\r\x1b[K") if line.startswith("analyzing")]
+    tap.ok(any(re.match(r"analyzing file [12] of 2 device [12] of \d+ +\d+%", line) for line in lines), "the device and the file are named",
+           *lines[:5], text[-200:])
+    tap.ok(not any("opening" in line or "100%" in line for line in text.split("\r\x1b[K")), "nothing is opened, and never 100%", text[-200:])
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
         for name, path, phases in sources(folder):
             check(tap, name, path, phases, folder)
+        check_devices(tap, folder)
         path = folder / "big.trace.json"
         status, text = on_terminal("report", path, "-o", folder / "out", "--format", "json", "--quiet")
         tap.ok(status in (0, 4) and "%  " not in text, "--quiet shows none", text[:200])
