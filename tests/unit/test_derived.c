@@ -665,20 +665,20 @@ static void findings_stand_at_their_places(void **state)
     OK(open_rig(&r, &run));
     OK(take_all(&r));
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, TM_NONE, rows), 1); /* without a place */
-    assert_int_equal(rows[0].start_ps, 10 * US);
+    assert_true(rows[0].start_ps == 10 * US && rows[0].end_ps == 90 * US);         /* to the end */
     assert_string_equal(text_of(r.names, rows[0].name), "finding");
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, TM_NONE, rows), 1);
     assert_int_equal(rows[0].start_ps, 50 * US);
     assert_int_equal(rows_of(r.derived, 1, TM_DERIVED_FINDING, 0, rows), 1);
-    assert_int_equal(rows[0].start_ps, 20 * US); /* nothing is recorded before */
+    assert_true(rows[0].start_ps == 20 * US && rows[0].end_ps == 20 * US); /* nothing is recorded before */
     assert_int_equal(rows_of(r.derived, 0, TM_DERIVED_FINDING, 1, rows), 1);
     tm_derived_begin(r.derived, 0);
     do {
         row = tm_derived_next(r.derived);
         assert_non_null(row);
     } while (row->sort != TM_DERIVED_FINDING || row->device != 1);
-    assert_true(row->start_ps == 30 * US && row->end_ps == 30 * US);
-    assert_string_equal(text_of(r.names, row->name), "It waits");
+    assert_true(row->start_ps == 30 * US && row->end_ps == 32 * US);
+    assert_string_equal(text_of(r.names, row->name), "critical: It waits");
     assert_string_equal(argument_text(r.names, row->arguments, "id"), "idle_input");
     assert_string_equal(argument_text(r.names, row->arguments, "severity"), "critical");
     assert_string_equal(argument_text(r.names, row->arguments, "unit"), "%");

@@ -723,7 +723,7 @@ static void put_number(struct tm_derived *d, enum derived_key key, const struct 
 struct spot {
     struct derived_host host;
     uint32_t device; /* TM_NONE = of none */
-    int64_t time_ps;
+    int64_t time_ps, end_ps;
 };
 
 /* The device of that id.
@@ -758,7 +758,12 @@ static struct derived_host find_host(struct tm_derived *d, const char *name)
     return host;
 }
 
-/* in: place  an element of where; NULL = the finding has none */
+static int64_t inside(const struct derived_host *host, int64_t ps)
+{
+    return ps < host->first_ps ? host->first_ps : ps > host->last_ps ? host->last_ps : ps;
+}
+
+/* in: place  an element of where; NULL = the finding has none: it is about the whole window */
 static void find_spot(struct tm_derived *d, const struct tm_value *place, struct spot *spot)
 {
     const char *device = tm_text(tm_get(place, "device"));
@@ -766,11 +771,10 @@ static void find_spot(struct tm_derived *d, const struct tm_value *place, struct
     spot->device = TM_NONE;
     if (!*device || !find_device(d, device, spot))
         spot->host = find_host(d, device);
-    spot->time_ps = place ? tm_int(tm_get(place, "begin_ps")) : spot->host.window_ps;
-    if (spot->time_ps < spot->host.first_ps)
-        spot->time_ps = spot->host.first_ps;
-    if (spot->time_ps > spot->host.last_ps)
-        spot->time_ps = spot->host.last_ps;
+    spot->time_ps = inside(&spot->host, place ? tm_int(tm_get(place, "begin_ps")) : spot->host.window_ps);
+    spot->end_ps = inside(&spot->host, place ? tm_int(tm_get(place, "end_ps")) : spot->host.last_ps);
+    if (spot->end_ps < spot->time_ps)
+        spot->end_ps = spot->time_ps;
 }
 
 /* What belongs to one of its places. */
@@ -803,16 +807,21 @@ static void put_finding(struct tm_derived *d, const struct tm_value *finding)
 
 static void push_finding(struct tm_derived *d, const struct tm_value *finding, const struct tm_value *place)
 {
-    const char *title = tm_text(tm_get(finding, "title"));
+    const char *title = tm_text(tm_get(finding, "title")), *severity = tm_text(tm_get(finding, "severity"));
     struct derived_row row = { .name = d->keys[NAME_UNTITLED], .sort = TM_DERIVED_FINDING };
     struct spot spot;
 
     find_spot(d, place, &spot);
-    if (*title)
-        row.name = tm_names_put_string(d->names, title);
+    if (*title) {
+        char text[1024];
+
+        (void)snprintf(text, sizeof(text), "%.100s%s%s", severity, *severity ? ": " : "", title);
+        row.name = tm_names_put_string(d->names, text);
+    }
     if (!spot.host.has_events)
         return;
-    row.start_ps = row.end_ps = spot.time_ps;
+    row.start_ps = spot.time_ps;
+    row.end_ps = spot.end_ps;
     row.host = spot.host.number;
     row.device = spot.device;
     (void)tm_derived_list(d);

@@ -19,7 +19,7 @@ enum tm_derived_sort {
     TM_DERIVED_QUEUE,   /* counter: activities that are launched and have not started, the most in each stretch of
                          * time */
     TM_DERIVED_BUSY,    /* counter: share of a stretch of time in which the device is active, percent */
-    TM_DERIVED_FINDING, /* instant, named by its title: one for each place that it speaks of */
+    TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it speaks of; without length an instant */
     TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run */
 };
 

@@ -1029,7 +1029,7 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
                    .own = row->arguments,
                    .common = part_of(e, row),
                    .marks = TM_OUT_DERIVED,
-                   .is_instant = row->sort == TM_DERIVED_FINDING,
+                   .is_instant = row->sort == TM_DERIVED_FINDING && row->start_ps == row->end_ps,
                    .is_gap = row->sort == TM_DERIVED_GAP },
     };
 
