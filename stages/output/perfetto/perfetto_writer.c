@@ -112,7 +112,7 @@ static void packets_write_plain(struct tm_packets *p)
     p->used = 0;
 }
 
-/* Write the collected packets into the file as one packet; uncompressible data is written unchanged. */
+/* Write the collected packets into the file as one packet; incompressible data is written unchanged. */
 static void write_block(struct tm_packets *p)
 {
     const bool is_deflated = p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES;
