@@ -479,39 +479,41 @@ static void take_message(struct server *s, const cJSON *message)
         reply_error(id, METHOD_NOT_FOUND, "there is no such method");
 }
 
-/* The next line, without its end.  out: false: there is none; *is_whole false: it is too long, and skipped */
-static bool read_line(struct server *s, bool *is_whole)
+/* Read a line, whatever its length and bytes.
+ * out:    *why  why it is no message; NULL = it may be one
+ * errors: false at the end of the input */
+static bool read_line(struct server *s, const char **why)
 {
-    size_t length;
+    size_t used = 0;
+    bool is_long = false;
     int c;
 
-    if (!fgets(s->line, sizeof(s->line), stdin))
-        return false;
-    length = strlen(s->line);
-    *is_whole = length && s->line[length - 1] == '\n';
-    if (!*is_whole && !feof(stdin)) {
-        while ((c = getchar()) != EOF && c != '\n')
-            ;
-        return true;
+    while ((c = getchar()) != EOF && c != '\n') {
+        if (used + 1 < sizeof(s->line))
+            s->line[used++] = (char)c;
+        else
+            is_long = true;
     }
-    *is_whole = true;
-    s->line[strcspn(s->line, "\r\n")] = '\0';
-    return true;
+    if (used && s->line[used - 1] == '\r')
+        used--;
+    s->line[used] = '\0';
+    *why = is_long ? "the message is too long" : strlen(s->line) != used ? "this is not JSON" : NULL;
+    return c != EOF || used != 0;
 }
 
 static void serve(struct server *s)
 {
-    bool is_whole;
+    const char *why;
 
-    while (read_line(s, &is_whole)) {
-        cJSON *const message = is_whole ? cJSON_Parse(s->line) : NULL;
+    while (read_line(s, &why)) {
+        cJSON *const message = why ? NULL : cJSON_Parse(s->line);
 
-        if (is_whole && !*s->line)
+        if (!why && !*s->line)
             continue;
         if (message)
             take_message(s, message);
         else
-            reply_error(NULL, PARSE_ERROR, is_whole ? "this is not JSON" : "the message is too long");
+            reply_error(NULL, PARSE_ERROR, why ? why : "this is not JSON");
         cJSON_Delete(message);
     }
 }

@@ -66,7 +66,8 @@ def check_protocol(tap):
                        ('{"jsonrpc": "2.0", "id": "a", "method": "nothing"}\n', -32601),
                        ('{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "nothing"}}\n', -32602),
                        ('{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "brief", "arguments": []}}\n', -32602),
-                       (b'{"x": "' + b"y" * (2 << 20) + b'"}\n', -32700), ("[" * 5000 + "\n", -32700)):
+                       (b'{"x": "' + b"y" * (2 << 20) + b'"}\n', -32700), ("[" * 5000 + "\n", -32700),
+                       (b'{"id": 1}\0{"id": 2}\n', -32700)):
         server.send(text)
         answer = server.receive()
         tap.ok(answer["error"]["code"] == code, f"refused with {code}: {text[:40]!r}", answer)
