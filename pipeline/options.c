@@ -339,6 +339,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .help =
         "benchmark results as JSON, {\"NAME\": {\"execution_time\": SECONDS, \"tensorboard_trace\": PATH}}: each "
         "trace becomes a run with that name and measured time" },
+    [TM_OPTION_TIME_UNIT] = {
+        "time-unit", TM_KIND_WORD, TM_FOR_COMPARE, FIELD(time_unit), .argument = "auto|s|ms|us|ns",
+        .words = "auto s ms us ns", .fallback = "auto",
+        .help =
+        "unit of the times in --results; auto: seconds, or the unit in which all of them are the step times of their "
+        "profiles" },
     [TM_OPTION_FAIL_ON] = {
         "fail-on", TM_KIND_TEXT, TM_FOR_COMPARE, FIELD(fail_on), .argument = "GATE",
         .flags = TM_OPTION_MANY,
@@ -779,8 +785,9 @@ static tm_status read_word(const struct tm_reading *r)
     return TM_OK;
 }
 
-_Static_assert(sizeof(enum tm_paper) == sizeof(int) && sizeof(enum tm_window_choice) == sizeof(int) &&
-                   sizeof(enum tm_color) == sizeof(int) && sizeof(enum tm_args_level) == sizeof(int),
+_Static_assert(sizeof(enum tm_paper) == sizeof(int) && sizeof(enum tm_time_unit) == sizeof(int) &&
+                   sizeof(enum tm_window_choice) == sizeof(int) && sizeof(enum tm_color) == sizeof(int) &&
+                   sizeof(enum tm_args_level) == sizeof(int),
                "an index fills each choice");
 
 static tm_status refuse_by(const struct tm_reading *r, const char *reason)

@@ -91,7 +91,50 @@ static void read_results(struct comparison *c)
         begin_side(c);
         if (tm_failed(c->run))
             return;
-        add_run(c, &c->results.result[i].operand, c->results.result[i].measured_ps);
+        add_run(c, &c->results.result[i].operand, tm_result_ps(&c->results.result[i], c->options->time_unit));
+    }
+}
+
+/* Whether all times of the benchmark are step times of their profiles in that unit: within a factor of two. */
+static bool is_unit_of_steps(const struct comparison *c, enum tm_time_unit unit)
+{
+    const size_t first = c->study.count - c->results.count;
+    size_t judged = 0;
+
+    for (size_t i = 0; i < c->results.count; i++) {
+        const struct tm_value *const summary = tm_doc_root(c->study.summaries.run[first + i].doc);
+        const double step = tm_double(tm_path(summary, "steps.median_ps"));
+        const double time = (double)tm_result_ps(&c->results.result[i], unit);
+
+        if (time <= 0 || step <= 0)
+            continue;
+        if (time > 2 * step || 2 * time < step)
+            return false;
+        judged++;
+    }
+    return judged > 0;
+}
+
+/* A benchmark that writes milliseconds says so nowhere: seconds are what is expected, and the profiles know better. */
+static void judge_unit(struct comparison *c)
+{
+    static const char *const words[] = { "", "seconds", "milliseconds", "microseconds", "nanoseconds" };
+    static const char *const names[] = { "", "s", "ms", "us", "ns" };
+    const size_t first = c->study.count - c->results.count;
+
+    if (c->options->time_unit != TM_UNIT_AUTO || !c->results.count || is_unit_of_steps(c, TM_UNIT_S))
+        return;
+    for (enum tm_time_unit unit = TM_UNIT_MS; unit <= TM_UNIT_NS; unit++) {
+        if (!is_unit_of_steps(c, unit))
+            continue;
+        for (size_t i = 0; i < c->results.count; i++)
+            c->study.runs[first + i].measured_ps = tm_result_ps(&c->results.result[i], unit);
+        if (!c->run->quiet)
+            (void)fprintf(stderr,
+                          "tracemill: times in '%s' are taken as %s: so they are the step times of the profiles\n"
+                          "hint: --time-unit %s says the same, --time-unit s takes them as seconds\n",
+                          c->options->results, words[unit], names[unit]);
+        return;
     }
 }
 
@@ -227,6 +270,7 @@ static tm_status work(struct comparison *c)
     prepare(c);
     if (tm_failed(run) || tm_study_load(&c->study))
         return run->error.status;
+    judge_unit(c);
     make_sides(c);
     tm_run_spread_find(&c->spread, run, c->options, c->study.summaries.run, c->study.count);
     if (!c->options->force)

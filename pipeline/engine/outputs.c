@@ -56,18 +56,25 @@ static bool find_trace(char out[PATH_BYTES], const char *file, const char *path)
     return (folder > 0 && folder < PATH_BYTES && is_there(out, file, folder, path)) || is_there(out, "", 0, path);
 }
 
-static int64_t measured_ps(const struct tm_value *method)
+int64_t tm_result_ps(const struct tm_result *result, enum tm_time_unit unit)
+{
+    static const double ps[] = { 1e12, 1e12, 1e9, 1e6, 1e3 };
+    const double time_ps = result->measured * ps[unit];
+
+    return time_ps > 0 && time_ps < seconds_most * 1e12 ? llround(time_ps) : -1;
+}
+
+static double measured(const struct tm_value *method)
 {
     const struct tm_value *time = tm_get(method, "execution_time");
     const struct tm_value *mean = tm_type_of(time) == TM_OBJECT ? tm_get(time, "mean") : time;
-    const double seconds = tm_double(mean);
 
-    return seconds > 0 && seconds < seconds_most ? llround(seconds * 1e12) : -1;
+    return tm_double(mean);
 }
 
 static void add(struct tm_results *results, const char *label, const struct tm_value *method, const char *file)
 {
-    const int64_t measured = measured_ps(method);
+    const double time = measured(method);
     struct tm_value *path = NULL;
     const char *const named = tm_text(tm_get(method, "tensorboard_trace"));
     char found[PATH_BYTES];
@@ -85,7 +92,7 @@ static void add(struct tm_results *results, const char *label, const struct tm_v
     tm_add_string(path, NULL, found);
     results->result[results->count++] = (struct tm_result){
         .operand = { .path = tm_text(tm_at(path, 0)), .label = label, .label_length = strlen(label) },
-        .measured_ps = measured,
+        .measured = time,
     };
 }
 

@@ -129,14 +129,17 @@ tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *fil
 tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *files, size_t count, const void *of);
 
 /* The results of an external benchmark:
- *     {"NAME": {"execution_time": SECONDS or {"mean": SECONDS, ...}, "tensorboard_trace": PATH,
+ *     {"NAME": {"execution_time": TIME or {"mean": TIME, ...}, "tensorboard_trace": PATH,
  * ...}, ...} Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the
  * folder of the file, and where nothing is there, from the working folder.  Members of other kinds
  * are left alone. */
 struct tm_result {
     struct tm_run_operand operand;
-    int64_t measured_ps; /* -1 = none, or no time that makes sense */
+    double measured; /* in the unit of the file; 0 = none */
 };
+
+/* Its time; -1 = none, or none that makes sense. */
+int64_t tm_result_ps(const struct tm_result *result, enum tm_time_unit unit);
 
 struct tm_results {
     struct tm_result *result; /* in the order of the file */

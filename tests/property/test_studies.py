@@ -104,6 +104,15 @@ def operands(tap, folder):
     sides = told(folder, "results/compare.json")["sides"]
     tap.ok([(s["label"], s["runs"][0]["measured_ps"]) for s in sides] ==
            [("autodiff", 500_000_000_000), ("vjp", 250_000_000_000)], "runs of a benchmark, with their times", None, str(sides)[:300])
+    in_ms = json.loads((folder / "1.report" / "summary.json").read_text("utf-8"))["steps"]["median_ps"] / 1e9 * 1.25
+    (folder / "ms.json").write_text(json.dumps({"a": {"execution_time": in_ms, "tensorboard_trace": "1.report"},
+                                                "b": {"execution_time": in_ms, "tensorboard_trace": "2.report"}}))
+    for name, options, scale, says in (("unit-auto", (), 1e9, True), ("unit-ms", ("--time-unit", "ms"), 1e9, False),
+                                       ("unit-us", ("--time-unit", "us"), 1e6, False), ("unit-s", ("--time-unit", "s"), 1e12, False)):
+        result = run("compare", "--results", "ms.json", *options, "-o", name, "--format", "json", cwd=folder)
+        times = [s["runs"][0]["measured_ps"] for s in told(folder, f"{name}/compare.json")["sides"]]
+        tap.ok(all(abs(t - in_ms * scale) <= 1 for t in times) and ("taken as milliseconds" in result.err) == says, f"times of a benchmark: {name}",
+               result, times)
     for label, words in {"the same file": ["1.xplane.pb", "./1.xplane.pb"], "the same run": ["1.xplane.pb", "1.report"]}.items():
         result = compare(tap, folder, "never", *words, status=2)
         tap.ok(not (folder / "never").exists(), f"{label} is refused, and nothing is written", result)
