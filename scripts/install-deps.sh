@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that a group of verbs needs, if any is missing.
 #
-#   scripts/install-deps.sh [--check] GROUP...      groups: build static deb test slurm lint format fuzz
-#                                                                  valgrind bench
+#   scripts/install-deps.sh [--check] GROUP...      groups: build static arm64 deb test slurm lint format
+#                                                                  fuzz valgrind bench
 #
 # Where everything is there it does nothing and needs no network.  --check installs nothing: it names what
 # is missing and fails.
@@ -15,6 +15,7 @@ packages_of() {
             libcjson-dev libhpdf-dev fonts-dejavu-core libjemalloc-dev libxxhash-dev libzstd-dev libarchive-dev \
             libsqlite3-dev ;;
         static) echo dpkg-dev nasm tcl libbz2-dev liblzma-dev nettle-dev ;;
+        arm64) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static ;;
         deb) echo debhelper dpkg-dev fakeroot lintian ;;
         test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;
         slurm) echo slurm-wlm slurm-wlm-basic-plugins munge parallel ;;
@@ -24,7 +25,7 @@ packages_of() {
         valgrind) echo valgrind libc6-dbg ;;
         bench) echo isal zstd ;;
         *)
-            echo "install-deps: no group '$1' (build static deb test slurm lint format fuzz valgrind bench)" >&2
+            echo "install-deps: no group '$1' (build static arm64 deb test slurm lint format fuzz valgrind bench)" >&2
             return 2
             ;;
     esac

@@ -3,6 +3,8 @@
 # Man page and completions, printed by the program itself from its table of options.
 #
 #   PREFIX=DIR scripts/install-extras.sh PROGRAM | --remove
+#
+# RUNNABLE=FILE: a program of the same version that runs here, where PROGRAM was built for another machine.
 set -euo pipefail
 
 share=${PREFIX:?}/share
@@ -17,13 +19,14 @@ if [ "${1:?}" = --remove ]; then
     rm -f "${places[@]}"
     exit 0
 fi
+program=${RUNNABLE:-$1}
 for what in "${!places[@]}"; do
     path=${places[$what]}
     mkdir -p "$(dirname "$path")"
     if [ "$what" = man ]; then
-        "$1" man >"$path"
+        "$program" man >"$path"
     else
-        "$1" completions "$what" >"$path"
+        "$program" completions "$what" >"$path"
     fi
     chmod 644 "$path"
     echo "install $path"

@@ -5,6 +5,7 @@ VERSION = $(shell sed -n 's/^.define TM_VERSION "\(.*\)"/\1/p' pipeline/*.h)
 # --- the static program ------------------------------------------------------------------------------------
 # The objects are those of `all`; only the libraries differ.  What Debian has no archive of, scripts/static-libs.sh builds.
 STATIC := $(BUILD)/static
+MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
 OBJCOPY ?= objcopy
 STATIC_LIBS := $(STATIC)/lib/libstatic.a -L$(STATIC)/lib/debian -larchive -lprotobuf-c -lxxhash -lzstd -lbz2 -llzma -lnettle -lz -lm
 # Relative relocations are packed: half a megabyte.
@@ -13,9 +14,16 @@ static: ## build/static/tracemill: one file that needs no library (installs what
 	@scripts/install-deps.sh build static
 	@$(MAKE) --no-print-directory $(STATIC)/tracemill
 .PHONY: static
+# The same program for arm64, from any machine.
+ARM64 := $(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
+	OBJCOPY=aarch64-linux-gnu-objcopy DIST=$(DIST)
+static-arm64: ## build/arm64/static/tracemill: the static program for arm64, built on any machine
+	@scripts/install-deps.sh build static arm64
+	@$(ARM64) $(BUILD)/arm64/static/tracemill
+.PHONY: static-arm64
 $(STATIC)/lib/libstatic.a: scripts/static-libs.sh
 	$(call say,libs)
-	$(Q)CC='$(CC)' AR='$(AR)' OBJCOPY='$(OBJCOPY)' scripts/static-libs.sh $(STATIC)/lib
+	$(Q)CC='$(CC)' AR='$(AR)' OBJCOPY='$(OBJCOPY)' scripts/static-libs.sh $(STATIC)/lib $(MACHINE)
 # Nothing unwinds the stack of the program: its tables would be a quarter of a megabyte.
 $(STATIC)/program.a: $(BUILD)/obj/pipeline/main.o $(OBJECTS)
 	@rm -f $@ $@.part && mkdir -p $(@D)
@@ -40,7 +48,6 @@ uninstall: ## remove what `install` copied
 # Archives are dated by the last commit, or by SOURCE_DATE_EPOCH: the same commit gives the same bytes.
 DIST := $(BUILD)/dist
 EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 0))
-MACHINE := $(shell $(CC) -dumpmachine | cut -d- -f1)
 archive = tar --sort=name --mtime=@$(EPOCH) --owner=0 --group=0 --numeric-owner -C $(dir $(1)) -cf - $(notdir $(1)) | gzip -n9
 # What goes beside the static program wherever it goes: licences, and what it is made of.
 $(STATIC)/tracemill.spdx.json: $(STATIC)/tracemill scripts/packaging/sbom.py
@@ -79,7 +86,8 @@ deb: ## build/dist/tracemill_VERSION_ARCH.deb: the static program, man page, com
 	@$(MAKE) --no-print-directory run-deb
 .PHONY: deb run-deb
 run-deb: $(STATIC)/tracemill.spdx.json
-	@SOURCE_DATE_EPOCH=$(EPOCH) scripts/packaging/deb.sh $(VERSION) $(STATIC) $(DIST)
+	@SOURCE_DATE_EPOCH=$(EPOCH) scripts/packaging/deb.sh $(VERSION) $(STATIC) $(DIST) \
+		$(shell dpkg-architecture -t$$($(CC) -dumpmachine) -qDEB_HOST_ARCH 2>/dev/null)
 	@ls -l $(DIST)/*.deb
 # Recipes of others, with the version and the hashes of this release in them.
 run-recipes: run-dist
@@ -88,19 +96,20 @@ run-recipes: run-dist
 
 # --- a release ---------------------------------------------------------------------------------------------
 release: ## everything that is handed out, in build/dist with SHA256SUMS; wants a clean tree and CHANGES.md
-	@scripts/install-deps.sh build static deb
+	@scripts/install-deps.sh build static arm64 deb
 	@[ -z "$$(git status --porcelain)" ] || { echo 'release: there are changes that are not committed' >&2; exit 1; }
 	@grep -q '^## $(VERSION)' CHANGES.md || { echo 'release: CHANGES.md has no section $(VERSION)' >&2; exit 1; }
 	@rm -rf $(DIST)
 	@$(MAKE) --no-print-directory run-release
 .PHONY: release run-release
 run-release: run-dist run-wheel run-deb run-recipes
+	@RUNNABLE=$(abspath $(STATIC)/tracemill) $(ARM64) run-dist run-wheel run-deb
 	@cd $(DIST) && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS
 	@cat $(DIST)/SHA256SUMS
 
 # --- tests -------------------------------------------------------------------------------------------------
 test-packaging: ## the static program, the wheel and the packages: whole, installed and run (minutes)
-	@scripts/install-deps.sh build static deb test
+	@scripts/install-deps.sh build static arm64 deb test
 	@$(MAKE) --no-print-directory run-test-packaging
 .PHONY: test-packaging run-test-packaging
 $(BUILD)/packaging/.made: tests/packaging/requirements.txt

@@ -86,7 +86,7 @@ def components(options):
         known = re.sub(r"^libc6-dev-.*-cross$", "libc6-dev", re.sub(r"^libgcc-\d+-dev.*$", "libgcc-dev", package))
         if known not in KNOWN:
             sys.exit(f"sbom: '{archive}' is linked, and scripts/packaging/sbom.py has no licence of '{package}'")
-        found[known] = (version_of(package), package)
+        found[known] = (built.get(package) or version_of(package), package)
     return found
 
 

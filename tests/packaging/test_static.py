@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from planted import contents  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import BUILD, DEMO, ROOT, Scratch, run  # noqa: E402
 
@@ -22,6 +23,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "packaging"))
 import sbom  # noqa: E402
 
 PROGRAM = BUILD / "static" / "tracemill"
+ARM64 = BUILD / "arm64" / "static" / "tracemill"
 LARGEST = 8 << 20
 FORMATS = "html,pdf,json,text,markdown,csv,collapsed,perfetto,partial"
 
@@ -85,10 +87,36 @@ def check_empty_root(tap):
                "in a root with nothing but the program and a trace: the report is whole", done, made)
 
 
-def check_goldens(tap):
-    done = subprocess.run([sys.executable, ROOT / "tests" / "golden" / "run.py"], env=dict(os.environ, TM_BINARY=str(PROGRAM)),
+def check_goldens(tap, program, what):
+    done = subprocess.run([sys.executable, ROOT / "tests" / "golden" / "run.py"], env=dict(os.environ, TM_BINARY=str(program)),
                           capture_output=True, text=True, check=False)
-    tap.ok(done.returncode == 0, "passes every golden case", "\n".join(l for l in done.stdout.splitlines() if not l.startswith("ok")))
+    tap.ok(done.returncode == 0, f"{what}: passes every golden case", "\n".join(l for l in done.stdout.splitlines() if not l.startswith("ok")))
+
+
+def check_arm64(tap):
+    """Text is the same byte for byte.  ISA-L packs with other code there: what is packed is compared unpacked."""
+    emulator = shutil.which("qemu-aarch64-static")
+    if not ARM64.exists() or not emulator:
+        tap.skip("arm64: the static program", "make test-packaging builds it, and qemu-user-static runs it")
+        return
+    headers = subprocess.run(["readelf", "-hld", ARM64], capture_output=True, text=True, check=True).stdout
+    tap.ok("AArch64" in headers and "NEEDED" not in headers and "INTERP" not in headers, "arm64: needs no library and no loader", headers)
+    tap.ok(ARM64.stat().st_size < LARGEST, "arm64: is smaller than 8 MiB", f"{ARM64.stat().st_size} bytes")
+    with Scratch() as folder:
+        emulated = folder / "tracemill"
+        emulated.write_text(f"#!/bin/sh\nexec '{emulator}' '{ARM64}' \"$@\"\n")
+        emulated.chmod(0o755)
+        tap.ok(run("version", binary=emulated).out == run("version").out, "arm64: has the same libraries")
+        for name, program in (("here", None), ("arm64", emulated)):
+            words = {} if program is None else {"binary": program}
+            done = run("report", DEMO, "-o", folder / name, "--format", FORMATS, "-q", **words)
+            tap.ok(done.status == 0, f"{name}: report ends well", done)
+        names = [sorted(p.name for p in (folder / name).iterdir()) for name in ("here", "arm64")]
+        tap.ok(names[0] == names[1], "arm64: writes the same files", names)
+        different = [n for n in names[0] if list(contents(folder / "here" / n))[n.endswith((".pdf", ".pftrace")):] !=
+                     list(contents(folder / "arm64" / n))[n.endswith((".pdf", ".pftrace")):]]
+        tap.ok(not different, "arm64: with the same contents", different)
+        check_goldens(tap, emulated, "arm64")
 
 
 def check_sbom(tap):
@@ -114,8 +142,9 @@ def main():
     tap = Tap()
     check_notice(tap)
     if os.environ.get("TM_PACKAGING") and PROGRAM.exists():
-        for check in (check_file, check_bytes, check_empty_root, check_goldens, check_sbom):
+        for check in (check_file, check_bytes, check_empty_root, check_sbom, check_arm64):
             check(tap)
+        check_goldens(tap, PROGRAM, "static")
     else:
         tap.skip("the static program", "make test-packaging builds it")
     tap.done()

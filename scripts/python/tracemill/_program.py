@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 Path_ = Union[str, "os.PathLike[str]"]
 # Platforms that there are wheels with a program for.
-PLATFORMS = ("Linux x86_64 (glibc and musl)",)
+PLATFORMS = ("Linux x86_64 (glibc and musl)", "Linux aarch64 (glibc and musl)")
 
 
 class TracemillError(RuntimeError):
