@@ -15,7 +15,7 @@ static: ## build/static/tracemill: one file that needs no library (installs what
 	@$(MAKE) --no-print-directory $(STATIC)/tracemill
 .PHONY: static
 # The same program for arm64, from any machine.
-ARM64 := $(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
+ARM64 = $(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
 	OBJCOPY=aarch64-linux-gnu-objcopy DIST=$(DIST)
 static-arm64: ## build/arm64/static/tracemill: the static program for arm64, built on any machine
 	@scripts/install-deps.sh build static arm64
