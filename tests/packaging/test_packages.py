@@ -110,7 +110,7 @@ def check_source(tap, folder):
 
 def check_deb(tap, folder):
     debs = sorted(DIST.glob("*.deb"))
-    tap.ok(len(debs) == 1 and debs[0].name == f"tracemill_{VERSION}_amd64.deb", "one .deb", debs)
+    tap.ok([d.name for d in debs] == [f"tracemill_{VERSION}_{a}.deb" for a in ("amd64", "arm64")], "a .deb for each machine", debs)
     if shutil.which("lintian"):
         done = call("lintian", "--fail-on", "error,warning", "--suppress-tags", "bogus-mail-host", debs[0])
         tap.ok(done.returncode == 0 and not re.search("^[EW]: ", done.stdout, re.MULTILINE), "lintian finds nothing", done.stdout)
