@@ -150,7 +150,8 @@ static const struct {
     { "time=", read_period, TM_FILTER_TIME },       { "device=", read_device, TM_FILTER_DEVICE },
     { "step=", read_step_term, TM_FILTER_STEP },    { "name=", read_pattern, TM_FILTER_NAME },
     { "name!=", read_pattern, TM_FILTER_NOT_NAME }, { "min=", read_least, TM_FILTER_MIN },
-    { "class=", read_class, TM_FILTER_CLASS },      { "track=", read_pattern, TM_FILTER_TRACK },
+    { "class=", read_class, TM_FILTER_CLASS },      { "class!=", read_class, TM_FILTER_NOT_CLASS },
+    { "track=", read_pattern, TM_FILTER_TRACK },
 };
 
 tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char *origin, struct tm_error *error)
@@ -173,9 +174,10 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
         filter->count += st == TM_OK;
         return st;
     }
-    return refuse_filter(&r, "it is not a filter",
-                         "a filter is time=, device=, step=, name=, name!=, min=, class= or track=, and a value,"
-                         " as in name='fusion*'");
+    return refuse_filter(
+        &r, "it is not a filter",
+        "a filter is time=, device=, step=, name=, name!=, min=, class=, class!= or track=, and a value,"
+        " as in name='fusion*'");
 }
 
 /* --- options --- */
@@ -303,7 +305,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "filter", TM_KIND_OWN, TRACES | TM_FOR_QUERY, FIELD(filter), .argument = "TERM", .read = read_filter,
         .flags = TM_OPTION_MANY,
         .help = "write only matching events: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, "
-          "class=NAME, track=GLOB; can be repeated" },
+          "class=NAME, class!=NAME, track=GLOB; can be repeated" },
     [TM_OPTION_ARGS] = {
         "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY | TM_FOR_OPEN, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",

@@ -16,7 +16,7 @@
  *     without a step: in the time of one of them
  *     name=GLOB         *, ? and [a-z] as in a shell; name!=GLOB: not of that name
  *     min=10us          lasts at least that long (not applied to instants, counters, and arrows)
- *     class=kernel      of that class (docs/classes.md)
+ *     class=kernel      of that class (docs/classes.md); class!=python: of any other class
  *     track=GLOB        on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
 
@@ -28,6 +28,7 @@ enum tm_filter_kind {
     TM_FILTER_NOT_NAME,
     TM_FILTER_MIN,
     TM_FILTER_CLASS,
+    TM_FILTER_NOT_CLASS,
     TM_FILTER_TRACK,
     TM_FILTER_KINDS
 };

@@ -253,6 +253,16 @@ static void test_others(void **state)
         assert_left(&rig, f, &rig.host, &event, class == TM_CLASS_KERNEL || class == TM_CLASS_COPY ? "0-10" : "-");
     }
     tm_event_filter_free(f);
+
+    rig.filter.count = 0;
+    add_range(&rig, TM_FILTER_NOT_CLASS, TM_CLASS_PYTHON, 0);
+    add_range(&rig, TM_FILTER_NOT_CLASS, TM_CLASS_RUNTIME, 0);
+    f = open_filter(&rig);
+    for (uint8_t class = 0; class < TM_CLASS_COUNT; class ++) {
+        event.record.class = class;
+        assert_left(&rig, f, &rig.host, &event, class == TM_CLASS_PYTHON || class == TM_CLASS_RUNTIME ? "-" : "0-10");
+    }
+    tm_event_filter_free(f);
     rig_free(&rig);
 }
 

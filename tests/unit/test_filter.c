@@ -49,6 +49,7 @@ static void terms_are_read_exactly(void **state)
         { "track=Stream #[0-9]", TM_FILTER_TRACK, 0, 0, "Stream #[0-9]" },
         { "class=kernel", TM_FILTER_CLASS, TM_CLASS_KERNEL, 0, "kernel" },
         { "class=tpu_op", TM_FILTER_CLASS, TM_CLASS_TPU_OP, 0, "tpu_op" },
+        { "class!=python", TM_FILTER_NOT_CLASS, TM_CLASS_PYTHON, 0, "python" },
     };
     struct tm_filter filter;
     struct tm_error error;

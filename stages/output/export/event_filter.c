@@ -249,10 +249,10 @@ static bool ask(struct tm_event_filter *f, struct tm_name_answer *known, enum tm
 
 /* --- events --- */
 
-static bool has_class(const struct tm_event_filter *f, uint8_t class)
+static bool has_class(const struct tm_event_filter *f, enum tm_filter_kind kind, uint8_t class)
 {
     for (size_t i = 0; i < f->filter->count; i++)
-        if (f->filter->terms[i].kind == TM_FILTER_CLASS && f->filter->terms[i].begin == class)
+        if (f->filter->terms[i].kind == kind && f->filter->terms[i].begin == class)
             return true;
     return false;
 }
@@ -271,7 +271,9 @@ static bool is_long_enough(const struct tm_event_filter *f, const struct tm_reco
 static bool passes(const struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
                    struct tm_wanted *part)
 {
-    if (f->has[TM_FILTER_CLASS] && !has_class(f, event->record.class))
+    if (f->has[TM_FILTER_CLASS] && !has_class(f, TM_FILTER_CLASS, event->record.class))
+        return false;
+    if (f->has[TM_FILTER_NOT_CLASS] && has_class(f, TM_FILTER_NOT_CLASS, event->record.class))
         return false;
     if (f->has[TM_FILTER_MIN] && !is_long_enough(f, &event->record))
         return false;
