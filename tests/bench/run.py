@@ -3,13 +3,14 @@
 """Time and memory of the program beside programs that everybody has, on the same files in the same minutes.
 
     run.py [--events N] [--quick] [--rounds N] [--memory SIZE] [--generator auto|own|shared]
-           [--only chrome|xspace|perfetto|page|growth|peers|batch|merge] [--json FILE]
+           [--only chrome|xspace|real|perfetto|page|growth|peers|batch|merge] [--json FILE]
 
 Every row runs once unmeasured, then once per round, one row after the other, so that what else the machine does
 meets all rows alike.  CPU is user and system time of the whole process; peak is the largest resident memory of all
 rounds; rates, ns and ratios come from the least CPU time.  A ratio compares CPU time per byte of the same content: with
 unpacking it, and with reading it, which is what writing it anew is measured by.  Nothing is asserted: ratios hold for
-a machine, and its load stands in the head.  --only perfetto: what the trace costs Perfetto's importer, as recorded
+a machine, and its load stands in the head.  --only real: PyTorch's largest files and that of a compilation among the
+traces of $TM_SHARED, which are also measured with all others where they are there.  --only perfetto: what the trace costs Perfetto's importer, as recorded
 and converted.  --only page: how long a browser takes to open the report of a GPU profile.  --only growth: time and
 memory of reports from 10,000 to --events (20 M) events, at 32M and 256M.  --only peers: the same files in other tools,
 which `make bench-peers` installs.  --only batch: 1,000 small profiles with one worker and with several.  --only merge:
@@ -42,6 +43,9 @@ MEASURE, DECODE = FOLDER / "measure", FOLDER / "decode"
 SHARED_GENERATOR = SHARED / "tools" / "make_trace.py"
 QUICK_EVENTS = 250_000
 EVENTS, PAGE_EVENTS, GROWTH_EVENTS = 2_000_000, 5_000_000, 20_000_000  # where nothing is told
+LEAST_MEMORY = "32M"  # what --memory takes at least
+REAL_TRACES = SHARED / "traces"
+PYTORCH_FILES = 3  # the largest ones
 PYTHON_EVENTS = 250_000  # a loader that holds everything: 1.7 KB of memory per event
 BASELINES = ("igzip -dc", "gzip -dc", "inspect")
 VERSIONS = {"igzip": "--version", "gzip": "--version", "zstd": "--version"}
@@ -158,6 +162,7 @@ def chrome_rows(store, options):
     rows += [Row(f"decode events{path.suffix}", trace, [DECODE, "events", path]) for path in (trace.gz, trace.plain)]
     rows.append(inspect_row(trace, trace.gz, options.memory))
     rows += [report_row("report json .gz", trace, trace.gz, options.memory, "json"),
+             report_row(f"report json .gz {LEAST_MEMORY}", trace, trace.gz, LEAST_MEMORY, "json"),
              report_row("report json .json", trace, trace.plain, options.memory, "json"),
              report_row("report all formats .gz", trace, trace.gz, options.memory, "html,pdf,json,text")]
     rows += [convert_row(trace, trace.gz, options.memory, ending, "--plain")
@@ -172,9 +177,27 @@ def xspace_rows(store, options):
     rows = []
     for trace in store.profiles(options.events // 2):
         rows += [inspect_row(trace, trace.plain, options.memory),
+                 report_row("report json", trace, trace.plain, options.memory, "json"),
+                 report_row(f"report json {LEAST_MEMORY}", trace, trace.plain, LEAST_MEMORY, "json"),
                  report_row("report all formats", trace, trace.plain, options.memory, "html,pdf,json,text"),
                  convert_row(trace, trace.plain, options.memory, ".pftrace", "--plain"),
                  split_row(trace, trace.plain, options.memory, "--plain")]
+    return rows
+
+
+def real_files():
+    """Recorded profiles whose events share less than made ones do."""
+    largest = sorted((REAL_TRACES / "kineto").glob("*.json.gz"), key=lambda path: path.stat().st_size)[-PYTORCH_FILES:]
+    return largest + sorted((REAL_TRACES / "logdir" / "compile").rglob("*.trace.json.gz"))[:1]
+
+
+def real_rows(store, options):
+    rows = []
+    for trace in map(store.recorded, real_files()):
+        rows += [Row("igzip -dc", trace, ["igzip", "-dc", trace.gz]), Row("gzip -dc", trace, ["gzip", "-dc", trace.gz]),
+                 inspect_row(trace, trace.gz, options.memory),
+                 report_row("report json", trace, trace.gz, options.memory, "json"),
+                 report_row("report all formats", trace, trace.gz, options.memory, "html,pdf,json,text")]
     return rows
 
 
@@ -249,7 +272,8 @@ def arguments():
     parser.add_argument("--memory", default="256M", help="--memory of the reports")
     parser.add_argument("--generator", choices=("auto", "own", "shared"), default="auto",
                         help="auto: that of $TM_SHARED where it is there")
-    parser.add_argument("--only", choices=("chrome", "xspace", "perfetto", "page", "growth", "peers", "batch", "merge"))
+    parser.add_argument("--only", choices=("chrome", "xspace", "real", "perfetto", "page", "growth", "peers", "batch",
+                                           "merge"))
     parser.add_argument("--keep", action="store_true", help="--only growth: keep the profiles, some GB")
     parser.add_argument("--json", metavar="FILE", help="everything, each round too")
     options = parser.parse_args()
@@ -382,12 +406,16 @@ def main():
         return bench_growth(store, options)
     if options.only == "peers" and not store.shared:
         sys.exit("bench: needs the generator of $TM_SHARED")
+    if options.only == "real" and not real_files():
+        sys.exit("bench: needs the traces of $TM_SHARED")
     if options.only == "peers":
         rows += peer_rows(store, options)
-    elif options.only != "xspace":
+    if options.only in (None, "chrome"):
         rows += chrome_rows(store, options)
-    if options.only not in ("chrome", "peers"):
+    if options.only in (None, "xspace"):
         rows += xspace_rows(store, options)
+    if options.only in (None, "real"):
+        rows += real_rows(store, options)
     head = head_of(options)
     run_all(rows, options.rounds)
     head["load_end"] = os.getloadavg()

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the benchmark stands on: the trace that it makes, and how its figures come from the rounds.  No timing."""
 
+import gzip
 import io
 import json
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import compare_trial  # noqa: E402
@@ -59,6 +61,29 @@ def made_trace(tap):
         file.write(content)
         file.flush()
         tap.ok(traces.count_events(file.name) == EVENTS, "the events of a file are counted without parsing it")
+
+
+def recorded_trace(tap):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for index in range(5):
+            (folder / "kineto").mkdir(exist_ok=True)
+            (folder / "kineto" / f"rank{index}.json.gz").write_bytes(gzip.compress(made(1000 + 100 * index)))
+        (folder / "logdir" / "compile" / "plugins").mkdir(parents=True)
+        (folder / "logdir" / "compile" / "plugins" / "host.trace.json.gz").write_bytes(gzip.compress(made(1000)))
+        before, run.REAL_TRACES = run.REAL_TRACES, folder
+        found = run.real_files()
+        tap.ok([path.name for path in found] ==
+               ["rank2.json.gz", "rank3.json.gz", "rank4.json.gz", "host.trace.json.gz"],
+               "of recorded profiles the three largest of PyTorch are measured, and that of a compilation", found)
+        rows = run.real_rows(traces.Store(folder / "data", None), SimpleNamespace(memory="256M"))
+        run.REAL_TRACES = before
+        tap.ok({row.trace.title for row in rows if row.name == "report json"} ==
+               {f"recorded, {path.name.removesuffix('.gz')}" for path in found} and
+               all(run.baselines_of(rows, row.trace).keys() == set(run.BASELINES) for row in rows),
+               "each of them has a report, and all that it is compared with")
+        tap.ok(rows[0].trace.plain.read_bytes() == made(1200) and rows[0].trace.bytes == len(made(1200)),
+               "the content of a recorded profile is what its gzip holds")
 
 
 def row_of(name, trace, *cpu_us, peak_kib=(2048,)):
@@ -126,6 +151,7 @@ def main():
     tap = Tap()
     names_are_of_one_module(tap)
     made_trace(tap)
+    recorded_trace(tap)
     figures(tap)
     trial(tap)
     tap.done()

@@ -101,6 +101,12 @@ class Store:
                           lambda path: pipe(["gzip", "-dc", gz], path))
         return xspace, Trace(f"gpu, JSON, {events:,} events of the XSpace", plain, plain.stat().st_size, events, gz)
 
+    def recorded(self, gz):
+        """A recorded profile in JSON, which stays where it is."""
+        plain = self.made(f"recorded-{gz.name.removesuffix('.json.gz')}", ".json", gz.read_bytes(),
+                          lambda path: pipe(["gzip", "-dc", gz], path))
+        return Trace(f"recorded, {gz.name.removesuffix('.gz')}", plain, plain.stat().st_size, 0, gz)
+
     def profile(self, kind, more, events):
         generator = self.shared or OWN_PROFILE
         stem = f"xspace-{f'shared-{events}' if self.shared else 'own'}-{kind.replace(', ', '-').replace(' ', '-')}"
