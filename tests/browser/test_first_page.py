@@ -12,7 +12,7 @@ from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, SHARED, Scratch, run  # noqa: E402
 
-SCREENS = ((1440, 900), (390, 844))
+SCREENS = ((1440, 900), (768, 1100), (390, 844))
 WIDTHS = (360, 768, 1440)
 
 FIRST = """(() => { const bottom = (s) => { const e = document.querySelector(s); return e ? e.getBoundingClientRect().bottom : 0; };
