@@ -28,7 +28,7 @@ struct tm_progress {
 };
 
 void tm_progress_init(struct tm_progress *p, bool quiet);
-/* Files of so many bytes will be read, or more than once: passes. */
+/* Files with this many bytes will be read, or more than once: passes. */
 void tm_progress_plan(struct tm_progress *p, uint32_t files, uint64_t bytes);
 void tm_progress_passes(struct tm_progress *p, uint32_t passes);
 /* The next file of the plan. */

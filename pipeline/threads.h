@@ -29,7 +29,7 @@ enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = T
 /* On the thread: the next bytes of what is read.
  * out:    got   bytes that were filled in
  *         read  bytes of the input that this took, for progress
- * returned: false  nothing follows, or it failed: whoever reads goes on without the thread */
+ * returned: false  nothing follows, or it failed: the reader goes on without the thread */
 typedef bool tm_ahead_fill(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read);
 
 /* in:     is_held  it waits for tm_ahead_go

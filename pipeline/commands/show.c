@@ -16,7 +16,7 @@ static const char *what_of(const struct tm_options *options)
     return options->input_count > 1 ? options->inputs[1] : NULL;
 }
 
-/* in: what  NULL = the list of what there is */
+/* in: what  NULL = the list of tables */
 static tm_status print(struct tm_run *run, const struct tm_options *options, const struct tm_value *root,
                        const char *what)
 {
@@ -205,7 +205,7 @@ static bool has_only_traces(const struct tm_inputs *inputs)
     return true;
 }
 
-/* out: false: there is no HLO in the profile, and what is asked for is also a part of the summary */
+/* out: false: there is no HLO in the profile, and what was requested is also a part of the summary */
 static bool show_hlo(struct tm_run *run, const struct tm_options *options, const char *op, tm_status *st)
 {
     struct hlo_reading *const r = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*r), &run->error);

@@ -195,7 +195,7 @@ struct tm_document_result {
 tm_status tm_document_write(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                             const struct tm_options *options);
 
-/* Files that are written side by side: what there is to do for each, by its number. */
+/* Files that are written side by side: the task for each, by its number. */
 struct tm_output_files {
     /* in: run  of its process; to  the file there, NULL in this process */
     void (*write)(void *of, struct tm_run *run, size_t index, FILE *to);

@@ -537,7 +537,7 @@ static void add_operands(struct view *v, struct tm_value *to, const struct entry
     tm_add_uint(to, "operand_count", e->operand_count);
 }
 
-/* What was computed of it.  in: op  NULL = nothing */
+/* Its computed figures.  in: op  NULL = nothing */
 static void add_costs(struct view *v, struct tm_value *to, const struct tm_hlo_op *op)
 {
     if (op && op->has_flops)
