@@ -72,7 +72,7 @@ struct tm_ahead {
     pthread_cond_t changed;
     struct block block[TM_AHEAD_BLOCKS];
     unsigned first, count; /* blocks that are filled */
-    bool is_held, is_ending, has_ended, rests;
+    bool is_ending, has_ended;
     size_t used;    /* of the first block; the main thread's own */
     uint8_t *bytes; /* a block belongs to the thread until it counts, then to the main thread */
 };
@@ -92,13 +92,10 @@ static void fill_blocks(void *of)
         struct block block = { .have = 0 };
         bool more;
 
-        if (a->is_held || a->has_ended || a->count == TM_AHEAD_BLOCKS) {
-            a->rests = true;
-            (void)pthread_cond_broadcast(&a->changed);
+        if (a->has_ended || a->count == TM_AHEAD_BLOCKS) {
             (void)pthread_cond_wait(&a->changed, &a->lock);
             continue;
         }
-        a->rests = false;
         (void)pthread_mutex_unlock(&a->lock);
         more = a->fill(a->of, bytes_of(a, next), TM_AHEAD_BLOCK_BYTES, &block.have, &block.read);
         (void)pthread_mutex_lock(&a->lock);
@@ -123,7 +120,7 @@ static void release(struct tm_ahead *a)
     tm_budget_put_back(budget, TM_AHEAD_BYTES);
 }
 
-struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of, bool is_held)
+struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of)
 {
     struct tm_ahead *a;
 
@@ -134,7 +131,7 @@ struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *o
         tm_budget_put_back(&run->budget, TM_AHEAD_BYTES);
         return NULL;
     }
-    *a = (struct tm_ahead){ .run = run, .fill = fill, .of = of, .is_held = is_held };
+    *a = (struct tm_ahead){ .run = run, .fill = fill, .of = of };
     (void)pthread_mutex_init(&a->lock, NULL);
     (void)pthread_cond_init(&a->changed, NULL);
     a->bytes = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_AHEAD_BYTES, &run->error);
@@ -159,8 +156,7 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
         return 0;
     if (bytes > left)
         bytes = left;
-    if (to)
-        memcpy(to, bytes_of(a, a->first) + a->used, bytes);
+    memcpy(to, bytes_of(a, a->first) + a->used, bytes);
     a->used += bytes;
     if (bytes < left)
         return bytes;
@@ -169,33 +165,10 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
     a->used = 0;
     a->first = (a->first + 1) % TM_AHEAD_BLOCKS;
     a->count--;
-    (void)pthread_cond_broadcast(&a->changed);
+    if (a->count <= 1) /* the thread, where it rests, is woken for several blocks */
+        (void)pthread_cond_broadcast(&a->changed);
     (void)pthread_mutex_unlock(&a->lock);
     return bytes;
-}
-
-void tm_ahead_hold(struct tm_ahead *ahead)
-{
-    struct tm_ahead *const a = ahead;
-
-    (void)pthread_mutex_lock(&a->lock);
-    a->is_held = true;
-    a->rests = false;
-    (void)pthread_cond_broadcast(&a->changed);
-    while (!a->rests)
-        (void)pthread_cond_wait(&a->changed, &a->lock);
-    a->count = 0;
-    a->used = 0;
-    a->has_ended = false;
-    (void)pthread_mutex_unlock(&a->lock);
-}
-
-void tm_ahead_go(struct tm_ahead *ahead)
-{
-    (void)pthread_mutex_lock(&ahead->lock);
-    ahead->is_held = false;
-    (void)pthread_cond_broadcast(&ahead->changed);
-    (void)pthread_mutex_unlock(&ahead->lock);
 }
 
 void tm_ahead_end(struct tm_ahead *ahead)

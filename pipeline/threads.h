@@ -20,8 +20,7 @@ unsigned tm_cores(struct tm_run *run);
  *
  *     thread:  fill ──► [block][block][block][block] ──► tm_ahead_read
  *
- * Reading a file into memory takes as long as decoding it, and inflating a quarter of the time of a report from JSON: both
- * go on while the main thread decodes.  Memory: TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
+ * Inflating takes a quarter of the time of a report from JSON, and goes on while the main thread decodes.  Memory: TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
 struct tm_ahead;
 
 enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = TM_AHEAD_BLOCKS * TM_AHEAD_BLOCK_BYTES };
@@ -32,17 +31,12 @@ enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = T
  * returned: false  nothing follows, or it failed: the reader goes on without the thread */
 typedef bool tm_ahead_fill(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read);
 
-/* in:     is_held  it waits for tm_ahead_go
- * out:    NULL where no core is free, the memory does not allow it, or the system makes no thread: not an error
+/* out:    NULL where no core is free, the memory does not allow it, or the system makes no thread: not an error
  * owns:   the caller; tm_ahead_end */
-struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of, bool is_held);
+struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of);
 
-/* The next bytes, at least one.  in: to  NULL = they are dropped.  out: read  as `fill` counted; 0 bytes: it has ended */
+/* The next bytes, at least one.  out: read  as `fill` counted; 0 bytes: it has ended */
 size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *read);
-
-/* Wait until the thread rests, and drop what it has filled: the caller may change what `of` is until it goes on. */
-void tm_ahead_hold(struct tm_ahead *ahead);
-void tm_ahead_go(struct tm_ahead *ahead);
 
 /* Wait until the thread has ended.  Tolerates NULL */
 void tm_ahead_end(struct tm_ahead *ahead);

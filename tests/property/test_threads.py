@@ -98,8 +98,8 @@ def read_spaces(tap, folder, space):
 
 
 def threads_are_made(tap, folder):
-    """Of large files, where --jobs lets it; and a system that makes none is no failure."""
-    for path in (folder / "host.trace.json.gz", folder / "host.xplane.pb"):
+    """Of large compressed files, where --jobs lets it; and a system that makes none is no failure."""
+    for path in (folder / "host.trace.json.gz", folder / "host.xplane.pb.gz"):
         one = play(folder, 1, *report(path), LD_PRELOAD=NO_THREADS)
         tap.ok(one[2] == 0, f"{path.name}: --jobs 1 starts no thread", one[3])
         two = play(folder, 2, *report(path), LD_PRELOAD=NO_THREADS)

@@ -281,15 +281,15 @@ static void results_name_runs_and_their_times(void **state)
     (void)snprintf(expected, sizeof(expected), "%s/here", folder);
     assert_string_equal(results.result[0].operand.path, expected);
     assert_string_equal(results.result[0].operand.label, "vjp");
-    assert_int_equal(results.result[0].measured_ps, 1500000000000);
+    assert_int_equal(tm_result_ps(&results.result[0], TM_UNIT_S), 1500000000000);
     assert_string_equal(results.result[1].operand.path, PROFILE);
     assert_int_equal(results.result[1].operand.label_length, strlen("auto=diff"));
-    assert_int_equal(results.result[1].measured_ps, 2500000);
+    assert_int_equal(tm_result_ps(&results.result[1], TM_UNIT_S), 2500000);
     (void)snprintf(expected, sizeof(expected), "%s/-", folder);
     assert_string_equal(results.result[2].operand.path, expected); /* a file, and not stdin */
-    assert_int_equal(results.result[2].measured_ps, -1);
-    assert_int_equal(results.result[3].measured_ps, -1);
-    assert_int_equal(results.result[4].measured_ps, -1);
+    assert_int_equal(tm_result_ps(&results.result[2], TM_UNIT_S), -1);
+    assert_int_equal(tm_result_ps(&results.result[3], TM_UNIT_S), -1);
+    assert_int_equal(tm_result_ps(&results.result[4], TM_UNIT_S), -1);
     tm_results_free(&results);
     assert_ledger_is_even(&run);
 }

@@ -16,7 +16,6 @@
 #include "pipeline/files.h"
 #include "pipeline/run.h"
 #include "pipeline/strings.h"
-#include "pipeline/threads.h"
 #include "stages/input/bytes/archive.h"
 #include "stages/input/bytes/unwrap.h"
 
@@ -431,101 +430,6 @@ static tm_status read_rest(struct tm_input *in)
     return st == TM_OK ? end_content(in) : st;
 }
 
-/* A held file that is read in order is read ahead on a thread: the main thread copies what is in the processor's cache, in
- * place of waiting for memory (a third of the time of a report from a large XSpace). */
-struct tm_input_ahead {
-    struct tm_ahead *blocks;
-    int fd;
-    uint64_t at, end;  /* the thread's, while it goes: what it reads next, and up to where */
-    uint64_t expected; /* where the next read begins, if it goes on in order */
-    unsigned in_order; /* reads in a row that did */
-    bool goes;
-};
-
-enum {
-    AHEAD_LEAST_BYTES = 4 << 20, /* a file that is worth a thread */
-    AHEAD_READS = 4,             /* in order, before it starts */
-    AHEAD_GAP_BYTES = 32 << 10   /* between lines, is skipped */
-};
-
-/* A failure is met again by who reads without it. */
-static bool read_ahead(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read)
-{
-    struct tm_input_ahead *const a = of;
-    const size_t want = a->end - a->at < bytes ? (size_t)(a->end - a->at) : bytes;
-
-    *read = 0;
-    if (tm_read_at(a->fd, to, want, a->at, got))
-        *got = 0;
-    a->at += *got;
-    return *got == want && a->at < a->end;
-}
-
-static void open_ahead(struct tm_input *in)
-{
-    struct tm_run *const run = in->run;
-
-    if (in->bytes < AHEAD_LEAST_BYTES || tm_cores(run) < 2)
-        return;
-    in->ahead = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*in->ahead), &run->error);
-    if (!in->ahead)
-        return;
-    *in->ahead = (struct tm_input_ahead){ .fd = in->fd, .end = in->bytes };
-    in->ahead->blocks = tm_ahead_start(run, read_ahead, in->ahead, true);
-}
-
-static void close_ahead(struct tm_input *in)
-{
-    if (!in->ahead)
-        return;
-    tm_ahead_end(in->ahead->blocks);
-    tm_give(&in->run->budget, TM_ACCOUNT_INPUT, in->ahead, sizeof(*in->ahead));
-    in->ahead = NULL;
-}
-
-/* Stop where reading does not go on in order, and start where it has for a while.  out: false: nothing was read ahead */
-static bool follow_ahead(struct tm_input_ahead *a, uint64_t at, size_t bytes)
-{
-    const uint64_t gap = at - a->expected; /* huge where it goes back */
-
-    if (gap > AHEAD_GAP_BYTES && a->goes) {
-        tm_ahead_hold(a->blocks);
-        a->goes = false;
-    }
-    a->in_order = gap > AHEAD_GAP_BYTES ? 0 : a->in_order + 1;
-    if (!a->goes && a->in_order >= AHEAD_READS) {
-        a->at = at + bytes;
-        a->goes = a->at < a->end;
-        if (a->goes)
-            tm_ahead_go(a->blocks);
-        return false;
-    }
-    return a->goes;
-}
-
-/* The first bytes of a read, as many as were read ahead. */
-static size_t take_ahead(struct tm_input_ahead *a, uint8_t *to, size_t bytes, uint64_t at)
-{
-    size_t got = 0, some = 1;
-    uint64_t read;
-
-    if (!a || !a->blocks)
-        return 0;
-    if (follow_ahead(a, at, bytes)) {
-        for (uint64_t skip = at - a->expected; skip > 0 && some > 0; skip -= some)
-            some = tm_ahead_read(a->blocks, NULL, (size_t)skip, &read);
-        for (; got < bytes && some > 0; got += some)
-            some = tm_ahead_read(a->blocks, to + got, bytes - got, &read);
-        if (!some) {
-            tm_ahead_hold(a->blocks);
-            a->goes = false;
-            a->in_order = 0;
-        }
-    }
-    a->expected = at + bytes;
-    return got;
-}
-
 tm_status tm_input_hold(struct tm_input *in)
 {
     tm_status st;
@@ -534,10 +438,8 @@ tm_status tm_input_hold(struct tm_input *in)
     in->spilled = !tm_unwrap_is_file(in->unwrap);
     in->held = !in->spilled;
     in->bytes = in->disk_bytes;
-    if (in->held) {
-        open_ahead(in);
-        return in->run->error.status;
-    }
+    if (in->held)
+        return TM_OK;
     st = tm_spill_open(&in->content, in->run);
     if (st == TM_OK)
         st = read_rest(in);
@@ -563,7 +465,6 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
 {
     const uint64_t left = at < in->bytes ? in->bytes - at : 0;
     const size_t want = left < bytes ? (size_t)left : bytes;
-    size_t ahead;
     tm_status st;
 
     assert(in->held);
@@ -576,9 +477,7 @@ tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint6
         *got = st == TM_OK ? want : 0;
         return st;
     }
-    ahead = take_ahead(in->ahead, to, want, at);
-    st = tm_raw_read_at(in->run, in->name, in->fd, (uint8_t *)to + ahead, want - ahead, at + ahead, got);
-    *got += ahead;
+    st = tm_raw_read_at(in->run, in->name, in->fd, to, want, at, got);
     if (st == TM_OK && *got < want)
         st = tm_unchanged_refuse_short(in->run, in->name, in->disk_bytes, at + *got);
     return st == TM_OK && in->unwrap ? tm_unwrap_note(in->unwrap, at, to, *got) : st;
@@ -588,7 +487,6 @@ void tm_input_close(struct tm_input *in)
 {
     if (!in->run)
         return;
-    close_ahead(in);
     tm_unwrap_free(in->unwrap);
     in->unwrap = NULL;
     if (in->fd >= 0)

@@ -118,7 +118,6 @@ struct tm_input {
     struct tm_unchanged opened; /* the file when it was opened */
     bool held, spilled;         /* spilled: the content is in `content`, not in `fd` */
     struct tm_spill content;
-    struct tm_input_ahead *ahead; /* of a large file that is held and read in order; NULL = it is not */
 };
 
 /* The maximum ratio of content to file size for packed inputs that must be held on disk: real profiles have up to 50. 

@@ -279,7 +279,7 @@ static void start_ahead(struct tm_unwrap *u)
     if (!u->aside)
         return;
     u->raw.run = u->decoder->run = u->aside;
-    u->ahead = tm_ahead_start(u->run, fill_ahead, u, false);
+    u->ahead = tm_ahead_start(u->run, fill_ahead, u);
     if (!u->ahead)
         u->raw.run = u->decoder->run = u->run;
 }
