@@ -11,6 +11,7 @@ import platform
 import subprocess
 import sys
 import textwrap
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -76,9 +77,21 @@ def check_report(tap, folder):
     page = made._repr_html_()
     tap.ok(page.startswith("<iframe sandbox") and "&lt;svg" in page and brief["findings"][0]["title"] in page
            and "srcdoc" in page and "<script" not in page and len(page) < 200_000, "in a notebook: verdict, findings and a chart", page[:300])
+    with made.open(browser=False) as served:
+        with urllib.request.urlopen(served.url) as page:
+            told = page.read().decode("utf-8")
+        tap.ok(served.url.startswith("http://127.0.0.1:") and "nothing is uploaded" in told.lower() and repr(served.url)[1:-1] in repr(served),
+               "open: serves the report", served, told[:300])
+    try:
+        urllib.request.urlopen(served.url)
+        ended = False
+    except OSError:
+        ended = True
+    tap.ok(ended, "open: close ends the server", served)
     run("report", DEMO, "-o", folder / "kept", "--format", "json", "-q")
     again = tracemill.report(folder / "kept")
     tap.ok(again.verdict == made.verdict, "a report's folder is read as it is", again)
+    refused(tap, "open: a summary alone", again.open, lambda e: e.status in (2, 3) and e.message)
     refused(tap, "a page of a summary alone", lambda: again.save(folder / "y.html"), lambda e: "summary" in e.message and e.hint)
 
 

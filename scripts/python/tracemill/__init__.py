@@ -8,6 +8,7 @@
     run.figures["step_time"].value
     run.table("kernels", top=10, sort="-total_ps").to_pandas()
     run.save("report.html")                # or .pdf, .txt, .md, .json, .pftrace
+    run.open()                             # in the browser, with links into the trace in Perfetto
     tracemill.compare("before/", run).verdict
 
 No figure is computed here: all of them are the program's.
@@ -15,9 +16,9 @@ No figure is computed here: all of them are the program's.
 
 from ._profile import Profile, profile
 from ._program import TracemillError, program
-from ._results import Comparison, Figure, Finding, Report, Table, Verdict, compare, report
+from ._results import Comparison, Figure, Finding, Report, Served, Table, Verdict, compare, report
 
-__all__ = ["Comparison", "Figure", "Finding", "Profile", "Report", "Table", "TracemillError", "Verdict", "compare", "profile",
+__all__ = ["Comparison", "Figure", "Finding", "Profile", "Report", "Served", "Table", "TracemillError", "Verdict", "compare", "profile",
            "program", "report", "version"]
 
 

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import atexit
 import html
 import os
 import re
 import shutil
+import subprocess
 import tempfile
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
-from ._program import Path_, TracemillError, arguments_of, run, run_json
+from ._program import Path_, TracemillError, arguments_of, failure, program, run, run_json
 
 FORMATS = {".html": ("html", "report.html"), ".pdf": ("pdf", "report.pdf"), ".txt": ("text", "report.txt"),
            ".md": ("markdown", "report.md"), ".json": ("json", "summary.json"), ".pftrace": ("perfetto", "trace.pftrace")}
@@ -172,6 +175,50 @@ class _Result:
                 f'srcdoc="{html.escape(body, quote=True)}"></iframe>')
 
 
+class Served:
+    """A report that `tracemill open` serves at `.url`."""
+
+    def __init__(self, words: Sequence[str], browser: bool) -> None:
+        self._command = [program(), *words]
+        self._messages = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")
+        self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._messages,
+                                         encoding="utf-8", errors="replace")
+        atexit.register(self.close)
+        assert self._process.stdout
+        self.url = self._process.stdout.readline().strip()
+        if not self.url:
+            status = self._process.wait()
+            self._messages.seek(0)
+            said = self._messages.read()
+            self.close()
+            raise failure(self._command, status, said)
+        if browser:
+            webbrowser.open(self.url)
+
+    def close(self) -> None:
+        """Ends the server, and waits for it."""
+        atexit.unregister(self.close)
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
+        self._messages.close()
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tracemill.Served {self.url}>"
+
+
 class Report(_Result):
     """A run: `report()` makes it."""
     _formats = FORMATS
@@ -186,6 +233,11 @@ class Report(_Result):
         """The rows of an SQL SELECT over the events and tables of the run: `tracemill schema` lists them.  Reads the profile again."""
         document = run_json("query", *self._inputs, sql, *arguments_of(options))
         return list(document["rows"])
+
+    def open(self, browser: bool = True) -> Served:
+        """Serves the report with links into its trace in Perfetto, on this machine only, and shows it in the browser.  Reads the
+        profile again.  The server ends when the page is closed, with .close(), or with Python."""
+        return Served(["open", *self._inputs, "--no-browser", "--quiet"], browser)
 
     @property
     def figures(self) -> Figures:
