@@ -99,7 +99,7 @@ tm_status tm_show_write_hlo(struct tm_run *run, const struct tm_value *root, FIL
 {
     const struct tm_value *const rows = tm_get(root, "instructions"), *const op = tm_at(rows, 0);
     const struct tm_value *const bytes = tm_get(op, "bytes_accessed"), *const flops = tm_get(op, "flops");
-    const int64_t left = tm_int(tm_path(root, "instructions_rest.rows"));
+    const int64_t left = tm_int(tm_get(tm_get(root, "instructions_rest"), "rows"));
     char number[TM_FORMAT_BYTES];
 
     put_instruction(to, op, 0);

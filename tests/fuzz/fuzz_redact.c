@@ -47,20 +47,25 @@ static void check_text(const char *text, size_t length)
     FUZZ_REQUIRE(strcasestr(text, planted) == NULL);
 }
 
-/* Where the word stands by itself its pseudonym does, unless all of the line is the name of a device's host. */
+/* A word by itself becomes its pseudonym, unless all of the line is the name of a device's host, or the word is part of the
+ * name of a host. */
 static void check_alone(struct tm_redactor *redactor, const char *line, const char *out)
 {
     char pseudonym[TM_PSEUDONYM_BYTES + 1] = "";
     const char *const at = strstr(line, " zuqoxiva ");
 
     tm_pseudonym(redactor, planted, strlen(planted), pseudonym);
-    FUZZ_REQUIRE(!at || strcasestr(out, pseudonym) != NULL || strstr(at, "pu:") != NULL);
+    FUZZ_REQUIRE(!at || strcasestr(out, pseudonym) != NULL || strstr(at, "pu:") != NULL ||
+                 strstr(out, "host-") != NULL);
 }
 
 static uint64_t redact_all(struct tm_redactor *redactor, const struct names *names)
 {
     uint64_t hash = 0;
 
+    /* As the program does before the first text. */
+    for (size_t i = 0; i < names->count; i++)
+        tm_redactor_know_host(redactor, names->line[i]);
     for (size_t i = 0; i < names->count; i++) {
         const char *const line = names->line[i], *out;
         char host[HOST_BYTES], first[LINE_BYTES];

@@ -195,7 +195,7 @@ def check_refused(tap, folder):
             (("kernles",), "kernels"), (("steps.medain_ps",), "steps.median_ps"), (("annotations",), "scopes.annotations"),
             (("devices[99]",), "the list has"), (("ops", "--where", "slf_ps > 1ms"), "self_ps"), (("ops", "--where", "self_ps > 1GiB"), "time"),
             (("ops", "--where", "self_ps >"), "too early"), (("ops", "--sort", "nmae"), "name"), (("ops", "--fields", "name,,"), "missing"),
-            (("ops", "--top", "0"), "whole number"), (("ops", "--json", "--csv"), "combine"), (("ops", "more"), "usage"),
+            (("ops", "--top", "0"), "whole number"), (("ops", "--json", "--csv"), "combine"), (("ops", "more"), "one name"),
             (("ops", "--redact"), "--redact")):
         result = run("show", folder / "one", *words)
         tap.ok(result.status == 2 and not result.out and says in result.err, f"refused: {' '.join(words)}", result)

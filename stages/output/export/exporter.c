@@ -726,7 +726,7 @@ static void open_parts(struct tm_exporter *e)
 
     e->common = tm_take(budget, TM_ACCOUNT_TABLES, TM_ARGUMENTS_MOST, &e->run->error);
     if (e->common)
-        e->begun = tm_take(budget, TM_ACCOUNT_TABLES, TM_ARROW_SETS * sizeof(*e->begun), &e->run->error);
+        e->begun = tm_take(budget, TM_ACCOUNT_LAUNCHES, TM_ARROW_SETS * sizeof(*e->begun), &e->run->error);
     if (e->begun)
         e->lanes = tm_lanes_new(e->run, &lanes);
     if (e->lanes)
@@ -767,7 +767,7 @@ void tm_exporter_free(struct tm_exporter *e)
     tm_event_filter_free(e->filter);
     tm_out_rows_free(e->rows);
     tm_lanes_free(e->lanes);
-    tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e->begun, TM_ARROW_SETS * sizeof(*e->begun));
+    tm_give(&e->run->budget, TM_ACCOUNT_LAUNCHES, e->begun, TM_ARROW_SETS * sizeof(*e->begun));
     tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e->common, TM_ARGUMENTS_MOST);
     tm_give(&e->run->budget, TM_ACCOUNT_TABLES, e, sizeof(*e));
 }
