@@ -107,7 +107,7 @@ struct tm_pdf_link {
 /* What a part of a page is, for readers that do not show it. */
 enum tm_pdf_tag { TM_PDF_TAG_TITLE, TM_PDF_TAG_SECTION, TM_PDF_TAG_HEADING, TM_PDF_TAG_TEXT, TM_PDF_TAG_FIGURE };
 
-/* The structure of the document while it is made (pdf_tags.c). */
+/* The structure of the document while it is made (pdf_page.c). */
 struct tm_pdf_tags {
     HPDF_Dict root, document;
     HPDF_Array parts, pages, of_page; /* elements of the document; of each page; of this one */
@@ -230,7 +230,7 @@ void tm_pdf_tags_begin(struct tm_pdf *pdf);
 void tm_pdf_tags_new_page(struct tm_pdf *pdf);
 void tm_pdf_tags_finish(struct tm_pdf *pdf);
 /* The content drawn from here on is such a part, up to its end or the next one; it continues on the next page. in:
- * instead  the alternative text of a figure; NULL = its own text suffices */
+ * instead  the alternative text of a figure, encoded by tm_pdf_encode_outside; NULL = its own text suffices */
 void tm_pdf_begin_tag(struct tm_pdf *pdf, enum tm_pdf_tag tag, const char *instead);
 void tm_pdf_end_tag(struct tm_pdf *pdf);
 /* Likewise for content that is not part of the document: lines at the edges of a page. */

@@ -122,25 +122,6 @@ static void make_link(struct tm_pdf *pdf, int page, const struct tm_pdf_box *box
         TM_PDF_CALL(pdf, HPDF_LinkAnnot_SetBorderStyle(link, 0, 0, 0));
 }
 
-void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const char *text)
-{
-    HPDF_BYTE wide[2 + 2 * TM_PDF_CELL_BYTES];
-    const size_t length = strlen(text);
-    HPDF_UINT bytes = 0;
-
-    wide[bytes++] = 0xfe; /* which byte of each pair is the first */
-    wide[bytes++] = 0xff;
-    for (size_t i = 0; i < length && bytes < sizeof(wide);) {
-        uint32_t code = '?';
-        const size_t n = tm_utf8_next(text + i, length - i, &code);
-
-        i += n ? n : 1;
-        wide[bytes++] = (HPDF_BYTE)(code >> 8);
-        wide[bytes++] = (HPDF_BYTE)code;
-    }
-    TM_PDF_CALL(pdf, HPDF_Dict_Add(in, key, HPDF_Binary_New(pdf->doc->mmgr, wide, bytes)));
-}
-
 /* A tree of two levels, its branches folded. */
 static void make_bookmarks(struct tm_pdf *pdf)
 {

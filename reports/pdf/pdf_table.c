@@ -190,7 +190,8 @@ void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
     char words[TM_CHART_TITLE + TM_CHART_CAPTION + 4];
 
     (void)snprintf(words, sizeof(words), "%s. %s", chart->title, chart->caption);
-    tm_pdf_begin_tag(pdf, TM_PDF_TAG_FIGURE, words);
+    tm_pdf_encode_outside(pdf, pdf->text, TM_PDF_CELL_BYTES, words);
+    tm_pdf_begin_tag(pdf, TM_PDF_TAG_FIGURE, pdf->text);
 
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, chart->title);
     tm_pdf_fit(pdf, &tm_pdf_strong, pdf->text, tm_pdf_column(pdf), 1);
