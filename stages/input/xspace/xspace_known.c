@@ -217,7 +217,7 @@ bool tm_xknown_holes(struct tm_xknown *known, const struct tm_xkin *kin, const s
     for (unsigned n = 0; hole < last && tm_wire_next(&w, &field); at = w.at, n++) {
         if (at - before != hole->before)
             continue;
-        if (n == 64 || (value_key_of(hole) != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) &&
+        if (n >= 64 || (value_key_of(hole) != TM_WIRE_KEY(TM_XSTAT_UINT, TM_WIRE_VARINT) &&
                         value_key_of(hole) != TM_WIRE_KEY(TM_XSTAT_INT, TM_WIRE_VARINT)))
             return false;
         *holes |= UINT64_C(1) << n;
