@@ -2,7 +2,6 @@
 /* Threads, and blocks that one of them fills ahead (threads.h). */
 #include "pipeline/threads.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -18,44 +17,6 @@ unsigned tm_cores(struct tm_run *run)
     return run->jobs > 1 ? (unsigned)run->jobs : 1;
 }
 
-/* --- threads --- */
-
-static_assert(sizeof(pthread_t) == sizeof(unsigned long), "a handle holds one");
-
-static void *run_thread(void *of)
-{
-    const struct tm_thread *const thread = of;
-
-    thread->work(thread->of);
-    return NULL;
-}
-
-bool tm_thread_start(struct tm_thread *thread, void (*work)(void *of), void *of)
-{
-    pthread_attr_t attributes;
-    pthread_t handle;
-    sigset_t all, before;
-    int problem;
-
-    thread->work = work;
-    thread->of = of;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    problem = pthread_create(&handle, &attributes, run_thread, thread);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    (void)pthread_attr_destroy(&attributes);
-    thread->handle = problem ? 0 : (unsigned long)handle;
-    return !problem;
-}
-
-void tm_thread_join(struct tm_thread *thread)
-{
-    (void)pthread_join((pthread_t)thread->handle, NULL);
-}
-
 /* --- reading ahead --- */
 
 struct block {
@@ -67,7 +28,7 @@ struct tm_ahead {
     struct tm_run *run; /* of the main thread */
     tm_ahead_fill *fill;
     void *of;
-    struct tm_thread thread;
+    pthread_t thread;
     pthread_mutex_t lock; /* of all that follows but the bytes */
     pthread_cond_t changed;
     struct block block[TM_AHEAD_BLOCKS];
@@ -82,7 +43,7 @@ static uint8_t *bytes_of(const struct tm_ahead *a, unsigned block)
     return a->bytes + (size_t)block * TM_AHEAD_BLOCK_BYTES;
 }
 
-static void fill_blocks(void *of)
+static void *fill_blocks(void *of)
 {
     struct tm_ahead *const a = of;
 
@@ -107,6 +68,25 @@ static void fill_blocks(void *of)
         (void)pthread_cond_broadcast(&a->changed);
     }
     (void)pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+/* Signals stay with the main thread.  out: false: the system makes no thread */
+static bool start_thread(struct tm_ahead *a)
+{
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    int problem;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    problem = pthread_create(&a->thread, &attributes, fill_blocks, a);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    return !problem;
 }
 
 static void release(struct tm_ahead *a)
@@ -135,7 +115,7 @@ struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *o
     (void)pthread_mutex_init(&a->lock, NULL);
     (void)pthread_cond_init(&a->changed, NULL);
     a->bytes = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_AHEAD_BYTES, &run->error);
-    if (a->bytes && tm_thread_start(&a->thread, fill_blocks, a))
+    if (a->bytes && start_thread(a))
         return a;
     release(a);
     return NULL;
@@ -179,6 +159,6 @@ void tm_ahead_end(struct tm_ahead *ahead)
     ahead->is_ending = true;
     (void)pthread_cond_broadcast(&ahead->changed);
     (void)pthread_mutex_unlock(&ahead->lock);
-    tm_thread_join(&ahead->thread);
+    (void)pthread_join(ahead->thread, NULL);
     release(ahead);
 }

@@ -41,14 +41,4 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
 /* Wait until the thread has ended.  Tolerates NULL */
 void tm_ahead_end(struct tm_ahead *ahead);
 
-/* A thread that is joined.  false: the system makes none */
-struct tm_thread {
-    unsigned long handle;
-    void (*work)(void *of);
-    void *of;
-};
-
-bool tm_thread_start(struct tm_thread *thread, void (*work)(void *of), void *of);
-void tm_thread_join(struct tm_thread *thread);
-
 #endif

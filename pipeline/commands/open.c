@@ -283,8 +283,7 @@ static tm_status run_open(struct tm_run *run, const struct tm_options *options)
 {
     static struct opened opened;
     struct opened *const o = &opened;
-    const struct tm_server server = { .files = o->files, .is_ready = is_ready, .to = o };
-    struct tm_server serving = server;
+    struct tm_server server = { .files = o->files, .is_ready = is_ready, .to = o };
     tm_status st = TM_OK;
 
     *o = (struct opened){ .run = run, .options = options, .made = { .fd = -1 } };
@@ -294,9 +293,9 @@ static tm_status run_open(struct tm_run *run, const struct tm_options *options)
     if (!find_written(o, options->inputs[0]))
         st = analyze(o);
     add_facts(o);
-    serving.file_count = o->file_count;
+    server.file_count = o->file_count;
     if (!tm_failed(run))
-        tm_serve(run, &serving);
+        tm_serve(run, &server);
     for (size_t i = 0; i < o->file_count; i++)
         if (o->files[i].fd >= 0)
             (void)close(o->files[i].fd);

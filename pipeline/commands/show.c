@@ -196,6 +196,12 @@ static bool is_hlo(const char *what)
     return strcmp(what, HLO) == 0 || strcmp(what, HLO_BUFFERS) == 0;
 }
 
+static void refuse_input(struct tm_run *run, const char *path)
+{
+    (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show the HLO of '%s': it holds none", path);
+    tm_hint(&run->error, "give the profile that it was made from");
+}
+
 /* Partials have no HLO. */
 static bool has_only_traces(const struct tm_inputs *inputs)
 {
@@ -228,8 +234,7 @@ static bool show_hlo(struct tm_run *run, const struct tm_options *options, const
         r->buffers = tm_add_array(r->root, "buffers");
         read_hlo(r, op);
     } else if (!tm_failed(run) && is_hlo(options->inputs[1])) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show the HLO of '%s': it holds none", options->inputs[0]);
-        tm_hint(&run->error, "give the profile that it was made from");
+        refuse_input(run, options->inputs[0]);
     }
     if (r->is_partial)
         tm_add_bool(tm_add_object(r->root, "input"), "partial", true);
@@ -265,8 +270,7 @@ static void check_operands(struct tm_run *run, const struct tm_options *options)
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show the HLO of stdin: it is read several times");
         tm_hint(&run->error, "write it to a file first");
     } else if (is_hlo(what) && tm_document_find(options->inputs[0], "summary.json", "tracemill.", file)) {
-        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot show the HLO of '%s': it holds none", options->inputs[0]);
-        tm_hint(&run->error, "give the profile that it was made from");
+        refuse_input(run, options->inputs[0]);
     }
 }
 

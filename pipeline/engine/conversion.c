@@ -445,11 +445,13 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
     out->arguments_before = out->writer->arguments;
     if (!out->overview)
         return;
+    char rows[TM_FORMAT_BYTES];
+
     written->counts.slices = tm_overview_slices(out->overview);
     written->counts.arrows = 0;
     if (tm_overview_left_out(out->overview) && !out->overview->run->quiet)
-        (void)fprintf(stderr, "tracemill: note: not in the overview: %llu slices on rows beyond the first 4,096\n",
-                      (unsigned long long)tm_overview_left_out(out->overview));
+        (void)fprintf(stderr, "tracemill: note: not in the overview: %llu slices on rows beyond the first %s\n",
+                      (unsigned long long)tm_overview_left_out(out->overview), tm_format_count(rows, TM_OVERVIEW_ROWS));
 }
 
 /* The endings of traces. */

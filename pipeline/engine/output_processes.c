@@ -19,7 +19,7 @@ enum {
 
 /* How a file ended, in memory that all processes share. */
 struct file_ending {
-    bool is_there, is_lost;
+    bool is_there;
     struct tm_error error;
 };
 
@@ -63,7 +63,7 @@ static tm_status output_ended(void *of, size_t index, const struct tm_outcome *o
     (void)fputs(outcome->said, stderr);
     if (ending->is_there)
         return TM_OK;
-    ending->is_lost = true;
+    ending->is_there = true;
     (void)tm_fail(&ending->error, TM_ERR_LIMIT, -1, "the process that wrote an output %s %d",
                   outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status",
                   outcome->number);
@@ -127,7 +127,7 @@ void tm_outputs_side_by_side(struct tm_run *run, const struct tm_output_files *f
         write_by_processes(&p, count);
     }
     for (size_t i = 0; i < count && !tm_failed(run); i++) {
-        if (p.endings && (p.endings[i].is_there || p.endings[i].is_lost))
+        if (p.endings && p.endings[i].is_there)
             run->error = p.endings[i].error;
         else
             files->write(of, run, i, NULL);

@@ -193,7 +193,10 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
 
 /* A trace writer that gives another one an overview of what it gets: overview_writer.c.  One file, Perfetto's format.
  * owns:   takes inner, also where it fails */
-enum { TM_OVERVIEW_SLICES = 400 * 1000 }; /* of all hosts together, about, values of counters included */
+enum {
+    TM_OVERVIEW_SLICES = 400 * 1000, /* of all hosts together, about, values of counters included */
+    TM_OVERVIEW_ROWS = 4096,         /* slices on further rows are counted only */
+};
 
 struct tm_trace_writer *tm_overview_writer_new(struct tm_run *run, struct tm_names *names,
                                                struct tm_trace_writer *inner) TM_MUST_USE;

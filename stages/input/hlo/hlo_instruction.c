@@ -433,13 +433,14 @@ static void take_layout(struct level *level, const struct tm_field *field)
             level->layout_bits = (uint32_t)part.value;
 }
 
-static void write_numbers(struct tm_hlo_text *text, struct tm_wire message, uint32_t number)
+uint64_t tm_hlo_write_numbers(struct tm_hlo_text *text, const char *before, struct tm_wire message, uint32_t number)
 {
     struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
-    uint64_t value;
+    uint64_t value, n = 0;
 
-    for (bool is_first = true; tm_hlo_next_number(&numbers, &value); is_first = false)
-        tm_hlo_write(text, "%s%lld", is_first ? "" : ",", (long long)value);
+    for (; tm_hlo_next_number(&numbers, &value) && !text->cut; n++)
+        tm_hlo_write(text, "%s%lld", n ? "," : before, (long long)value);
+    return n;
 }
 
 /* "{1,0:T(8,128)S(1)}": the order of the dimensions from minor to major, tiles, the memory space. */
@@ -451,14 +452,15 @@ static void write_layout(struct tm_hlo_text *text, struct tm_wire layout)
     bool has_tiles = false;
 
     tm_hlo_write(text, "{");
-    write_numbers(text, layout, LAYOUT_ORDER);
+    (void)tm_hlo_write_numbers(text, "", layout, LAYOUT_ORDER);
     while (tm_wire_next(&w, &field)) {
         if (field.key == TM_WIRE_KEY(LAYOUT_SPACE, TM_WIRE_VARINT))
             space = field.value;
         if (field.key != TM_WIRE_KEY(LAYOUT_TILES, TM_WIRE_LEN))
             continue;
         tm_hlo_write(text, has_tiles ? "(" : ":T(");
-        write_numbers(text, (struct tm_wire){ field.bytes, field.bytes + field.value }, TILE_DIMENSIONS);
+        (void)tm_hlo_write_numbers(text, "", (struct tm_wire){ field.bytes, field.bytes + field.value },
+                                   TILE_DIMENSIONS);
         tm_hlo_write(text, ")");
         has_tiles = true;
     }

@@ -100,6 +100,8 @@ struct tm_hlo_text {
 };
 
 void tm_hlo_write(struct tm_hlo_text *text, const char *format, ...) TM_PRINTF(2, 3);
+/* The numbers of a repeated field, separated by commas.  in: before  in front of the first.  out: how many */
+uint64_t tm_hlo_write_numbers(struct tm_hlo_text *text, const char *before, struct tm_wire message, uint32_t number);
 
 /* Read a ShapeProto.  Sizes that do not fit in 64 bits, negative dimensions, unknown types, and tuples nested deeper
  * than TM_HLO_NESTING_MOST make everything that depends on them unknown.

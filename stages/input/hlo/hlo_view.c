@@ -244,16 +244,6 @@ static struct tm_wire bytes_of(const struct tm_field *field)
     return (struct tm_wire){ field->bytes, field->bytes + field->value };
 }
 
-static uint64_t write_list(struct tm_hlo_text *text, const char *before, struct tm_wire message, uint32_t number)
-{
-    struct tm_hlo_numbers numbers = tm_hlo_numbers_of(message, number);
-    uint64_t value, n = 0;
-
-    for (; tm_hlo_next_number(&numbers, &value) && !text->cut; n++)
-        tm_hlo_write(text, "%s%lld", n ? "," : before, (long long)value);
-    return n;
-}
-
 static void write_tiles(struct tm_hlo_text *text, struct tm_wire sharding, bool is_last_replicated)
 {
     static const char *const kinds[] = { "replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced" };
@@ -261,14 +251,14 @@ static void write_tiles(struct tm_hlo_text *text, struct tm_wire sharding, bool 
     uint64_t type, n = 0;
 
     tm_hlo_write(text, "devices=");
-    (void)write_list(text, "[", sharding, SHARDING_DIMENSIONS);
+    (void)tm_hlo_write_numbers(text, "[", sharding, SHARDING_DIMENSIONS);
     tm_hlo_write(text, "]");
-    if (write_list(text, "<=[", sharding, SHARDING_IOTA)) {
+    if (tm_hlo_write_numbers(text, "<=[", sharding, SHARDING_IOTA)) {
         tm_hlo_write(text, "]");
-        if (write_list(text, "T(", sharding, SHARDING_ORDER))
+        if (tm_hlo_write_numbers(text, "T(", sharding, SHARDING_ORDER))
             tm_hlo_write(text, ")");
     } else {
-        (void)write_list(text, "", sharding, SHARDING_DEVICES);
+        (void)tm_hlo_write_numbers(text, "", sharding, SHARDING_DEVICES);
     }
     if (is_last_replicated)
         tm_hlo_write(text, " last_tile_dim_replicate");

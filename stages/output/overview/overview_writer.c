@@ -8,7 +8,7 @@
  * of its time, and shrinks while it has used less.  It follows from the events alone, so the output is the same on every
  * machine.  A host whose events all fit keeps them as they are.
  *
- * Memory: a fixed struct for each row that has slices or values, ROWS_MOST at most; what is on further ones is counted. */
+ * Memory: a fixed struct for each row that has slices or values, TM_OVERVIEW_ROWS at most; what is on further ones is counted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +19,7 @@
 #include "stages/output/trace_writer.h"
 
 enum {
-    ROWS_MOST = 4096,
-    SLOTS = 2 * ROWS_MOST,
+    SLOTS = 2 * TM_OVERVIEW_ROWS,
     NAMES_MOST = 4,    /* of a run: the others are counted, but not by name */
     LOOK_EVENTS = 256, /* between two looks at the quantum */
     DEPTH_MOST = 256,
@@ -63,7 +62,7 @@ struct overview {
     struct tm_trace_writer *inner;
     struct tm_names *names;
     tm_strid category, keys[6];
-    struct row_state *rows; /* ROWS_MOST */
+    struct row_state *rows; /* TM_OVERVIEW_ROWS */
     uint32_t row_count;
     uint16_t slots[SLOTS]; /* number of a row, plus 1 */
     uint64_t left_out;     /* slices on further rows */
@@ -95,7 +94,7 @@ static struct row_state *state_of(struct overview *o, const struct tm_out_row *r
     while (o->slots[slot] && o->rows[o->slots[slot] - 1].uuid != row->uuid)
         slot = (slot + 1) % SLOTS;
     if (!o->slots[slot]) {
-        if (o->row_count == ROWS_MOST)
+        if (o->row_count == TM_OVERVIEW_ROWS)
             return NULL;
         o->rows[o->row_count] = (struct row_state){ .uuid = row->uuid };
         o->slots[slot] = (uint16_t)++o->row_count;
@@ -276,6 +275,17 @@ static bool is_kept(const struct overview *o, const struct row_state *state, con
     return state->kept < DEPTH_MOST && event->end_ps - event->start_ps >= o->quantum_ps;
 }
 
+/* What passes as it is, but for its arrows; what was merged before it on its row comes first. */
+static struct tm_out_event pass(struct overview *o, struct row_state *state, const struct tm_out_event *event)
+{
+    struct tm_out_event bare = *event;
+
+    flush(o, state);
+    bare.flow = 0;
+    o->written++;
+    return bare;
+}
+
 static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
 {
     struct overview *const o = writer_of(w);
@@ -289,11 +299,8 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
         state->run.nested++;
         state->run.nested_sum_ns += length_ns(event);
     } else if (is_kept(o, state, event)) {
-        struct tm_out_event bare = *event;
+        const struct tm_out_event bare = pass(o, state, event);
 
-        flush(o, state);
-        bare.flow = 0;
-        o->written++;
         state->kept++;
         o->inner->type->begin(o->inner, &bare);
     } else {
@@ -329,11 +336,8 @@ static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
     } else if (state->small) {
         state->run.nested++;
     } else if (event->marks & TM_OUT_DERIVED || !o->quantum_ps) {
-        struct tm_out_event bare = *event;
+        const struct tm_out_event bare = pass(o, state, event);
 
-        flush(o, state);
-        bare.flow = 0;
-        o->written++;
         o->inner->type->instant(o->inner, &bare);
     } else {
         merge(o, state, event);
@@ -399,7 +403,7 @@ static void free_writer(struct tm_trace_writer *w)
         return;
     budget = &o->base.run->budget;
     o->inner->type->free(o->inner);
-    tm_give(budget, TM_ACCOUNT_MODEL, o->rows, ROWS_MOST * sizeof(*o->rows));
+    tm_give(budget, TM_ACCOUNT_MODEL, o->rows, TM_OVERVIEW_ROWS * sizeof(*o->rows));
     tm_give(budget, TM_ACCOUNT_MODEL, o, sizeof(*o));
 }
 
@@ -433,7 +437,7 @@ struct tm_trace_writer *tm_overview_writer_new(struct tm_run *run, struct tm_nam
     struct overview *const o = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*o), &run->error);
 
     if (o)
-        o->rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, ROWS_MOST * sizeof(*o->rows), &run->error);
+        o->rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, TM_OVERVIEW_ROWS * sizeof(*o->rows), &run->error);
     if (!o || !o->rows) {
         inner->type->free(inner);
         tm_give(&run->budget, TM_ACCOUNT_MODEL, o, o ? sizeof(*o) : 0);
