@@ -224,7 +224,7 @@ enum {
 
 static const double plan_most = 0.99;
 
-static uint64_t now_ns(void)
+uint64_t tm_clock_ns(void)
 {
     struct timespec t = { 0 };
 
@@ -249,7 +249,7 @@ void tm_progress_plan(struct tm_progress *p, uint32_t files, uint64_t bytes)
     p->plan_done = 0;
     p->file = p->device = 0;
     p->files = files;
-    p->plan_begin_ns = p->shown ? now_ns() : 0;
+    p->plan_begin_ns = p->shown ? tm_clock_ns() : 0;
 }
 
 void tm_progress_passes(struct tm_progress *p, uint32_t passes)
@@ -283,7 +283,7 @@ static void begin_phase(struct tm_progress *p, const char *phase, uint64_t total
     p->events_before = p->events_read ? *p->events_read : 0;
     if (!p->shown)
         return;
-    p->begin_ns = now_ns();
+    p->begin_ns = tm_clock_ns();
     if (p->plan_bytes && !total_bytes && !total_events && p->begin_ns - p->plan_begin_ns > PRINT_EVERY_NS)
         print_line(p, p->begin_ns); /* nothing will be counted in it */
     p->last_print_ns = p->begin_ns; /* a phase shorter than a tenth of a second prints nothing */
@@ -373,7 +373,7 @@ static void print_line(struct tm_progress *p, uint64_t now)
 
 void tm_progress_look(struct tm_progress *p)
 {
-    const uint64_t now = now_ns();
+    const uint64_t now = tm_clock_ns();
 
     if (!p->shown || !*p->phase || now - p->last_print_ns < PRINT_EVERY_NS)
         return;

@@ -27,6 +27,9 @@ struct tm_progress {
     uint32_t file, files, device, devices; /* 0 = none */
 };
 
+/* Nanoseconds of the monotonic clock. */
+uint64_t tm_clock_ns(void);
+
 void tm_progress_init(struct tm_progress *p, bool quiet);
 /* Files with this many bytes will be read, or more than once: passes. */
 void tm_progress_plan(struct tm_progress *p, uint32_t files, uint64_t bytes);

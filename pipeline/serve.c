@@ -14,7 +14,6 @@
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -204,10 +203,7 @@ struct loop {
 
 static int64_t clock_ms(void)
 {
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(tm_clock_ns() / 1000000);
 }
 
 static void close_connection(struct loop *l, struct connection *c)

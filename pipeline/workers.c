@@ -411,10 +411,7 @@ static _Noreturn void begin(const struct pool *pool, const struct kept_signals *
 
 static int64_t now_ms(void)
 {
-    struct timespec now = { .tv_sec = 0 };
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(tm_clock_ns() / 1000000);
 }
 
 /* out: 0, or errno */

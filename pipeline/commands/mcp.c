@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
@@ -313,10 +312,7 @@ static bool read_some(int fd, char *to, size_t *used, size_t most)
 
 static int64_t seconds_now(void)
 {
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
+    return (int64_t)(tm_clock_ns() / 1000000000);
 }
 
 /* Read both pipes until they close, or the time is over.  out: false: it took too long */

@@ -132,7 +132,7 @@ struct tm_batch_pool {
     /* private */
     uint64_t weight, weight_done;
     size_t ended;
-    int64_t begin_ns;
+    uint64_t begin_ns;
     char first_failure[TM_RESULT_MESSAGE_BYTES];
     size_t failures;
 };

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pipeline/atomic_file.h"
@@ -340,19 +339,11 @@ static const char *batch_pool_options_of(const struct tm_batch_pool *pool, const
 
 /* --- progress --- */
 
-static int64_t now_ns(void)
-{
-    struct timespec now = { .tv_sec = 0 };
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void show_progress(void *of)
 {
     const struct tm_batch_pool *pool = of;
     const double share = pool->weight ? (double)pool->weight_done / (double)pool->weight : 1;
-    const double seconds = (double)(now_ns() - pool->begin_ns) * 1e-9;
+    const double seconds = (double)(tm_clock_ns() - pool->begin_ns) * 1e-9;
 
     if (!pool->run->progress.shown)
         return;
@@ -526,7 +517,7 @@ tm_status tm_batch_pool_work(struct tm_batch_pool *pool)
         return TM_OK;
     for (size_t i = 0; i < pool->count; i++)
         pool->weight += pool->tasks[i].weight;
-    pool->begin_ns = now_ns();
+    pool->begin_ns = tm_clock_ns();
     if (!tm_jobs_choose(pool->run, o->jobs, o->memory_bytes, o->force, &work.jobs))
         tm_work_all(pool->run, &work);
     tm_progress_end(&pool->run->progress);

@@ -3,7 +3,6 @@
  * tables and views of the run.  Text and Markdown hold the rows they print, JSON and CSV none. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <sqlite3.h>
 
@@ -177,19 +176,11 @@ struct answer {
     struct tm_doc *row; /* the last one of JSON */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int look_at_clock(void *to)
 {
     struct answer *const a = to;
 
-    a->is_late = a->until_ns && now_ns() > a->until_ns;
+    a->is_late = a->until_ns && tm_clock_ns() > a->until_ns;
     return a->is_late;
 }
 
@@ -471,7 +462,7 @@ static bool is_data(enum tm_query_form form)
 static void start_clock(struct answer *a)
 {
     if (a->of->limit_ps > 0)
-        a->until_ns = now_ns() + (uint64_t)a->of->limit_ps / 1000;
+        a->until_ns = tm_clock_ns() + (uint64_t)a->of->limit_ps / 1000;
     sqlite3_progress_handler(sqlite3_db_handle(a->statement), OPS_BETWEEN_LOOKS, look_at_clock, a);
 }
 
