@@ -34,9 +34,9 @@ struct tm_argument_templates {
     uint64_t *seen;                    /* 1 << bits hashes, in sets by hash */
     uint8_t *lists;
     uint64_t seed;
-    int8_t
-        trust[TRUSTED]; /* by name: grows where nothing but the id varies; at -TRUST_MOST other numbers do, or seem to:
-                              a launch has a list for each op and device that it is called for */
+    /* By name: grows where nothing but the id varies; at -TRUST_MOST other numbers do, or seem to: a launch has a list
+     * for each op and device that it is called for. */
+    int8_t trust[TRUSTED];
     uint32_t not_tried;
 };
 

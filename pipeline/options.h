@@ -106,9 +106,10 @@ enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 
 /* Table rows are members of the summary, which is in memory: a few hundred bytes each, in about ten tables. */
 enum { TM_ROWS_MOST = 10000 };
-#define TM_ROWS_OF_CSV                                                                                                 \
-    "2000" /* for CSV, if not given: as many rows of several long tables as fit in the minimum
-                               * memory */
+/* For CSV, if not given: as many rows of several long tables as fit in the minimum memory. */
+#define TM_ROWS_OF_CSV "2000"
+/* Where traces are opened, if --perfetto-url is not given. */
+#define TM_PERFETTO_URL "https://ui.perfetto.dev"
 
 /* Which steps the figures are about (METRICS "analyzed steps"). */
 enum tm_step_choice {

@@ -213,9 +213,9 @@ struct tm_hlo_op {
     int64_t program_id;
     uint64_t flops; /* of one execution, where has_flops */
     uint64_t bytes; /* read and written in device memory, where has_bytes */
-    uint64_t
-        message_bytes;   /* of a collective, also of its start and its wait, as tm_message counts them: the most that a
-                                rank sends or receives */
+    /* Of a collective, also of its start and its wait, as tm_message counts them: the most that a rank sends or
+     * receives. */
+    uint64_t message_bytes;
     uint32_t group_size; /* ranks that take part */
     uint8_t precision;   /* enum tm_precision: of the operands of its matmuls, else of its result */
     uint8_t has_flops, has_bytes;

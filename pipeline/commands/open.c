@@ -21,7 +21,6 @@
 #define REPORT "report.html"
 #define TRACE "trace.pftrace"
 #define SUMMARY "summary.json"
-#define PERFETTO "https://ui.perfetto.dev"
 
 extern const char tm_served_html[], tm_served_js[], tm_served_css[]; /* reports/html/served */
 extern char **environ;
@@ -80,7 +79,7 @@ static void add_facts(struct opened *o)
 {
     struct tm_doc *const doc = tm_failed(o->run) ? NULL : tm_doc_new(o->run);
     const char *const slash = strrchr(o->trace, '/');
-    const char *const ui = o->options->perfetto_url ? o->options->perfetto_url : PERFETTO;
+    const char *const ui = o->options->perfetto_url ? o->options->perfetto_url : TM_PERFETTO_URL;
     int fd;
 
     if (!doc)

@@ -90,9 +90,9 @@ struct tm_doc_field {
     double least, most;  /* of a number, the length of a string, or elements of a list; 0 = any */
     const char *pattern; /* of a string, or of the names in a map: a regular expression */
     const char *rule;    /* more members for the schema of the object, in JSON */
-    const char
-        *whole; /* of a list of the longest ones: the field beside it with the total count, and after '|' the one with
-                 * their total time; NULL = none */
+    /* Of a list of the longest ones: the field beside it with the total count, and after '|' the one with their total
+     * time; NULL = none. */
+    const char *whole;
 };
 
 /* In the order of docs/metrics.md. */

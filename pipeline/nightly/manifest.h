@@ -134,9 +134,8 @@ void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys
 struct tm_batch_item {
     const struct tm_batch_run *run;
     const struct tm_batch_file *file; /* its only one; or one of several, whose partial is the work */
-    uint64_t
-        weight; /* what it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its
-                 * start */
+    /* What it costs, in bytes of plain XSpace: of compressed ones more, of JSON fewer, and some for its start. */
+    uint64_t weight;
 };
 
 /* The items of a share, the largest first: each goes to the share with the least work so far (longest processing time

@@ -92,8 +92,7 @@ enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field);
 enum {
     TM_TABLE_COLUMNS_MOST = 24,
     TM_PAPER_ROWS = 15,
-    TM_REASONS_MOST = 2 /* reported for the empty cells of a
-                                                                            * column */
+    TM_REASONS_MOST = 2 /* reported for the empty cells of a column */
 };
 
 enum {
@@ -283,9 +282,9 @@ enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium
 /* Where a finding can be examined. */
 struct tm_place {
     char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
-    char
-        sql[TM_FINDING_BYTES]; /* finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in
-                                    what `convert` writes; "" where it is unknown which host is meant */
+    /* Finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in what `convert` writes; ""
+     * where it is unknown which host is meant. */
+    char sql[TM_FINDING_BYTES];
 };
 
 /* in:     where  an element of a finding's "where" */
