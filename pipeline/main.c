@@ -148,8 +148,8 @@ static void warn_losses(const struct tm_tallies *tallies, enum tm_tally_use use)
 
     if (tm_tally_losses(tallies, use) == 0)
         return;
-    (void)fprintf(stderr, "tracemill: warning: the %s does not contain all of the input",
-                  use == TM_TALLY_FOR_TRACES ? "output" : "figures");
+    (void)fprintf(stderr, "tracemill: warning: %s not contain all of the input",
+                  use == TM_TALLY_FOR_TRACES ? "the output does" : "the figures do");
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
         if (!tm_tally_is_loss((enum tm_tally)i, use) || tallies->count[i] == 0)
             continue;

@@ -183,7 +183,7 @@ static const struct tm_doc_field counts[] = {
     { "better", TM_DOC_COUNT, .title = "Better" },
     { "same", TM_DOC_COUNT, .title = "Same" },
     { "new", TM_DOC_COUNT, .title = "New" },
-    { "not_judged", TM_DOC_COUNT, .title = "Not judged" },
+    { "not_judged", TM_DOC_COUNT, .title = "Not assessed" },
     { "absent", TM_DOC_COUNT, .title = "Absent" },
     { .key = NULL },
 };

@@ -51,7 +51,7 @@ static const struct tm_doc_field columns[] = {
     { "version", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "Version of tracemill.", .least = 1, .most = TEXT_MOST },
     { "definitions", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "Version of the definitions of the figures "
       "(schema_version of the summary). Figures of different versions cannot be compared.", .least = 1 },
-    { "page", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "The night whose page shows and judges the run: the last one "
+    { "page", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "The night whose page shows and assesses the run: the last one "
       "when it was added or changed. Missing: its date is in the future, so it is on no page yet.", .pattern = NIGHT },
 };
 

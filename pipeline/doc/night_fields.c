@@ -107,7 +107,7 @@ static const struct tm_doc_field job[] = {
     { "finding", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "First finding", .help = "The first finding." },
     { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "In the history." },
-    { "figures", TM_DOC_OBJECT | TM_DOC_MAP, .help = "Figures that are judged, by their ids in figures of the "
+    { "figures", TM_DOC_OBJECT | TM_DOC_MAP, .help = "Figures that are assessed, by their ids in figures of the "
       "document.",
       .fields = judged_figure, .pattern = "^[a-z0-9_]+$" },
     { .key = NULL },
@@ -210,7 +210,7 @@ static const struct tm_doc_field runs[] = {
     { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
     { "hosts", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Hosts" },
     { "devices", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Devices" },
-    { "step_time_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Step time" },
+    { "step_time_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Median step time" },
     { "severity", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Severity" },
     { "verdict", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Verdict" },
     { "gates", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Gates" },
@@ -311,7 +311,7 @@ static const struct tm_doc_field night_fields[] = {
     { "input", TM_DOC_OBJECT, .title = "Input", .fields = input },
     { "night", TM_DOC_WORD | TM_DOC_OR_NULL, .help = "\"2026-11-21\"; null if the history is empty, or all dates are "
       "in the future.", .pattern = "^" NIGHT "$" },
-    { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures by which jobs are judged.", .fields = figures },
+    { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures by which jobs are assessed.", .fields = figures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Failures, jobs that regressed (the largest change first, "
       "step times before other figures), missing jobs.", .fields = finding, .most = 50 },
     { "worse", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Worse", .fields = changed },
@@ -321,7 +321,7 @@ static const struct tm_doc_field night_fields[] = {
     { "change_points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By job; the newest first.", .fields = change_points },
     { "failures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are not done, including those with damaged input.",
       .fields = failures },
-    { "runs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are judged.", .fields = runs },
+    { "runs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs that are assessed.", .fields = runs },
     { "dated_ahead", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Runs in the history dated more than a day ahead of the "
       "clock: not compared with any other.", .fields = dated_ahead },
     { "counts", TM_DOC_OBJECT, .title = "Counts", .fields = counts },

@@ -90,14 +90,14 @@ static const struct tm_doc_field points[] = {
     { "device_model", TM_DOC_NAME | TM_DOC_OR_NULL, .help = "Null if the runs differ." },
     { "measured_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Measured", .help = "Time that the benchmark reports." },
     { "samples", TM_DOC_COUNT, .title = "Steps", .help = "Steps with a duration." },
-    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step", .help = "Median of the analyzed steps; with several "
+    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median step", .help = "Median of the analyzed steps; with several "
       "runs, the mean of their medians." },
     { "mean_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Mean" },
     { "stddev_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Standard deviation", .help = "Over the steps of a point "
       "with one run; with several runs, over their medians." },
     { "cv_pct", TM_DOC_PERCENT | TM_DOC_OR_NULL, .title = "Variation" },
-    { "low_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Step from" },
-    { "high_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step to" },
+    { "low_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL | TM_DOC_FRACTION, .title = "Median from" },
+    { "high_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median to" },
     { "speedup", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Speedup",
       .help = "Step time of the first point divided by that of this point; for weak scaling, multiplied by the "
         "factor in devices, because each step does that much more work." },
@@ -141,7 +141,7 @@ static const struct tm_doc_field points[] = {
 
 static const struct tm_doc_field fit_next[] = {
     { "devices", TM_DOC_COUNT, .title = "Devices" },
-    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Step" },
+    { "step_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Median step" },
     { "speedup", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .title = "Speedup" },
     { "efficiency_pct", TM_DOC_PERCENT, .title = "Efficiency" },
     { .key = NULL },

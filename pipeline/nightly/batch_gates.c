@@ -54,7 +54,7 @@ struct gated_night {
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 512, SUMMARY_PCT = 40 /* of the limit, for one */ };
 
-static const char *const night_verdict_word[VERDICTS] = { "passed", "failed", "unknown", "not judged", "no report" };
+static const char *const night_verdict_word[VERDICTS] = { "passed", "failed", "unknown", "not assessed", "no report" };
 
 static const char *const night_gate_status[NIGHT_GATE_STATUSES] = { "passed", "failed", "unknown", "skipped" };
 
@@ -706,7 +706,7 @@ static void add_notes(struct gated_night *n, struct tm_history *history, struct 
     tm_history_visit(history, &ahead, count_run, &count);
 
     if (count) {
-        (void)snprintf(text, sizeof(text), "%" PRIu64 " %s dated more than a day ahead, and not judged.", count,
+        (void)snprintf(text, sizeof(text), "%" PRIu64 " %s dated more than a day ahead, and not assessed.", count,
                        count == 1 ? "run is" : "runs are");
         tm_add_string(notes, NULL, text);
     }
@@ -737,7 +737,7 @@ static void add_verdict(struct gated_night *n, struct tm_value *verdict)
     tell(text, &used, v[RUN_UNKNOWN], "could not be evaluated");
     tell(text, &used, v[RUN_WITHOUT_REPORT], "without a report");
     tell(text, &used, v[RUN_PASSED], "passed");
-    tell(text, &used, v[RUN_NOT_JUDGED], "not judged");
+    tell(text, &used, v[RUN_NOT_JUDGED], "not assessed");
     (void)snprintf(text + used, sizeof(text) - used, "%s", used ? "." : "There are no runs.");
     tm_add_string(verdict, "text", text);
     tm_add_string(verdict, "severity",

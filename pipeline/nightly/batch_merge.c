@@ -522,7 +522,7 @@ static void warn_of_dates(const struct merge *m)
         (void)fprintf(stderr,
                       "tracemill: warning: %" PRIu64
                       " run%s dated more than a day ahead of this machine's clock, such as '%s' of "
-                      "%s: not judged\n",
+                      "%s: not assessed\n",
                       c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
 }
 
@@ -594,7 +594,7 @@ const struct tm_verb tm_batch_merge_verb = {
     .description =
         "Merges the hosts of runs, adds the results to the history, checks the last night, and runs of other nights "
         "added with it, against the gates, and writes index.html, index.json and history.db. The same results always "
-        "produce the same files. Runs dated more than a day ahead are reported but not judged.",
+        "produce the same files. Runs dated more than a day ahead are reported but not assessed.",
     .examples =
         "tracemill batch merge perf    after all shares are done\n"
         "tracemill batch merge perf --gate gates.json --baseline last-good --junit night.xml    with gates\n",

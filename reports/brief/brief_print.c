@@ -346,7 +346,7 @@ static void put_counts(const struct page *p, const struct tm_value *brief)
     for (size_t i = 0; i < sizeof(of_jobs) / sizeof(of_jobs[0]); i++)
         if (tm_int(tm_get(counts, of_jobs[i])))
             tm_format_append(text, sizeof(text), ", %s %s", tm_format_count(count, tm_int(tm_get(counts, of_jobs[i]))),
-                             strcmp(of_jobs[i], "not_judged") == 0 ? "not judged" : of_jobs[i]);
+                             strcmp(of_jobs[i], "not_judged") == 0 ? "not assessed" : of_jobs[i]);
     put_fact(p, "Jobs", "%s%s", tm_format_count(count, tm_int(tm_get(counts, "jobs"))), text);
     text[0] = '\0';
     for (size_t i = 0; i < tm_length(gates); i++)
@@ -385,7 +385,7 @@ static void put_jobs(const struct page *p, const struct tm_value *brief)
         const struct tm_value *row = tm_at(jobs, i);
         const char *state = text_of(row, "state");
 
-        put_row(p, text_of(row, "job"), "%s (run %s)%s%s", strcmp(state, "not_judged") == 0 ? "not judged" : state,
+        put_row(p, text_of(row, "job"), "%s (run %s)%s%s", strcmp(state, "not_judged") == 0 ? "not assessed" : state,
                 text_of(row, "run"), *text_of(row, "verdict") ? ": " : "", text_of(row, "verdict"));
     }
 }

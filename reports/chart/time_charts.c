@@ -77,6 +77,7 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
     const struct tm_value *list = tm_path(summary, "steps.list");
     const struct tm_value *of_hosts = has_several_hosts(summary) ? summary : NULL;
     const bool names_device = tm_length(tm_get(summary, "devices")) > 1;
+    enum { FEW = 6 }; /* their labels have room for the host */
     size_t seen = 0;
     int count = 0;
 
@@ -98,8 +99,9 @@ static int fill_step_bars(struct tm_bar *bars, const struct tm_value *summary, s
             (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "session%s", name + strcspn(name, " "));
         else
             (void)snprintf(bars[count - 1].name, sizeof(bars[0].name), "step %.90s", name);
-        (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s",
-                       tm_format_count(name, tm_int(tm_get(step, "number"))));
+        if (!of_hosts || each > 1 || tm_length(list) > FEW)
+            tm_format_count(name, tm_int(tm_get(step, "number")));
+        (void)snprintf(bars[count - 1].label, sizeof(bars[0].label), "%.20s", name);
         (void)snprintf(bars[count - 1].note, sizeof(bars[0].note), "%s%s%s%.40s", tm_format_time(time, parts.total_ps),
                        tm_is(tm_get(step, "compile")) ? ", compiles" : "", names_device ? ", " : "",
                        names_device ? tm_shown_device(summary, tm_text(tm_get(step, "device"))) : "");
@@ -148,7 +150,7 @@ static void draw_steps(struct tm_chart *chart, const struct tm_value *summary)
     char number[TM_FORMAT_BYTES];
     const int count = each > 0 ? fill_step_bars(bars, summary, each) : 0;
 
-    (void)snprintf(chart->title, sizeof(chart->title), "%s", is_session(summary) ? "Step breakdown" : "Step breakdown");
+    (void)snprintf(chart->title, sizeof(chart->title), "Step breakdown");
     if (each > 1) /* The list has a row for each group of devices that run the step together. */
         tm_chart_add_caption(
             chart,

@@ -118,7 +118,7 @@ const char *tm_section_why_not(const struct tm_section *section, const struct tm
         return "";
     if (tm_has(tm_get(summary, section->key))) {
         why = why_nothing(section, summary);
-        return *why || !is_too_little(section, summary) ? why : "too little was recorded to judge";
+        return *why || !is_too_little(section, summary) ? why : "too little was recorded for an assessment";
     }
     why = tm_reason_of(summary, section->key);
     return *why ? why : "not recorded";

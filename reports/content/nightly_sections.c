@@ -22,7 +22,7 @@ static const struct tm_section nightly_findings_section = {
 static void emit_gates(const struct tm_content *content)
 {
     tm_emit_facts(content, "gate-counts", "gates.counts",
-                  "failed = Failed runs, unknown = Unknown, passed = Passed, not_judged rare = Not judged, "
+                  "failed = Failed runs, unknown = Unknown, passed = Passed, not_judged rare = Not assessed, "
                   "no_report rare = Without a report");
     tm_emit_table(content,
                   &(struct tm_table){
@@ -174,9 +174,9 @@ static void emit_jobs(const struct tm_content *content)
                       .id = "jobs",
                       .caption = "Jobs, with the newest run of each",
                       .shows =
-                          "job, report link, state, figures.step_time_ps.value time = Step time, "
+                          "job, report link, state, figures.step_time_ps.value time = Median step, "
                           "figures.step_time_ps.change pct change, "
-                          "figures.step_time_ps.before time wide = Step time before, "
+                          "figures.step_time_ps.before time wide = Median step before, "
                           "figures.step_time_ps.band time wide, "
                           "figures.device_utilization_pct.value pct = Utilization, "
                           "figures.mfu_pct.value pct wide = MFU, "
@@ -208,7 +208,7 @@ static void emit_ahead(const struct tm_content *content)
     if (ahead == 0)
         return;
     tm_emit(content, TM_TONE_PLAIN,
-            "%lld run%s dated more than a day ahead of the clock %s not judged, and %s in no trend and no baseline.",
+            "%lld run%s dated more than a day ahead of the clock %s not assessed, and %s in no trend and no baseline.",
             ahead, tm_format_plural(ahead), ahead == 1 ? "is" : "are", ahead == 1 ? "is" : "are");
     tm_emit_table(content, &(struct tm_table){ .id = "dated-ahead",
                                                .caption = "Runs with future dates",
@@ -221,7 +221,7 @@ static void emit_runs(const struct tm_content *content)
 {
     if (tm_int(tm_path(content->summary, "counts.other_nights")) > 0)
         tm_emit(content, TM_TONE_QUIET,
-                "Runs of other nights that were added or changed since then are judged together with those of the "
+                "Runs of other nights that were added or changed since then are assessed together with those of the "
                 "last night.");
     tm_emit_table(content,
                   &(struct tm_table){

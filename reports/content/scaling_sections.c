@@ -143,7 +143,7 @@ static const struct tm_section speedup_section = {
 
 static const struct tm_table parts = {
     .id = "scaled-parts",
-    .caption = "Per step and device",
+    .caption = "Mean time per step and device",
     .shows = "devices, parts.compute_ps, parts.exposed_collective_ps, parts.exposed_copy_ps, "
              "parts.idle_ps, parts.total_ps, work_ps",
     .list = "points",
@@ -190,7 +190,7 @@ static void emit_exchange(const struct tm_content *content)
 {
     tm_emit_table(content, &(struct tm_table){
                                .id = "exchange",
-                               .caption = "Per step and device",
+                               .caption = "Collectives: mean per step and device",
                                .shows = "devices, collective_ps, parts.exposed_collective_ps = Exposed, overlap_pct, "
                                         "collective_bytes, imbalance_pct, spread_pct",
                                .list = "points",
@@ -274,7 +274,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *scali
     (void)snprintf(front->subtitle, sizeof(front->subtitle), "%zu runs on %zu numbers of devices", runs,
                    tm_length(points));
     tell_devices(tm_front_add_fact(front, "Devices"), points);
-    tell_steps(tm_front_add_fact(front, "Step"), points);
+    tell_steps(tm_front_add_fact(front, "Median step"), points);
     (void)snprintf(tm_front_add_fact(front, "Kind"), TM_FRONT_BYTES, "%s",
                    strcmp(mode, "strong") == 0 ? "strong scaling: the same work on more devices"
                    : strcmp(mode, "weak") == 0 ? "weak scaling: the work grows with the devices"

@@ -15,7 +15,7 @@
 /* --- which runs a text is for --- */
 
 enum {
-    PLATFORMS = TM_FOR_GPU | TM_FOR_TPU,
+    PLATFORMS = TM_FOR_GPU | TM_FOR_TPU | TM_FOR_CPU,
     FRAMEWORKS = TM_FOR_JAX | TM_FOR_TORCH | TM_FOR_OTHER,
     PURPOSES = TM_FOR_TRAIN | TM_FOR_INFER,
 };
@@ -27,7 +27,7 @@ static const struct {
 } words[] = {
     { "gpu", 3, TM_FOR_GPU },     { "tpu", 3, TM_FOR_TPU },     { "jax", 3, TM_FOR_JAX },
     { "torch", 5, TM_FOR_TORCH }, { "other", 5, TM_FOR_OTHER }, { "train", 5, TM_FOR_TRAIN },
-    { "infer", 5, TM_FOR_INFER },
+    { "infer", 5, TM_FOR_INFER }, { "cpu", 3, TM_FOR_CPU },
 };
 
 static unsigned bit_of(const char *word, size_t length)

@@ -254,7 +254,8 @@ static void append_too_little(struct verdict *v, const struct tm_value *summary)
     const int64_t activities = tm_query_activities(summary);
     char count[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES], text[200];
 
-    (void)snprintf(text, sizeof(text), "Too little was recorded to judge: %s device activit%s, %s of busy time.",
+    (void)snprintf(text, sizeof(text),
+                   "Too little was recorded for an assessment: %s device activit%s, %s of busy time.",
                    tm_format_count(count, activities), activities == 1 ? "y" : "ies",
                    tm_format_time(time, tm_int(tm_path(summary, "total.busy_ps"))));
     append(v, text);

@@ -114,6 +114,7 @@ enum tm_audience {
     TM_FOR_OTHER = 16, /* the framework is unknown, or there are several */
     TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing says that there is none */
     TM_FOR_INFER = 64,
+    TM_FOR_CPU = 128, /* the devices are CPUs */
 };
 
 /* The platform, framework and purpose of a run, as a set of enum tm_audience.

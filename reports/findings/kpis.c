@@ -163,6 +163,7 @@ static void measure_imbalance(const struct tm_value *s, struct figure *f)
 
 static void measure_step_time(const struct tm_value *s, struct figure *f)
 {
+    const int64_t samples = tm_int(tm_path(s, "steps.samples"));
     char mean[TM_FORMAT_BYTES];
 
     if (tm_query_is_session(s)) {
@@ -170,10 +171,11 @@ static void measure_step_time(const struct tm_value *s, struct figure *f)
         return;
     }
     take(s, "steps.median_ps", PS_PER_MS, f);
-    if (f->is_known)
+    if (f->is_known && samples > 1)
         (void)snprintf(f->note, sizeof(f->note), "mean %s of %lld steps",
-                       tm_format_time(mean, tm_int(tm_path(s, "steps.mean_ps"))),
-                       (long long)tm_int(tm_path(s, "steps.samples")));
+                       tm_format_time(mean, tm_int(tm_path(s, "steps.mean_ps"))), (long long)samples);
+    else if (f->is_known)
+        (void)snprintf(f->note, sizeof(f->note), "of a single step");
 }
 
 static void measure_small_kernels(const struct tm_value *s, struct figure *f)
@@ -523,7 +525,7 @@ tm_status tm_kpis_add(struct tm_run *run, struct tm_value *summary, const struct
 
         figures[i].measure(summary, &f);
         if (tm_query_is_too_little(summary) && f.is_known)
-            unknown(&f, "too little was recorded to judge");
+            unknown(&f, "too little was recorded for an assessment");
         add_kpi(to, tm_kpi_id[i], &t->kpi[i], &f, tm_path(summary, "coverage.marks"));
         tm_add_bool(to, "applies", tm_is_for(figures[i].platforms, summary) && does_apply(summary, i));
         link_finding(to, (enum tm_kpi)i, summary, t);

@@ -260,7 +260,7 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     if (fresh > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
     if (night->ahead > 0)
-        tm_format_append(text, TEXT_BYTES, "; %llu run%s with future dates %s not judged",
+        tm_format_append(text, TEXT_BYTES, "; %llu run%s with future dates %s not assessed",
                          (unsigned long long)night->ahead, tm_format_plural(night->ahead),
                          night->ahead == 1 ? "is" : "are");
     tm_format_append(text, TEXT_BYTES, ".");
@@ -285,7 +285,7 @@ static void night_add_verdict(struct night *night)
 
     if (!*night->date) {
         tm_add_string(to, "text",
-                      night->ahead ? "All runs have future dates, so none is judged." : "The history is empty.");
+                      night->ahead ? "All runs have future dates, so none is assessed." : "The history is empty.");
         tm_add_string(to, "severity", night->ahead ? "warning" : "info");
         return;
     }
@@ -338,7 +338,7 @@ static void add_details(struct tm_value *to, const struct tm_history_run *row)
         tm_add_null(to, "step_time_ps", "an older tracemill defined it differently");
     tm_add_known(to, "severity", row->severity, "it has no verdict");
     tm_add_known(to, "verdict", row->verdict, "it has no verdict");
-    tm_add_known(to, "gates", row->gates, "it was not judged");
+    tm_add_known(to, "gates", row->gates, "it was not assessed");
 }
 
 static tm_status take_run(void *to, const struct tm_history_run *row)
@@ -416,7 +416,7 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_known(to, "severity", texts->severity, "it has no verdict");
     tm_add_known(to, "verdict", texts->verdict, "it has no verdict");
     tm_add_known(to, "finding", texts->finding, "it has none");
-    tm_add_known(to, "gates", texts->gates, "it was not judged");
+    tm_add_known(to, "gates", texts->gates, "it was not assessed");
 }
 
 /* Of the job that was read last. */

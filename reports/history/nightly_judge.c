@@ -728,7 +728,7 @@ void tm_nightly_add_ahead_finding(struct night *night)
     if (night->ahead == 0)
         return;
     to = begin(night, "night_ahead", "warning");
-    tm_add_printed(to, "title", "%llu run%s dated more than a day ahead %s not judged",
+    tm_add_printed(to, "title", "%llu run%s dated more than a day ahead %s not assessed",
                    (unsigned long long)night->ahead, tm_format_plural(night->ahead), night->ahead == 1 ? "is" : "are");
     evidence = add_value(to, (double)night->ahead, "count", NAN);
     for (size_t i = 0; i < tm_length(rows) && tm_length(evidence) < LISTED; i++) {

@@ -328,7 +328,7 @@ static void put_night(const struct writing *w)
     for (int i = 0; i < VERDICTS; i++)
         (void)fprintf(w->to, "tracemill_night_judged_runs{gates=\"%s\"} %" PRIu64 "\n", verdict_word[i], w->verdict[i]);
     put_family(w->to, "tracemill_runs_dated_ahead", NULL,
-               "runs that are dated more than a day ahead of the clock, and not judged");
+               "runs that are dated more than a day ahead of the clock, and not assessed");
     (void)fprintf(w->to, "tracemill_runs_dated_ahead %" PRIu64 "\n", w->ahead);
 }
 

@@ -156,7 +156,9 @@ static void put_card(struct tm_page *page, const struct tm_key_figure *kpi, size
     if (kpi->place >= 0 && tone != TM_TONE_UNKNOWN)
         put_scale(page, kpi);
     put_limits(page, kpi);
-    if (!*kpi->band)
+    if (!*kpi->good && !*kpi->bad && *tm_text(tm_get(kpi->kpi, "note")))
+        tm_htmlw_element(&page->w, "p", "why", tm_text(tm_get(kpi->kpi, "note")));
+    else if (!*kpi->band)
         tm_htmlw_element(&page->w, "p", "why", kpi->why);
     tm_htmlw_close_line(&page->w);
 }

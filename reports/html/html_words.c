@@ -381,7 +381,7 @@ static const struct {
     [TM_TONE_BAD] = { "bad", "■ critical" },
     [TM_TONE_CRITICAL] = { "critical", "■ critical" },
     [TM_TONE_INFO] = { "info", "○ info" },
-    [TM_TONE_UNKNOWN] = { "unknown", "○ not judged" },
+    [TM_TONE_UNKNOWN] = { "unknown", "○ not assessed" },
     [TM_TONE_QUIET] = { "", "" },
 };
 

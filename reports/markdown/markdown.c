@@ -437,7 +437,7 @@ static void put_good(struct writing *m)
         const struct tm_value *const row = tm_at(m->rows, i);
         const size_t mark = m->w.used, runs = tm_length(tm_get(row, "baseline"));
 
-        if (!is(row, "verdict", "passed") && !is(row, "verdict", "not judged"))
+        if (!is(row, "verdict", "passed") && !is(row, "verdict", "not assessed"))
             continue;
         if (!has_any)
             tm_mdw_raw(&m->w, "<details><summary>Runs without a failed gate</summary>\n"

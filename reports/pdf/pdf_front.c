@@ -11,7 +11,7 @@
 
 enum { LISTED_LINES = 12, LISTED_PLACES = 3, NUMBER_BYTES = 24 };
 
-static const double label_room = 66, part_gap = 3, card_gap = 13, first_lines = 34, title_lines = 2;
+static const double label_room = 82, part_gap = 3, card_gap = 13, first_lines = 34, title_lines = 2;
 
 static const struct tm_pdf_style title_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 
@@ -135,7 +135,7 @@ void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t n
         put_label(pdf, "Cause");
         put_prose(pdf, cause);
     }
-    put_lines(pdf, "Fix", tm_get(finding, "fix"), true);
+    put_lines(pdf, "Recommendations", tm_get(finding, "fix"), true);
     for (size_t i = 0; i < tm_length(where) && i < LISTED_PLACES; i++)
         put_place(pdf, tm_at(where, i), i == 0);
     put_file_link(pdf, finding);

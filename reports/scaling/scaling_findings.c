@@ -254,18 +254,19 @@ static void tell_speedup(const struct scaling_study *s, char *out)
     char devices[DEVICES_TEXT], speedup[TM_FORMAT_BYTES], interval[128], pct[TM_FORMAT_BYTES], time[TM_FORMAT_BYTES];
 
     if (s->mode == SCALING_WEAK)
+        (void)snprintf(
+            out, VERDICT_BYTES,
+            "Weak scaling from %.0f to %s: %s times the work per time%s, the median step takes %s; efficiency %s.",
+            s->facts[0].devices, tm_devices_text(devices, last->devices), tm_format_number(speedup, last->speedup),
+            interval_text(interval, sizeof(interval), &last->speedup_interval),
+            tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
+    else
         (void)snprintf(out, VERDICT_BYTES,
-                       "Weak scaling from %.0f to %s: %s times the work per time%s, a step takes %s; efficiency %s.",
+                       "Strong scaling from %.0f to %s: %s times as fast%s, the median step takes %s; efficiency %s.",
                        s->facts[0].devices, tm_devices_text(devices, last->devices),
                        tm_format_number(speedup, last->speedup),
                        interval_text(interval, sizeof(interval), &last->speedup_interval),
                        tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
-    else
-        (void)snprintf(
-            out, VERDICT_BYTES, "Strong scaling from %.0f to %s: %s times as fast%s, a step takes %s; efficiency %s.",
-            s->facts[0].devices, tm_devices_text(devices, last->devices), tm_format_number(speedup, last->speedup),
-            interval_text(interval, sizeof(interval), &last->speedup_interval),
-            tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
 }
 
 /* Both readings. */
@@ -572,7 +573,7 @@ static void add_slower(struct scaling_study *s)
     tm_add_printed(to, "title", "%s do less work per time than %s", tm_devices_text(n, last->devices),
                    tm_devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
-    tm_add_printed(tm_member(to, "evidence"), NULL, "A step takes %s with %s, %s with %s",
+    tm_add_printed(tm_member(to, "evidence"), NULL, "The median step takes %s with %s, %s with %s",
                    tm_format_time(a, tm_whole(last->step_ps)), n, tm_format_time(b, tm_whole(best->step_ps)), m);
     end(to, "", NULL);
 }

@@ -138,7 +138,7 @@ static void text_cut(char *text, int width)
 
 enum {
     GAP = 2,             /* columns between two columns of a table */
-    LABEL = 12,          /* columns of the label of an item */
+    LABEL = 14,          /* columns of the label of an item */
     INDENT = 2,          /* columns of a step down in a tree */
     PROSE_BYTES = 16384, /* a paragraph, clean */
     CELL_LINES = 6,      /* lines of one wrapped cell */
@@ -233,7 +233,7 @@ static void textw_paragraph(struct tm_textw *w, const char *text, bool belongs)
     put_wrapped(w, prose, 0);
 }
 
-/* "  fix          Load ahead ...", the text hangs. */
+/* "  cause          The thread that ...": the text hangs. */
 static void textw_item(struct tm_textw *w, const char *label, const char *text)
 {
     const int width = text_width(label);
@@ -651,14 +651,14 @@ static void put_finding(void *to, const struct tm_value *finding, size_t number)
                    tm_text(tm_get(finding, "title")));
     textw_paragraph(&t->w, text, false);
     if (*tm_finding_stake(text, finding))
-        textw_item(&t->w, "how much", text);
+        textw_item(&t->w, "impact", text);
     if (*cause)
         textw_item(&t->w, "cause", cause);
-    put_list(t, "fix", tm_get(finding, "fix"));
+    put_list(t, "recommendation", tm_get(finding, "fix"));
     put_list(t, "evidence", tm_get(finding, "evidence"));
     for (size_t i = 0; i < tm_length(where) && i < PLACES_MOST; i++) {
         tm_place_make(&place, t->summary, tm_at(where, i));
-        textw_item(&t->w, "look", place.text);
+        textw_item(&t->w, "where to look", place.text);
     }
     if (tm_finding_link(finding))
         textw_item(&t->w, "report", tm_finding_link(finding));

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_history  # noqa: E402
 import make_profile  # noqa: E402
+import nights  # noqa: E402
+import studies  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
@@ -43,6 +46,12 @@ def pages(folder):
     sides = [folder / f"{name}.out" / "summary.json" for name in ("gpu", "cpu")]
     run("compare", *sides, "-o", folder / "compared", "--format", "html")
     yield "comparison", folder / "compared" / "compare.html"
+    studies.make(folder)
+    for name in ("comparison of three", "scaling"):
+        _, out, stem = studies.study(folder, name, "html")
+        yield name, out / f"{stem}.html"
+    nights.tell(folder / "night", make_history.story())
+    yield "night", folder / "night" / "index.html"
 
 
 def check(tap, name, browser, path, axe):

@@ -100,6 +100,17 @@ def check_short(tap, browser, folder):
         tap.ok(page.wait_for("document.querySelector('#definitions > details').open"), "a link opens a folded section")
 
 
+def check_long_title(tap, browser, folder):
+    """Runs are named by folders and files: on a phone two lines of the name are shown, the rest is in the list of files."""
+    title = "experiment_2026-11-20_resnet50_imagenet_bf16_bs2048_8xH100_num_workers_16_prefetch_4_compiled_seed_1234"
+    run("report", DEMO, "-o", folder / "long", "--format", "html", "--title", title)
+    check_screen(tap, "a long title", browser, folder / "long" / "report.html", 390, 844)
+    with browser.open_page(390, 844) as page:
+        page.load(folder / "long" / "report.html")
+        lines = page.js("(() => { const e = document.querySelector('h1'), c = getComputedStyle(e); return e.offsetHeight / parseFloat(c.lineHeight); })()")
+        tap.ok(lines < 2.1 and page.js("document.title").startswith(title[:60]), "a long title takes two lines of a phone", lines)
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -117,6 +128,7 @@ def main():
                     check_screen(tap, name, browser, path, width, height)
                 check_charts(tap, name, browser, path)
             check_short(tap, browser, folder)
+            check_long_title(tap, browser, folder)
     tap.done()
 
 

@@ -202,7 +202,7 @@ def check_judged(tap, folder, template):
            "the metrics are of the newest run of a known day")
     night.merge(limit, "--format", "json,text,html,markdown")
     shown = [(night.out / f"index.{ending}").read_text(encoding="utf-8") for ending in ("txt", "html", "md")]
-    tap.ok(all("1 run dated more than a day ahead of the clock is not judged" in text and "2099-01-01" in text for text in shown),
+    tap.ok(all("1 run dated more than a day ahead of the clock is not assessed" in text and "2099-01-01" in text for text in shown),
            "and the page lists it")
     night, result, _ = merge("switch", ahead, {6: ("2026-11-20", 1.5)})
     tap.ok(result.status == 1, "a later run that fails its gate is judged all the same: 1", result)
@@ -214,7 +214,7 @@ def check_judged(tap, folder, template):
     tap.ok(result.status == 1 and document["night"] == "2026-11-25", "a newer date takes no other run off the page", result)
     pruned = run("batch", "prune", night.out, "--keep", 1)
     result = night.merge(limit)
-    tap.ok(pruned.status == 0 and result.status == 0, "what was pruned is not judged again", pruned, result)
+    tap.ok(pruned.status == 0 and result.status == 0, "what was pruned is not assessed again", pruned, result)
     dates = {number: (f"2099-01-{number:02}", 1.0) for number in range(11, 29)}
     night, result, _ = merge("pruned", {**quiet, **dates})
     pruned = run("batch", "prune", night.out, "--keep", 3)

@@ -412,7 +412,7 @@ static void without_gates_the_reports_alone_are_told(void **state)
     add(&m, (struct made_night_run){ .night = 1 });
     add(&m, (struct made_night_run){ .night = 1, .job = "x", .status = "missing" });
     assert_int_equal(made_nights_judge(&m, NULL, NULL), TM_OK);
-    assert_string_equal(text_at(&m, "verdict.text"), "1 without a report, 1 not judged.");
+    assert_string_equal(text_at(&m, "verdict.text"), "1 without a report, 1 not assessed.");
     assert_has(written(&m, true), "tests=\"2\" failures=\"0\" errors=\"1\"");
     made_nights_end(&m);
 }

@@ -149,11 +149,11 @@ static void the_top_stands_in_few_lines(void **state)
     assert_says(&f, "Verdict\n-------\nIt waits.\n");
     assert_says(&f, "1  critical  The device waits  2.00 s, 20.0%\n");
     assert_says(&f, "\n\n1. [critical] The device waits\n"
-                    "  how much     potential savings 2.00 s of device time, 20.0% of the window\n"
-                    "  cause        Why.\n"
-                    "  fix          Do.\n"
-                    "  evidence     Seen.\n"
-                    "  look         at 0.000000000 s, for 1.00 \xc2\xb5s, gpu:0\n");
+                    "  impact         potential savings 2.00 s of device time, 20.0% of the window\n"
+                    "  cause          Why.\n"
+                    "  recommendation Do.\n"
+                    "  evidence       Seen.\n"
+                    "  where to look  at 0.000000000 s, for 1.00 \xc2\xb5s, gpu:0\n");
     test_written_report_free(&f);
 }
 

@@ -24,7 +24,7 @@ from ._results import Report
 
 
 class Gate:
-    """The fixture.  Fails the test where a limit is passed, and where one cannot be judged."""
+    """The fixture.  Fails the test where a limit is passed, and where one cannot be evaluated."""
 
     def __init__(self, file: Optional[str], baseline: Optional[str]) -> None:
         self.file, self.baseline = file, baseline
@@ -53,7 +53,7 @@ class Gate:
 
 def _line(gate: Mapping[str, Any]) -> str:
     if gate["status"] == "unknown":
-        return f"  {gate['title'] or gate['figure']}: cannot be judged: {gate['why']}"
+        return f"  {gate['title'] or gate['figure']}: cannot be evaluated: {gate['why']}"
     against = f", baseline {gate['baseline_text']}" if gate["baseline_text"] else ""
     return f"  {gate['title'] or gate['figure']}: {gate['value_text']}, {gate['rule']} {gate['limit_text']}{against}"
 
