@@ -423,18 +423,24 @@ static double place_inside(const struct tm_plot *plot, const struct tm_axis *x, 
     return fmin(fmax(tm_axis_place(x, ps), plot->left), plot->right);
 }
 
-/* Bytes in use hold until the next event: a line of steps. */
+/* Bytes in use hold until the next event: a line of steps.  Changes too small to be seen are no step. */
 static void put_stairs(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x,
                        const struct tm_value *timeline)
 {
     const size_t count = tm_length(timeline) < POINTS_MOST ? tm_length(timeline) : POINTS_MOST;
+    const double seen = 0.15;
+    double level = 0;
 
     for (size_t i = 0; i < count; i++) {
         const double at = place_inside(plot, x, point_ps(timeline, i));
+        const double y = tm_axis_place(&plot->y, point_bytes(timeline, i));
 
+        if (i > 0 && i + 1 < count && fabs(y - level) < seen)
+            continue;
         if (i > 0)
-            tm_chart_point(chart, at, tm_axis_place(&plot->y, point_bytes(timeline, i - 1)));
-        tm_chart_point(chart, at, tm_axis_place(&plot->y, point_bytes(timeline, i)));
+            tm_chart_point(chart, at, level);
+        tm_chart_point(chart, at, y);
+        level = y;
     }
 }
 
@@ -453,7 +459,7 @@ static void draw_time_axis(struct tm_chart *chart, const struct tm_plot *plot, c
 
 static void fill_memory_table(struct tm_chart *chart, const struct tm_value *timeline)
 {
-    enum { ROWS = 200 };
+    enum { ROWS = 100 };
     const size_t count = tm_length(timeline), each = (count + ROWS - 1) / ROWS;
     char text[TM_FORMAT_BYTES];
 

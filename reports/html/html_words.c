@@ -313,6 +313,28 @@ void tm_page_text(struct tm_page *page, const char *text)
         tm_htmlw_text(&page->w, " …");
 }
 
+/* A browser breaks lines at hyphens: words with one (flags) are kept together where there is room. */
+static void put_code(struct tm_page *page, const char *text, size_t length)
+{
+    tm_htmlw_open(&page->w, "code");
+    for (size_t at = 0; at < length;) {
+        size_t end = at;
+
+        while (end < length && text[end] != ' ')
+            end++;
+        if (memchr(text + at, '-', end - at)) {
+            tm_htmlw_class(&page->w, "span", "flag");
+            tm_htmlw_printf(&page->w, "%.*s", (int)(end - at), text + at);
+            tm_htmlw_close(&page->w);
+        } else {
+            tm_htmlw_printf(&page->w, "%.*s", (int)(end - at), text + at);
+        }
+        for (at = end; at < length && text[at] == ' '; at++)
+            tm_htmlw_text(&page->w, " ");
+    }
+    tm_htmlw_close(&page->w);
+}
+
 void tm_page_advice(struct tm_page *page, const char *text)
 {
     for (bool code = false; *text; code = !code) {
@@ -320,9 +342,7 @@ void tm_page_advice(struct tm_page *page, const char *text)
         const bool closed = text[length] != 0;
 
         if (code && closed) {
-            tm_htmlw_open(&page->w, "code");
-            tm_htmlw_printf(&page->w, "%.*s", (int)length, text);
-            tm_htmlw_close(&page->w);
+            put_code(page, text, length);
         } else if (length > 0 || code) {
             char piece[FULL_BYTES + 1];
 

@@ -11,7 +11,7 @@
 
 enum { LISTED_LINES = 12, LISTED_PLACES = 3, NUMBER_BYTES = 24 };
 
-static const double label_room = 82, part_gap = 3, card_gap = 13, first_lines = 34, title_lines = 2;
+static const double label_room = 92, part_gap = 3, card_gap = 13, first_lines = 34, title_lines = 2;
 
 static const struct tm_pdf_style title_style = { .face = TM_PDF_BOLD, .size = 10, .role = TM_ROLE_TEXT };
 

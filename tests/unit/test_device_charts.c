@@ -253,6 +253,29 @@ static void gaps_have_round_borders(void **state)
     tear_down(&f);
 }
 
+/* Half a thousand events that change nothing to be seen, and one that does. */
+static void only_steps_that_are_seen_are_points(void **state)
+{
+    struct fixture f;
+    char json[1 << 14];
+    size_t n, longest = 0;
+
+    (void)state;
+    n = (size_t)snprintf(json, sizeof(json),
+                         "{'memory': {'allocators': [{'name': 'a', 'peak_bytes': 800000000, "
+                         "'timeline': [");
+    for (int i = 0; i < 500; i++)
+        n += (size_t)snprintf(json + n, sizeof(json) - n, "%s[%d, %d, null]", i ? ", " : "", i * 1000,
+                              (i == 250 ? 800000000 : 400000000) + i % 2);
+    (void)snprintf(json + n, sizeof(json) - n, "]}]}}");
+    draw(&f, TM_CHART_MEMORY, json);
+    for (size_t i = 0; i < f.chart.marks; i++)
+        if (f.chart.mark[i].kind == TM_MARK_POLYLINE && f.chart.mark[i].point_count > longest)
+            longest = f.chart.mark[i].point_count;
+    assert_int_equal(longest, 7); /* the start, up, down, the end; each but the first by two */
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +287,7 @@ int main(void)
         cmocka_unit_test(occupancy_lies_between_its_limits),
         cmocka_unit_test(a_long_step_is_cut_with_its_length_beside_it),
         cmocka_unit_test(gaps_have_round_borders),
+        cmocka_unit_test(only_steps_that_are_seen_are_points),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -510,6 +510,16 @@ static void strange_values_do_no_harm(void **state)
     }
 }
 
+static void flags_in_advice_stay_together(void **state)
+{
+    char *page = page_of_json("{'findings':[{'title':'t','severity':'critical','cause':'c','fix':['Set `F=--a-b=true  "
+                              "run`, or `x.y()`.']}]}");
+
+    (void)state;
+    assert_has(page, "<code><span class=\"flag\">F=--a-b=true</span>  run</code>, or <code>x.y()</code>.");
+    free(page);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
     struct tm_run run;
@@ -785,6 +795,7 @@ int main(void)
         cmocka_unit_test(hostile_names_stay_texts),
         cmocka_unit_test(long_names_open_to_a_bounded_text),
         cmocka_unit_test(strange_values_do_no_harm),
+        cmocka_unit_test(flags_in_advice_stay_together),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(refused_memory_is_a_clean_error),
     };

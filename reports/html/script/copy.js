@@ -51,8 +51,9 @@ function select(element) {
 }
 
 function makeCodeCopy(code) {
-    const button = makeCopyButton('Copy', () => code.textContent, () => select(code));
-    button.setAttribute('aria-label', `Copy ${code.textContent}`);
+    const label = code.closest('.where') ? 'Copy SQL' : 'Copy';
+    const button = makeCopyButton(label, () => code.textContent, () => { code.classList.add('shown'); select(code); });
+    button.setAttribute('aria-label', `${label} ${code.textContent}`);
     code.after(button);
 }
 
