@@ -176,6 +176,7 @@ extern const struct tm_doc_field tm_doc_devices[];
 extern const struct tm_doc_field tm_doc_unused[];
 extern const struct tm_doc_field tm_doc_total[];
 extern const struct tm_doc_field tm_doc_gaps[];
+extern const struct tm_doc_field tm_doc_critical_path[];
 extern const struct tm_doc_field tm_doc_kernels[];
 extern const struct tm_doc_field tm_doc_fusion[];
 extern const struct tm_doc_field tm_doc_occupancy[];

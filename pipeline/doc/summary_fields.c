@@ -277,6 +277,8 @@ static const struct tm_doc_field summary_fields[] = {
     { "unused", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Devices without activity.", .fields = tm_doc_unused },
     { "total", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Sums over the devices.", .fields = tm_doc_total },
     { "gaps", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Idle time of the devices.", .fields = tm_doc_gaps },
+    { "critical_path", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "What determines the length of each analyzed step; or "
+      "null with why.", .fields = tm_doc_critical_path },
     { "kernels", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Kernels by name and launch configuration, and by name.",
       .fields = tm_doc_kernels },
     { "fusion", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Fusion opportunities; null with why on TPU and CPU.",

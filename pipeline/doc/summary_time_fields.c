@@ -404,6 +404,78 @@ const struct tm_doc_field tm_doc_gaps[] = {
     { .key = NULL },
 };
 
+#define TM_DOC_PATH_KINDS "compute|collective|copy|" TM_DOC_CAUSES
+
+static const struct tm_doc_field critical_path_kinds[] = {
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "steps", TM_DOC_COUNT | TM_DOC_SUM, .title = "Steps bound", .help = "Steps in which it is the largest part of "
+      "the path." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field critical_path_rows[] = {
+    { "number", TM_DOC_INTEGER, .title = "Step" },
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "begin_ps", TM_DOC_MOMENT, .title = "Start" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length", .help = "Of the step on the devices of the host; the "
+      "parts below add up to it." },
+    { "bound_by", TM_DOC_CAUSE, .title = "Bound by", .help = "The largest part.", .words = TM_DOC_PATH_KINDS },
+    { "compute_ps", TM_DOC_TIME, .title = "Compute" },
+    { "collective_ps", TM_DOC_TIME, .title = "Collectives", .help = "From the moment the last device on the same host "
+      "starts it." },
+    { "copy_ps", TM_DOC_TIME, .title = "Copies" },
+    { "device_wait_ps", TM_DOC_TIME, .title = "Device wait" },
+    { "launch_ps", TM_DOC_TIME, .title = "Launch" },
+    { "compile_ps", TM_DOC_TIME, .title = "Compile" },
+    { "input_ps", TM_DOC_TIME, .title = "Input" },
+    { "sync_ps", TM_DOC_TIME, .title = "Sync" },
+    { "gc_ps", TM_DOC_TIME, .title = "GC" },
+    { "profiler_ps", TM_DOC_TIME, .title = "Profiler" },
+    { "host_ps", TM_DOC_TIME, .title = "Host work" },
+    { "unrecorded_ps", TM_DOC_TIME, .title = "Not recorded" },
+    { "activities", TM_DOC_COUNT, .title = "Activities", .help = "Device activities that start in the step." },
+    { "on_path", TM_DOC_COUNT, .title = "On the path", .help = "Of these, those on the path." },
+    { "switches", TM_DOC_COUNT, .title = "Device changes", .help = "How often the path goes from one device to "
+      "another: at a collective, or at a wait of the host." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field critical_path_contributors[] = {
+    { "kind", TM_DOC_CAUSE, .title = "Kind", .words = TM_DOC_PATH_KINDS },
+    { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Name", .help = "An activity, or what the host did; for a "
+      "launch or a device wait of 10 us or more, the activity that started after it." },
+    { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
+    { "source", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Source" },
+    { "count", TM_DOC_COUNT | TM_DOC_SUM, .title = "Count" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Time" },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field critical_path_devices[] = {
+    { "device", TM_DOC_DEVICE, .title = "Device" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time on the path", .help = "Of its activities." },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { .key = NULL },
+};
+
+const struct tm_doc_field tm_doc_critical_path[] = {
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Steps", .help = "The analyzed steps of each host, "
+      "in their order.", .fields = critical_path_rows },
+    { "rest", TM_DOC_OBJECT, .title = "Remaining steps", .fields = tm_doc_rest },
+    { "steps", TM_DOC_COUNT | TM_DOC_SUM, .title = "Steps" },
+    { "total_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Length of the paths", .help = "The sum of the lengths of the "
+      "steps; all kinds add up to it." },
+    { "by_kind", TM_DOC_OBJECT | TM_DOC_MAP, .title = "By kind", .help = "What the paths consist of.",
+      .words = TM_DOC_PATH_KINDS, .fields = critical_path_kinds },
+    { "contributors", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Contributors", .help = "Call sites, and work of the "
+      "host, by their time on the paths.", .fields = critical_path_contributors },
+    { "contributors_rest", TM_DOC_OBJECT, .title = "Remaining contributors", .fields = tm_doc_rest },
+    { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices", .fields = critical_path_devices },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field programs_pauses_longest[] = {
     { "device", TM_DOC_DEVICE, .title = "Device" },
     { "begin_ps", TM_DOC_MOMENT, .title = "Start" },

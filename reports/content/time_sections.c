@@ -263,6 +263,74 @@ const struct tm_section tm_gaps_section = {
     .id = "gaps", .title = "Idle gaps", .key = "gaps", .say = emit_gaps, .nothing = no_gaps, .wants_enough = true
 };
 
+/* The critical path: what the length of a step consists of. */
+
+static const struct tm_table path_kinds = {
+    .id = "critical-path",
+    .caption = "Critical path of the analyzed steps",
+    .shows = "@ cause = Kind, total_ps, share_pct, steps",
+    .list = "critical_path.by_kind",
+    .where = "total_ps",
+    .total_at = "critical_path",
+    .total_title = "all analyzed steps",
+    .paper_rows = PARTS_MOST,
+    .note = "Only what is on the path makes a step longer: work beside it costs nothing until the path is shorter.",
+};
+
+static const struct tm_table path_sites = {
+    .id = "critical-path-contributors",
+    .caption = "Largest contributors to the critical path",
+    .shows = "kind, name, op wide, source wide, count sums, total_ps sums, share_pct",
+    .list = "critical_path.contributors",
+    .rest_at = "critical_path.contributors_rest",
+    .paper_rows = 10,
+    .is_detail = true,
+};
+
+static const struct tm_table path_devices = {
+    .id = "critical-path-devices",
+    .caption = "Devices on the critical path",
+    .shows = "device, total_ps sums, share_pct",
+    .list = "critical_path.devices",
+    .by = "total_ps",
+    .paper_rows = 8,
+    .is_detail = true,
+};
+
+static const struct tm_table path_steps = {
+    .id = "critical-path-steps",
+    .caption = "Critical path by step",
+    .shows =
+        "number, host, total_ps sums, bound_by, compute_ps, collective_ps rare, copy_ps rare, device_wait_ps rare, "
+        "launch_ps rare, compile_ps rare, input_ps rare, sync_ps rare, gc_ps rare, profiler_ps rare, host_ps rare, "
+        "unrecorded_ps rare, begin_ps wide, activities wide, on_path wide, switches wide rare",
+    .list = "critical_path.rows",
+    .rest_at = "critical_path.rest",
+    .paper_rows = 10,
+    .is_detail = true,
+};
+
+static void emit_path(const struct tm_content *content)
+{
+    tm_emit_table(content, &path_kinds);
+    tm_emit_table(content, &path_sites);
+    if (tm_length(tm_of(content, "critical_path.devices")) > 1)
+        tm_emit_table(content, &path_devices);
+    tm_emit_table(content, &path_steps);
+}
+
+static const char *no_path(const struct tm_value *summary)
+{
+    return tm_if_none(summary, "critical_path.steps", "no device activity in the analyzed steps");
+}
+
+const struct tm_section tm_path_section = { .id = "critical-path",
+                                            .title = "Critical path",
+                                            .key = "critical_path",
+                                            .say = emit_path,
+                                            .nothing = no_path,
+                                            .wants_enough = true };
+
 /* Host: its cost to the devices, its waits, its functions and threads. */
 
 static void emit_host_facts(const struct tm_content *content, const struct tm_value *host)

@@ -415,6 +415,7 @@ static const struct {
     { "devices", DEVICE | GRAPHED },
     { "total", DEVICE | GRAPHED },
     { "gaps", DEVICE | GRAPHED | HOST | CAUSES },
+    { "critical_path", DEVICE | GRAPHED | HOST | CAUSES },
     { "kernels", DEVICE | GRAPHED },
     { "fusion", DEVICE | GRAPHED },
     { "occupancy", DEVICE | GRAPHED | COSTS },

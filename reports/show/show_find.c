@@ -741,8 +741,24 @@ static void refuse_name(struct tm_run *run, const struct tm_value *root, const c
     suggest(run, root, what);
 }
 
+/* "critical-path", as sections are called on the page: the names of documents have no hyphens.
+ * in: room  TM_SHOW_PATH */
+static const char *name_of_section(const struct tm_value *root, const char *what, char *room)
+{
+    size_t i = 0;
+
+    for (; what[i] && i + 1 < TM_SHOW_PATH; i++)
+        room[i] = what[i] == '-' ? '_' : what[i];
+    room[i] = 0;
+    return tm_doc_field_by_key(fields_of(root), room, i) ? room : what;
+}
+
 tm_status tm_show_find(struct tm_run *run, struct tm_show_table *table, const struct tm_value *root, const char *what)
 {
+    char room[TM_SHOW_PATH];
+
+    if (what)
+        what = name_of_section(root, what, room);
     if (!what || strcmp(what, CONTENTS) == 0) {
         show_contents(run, table, root);
     } else if (strlen(what) >= TM_SHOW_PATH - sizeof(".figures")) {

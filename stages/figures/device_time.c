@@ -25,6 +25,7 @@ static tm_status open_stage(struct tm_stage *s)
     d->settings = s->settings;
     d->steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct step_line), share / 8);
     d->device_steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct device_step), share / 16);
+    d->path = tm_critical_path_new(d);
     return s->run->error.status;
 }
 
@@ -141,6 +142,9 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
         add_lane(d, &trace->devices[i]);
     }
     tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
+    d->has_device_turn = false;
+    d->host_ps = INT64_MIN;
+    tm_critical_path_begin_host(d->path);
     return s->run->error.status;
 }
 
@@ -470,7 +474,8 @@ static void take_activity(struct device_time *d, struct lane *lane, const struct
 /* Before this time no lane has a gap that is not closed yet. */
 static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
 {
-    int64_t horizon_ps = now_ps;
+    const int64_t path_ps = tm_critical_path_horizon(d->path);
+    int64_t horizon_ps = now_ps < path_ps ? now_ps : path_ps;
 
     for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
         const struct lane *lane = &d->lanes[i];
@@ -520,8 +525,20 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
     }
     if (lane->device.kind == TM_DEVICE_TPU)
         take_wait(lane, event);
-    if (event->level != TM_LEVEL_NONE)
-        take_activity(d, lane, event);
+    if (event->level == TM_LEVEL_NONE)
+        return;
+    take_activity(d, lane, event);
+    tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, event);
+}
+
+/* All devices take turns up to the time at which the host is: when it goes on, they have passed its last event. */
+static void note_turn(struct device_time *d, const struct lane *lane, const struct tm_event *events, size_t count)
+{
+    if (!lane && d->has_device_turn && d->host_ps != INT64_MIN)
+        tm_critical_path_reach(d->path, d->host_ps);
+    if (!lane)
+        d->host_ps = events[count - 1].record.start_ps;
+    d->has_device_turn = lane != NULL;
 }
 
 static bool wants(struct tm_stage *s, const struct tm_event *event)
@@ -534,6 +551,7 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
     struct device_time *d = s->state;
     struct lane *const lane = lane_of(d, events->device);
 
+    note_turn(d, lane, events, count);
     for (size_t i = 0; i < count; i++) {
         const struct tm_event *const event = &events[i];
 
@@ -655,6 +673,7 @@ static tm_status end_host(struct tm_stage *s)
 
     for (uint32_t i = d->first_lane; i < d->lane_count && !tm_failed(s->run); i++)
         finish_lane(d, &d->lanes[i]);
+    tm_critical_path_end_host(d->path);
     tm_device_time_measure_calls(d);
     for (uint64_t k = 0; k < d->trace->steps.count && !tm_failed(s->run); k++)
         for (uint32_t group = d->first_group; group < d->group_count; group++)
@@ -674,6 +693,7 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     tm_steps_report(s->state, summary);
     tm_device_time_report_devices(s->state, summary);
     tm_idle_gaps_report(s->state, summary);
+    tm_critical_path_report(((struct device_time *)s->state)->path, summary);
     return s->run->error.status;
 }
 
@@ -692,6 +712,7 @@ static void close_stage(struct tm_stage *s)
     tm_rows_free(d->parts);
     tm_rows_free(d->steps);
     tm_rows_free(d->device_steps);
+    tm_critical_path_free(d->path);
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->lanes, d->lane_most * sizeof(*d->lanes));
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->hosts, d->host_count * sizeof(*d->hosts));
     tm_give(&s->run->budget, TM_ACCOUNT_MODEL, d->groups, d->group_most * sizeof(*d->groups));

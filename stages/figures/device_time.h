@@ -8,6 +8,7 @@
 #include "pipeline/record.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/sorter.h"
+#include "stages/figures/critical_path.h"
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
@@ -232,6 +233,7 @@ struct lane {
     int64_t start_ps, end_ps;  /* its window; equal = no activity in the analyzed steps */
     int64_t lead_ps, trail_ps; /* idle time in the window before the first and after the last activity */
     struct time_parts parts;   /* of the window */
+    int64_t path_ps;           /* of the critical paths of the analyzed steps, its activities */
     struct cover compute, collective, copy;
     struct cover wait, wait_copy, wait_collective, wait_host, flight, flight_or_compute;
     struct sum kernels, collectives, copies, memsets, graphs, activities;
@@ -299,6 +301,9 @@ struct device_time {
     uint32_t closings;                          /* since the last horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;
+    struct tm_critical_path *path;
+    bool has_device_turn; /* the last events were those of a device */
+    int64_t host_ps;      /* start of the last host event */
     struct host_facts *hosts;
     uint32_t host_count;
     struct group_facts *groups;

@@ -224,6 +224,7 @@ static const struct tm_row_field device_fields[] = {
 /* Of unions the totals: how far they reach does not matter once the host has ended. */
 static const struct tm_row_field lane_fields[] = {
     TM_FIELD_STRUCTS(struct lane, parts, struct time_parts, part_fields),
+    LANE(path_ps, TIME),
     LANE(compute.total_ps, TIME),
     LANE(collective.total_ps, TIME),
     LANE(copy.total_ps, TIME),
@@ -457,6 +458,7 @@ tm_status tm_device_time_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u32(w, d->longest_count);
     for (uint32_t i = 0; i < d->longest_count; i++)
         tm_fields_save(w, gap_fields, &d->longest[i]);
+    tm_critical_path_save(d->path, w);
     return s->run->error.status;
 }
 
@@ -490,5 +492,6 @@ tm_status tm_device_time_load(struct tm_stage *s, struct tm_partial_reader *r)
     tm_partial_bind_devices(r, first_lane, lanes);
     tm_fields_load_rows(r, step_fields, d->steps, tm_partial_u64(r), complete_step, NULL);
     load_gaps(d, r);
+    tm_critical_path_load(d->path, r);
     return s->run->error.status;
 }

@@ -589,3 +589,57 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *t, uint32_t main, uin
     }
     return t->run->error.status;
 }
+
+/* --- a thread, from a time back --- */
+
+struct back {
+    int64_t start_ps, at_ps; /* at_ps: everything from there on has been given */
+    tm_take_stretch *take;
+    void *to;
+    bool is_done;
+};
+
+static void give_stretch(struct back *b, enum tm_cause cause, tm_strid name, int64_t start_ps)
+{
+    const int64_t from_ps = start_ps > b->start_ps ? start_ps : b->start_ps;
+
+    if (b->is_done || from_ps >= b->at_ps)
+        return;
+    b->is_done = !b->take(b->to, &(struct tm_host_stretch){ cause, name, from_ps, b->at_ps });
+    b->at_ps = from_ps;
+    b->is_done |= from_ps == b->start_ps;
+}
+
+static void give_stretches(struct back *b, const struct stretch *stretches, uint32_t count)
+{
+    for (uint32_t i = count; i > 0 && !b->is_done; i--)
+        give_stretch(b, (enum tm_cause)stretches[i - 1].cause, stretches[i - 1].name, stretches[i - 1].start_ps);
+}
+
+static void give_spilled(struct tm_host_threads *t, const struct thread *thread, struct back *b)
+{
+    for (uint64_t at = thread->spilled; at && !b->is_done && !tm_failed(t->run);) {
+        const struct spilled row = *(const struct spilled *)tm_rows_at(t->spilled, at - 1);
+
+        give_stretches(b, row.stretches, row.count);
+        at = row.before;
+    }
+}
+
+void tm_host_threads_back(struct tm_host_threads *t, uint32_t number, int64_t start_ps, int64_t end_ps,
+                          tm_take_stretch *take, void *to)
+{
+    struct back b = { .start_ps = start_ps, .at_ps = end_ps, .take = take, .to = to, .is_done = start_ps >= end_ps };
+    struct thread *thread = number < t->count && t->threads[number].has_begun ? &t->threads[number] : NULL;
+
+    if (thread) {
+        const struct chunk *chunk;
+
+        advance(t, thread, end_ps);
+        give_stretch(&b, (enum tm_cause)thread->current.cause, thread->current.name, thread->current.start_ps);
+        for (chunk = find_chunk(thread, b.at_ps); chunk && !b.is_done; chunk = chunk->before)
+            give_stretches(&b, chunk->stretches, chunk->count);
+        give_spilled(t, thread, &b);
+    }
+    give_stretch(&b, TM_CAUSE_UNRECORDED, 0, start_ps);
+}

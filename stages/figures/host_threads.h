@@ -86,6 +86,20 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t mai
                                    int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
                                    tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT]);
 
+/* What a thread did from a time back, stretch by stretch, the last one first; what was not recorded is unrecorded. */
+struct tm_host_stretch {
+    enum tm_cause cause;
+    tm_strid name; /* of the event that gives the cause; 0 = none */
+    int64_t start_ps, end_ps;
+};
+
+/* Receives a stretch.  out: false: no more are wanted */
+typedef bool tm_take_stretch(void *to, const struct tm_host_stretch *stretch);
+
+/* in: end_ps  as of tm_host_threads_ask */
+void tm_host_threads_back(struct tm_host_threads *threads, uint32_t thread, int64_t start_ps, int64_t end_ps,
+                          tm_take_stretch *take, void *to);
+
 /* What of a host's own time counts: its threads run on before, between and after the steps.
  * source: docs/metrics.md, "Host" */
 enum tm_host_basis {

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The critical path of each step: planted cases exactly, made profiles against a second implementation that asks all
+activities, and the same bytes for any memory, and for hosts that are read by several processes.  Needs nothing
+outside the repository."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import made_path  # noqa: E402
+import make_profile  # noqa: E402
+from differences import Differences  # noqa: E402
+from slow_figures import Run  # noqa: E402
+from slow_path import KINDS, paths_of  # noqa: E402
+from slow_steps import forget  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import Scratch, summary_of  # noqa: E402
+
+US = 1_000_000
+SEEDS = range(1, 13)
+
+
+def parts_of(row):
+    return {kind: row[f"{kind}_ps"] for kind in KINDS if row[f"{kind}_ps"]}
+
+
+def check_sums(d, path):
+    """What holds for every section."""
+    for row in path["rows"]:
+        d.equal(f"step {row['number']}: parts", row["total_ps"], sum(parts_of(row).values()))
+        d.equal(f"step {row['number']}: bound by", max(row[f"{kind}_ps"] for kind in KINDS), row[f"{row['bound_by']}_ps"])
+    d.equal("steps", path["steps"], len(path["rows"]) + path["rest"]["rows"])
+    d.equal("total_ps", path["total_ps"], sum(row["total_ps"] for row in path["rows"]) + path["rest"]["total_ps"])
+    for kind in KINDS if not path["rest"]["rows"] else ():
+        d.equal(f"by_kind.{kind}", sum(row[f"{kind}_ps"] for row in path["rows"]), path["by_kind"][kind]["total_ps"])
+    listed = sum(row["total_ps"] for row in path["contributors"]) + path["contributors_rest"]["total_ps"]
+    d.equal("contributors", path["total_ps"], listed)
+    d.equal("steps bound", path["steps"], sum(row["steps"] for row in path["by_kind"].values()))
+    busy = sum(path["by_kind"][kind]["total_ps"] for kind in ("compute", "collective", "copy"))
+    d.equal("devices", busy, sum(row["total_ps"] for row in path["devices"]))
+
+
+def check_planted(tap):
+    space, truth = made_path.make()
+    with Scratch() as folder:
+        path = folder / "host0.xplane.pb"
+        path.write_bytes(space.encode())
+        result, summary = summary_of(path, folder / "out", "--steps", "all")
+        d = Differences("planted")
+        rows = summary["critical_path"]["rows"] if summary else []
+        d.equal("steps", len(truth), len(rows))
+        for row, (name, length, parts) in zip(rows, truth):
+            d.equal(f"{name}: length", length * US, row["total_ps"])
+            d.equal(f"{name}: parts", {kind: us * US for kind, us in parts.items()}, parts_of(row))
+        switches = [row["switches"] for row, (name, _, _) in zip(rows, truth) if name == "straggler"]
+        d.equal("straggler: the path goes to the late device", [1] * len(switches), switches)
+        d.part(lambda d: check_sums(d, summary["critical_path"]))
+        tap.ok(result.status == 0 and not d.wrong, f"planted paths: {d.compared} figures", d.report())
+        top = summary["critical_path"]["contributors"][0]
+        want = sum(parts.get("host", 0) for _, _, parts in truth)
+        tap.ok((top["kind"], top["name"], top["total_ps"]) == ("host", "train", want * US),
+               "what costs most is named", str(top))
+
+
+def check_made(tap):
+    for seed in SEEDS:
+        space = make_profile.gpu(seed=seed, steps=3 + seed % 4, devices=1 + seed % 4, per_step=10 + 7 * (seed % 5))
+        with Scratch() as folder:
+            path = folder / "host0.xplane.pb"
+            path.write_bytes(space.encode())
+            _, summary = summary_of(path, folder / "out", "--steps", "all")
+            d = Differences(f"seed {seed}")
+            walks = paths_of(Run(path))
+            forget()
+            rows = {row["number"]: row for row in summary["critical_path"]["rows"]}
+            d.equal("steps", sorted(walks), sorted(rows))
+            for number, walk in walks.items():
+                row = rows[number]
+                d.equal(f"step {number}: parts", {k: v for k, v in walk.parts.items() if v}, parts_of(row))
+                d.equal(f"step {number}: on the path", walk.on_path, row["on_path"])
+            d.part(lambda d: check_sums(d, summary["critical_path"]))
+            tap.ok(not d.wrong, f"made profile, seed {seed}: {d.compared} figures", d.report())
+
+
+def check_others(tap):
+    """TPUs: ops in each other; CPUs: none."""
+    for kind, is_there in (("tpu", True), ("cpu", False)):
+        with Scratch() as folder:
+            path = folder / "host0.xplane.pb"
+            path.write_bytes(make_profile.MAKERS[kind](seed=3, steps=4).encode())
+            _, summary = summary_of(path, folder / "out", "--steps", "all")
+            d = Differences(kind)
+            if is_there:
+                d.part(lambda d: check_sums(d, summary["critical_path"]))
+                d.equal("compute", True, summary["critical_path"]["by_kind"]["compute"]["total_ps"] > 0)
+            else:
+                d.equal("none", None, summary["critical_path"])
+                d.equal("why", True, len(summary["why"]["critical_path"]) > 10)
+            tap.ok(not d.wrong, f"{kind}: {d.compared} figures", d.report())
+
+
+def check_bytes(tap):
+    """Two hosts, by one process and by two, and with little memory."""
+    with Scratch() as folder:
+        run = folder / "run"
+        run.mkdir()
+        for host in ("a", "b"):
+            space = make_profile.gpu(seed=5, steps=60, devices=3, host=host, per_step=100)
+            (run / f"{host}.xplane.pb").write_bytes(space.encode())
+        found = []
+        for options in (("--jobs", "1"), ("--jobs", "2"), ("--memory", "32M"), ("--jobs", "1", "--memory", "1G")):
+            _, summary = summary_of(run, folder / f"out{len(found)}", *options)
+            found.append(summary["critical_path"])
+        d = Differences("two hosts")
+        d.equal("hosts", {"a", "b"}, {row["host"] for row in found[0]["rows"]})
+        d.part(lambda d: check_sums(d, found[0]))
+        tap.ok(not d.wrong and all(other == found[0] for other in found),
+               "the same for any number of processes and any memory", d.report())
+
+
+def main():
+    tap = Tap()
+    check_planted(tap)
+    check_made(tap)
+    check_others(tap)
+    check_bytes(tap)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile whose critical paths are known by construction: each step is a case with its parts, in microseconds."""
+
+from make_profile import US, Event, Line, Plane, Space, environment_planes
+
+PLANE = {"device_vendor": "Nvidia", "core_count": 132, "memory_size": 80 << 30}
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+
+class Made:
+    """Times are microseconds after the start of the step that is being made."""
+
+    def __init__(self, devices=2):
+        self.python = Line(1, "python")
+        self.streams = [{} for _ in range(devices)]
+        self.correlation = 0
+        self.base = 1000
+
+    def host(self, name, begin, length, **stats):
+        self.python.events.append(Event(name, (self.base + begin) * US, length * US, stats))
+
+    def work(self, name, launch, begin, length, device=0, stream=13, call=1, **stats):
+        """Device work and the call that launches it."""
+        self.correlation += 1
+        self.host("cuLaunchKernel", launch, call, correlation_id=self.correlation, device_id=device)
+        line = self.streams[device].setdefault(stream, Line(stream, f"Stream #{stream}(Compute)"))
+        stats.setdefault("kernel_details", "regs:32 grid:132,1,1 block:128,1,1 occ_pct:50")
+        facts = {"hlo_op": name.split("(")[0], "hlo_module": "jit_step", "program_id": 7} if "Memcpy" not in name else {}
+        line.events.append(Event(name, (self.base + begin) * US, length * US,
+                                 {"correlation_id": self.correlation, **stats, **facts}))
+
+    def space(self):
+        planes = [Plane(f"/device:GPU:{d}", d, list(lines.values()), dict(PLANE)) for d, lines in enumerate(self.streams)]
+        return Space([*planes, Plane("/host:CPU", lines=[self.python]), *environment_planes()], "host0")
+
+
+def event_waits(m):
+    """Kernels of two streams that wait for each other, and one beside them that nothing waits for."""
+    m.host("train", 20, 370, _r=1)
+    m.work("k1", 30, 40, 100)
+    m.work("k2", 32, 143, 200, stream=17)
+    m.work("k3", 34, 345, 50)
+    m.work("beside", 36, 50, 60, stream=18)
+    return 395, {"compute": 350, "device_wait": 5, "launch": 10, "host": 10, "unrecorded": 20}
+
+
+def straggler(m):
+    """Device 0 waits in a collective for device 1, and ends last."""
+    m.host("train", 0, 400, _r=1)
+    m.work("k", 5, 15, 50)
+    m.work("k", 7, 20, 300, device=1)
+    m.work(ALL_REDUCE, 9, 70, 335, stream=15)
+    m.work(ALL_REDUCE, 11, 324, 78, device=1, stream=15)
+    return 405, {"compute": 300, "collective": 81, "device_wait": 4, "launch": 14, "host": 6}
+
+
+def host_bound(m):
+    """The host takes longer for each launch than the device for the kernel."""
+    m.host("train", 0, 418, _r=1)
+    for i in range(1, 9):
+        m.work("small", 50 * i, 50 * i + 8, 10, call=2)
+    return 418, {"compute": 10, "launch": 22, "host": 386}
+
+
+def input_stall(m):
+    m.host("train", 0, 425, _r=1)
+    m.host("data_loading", 10, 300)
+    m.work("k", 320, 330, 100, call=2)
+    return 430, {"compute": 100, "launch": 10, "input": 300, "host": 20}
+
+
+def host_sync(m):
+    """The host waits for a result before it launches again."""
+    m.host("train", 0, 280, _r=1)
+    m.work("k1", 5, 15, 200)
+    m.host("BlockHostUntilReady", 20, 202)
+    m.work("k2", 230, 240, 50)
+    return 290, {"compute": 250, "launch": 20, "sync": 7, "host": 13}
+
+
+def copy_first(m):
+    """A kernel waits for a copy to the device on another stream."""
+    m.host("train", 0, 110, _r=1)
+    m.work("MemcpyH2D", 5, 12, 80, stream=14, kernel_details="",
+           memcpy_details="kind_src:pinned kind_dst:device size:1048576 dest:0 async:1")
+    m.work("k", 8, 95, 20)
+    return 115, {"compute": 20, "copy": 80, "device_wait": 3, "launch": 7, "host": 5}
+
+
+def slow_launch(m):
+    """A launch call that takes long, of a kernel whose stream is busy when it starts."""
+    m.host("train", 0, 180, _r=1)
+    m.work("k1", 5, 15, 50)
+    m.work("k2", 40, 150, 30, call=100)
+    return 180, {"compute": 80, "launch": 95, "host": 5}
+
+
+CASES = (straggler, event_waits, host_bound, input_stall, host_sync, copy_first, slow_launch)
+
+
+def make(rounds=2):
+    """out: the profile, and by step its case, its length and its parts"""
+    m, truth = Made(), []
+    for number in range(rounds * len(CASES)):
+        case = CASES[number % len(CASES)]
+        marker = len(m.python.events)
+        length, parts = case(m)
+        m.python.events[marker].stats["step_num"] = number
+        assert sum(parts.values()) == length, case.__name__
+        truth.append((case.__name__, length, parts))
+        m.base += length
+    return m.space(), truth
