@@ -313,6 +313,12 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },
+    [TM_OPTION_DEVICE_ROWS] = {
+        "device-rows", TM_KIND_WORDS, TRACES | TM_FOR_OPEN, FIELD(device_rows), .argument = "LIST",
+        .words = "modules scopes ops sources collectives kernels none", .fallback = "modules,scopes,collectives",
+        .help =
+        "rows beside the streams of a device, separated by commas: XLA modules, framework scopes, HLO ops, source lines, "
+        "collectives by communicator; kernels: again as the GPU plugin of Perfetto 58 reads them, with launch details" },
     [TM_OPTION_OVERVIEW] = {
         "overview", TM_KIND_FLAG, TRACES, FIELD(overview),
         .help = "write an overview that opens in seconds, whatever the size of the run: short slices of a row are merged, "

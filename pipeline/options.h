@@ -99,6 +99,17 @@ enum tm_format {
     TM_FORMAT_COLLAPSED = 1 << 9, /* stacks of scopes, as flame graph tools read them */
 };
 
+/* Rows that a trace gets beside the streams of a device, as bits: the first five as enum tm_derived_work. */
+enum tm_device_rows {
+    TM_ROWS_MODULES = 1 << 0,
+    TM_ROWS_SCOPES = 1 << 1,
+    TM_ROWS_OPS = 1 << 2,
+    TM_ROWS_SOURCES = 1 << 3,
+    TM_ROWS_COLLECTIVES = 1 << 4,
+    TM_ROWS_KERNELS = 1 << 5, /* as Perfetto's GPU plugin reads them */
+    TM_ROWS_NONE = 1 << 6,
+};
+
 /* Where `split` ends a part, besides its limits. */
 enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME };
 
@@ -165,6 +176,7 @@ struct tm_options {
     struct tm_filter filter; /* --filter, all of them */
     enum tm_args_level args; /* --args */
     bool plain;              /* --plain: nothing that was computed */
+    uint32_t device_rows;    /* --device-rows: enum tm_device_rows */
     bool overview;           /* --overview: of convert: what is too short to be seen is merged */
     enum tm_split_by by;     /* --by */
     uint64_t by_steps;       /* number of steps in a part */
@@ -286,6 +298,7 @@ enum tm_option_index {
     TM_OPTION_FILTER,
     TM_OPTION_ARGS,
     TM_OPTION_PLAIN,
+    TM_OPTION_DEVICE_ROWS,
     TM_OPTION_OVERVIEW,
     TM_OPTION_RAW,
     TM_OPTION_BY,

@@ -109,11 +109,28 @@ struct tm_idle_gap {
     tm_strid before, after; /* activities; 0 = none */
     tm_strid host_event;    /* what the host did; 0 = nothing that is known */
     const char *cause;      /* the largest part: "input", "compile" ... */
+    int64_t launch_ps;      /* from there to the end its cause is the launch of what follows; end_ps = from nowhere */
+    const int64_t *parts;   /* of its time, by cause; borrowed */
+    const char *const *part_names; /* of the causes */
+    uint32_t part_count;
 };
 typedef tm_status tm_take_gap(void *to, const struct tm_idle_gap *gap);
 
+/* A collective of a device, matched with those of the other devices that it ran with. */
+struct tm_matched_collective {
+    uint64_t number;       /* the same for all devices of one; never 0 */
+    uint32_t host, device; /* as in struct tm_idle_gap */
+    int64_t start_ps, end_ps;
+    int64_t last_ps;  /* when the last device arrived, in the time of this one's host */
+    tm_strid group;   /* its ranks, else the name of its group; 0 = not recorded */
+    uint32_t devices; /* that were matched */
+    bool is_last;     /* this device arrived last */
+    bool is_start;    /* of an asynchronous one: its end is not known here */
+};
+typedef tm_status tm_take_matched(void *to, const struct tm_matched_collective *matched);
+
 /* An observer of the analysis of hosts.  Calls come in this order, none after a failure:
- *     (begin_host (take | take_gap)* end_host)*
+ *     (begin_host (take | take_gap)* end_host)* take_matched*
  * Events arrive in the order of tm_order_by_device: those of a device, and those of the host, each in time order.
  * Gaps arrive some time after the events around them. */
 struct tm_observer_type {
@@ -121,6 +138,7 @@ struct tm_observer_type {
     tm_status (*take)(void *to, const struct tm_event *event);       /* as stages get it */
     tm_take_gap *take_gap;
     tm_status (*end_host)(void *to);
+    tm_take_matched *take_matched; /* NULL = not wanted */
 };
 
 #define TM_ROWS_USUAL 500
@@ -132,6 +150,8 @@ struct tm_settings {
     bool session_window;   /* --window session: shares are of the whole profiling session */
     tm_take_gap *take_gap; /* NULL = none */
     void *gap_taker;
+    tm_take_matched *take_matched; /* NULL = none */
+    void *matched_taker;
 };
 
 struct tm_stage {

@@ -160,7 +160,8 @@ const struct tm_verb tm_convert_verb = {
         " overlap get separate lanes, times keep every digit, and losses are reported.\n"
         "A .pftrace opens at https://ui.perfetto.dev: drop it onto the page, it stays on this machine."
         " Computed results appear beside the recorded events, unless --plain is given: the verdict in the"
-        " first row, findings, steps, idle gaps with their cause, queue depth, busy share. Several INPUTs are the"
+        " first row, findings, steps, idle gaps with their cause, queue depth, busy share, XLA modules, framework scopes,"
+        " collectives by communicator. Several INPUTs are the"
         " hosts of one run; their clocks are aligned if the start of each profile is recorded.",
     .examples =
         "tracemill convert host.xplane.pb -o run.pftrace    for ui.perfetto.dev\n"

@@ -750,6 +750,8 @@ static void read_settings(struct analysis *a)
     if (a->observer) {
         a->settings.take_gap = a->observer->type->take_gap;
         a->settings.gap_taker = a->observer->to;
+        a->settings.take_matched = a->observer->type->take_matched;
+        a->settings.matched_taker = a->observer->to;
     }
     a->choice = tm_host_steps(o);
     tm_thresholds_init(&a->thresholds, &a->run->error);

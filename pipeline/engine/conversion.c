@@ -65,6 +65,8 @@ tm_status tm_conversion_open(struct tm_conversion *c, struct tm_run *run, const 
     tm_trace_facts_add_run(&c->facts, options->args, c->inputs.run_name);
     if (!is_plain)
         c->derived = tm_derived_new(run, c->names);
+    if (c->derived)
+        tm_derived_choose_work(c->derived, options->device_rows, options->gap_min_ps);
     return run->error.status;
 }
 
@@ -123,6 +125,7 @@ struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, boo
     return (struct tm_writer_options){ .args = c->options->args,
                                        .epoch_ns = c->epoch_ns,
                                        .is_gzip = is_gzip,
+                                       .kernels = (c->options->device_rows & TM_ROWS_KERNELS) && !c->options->overview,
                                        .facts = c->facts.list,
                                        .fact_count = c->facts.count };
 }
@@ -158,7 +161,15 @@ static tm_status observe_end(void *to)
     return c->derived ? tm_derived_observer.end_host(c->derived) : TM_OK;
 }
 
-static const struct tm_observer_type observer_type = { observe_host, observe_event, observe_gap, observe_end };
+static tm_status observe_matched(void *to, const struct tm_matched_collective *matched)
+{
+    const struct tm_conversion *c = to;
+
+    return c->derived ? tm_derived_observer.take_matched(c->derived, matched) : TM_OK;
+}
+
+static const struct tm_observer_type observer_type = { observe_host, observe_event, observe_gap, observe_end,
+                                                       observe_matched };
 
 void tm_conversion_observe(struct tm_conversion *c, struct tm_observer *observer)
 {

@@ -57,7 +57,7 @@ static tm_status end_host(void *to)
     return r->inner->end_host(&r->conversion);
 }
 
-static const struct tm_observer_type gap_observer = { begin_host, take_nothing, take_gap, end_host };
+static const struct tm_observer_type gap_observer = { begin_host, take_nothing, take_gap, end_host, NULL };
 
 static bool wants_events(const struct tm_run_database *d)
 {

@@ -797,7 +797,7 @@ static tm_status open_stage(struct tm_stage *s)
     if (!c->front || !c->groups || !c->stretches)
         return s->run->error.status;
     tm_sorter_set_prefix(c->stretches, serial_prefix);
-    tm_skew_open(&c->skew, s->run);
+    tm_skew_open(&c->skew, s->run, s->settings);
     return s->run->error.status;
 }
 

@@ -292,6 +292,7 @@ void tm_members_begin_host(struct tm_members *m, struct tm_run *run, const struc
             continue;
         m->by_device[i] = m->count - 1;
         memcpy(member->device, trace->devices[i].id, sizeof(member->device));
+        member->index = i;
     }
     m->host_count++;
 }

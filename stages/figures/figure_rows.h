@@ -144,6 +144,7 @@ static inline uint32_t tm_cache_rows(size_t memory_bytes, size_t row_bytes)
 struct tm_run_member {
     char device[192]; /* id: "vm/gpu:0" */
     uint32_t host;    /* of the run, from 0 */
+    uint32_t index;   /* into the devices of its host's trace, if that was read here */
 };
 
 struct tm_members {

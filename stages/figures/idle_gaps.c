@@ -195,15 +195,22 @@ static enum tm_cause largest(const int64_t parts[TM_CAUSE_COUNT])
 
 static void show_gap(const struct device_time *d, const struct lane *lane, const struct listed_gap *gap)
 {
+    const int64_t end_ps = gap->start_ps + gap->dur_ps;
+    const bool has_launch = gap->parts[TM_CAUSE_LAUNCH] && gap->launch_ps < end_ps;
+    const int64_t launch_ps = !has_launch ? end_ps : gap->launch_ps > gap->start_ps ? gap->launch_ps : gap->start_ps;
     const struct tm_idle_gap shown = { .host = d->trace->host,
                                        .device = lane->device.index,
                                        .start_ps = gap->start_ps,
-                                       .end_ps = gap->start_ps + gap->dur_ps,
+                                       .end_ps = end_ps,
                                        .step = (uint32_t)gap->step,
                                        .before = gap->before,
                                        .after = gap->after,
                                        .host_event = gap->host_event,
-                                       .cause = tm_cause_name[gap->cause] };
+                                       .cause = tm_cause_name[gap->cause],
+                                       .launch_ps = launch_ps,
+                                       .parts = gap->parts,
+                                       .part_names = tm_cause_name,
+                                       .part_count = TM_CAUSE_COUNT };
 
     (void)d->settings->take_gap(d->settings->gap_taker, &shown); /* its failure is that of the run */
 }

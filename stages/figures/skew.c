@@ -41,6 +41,7 @@ struct adding {
     struct instance instance;
     struct coming *order; /* of the instance, in which they came */
     uint32_t group_size;  /* of the instance, 0 = not recorded */
+    uint64_t shown;       /* instances that were passed to an observer */
     struct joined next;   /* the first row of the next instance */
     bool has_next;
 };
@@ -202,6 +203,33 @@ static const struct coming *put_in_order(struct adding *a)
     return &a->order[last];
 }
 
+/* What an observer of the analysis gets of an instance. */
+static void show_members(struct adding *a, int64_t last_ps)
+{
+    const struct tm_settings *const settings = a->k->settings;
+    const struct block *const block = tm_rows_at(a->m->blocks, a->instance.rows[0].block);
+
+    a->shown++;
+    for (uint32_t i = 0; i < a->instance.count && !tm_failed(a->k->run); i++) {
+        const struct joined *const row = a->order[i].row;
+        const struct tm_run_member *const member = &a->k->members.rows[row->member];
+        const struct tm_matched_collective shown = {
+            .number = a->shown,
+            .host = member->host,
+            .device = member->index,
+            .start_ps = row->start_ps,
+            .end_ps = row->end_ps,
+            .last_ps = tm_sum_times(row->start_ps, last_ps - a->order[i].start_ps),
+            .group = block->group,
+            .devices = a->instance.count,
+            .is_last = i + 1 == a->instance.count,
+            .is_start = row->is_start,
+        };
+
+        (void)settings->take_matched(settings->matched_taker, &shown); /* its failure is that of the run */
+    }
+}
+
 static void add_members(struct adding *a, int64_t last_ps)
 {
     struct skew_sums *sums = a->sums;
@@ -282,6 +310,8 @@ static void add_instance(struct adding *a)
                                   .first = first->row->member };
 
     add_members(a, last->start_ps);
+    if (a->k->settings && a->k->settings->take_matched)
+        show_members(a, last->start_ps);
     if (!has_chosen(&a->instance))
         return;
     sums->matched++;

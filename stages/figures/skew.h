@@ -82,7 +82,8 @@ struct skew_front {
 
 struct skew {
     struct tm_run *run;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_settings *settings; /* NULL = none: matches are not passed on */
+    const struct tm_trace *trace;       /* of the present host */
     struct tm_names *names;
     struct tm_members members;
     struct presence *presences; /* by member */
@@ -195,7 +196,7 @@ void tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums);
 void tm_skew_free_sums(struct skew *k, struct skew_sums *sums);
 
 /* --- the stage's calls; failures are in run->error --- */
-void tm_skew_open(struct skew *k, struct tm_run *run);
+void tm_skew_open(struct skew *k, struct tm_run *run, const struct tm_settings *settings);
 void tm_skew_begin_host(struct skew *k, const struct tm_trace *trace);
 /* A collective, chosen or not.  row, serial: as in struct arrival */
 void tm_skew_take_arrival(struct skew *k, const struct tm_event *event, struct tm_key row, uint64_t serial);

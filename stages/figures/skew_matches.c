@@ -296,9 +296,10 @@ static void merge_communicators(void *into, const void *from)
     }
 }
 
-void tm_skew_open(struct skew *k, struct tm_run *run)
+void tm_skew_open(struct skew *k, struct tm_run *run, const struct tm_settings *settings)
 {
     k->run = run;
+    k->settings = settings;
     k->front = tm_take(&run->budget, TM_ACCOUNT_TABLES, SKEW_FRONT * sizeof(*k->front), &run->error);
     k->arrivals =
         tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct arrival), collectives_memory(run, SKEW_ARRIVALS), by_place);

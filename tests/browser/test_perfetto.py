@@ -14,8 +14,9 @@ from tracemill import Scratch, run  # noqa: E402
 
 # Of the made profile: processes, threads and streams with their numbers, what was worked out.
 RECORDED = ("device:GPU:0", "device:GPU:1", "Stream #13(Compute) 13", "python")
-DERIVED = ("steps · tracemill", "idle gaps · tracemill", "queue depth · tracemill", "busy share · tracemill",
-           "Analysis · tracemill", "findings · tracemill")
+ANALYSIS = ("Analysis · tracemill", "findings · tracemill", "busy share · tracemill", "gpu:0 steps · tracemill",
+            "gpu:1 idle gaps · tracemill")
+DERIVED = ("queue depth · tracemill", "XLA modules · tracemill", *ANALYSIS)
 
 
 def check(tap, name, trace, wanted, folder):
@@ -45,7 +46,7 @@ def main():
                 check(tap, suffix[1:], out, RECORDED + DERIVED, folder)
         result = run("split", source, "-o", folder / "parts", "--by", "step=2")
         if tap.ok(result.status == 0, "it is split", result):
-            check(tap, "the second part", folder / "parts" / "part-0002.pftrace", RECORDED + DERIVED[:2], folder)
+            check(tap, "the second part", folder / "parts" / "part-0002.pftrace", RECORDED + ANALYSIS, folder)
     tap.done()
 
 

@@ -72,8 +72,10 @@ def clock_ns(source, summary):
 
 def compare_gaps(summary, held, clock):
     lines, rows = [], derived_slices(held, "idle gaps")
-    shown = Counter((s.ts, s.dur, s.name) for slices in rows.values() for s in slices)
+    shown = Counter((s.ts, s.dur, s.name) for slices in rows.values() for s in slices if s.depth == 0)
+    inside = [s for slices in rows.values() for s in slices if s.depth > 0]
     count = sum(device["gaps"]["count_min"] for device in summary["devices"])
+    lines += [f"{s.name} at {s.ts}: a third level" for s in inside if s.depth > 1]
     if count != shown.total():
         lines.append(f"{shown.total()} gaps, {count} in the report")
     for device in summary["devices"]:
@@ -109,7 +111,7 @@ def compare_derived_counters(held):
     for ts, value, name, _, process in held.counters:
         if name.endswith(DERIVED):
             last[(process, name)] = value
-            if value < 0 or (name.startswith("busy") and value > 100):
+            if value < 0 or (("busy share" in name or name.startswith("idle: ")) and value > 100):
                 lines.append(f"{process} {name}: {value} at {ts}")
     return lines + [f"{place} ends with {value}" for place, value in last.items() if value]
 

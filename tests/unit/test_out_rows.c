@@ -89,13 +89,22 @@ static void test_planes(void **state)
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FINDING, 0), 0);
     use(&rig, rows, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0);
     assert_string_equal(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill @0\n"
-                                                "row 1000001/1000001 host steps \u00b7 tracemill @128\n"
+                                                "row 1000001/1000005 host steps \u00b7 tracemill @960\n"
+                                                "row 1000001/1000003 gpu:1 steps \u00b7 tracemill @1088\n"
+                                                "row 1000001/1000002 gpu:0 idle gaps \u00b7 tracemill @1152\n"
+                                                "row 1000001/1000006 findings \u00b7 tracemill @64\n"
+                                                "row 1000001/1000007 verdict \u00b7 tracemill @0\n");
+    for (uint32_t i = 0; i < 2; i++)
+        tm_out_rows_add_work(
+            rows, &(struct tm_derived_work_row){ .device = 1 - i,
+                                                 .work = i ? TM_WORK_MODULES : TM_WORK_COLLECTIVES,
+                                                 .name = tm_names_put_string(rig.names, i ? "modules" : "all") });
+    use(&rig, rows, tm_out_rows_work(rows, 1), 0);
+    use(&rig, rows, tm_out_rows_work(rows, 0), 0);
+    assert_string_equal(export_rig_lines(&rig), "process 1001 /device:GPU:0 @1\n"
+                                                "row 1001/1000001 modules \u00b7 tracemill @64\n"
                                                 "process 1002 /device:GPU:1 @2\n"
-                                                "row 1002/1000001 steps \u00b7 tracemill @0\n"
-                                                "process 1001 /device:GPU:0 @1\n"
-                                                "row 1001/1000002 idle gaps \u00b7 tracemill @64\n"
-                                                "row 1000001/1000002 findings \u00b7 tracemill @64\n"
-                                                "row 1000001/1000003 verdict \u00b7 tracemill @0\n");
+                                                "row 1002/1000001 all \u00b7 tracemill @320\n");
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     assert_ledger_is_even(&run);
@@ -129,12 +138,12 @@ static void test_devices_without_a_process(void **state)
                                           .order = TM_COUNTER_BUSY };
 
         tm_out_rows_use_counter(rows, &rig.recorder.writer, &counter, &row, &written);
-        assert_int_equal(row.order, (3 + 4 * i + 3) * 64);
+        assert_int_equal(row.order, (16 + 2 * 2 + i) * 64); /* steps and gaps of both come first */
         group.uuid = row.parent;
     }
     assert_non_null(strstr(export_rig_lines(&rig), "group 1000001 Analysis \u00b7 tracemill \u00b7 h0 @0\n"
-                                                   "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @448\n"
-                                                   "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @256\n"));
+                                                   "row 1000001/1000003 cpu:1 steps \u00b7 tracemill @1088\n"
+                                                   "row 1000001/1000002 cpu:0 idle gaps \u00b7 tracemill @1152\n"));
     row =
         *tm_out_rows_use(rows, &rig.recorder.writer, tm_out_rows_derived(rows, TM_DERIVED_FACTS, TM_NONE), 0, &written);
     assert_int_equal(row.uuid, group.uuid);

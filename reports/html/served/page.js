@@ -3,7 +3,7 @@
 'use strict';
 (() => {
   const $ = (id) => document.getElementById(id);
-  const PINNED = '^(Analysis|findings|host steps|steps|idle gaps) · tracemill$';
+  const PINNED = '^(Analysis|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle gaps)) · tracemill$';
   const EXPANDED = '^Analysis · tracemill$';
   const STARTS = ['Start', 'First at'];
   const NAMED = ['Kernel', 'Operation'];

@@ -33,8 +33,7 @@ struct derived_device {
 /* Of the account's share. */
 enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
 
-/* The least of 1, 2, 5, 10, 20 ... us of which `most` cover a window. */
-static int64_t stretch_length(int64_t window_ps, int64_t most)
+int64_t tm_derived_stretch_length(int64_t window_ps, int64_t most)
 {
     const int64_t least_ps = window_ps / most + (window_ps % most != 0);
     int64_t length_ps = TM_DERIVED_STRETCH_LEAST_PS;
@@ -83,8 +82,10 @@ static void tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, i
     struct busy_share *b = &d->counters[device].busy;
     const int64_t start_ps = b->origin_ps + (int64_t)stretch * b->length_ps;
     const int64_t left_ps = b->end_ps - start_ps;
-    const double value = 100.0 * (double)sum_ps / (double)(left_ps < b->length_ps ? left_ps : b->length_ps);
+    const int64_t length_ps = left_ps < b->length_ps ? left_ps : b->length_ps;
+    const double value = 100.0 * (double)sum_ps / (double)length_ps;
 
+    tm_idle_rows_add_busy(d, start_ps, start_ps + length_ps, sum_ps);
     if (b->is_told && value == b->told)
         return;
     b->is_told = true;
@@ -195,7 +196,7 @@ static void begin_queue(const struct tm_derived *d, uint32_t device)
     *q = (struct queue_depth){
         .origin_ps = c->first_launch_ps, .at_ps = c->first_launch_ps, .end_ps = c->last_ps, .has_begun = true
     };
-    q->length_ps = stretch_length(q->end_ps - q->origin_ps, stretches_most(d));
+    q->length_ps = tm_derived_stretch_length(q->end_ps - q->origin_ps, stretches_most(d));
     q->border_ps = q->origin_ps + q->length_ps;
 }
 
@@ -320,7 +321,7 @@ static void begin_device(const struct tm_derived *d, struct device_counters *c, 
     c->last_ps = device->last_ps;
     c->busy =
         (struct busy_share){ .origin_ps = device->first_ps, .until_ps = device->first_ps, .end_ps = device->last_ps };
-    c->busy.length_ps = stretch_length(device->last_ps - device->first_ps, stretches_most(d));
+    c->busy.length_ps = tm_derived_stretch_length(device->last_ps - device->first_ps, stretches_most(d));
     c->busy.border_ps = c->busy.origin_ps + c->busy.length_ps;
 }
 
@@ -377,6 +378,8 @@ static const char *const key_text[DERIVED_KEYS] = {
     [KEY_ID] = "id", [KEY_SEVERITY] = "severity", [KEY_VALUE] = "value", [KEY_UNIT] = "unit", [KEY_LIMIT] = "limit",
     [KEY_AT_STAKE_NS] = "at_stake_ns", [KEY_SHARE_PCT] = "share_pct", [KEY_DEVICE] = "device",
     [KEY_EVIDENCE] = "evidence", [KEY_FIX] = "fix",
+    [KEY_BUSY_NS] = "busy_ns", [KEY_BYTES] = "bytes", [KEY_OP] = "op", [KEY_RANKS] = "ranks",
+    [KEY_LAST] = "arrived_last",
     [KEY_RUN] = "run", [KEY_HOST] = "host", [KEY_TOOL] = "tool", [KEY_PLATFORM] = "platform", [KEY_VERDICT] = "verdict",
     [KEY_DEVICES] = "devices", [KEY_KPIS] = "key_figures", [KEY_PARTIAL] = "partial",
     [NAME_QUEUE] = "queue depth", [NAME_BUSY] = "busy share", [NAME_FACTS] = "run", [NAME_UNTITLED] = "finding",
@@ -397,7 +400,11 @@ static int by_host_and_time(const void *a, const void *b)
         return x->end_ps > y->end_ps ? -1 : 1;
     if (x->sort != y->sort)
         return x->sort < y->sort ? -1 : 1;
-    return (x->device > y->device) - (x->device < y->device);
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
 struct tm_arguments_builder *tm_derived_list(struct tm_derived *d)
@@ -453,6 +460,8 @@ void tm_derived_free(struct tm_derived *d)
     if (!d)
         return;
     derived_free_counters(d);
+    tm_idle_rows_free(d);
+    tm_device_rows_free(d);
     tm_sorter_free(d->sorter);
     tm_rows_free(d->bytes);
     tm_rows_free(d->hosts);
@@ -490,6 +499,8 @@ static tm_status begin_host(void *to, const struct tm_trace *trace)
         tm_rows_append(d->devices, &device);
     }
     derived_begin_counters(d);
+    tm_idle_rows_begin_host(d, trace);
+    tm_device_rows_begin_host(d, trace);
     return d->run->error.status;
 }
 
@@ -506,11 +517,11 @@ static tm_status take(void *to, const struct tm_event *event)
     if (end_ps > d->host.last_ps)
         d->host.last_ps = end_ps;
     derived_count(d, event);
+    tm_device_rows_take(d, event);
     return d->run->error.status;
 }
 
 static void derived_steps(struct tm_derived *d);
-static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap);
 
 static tm_status end_host(void *to)
 {
@@ -521,6 +532,8 @@ static tm_status end_host(void *to)
     for (uint32_t i = 0; i < d->counter_count; i++)
         end_busy(d, i);
     derived_free_counters(d);
+    tm_idle_rows_end_host(d);
+    tm_device_rows_end_host(d);
     if (d->host.window_ps == INT64_MAX)
         d->host.window_ps = d->host.first_ps;
     d->trace = NULL;
@@ -528,11 +541,20 @@ static tm_status end_host(void *to)
     return d->run->error.status;
 }
 
+static tm_status take_matched(void *to, const struct tm_matched_collective *matched)
+{
+    struct tm_derived *d = to;
+
+    tm_device_rows_take_matched(d, matched);
+    return d->run->error.status;
+}
+
 const struct tm_observer_type tm_derived_observer = {
     .begin_host = begin_host,
     .take = take,
-    .take_gap = derived_gap,
+    .take_gap = tm_idle_rows_take,
     .end_host = end_host,
+    .take_matched = take_matched,
 };
 
 /* --- giving out --- */
@@ -563,7 +585,9 @@ const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
         return NULL;
     d->given = (struct tm_derived_row){ .start_ps = next->start_ps,
                                         .end_ps = next->end_ps,
-                                        .value = next->value,
+                                        .value = next->sort == TM_DERIVED_WORK ? 0 : next->value,
+                                        .row = next->row,
+                                        .flow = next->sort == TM_DERIVED_WORK ? next->flow : 0,
                                         .name = next->name,
                                         .host = next->host,
                                         .device = next->device,
@@ -574,7 +598,7 @@ const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
     return &d->given;
 }
 
-/* Steps and idle gaps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
+/* Steps as spans.  Of a host's steps: the marks where they are the host's own, and the period of each
  * step on each device; a session that represents a step is none.  No memory beside the rows. */
 
 /* --- steps --- */
@@ -642,49 +666,6 @@ static void derived_steps(struct tm_derived *d)
 
     for (uint64_t k = 0; k < steps->count && steps->source != TM_STEPS_SESSION && !tm_failed(d->run); k++)
         push_step(d, k);
-}
-
-/* --- gaps --- */
-
-/* Nothing where it is not known. */
-static void put_name(struct tm_derived *d, enum derived_key key, tm_strid name)
-{
-    if (name)
-        tm_put_name(&d->list, d->keys[key], name);
-}
-
-static void put_step_number(struct tm_derived *d, uint32_t ordinal)
-{
-    const struct tm_step_mark *mark;
-
-    if (ordinal == TM_NONE || d->trace->steps.source == TM_STEPS_SESSION)
-        return;
-    mark = tm_rows_at(d->trace->steps.marks, ordinal);
-    tm_put_int(&d->list, d->keys[KEY_STEP], mark->number);
-}
-
-static tm_status derived_gap(void *derived, const struct tm_idle_gap *gap)
-{
-    struct tm_derived *d = derived;
-    struct derived_row span = { .start_ps = gap->start_ps,
-                                .end_ps = gap->end_ps,
-                                .host = gap->host,
-                                .device = gap->device,
-                                .of_step = gap->step == TM_NONE ? 0 : gap->step + 1,
-                                .sort = TM_DERIVED_GAP };
-    struct tm_arguments_builder *list = tm_derived_list(d);
-    char text[64];
-
-    (void)snprintf(text, sizeof(text), "idle: %s", gap->cause);
-    span.name = tm_names_put_string(d->names, text);
-    tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->start_ps));
-    tm_put_text(list, d->keys[KEY_CAUSE], gap->cause, __builtin_strlen(gap->cause));
-    put_name(d, KEY_BEFORE, gap->before);
-    put_name(d, KEY_AFTER, gap->after);
-    put_name(d, KEY_HOST_EVENT, gap->host_event);
-    put_step_number(d, gap->step);
-    tm_derived_push(d, &span);
-    return d->run->error.status;
 }
 
 /* Findings at the places that they speak of, and the facts of the run, out of a finished summary (schemas/SUMMARY.md).

@@ -15,12 +15,16 @@ struct tm_derived;
 
 enum tm_derived_sort {
     TM_DERIVED_STEP,    /* span "step N": of the host where device is TM_NONE, else its period on the device */
-    TM_DERIVED_GAP,     /* span "idle: CAUSE": no activity */
+    TM_DERIVED_GAP,     /* span "CAUSE": no activity; in it what the host did, and the launch of what follows */
     TM_DERIVED_QUEUE,   /* counter: activities that are launched and have not started, the most in each stretch of
                          * time */
-    TM_DERIVED_BUSY,    /* counter: share of a stretch of time in which the device is active, percent */
+    TM_DERIVED_BUSY,    /* counter: share of a stretch of time in which the device is active, percent; of all devices
+                         * of the host where device is TM_NONE */
+    TM_DERIVED_IDLE,    /* counter: share of a stretch of time in which the devices of the host are idle of one cause,
+                         * whose number is `row`, percent */
     TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it speaks of; without length an instant */
     TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run */
+    TM_DERIVED_WORK,    /* span on a row of a device that is in the list of tm_derived_work_row */
 };
 
 /* A counter's time, from a device's first activity (launch) to its last one's end, is cut into stretches of equal
@@ -30,6 +34,7 @@ enum {
     TM_DERIVED_STRETCHES = 4096,          /* the most of one device */
     TM_DERIVED_STRETCHES_HOST = 1 << 19,  /* of all devices of a host: with more than 128 each has fewer */
     TM_DERIVED_ARGUMENTS_MOST = 16 << 10, /* bytes of one row's list */
+    TM_CAUSES_MOST = 12,                  /* of idle time */
 };
 
 struct tm_derived_row {
@@ -39,7 +44,9 @@ struct tm_derived_row {
     uint32_t host;            /* number of the host in the run */
     uint32_t device;          /* index into its trace's devices, the same in every reading of it; TM_NONE = of none */
     uint32_t of_step;         /* the ordinal of the step that it belongs to, plus one; 0 = to none by itself */
-    uint8_t sort;             /* enum tm_derived_sort */
+    uint32_t row;  /* of TM_DERIVED_WORK: its number among the rows of the host; of TM_DERIVED_IDLE: the cause */
+    uint64_t flow; /* of TM_DERIVED_WORK: spans of one number are joined by arrows; 0 = none */
+    uint8_t sort;  /* enum tm_derived_sort */
     struct tm_arguments arguments; /* borrowed until the next one is returned */
 };
 
@@ -47,6 +54,30 @@ struct tm_derived_row {
  * errors: NULL, with the error in run->error */
 struct tm_derived *tm_derived_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_derived_free(struct tm_derived *derived); /* tolerates NULL */
+
+/* The rows of a device that group its work: device_rows.c.  Their order is that in the viewer. */
+enum tm_derived_work {
+    TM_WORK_MODULES,     /* XLA modules */
+    TM_WORK_SCOPES,      /* framework scopes, nested, without the op */
+    TM_WORK_OPS,         /* HLO ops */
+    TM_WORK_SOURCES,     /* source lines */
+    TM_WORK_COLLECTIVES, /* a row for each communicator */
+    TM_WORK_COUNT
+};
+
+/* What to make of them; nothing without this call.
+ * in:     works       bits of enum tm_derived_work
+ *         gap_min_ps  a device that is idle for longer ends what is open */
+void tm_derived_choose_work(struct tm_derived *derived, uint32_t works, int64_t gap_min_ps);
+
+/* One of these rows.  They are known when the analysis has ended. */
+struct tm_derived_work_row {
+    uint32_t host, device, work; /* work: enum tm_derived_work */
+    tm_strid name;
+};
+
+/* The row of a host; NULL = it has no more.  in: number  from 0 */
+const struct tm_derived_work_row *tm_derived_work_row(struct tm_derived *derived, uint32_t host, uint32_t number);
 
 /* The observer of an analysis; `to` is a struct tm_derived. */
 extern const struct tm_observer_type tm_derived_observer;
@@ -66,7 +97,7 @@ enum derived_key {
     KEY_NUMBER, KEY_CHOSEN, KEY_WARM_UP, KEY_INCOMPLETE, KEY_COMPILES, KEY_ACTIVITIES,
     KEY_LENGTH_NS, KEY_CAUSE, KEY_BEFORE, KEY_AFTER, KEY_HOST_EVENT, KEY_STEP,
     KEY_ID, KEY_SEVERITY, KEY_VALUE, KEY_UNIT, KEY_LIMIT, KEY_AT_STAKE_NS, KEY_SHARE_PCT, KEY_DEVICE, KEY_EVIDENCE,
-    KEY_FIX,
+    KEY_FIX, KEY_BUSY_NS, KEY_BYTES, KEY_OP, KEY_RANKS, KEY_LAST,
     KEY_RUN, KEY_HOST, KEY_TOOL, KEY_PLATFORM, KEY_VERDICT, KEY_DEVICES, KEY_KPIS, KEY_PARTIAL,
     NAME_QUEUE, NAME_BUSY, NAME_FACTS, NAME_UNTITLED,
     DERIVED_KEYS
@@ -76,11 +107,16 @@ enum derived_key {
 /* A row as it is sorted; its arguments are in derived.bytes. */
 struct derived_row {
     int64_t start_ps, end_ps;
-    double value;
+    union {
+        double value;  /* of counters */
+        uint64_t flow; /* of TM_DERIVED_WORK */
+    };
     uint64_t arguments_at;
     uint32_t arguments_length;
     tm_strid name;
     uint32_t host, device, of_step;
+    uint16_t row;  /* of TM_DERIVED_WORK; the cause of TM_DERIVED_IDLE */
+    uint8_t depth; /* of it: spans that start and end together are nested in this order */
     uint8_t sort;
 };
 
@@ -156,6 +192,8 @@ struct tm_derived {
     uint32_t counter_count;
     struct tm_sorter *launches; /* struct launched: more wait, by time */
     struct tm_rows *begins;     /* struct begins: fewer wait, for each device in time order */
+    struct device_rows *work;   /* NULL = none are wanted */
+    struct all_devices *all;    /* of the present host; NULL = it has no active device */
     /* giving out */
     bool is_finished;
     uint32_t asked_host;
@@ -171,5 +209,23 @@ struct tm_derived {
  * without arguments goes right into the sorter. */
 struct tm_arguments_builder *tm_derived_list(struct tm_derived *d);
 void tm_derived_push(struct tm_derived *d, const struct derived_row *row);
+
+/* The least of 1, 2, 5, 10, 20 ... us of which `most` cover a window. */
+int64_t tm_derived_stretch_length(int64_t window_ps, int64_t most);
+
+/* --- idle_rows.c --- */
+void tm_idle_rows_begin_host(struct tm_derived *d, const struct tm_trace *trace);
+/* A device was active for sum_ps of a stretch of time. */
+void tm_idle_rows_add_busy(struct tm_derived *d, int64_t start_ps, int64_t end_ps, int64_t sum_ps);
+tm_take_gap tm_idle_rows_take; /* to: a struct tm_derived */
+void tm_idle_rows_end_host(struct tm_derived *d);
+void tm_idle_rows_free(struct tm_derived *d);
+
+/* --- device_rows.c; all of them tolerate that none are wanted --- */
+void tm_device_rows_begin_host(struct tm_derived *d, const struct tm_trace *trace);
+void tm_device_rows_take(struct tm_derived *d, const struct tm_event *event);
+void tm_device_rows_end_host(struct tm_derived *d);
+void tm_device_rows_take_matched(struct tm_derived *d, const struct tm_matched_collective *matched);
+void tm_device_rows_free(struct tm_derived *d);
 
 #endif

@@ -206,22 +206,37 @@ static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_
     tm_tally_add(&e->run->tallies, TM_TALLY_COUNTER_WITHOUT_VALUE, !is_any);
 }
 
+/* "busy share \u00b7 tracemill" of all devices, "gpu:0 busy share \u00b7 tracemill", "idle: input \u00b7 tracemill" */
+static void name_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, char name[TM_OWN_NAME_BYTES])
+{
+    char text[TM_OWN_NAME_BYTES];
+    size_t length;
+    const char *const what = tm_names_text(e->names, row->name, sizeof(text) - 1, &length);
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)length, what);
+    tm_out_rows_name_of_device(e->rows, row->sort == TM_DERIVED_IDLE ? TM_NONE : row->device,
+                               row->sort != TM_DERIVED_QUEUE, text, name, TM_OWN_NAME_BYTES);
+}
+
 static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)
 {
-    const bool is_share = row->sort == TM_DERIVED_BUSY;
+    const bool is_share = row->sort != TM_DERIVED_QUEUE;
     char name[TM_OWN_NAME_BYTES];
     const struct tm_counter_key c = {
-        .process = tm_out_rows_device_process(e->rows, row->device),
-        .device = row->device,
+        .process = is_share ? tm_out_rows_own_process(e->rows) : tm_out_rows_device_process(e->rows, row->device),
+        .device = row->sort == TM_DERIVED_IDLE ? row->row : row->device,
         .suffix = name,
         .unit = is_share ? e->percent_unit : 0,
-        .order = is_share ? TM_COUNTER_BUSY : TM_COUNTER_QUEUE,
+        .order = row->sort == TM_DERIVED_IDLE                             ? TM_COUNTER_ALL_IDLE
+                 : row->sort == TM_DERIVED_BUSY && row->device == TM_NONE ? TM_COUNTER_ALL_BUSY
+                 : is_share                                               ? TM_COUNTER_BUSY
+                                                                          : TM_COUNTER_QUEUE,
     };
     const bool is_whole = !is_share && row->value == trunc(row->value) && fabs(row->value) < 9e15;
     const struct tm_counter_value value =
         is_whole ? tm_whole_value((int64_t)row->value) : (struct tm_counter_value){ .value = row->value };
 
-    tm_out_rows_name_of_device(e->rows, row->device, is_share ? "busy share" : "queue depth", name, sizeof(name));
+    name_derived_counter(e, row, name);
     if (isfinite(row->value))
         tm_exporter_count(e, &c, &value, time_ps);
     else
@@ -992,12 +1007,21 @@ static void find_next(struct tm_exporter *e)
     e->derived_part.end_ps = exporter_time(e, e->derived_part.end_ps);
 }
 
+static void add_work_rows(struct tm_exporter *e)
+{
+    const struct tm_derived_work_row *row;
+
+    for (uint32_t i = 0; (row = tm_derived_work_row(e->options.derived, e->trace->host, i)); i++)
+        tm_out_rows_add_work(e->rows, row);
+}
+
 static void exporter_begin_derived(struct tm_exporter *e)
 {
     e->derived = NULL;
     if (!e->options.derived)
         return;
     tm_derived_begin(e->options.derived, e->trace->host);
+    add_work_rows(e);
     find_next(e);
 }
 
@@ -1018,8 +1042,12 @@ static struct tm_arguments part_of(struct tm_exporter *e, const struct tm_derive
 
 static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
 {
+    const bool is_work = row->sort == TM_DERIVED_WORK;
+    /* An arrow between hosts, which are written one after the other, would start at its end. */
+    const bool has_flow = !(e->writer->type->numbers_flows && e->options.names_hosts);
     struct tm_lane_span span = {
-        .track = tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
+        .track = is_work ? tm_out_rows_work(e->rows, row->row)
+                         : tm_out_rows_derived(e->rows, (enum tm_derived_sort)row->sort, row->device),
         .event = { .start_ps = e->derived_part.start_ps,
                    .end_ps = e->derived_part.end_ps,
                    .whole_begin_ps = exporter_time(e, row->start_ps),
@@ -1030,7 +1058,8 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
                    .common = part_of(e, row),
                    .marks = TM_OUT_DERIVED,
                    .is_instant = row->sort == TM_DERIVED_FINDING && row->start_ps == row->end_ps,
-                   .is_gap = row->sort == TM_DERIVED_GAP },
+                   .flow = has_flow ? row->flow : 0,
+                   .is_gap = row->sort == TM_DERIVED_GAP || is_work },
     };
 
     span.event.marks |= tm_out_cuts_of(&span.event);
@@ -1044,7 +1073,7 @@ static void exporter_write_derived(struct tm_exporter *e)
 {
     const struct tm_derived_row *const row = e->derived;
 
-    if (row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY)
+    if (row->sort == TM_DERIVED_QUEUE || row->sort == TM_DERIVED_BUSY || row->sort == TM_DERIVED_IDLE)
         exporter_take_derived_counter(e, row, e->derived_part.start_ps);
     else
         write_span(e, row);

@@ -143,13 +143,20 @@ uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort s
 /* The number of the process of a device's tracks; the program's own if there is none. */
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device);
 
-/* What a row or a counter of a device, computed, is called: "idle gaps \u00b7 tracemill", or where its process is not
- * its own "cpu:1 idle gaps \u00b7 tracemill".
- * in:     size  TM_OWN_NAME_BYTES */
+/* A row that groups the work of a device, after those of tm_out_rows_derived: all of them, in their order, before
+ * anything is written of the host. */
+void tm_out_rows_add_work(struct tm_out_rows *r, const struct tm_derived_work_row *row);
+uint64_t tm_out_rows_work(const struct tm_out_rows *r, uint32_t row);
+uint32_t tm_out_rows_own_process(const struct tm_out_rows *r);
+
+/* What a row or a counter of a device, computed, is called: "queue depth \u00b7 tracemill", or where its process is not
+ * its own "cpu:1 queue depth \u00b7 tracemill".
+ * in:     is_ours  it is in the program's own process
+ *         size     TM_OWN_NAME_BYTES */
 enum { TM_OWN_NAME_BYTES = 256 };
 
-void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name,
-                                size_t size);
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bool is_ours, const char *what,
+                                char *name, size_t size);
 
 /* Something is to be written on a row: its process, the row and the lane are written before, where the file does not
  * have them yet.
@@ -162,12 +169,18 @@ struct tm_counter_row {
     uint64_t hash; /* hash of its identity within its process; unique */
     tm_strid name, unit;
     uint32_t process;
-    uint32_t device; /* of computed rows; of others anything */
+    uint32_t device; /* of computed rows; of idle time its cause; of others anything */
     uint32_t file;   /* of tm_out_rows: 0 at first */
     uint8_t order;   /* enum tm_counter_order */
 };
 
-enum tm_counter_order { TM_COUNTER_QUEUE, TM_COUNTER_BUSY, TM_COUNTER_RECORDED };
+enum tm_counter_order {
+    TM_COUNTER_QUEUE,
+    TM_COUNTER_BUSY,
+    TM_COUNTER_ALL_BUSY,
+    TM_COUNTER_ALL_IDLE,
+    TM_COUNTER_RECORDED
+};
 
 void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
                              struct tm_out_row *row, uint64_t *rows);

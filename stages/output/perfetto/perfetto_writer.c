@@ -68,6 +68,7 @@ struct tm_perfetto {
     int64_t clock_ns; /* the clock of the sequence: times are written as differences from it */
     struct tm_perfetto_names names;
     struct tm_perfetto_arguments arguments;
+    struct tm_perfetto_kernels *kernels; /* NULL = not wanted */
     struct tm_packets packets;
 };
 
@@ -240,6 +241,7 @@ static void free_writer(struct tm_trace_writer *base)
     if (!w)
         return;
     packets_close(&w->packets);
+    tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w->kernels, w->kernels ? sizeof(*w->kernels) : 0);
     tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w, sizeof(*w));
 }
 
@@ -253,6 +255,8 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
     w->base = (struct tm_trace_writer){ .type = &tm_perfetto_writer, .run = run };
     w->options = *options;
     packets_open(&w->packets, run, !options->is_gzip);
+    if (options->kernels && !tm_failed(run))
+        w->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*w->kernels), &run->error);
     tm_perfetto_names_open(&w->names, names);
     tm_perfetto_arguments_open(&w->arguments, &w->names);
     for (size_t i = 0; i < TM_PERFETTO_OWN_KEYS; i++)
@@ -408,6 +412,15 @@ static uint8_t *make_begin(struct tm_perfetto *w, const struct tm_out_event *fro
     return from->flow ? tm_pb_fixed64(to, FLOW_IDS, from->flow | own_flow) : to;
 }
 
+static void put_kernel(struct tm_perfetto *w, const struct tm_out_event *from)
+{
+    uint8_t *const at = w->packets.block + w->packets.used;
+    const uint8_t *const end =
+        tm_perfetto_put_kernel(w->kernels, &w->names, at, from, TM_PERFETTO_SEQUENCE, TM_PERFETTO_USES_NAMES);
+
+    packets_add(&w->packets, (size_t)(end - at));
+}
+
 static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
@@ -419,6 +432,8 @@ static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
     }
     w->base.arguments += w->arguments.count;
     put_event(w, to, from->start_ps);
+    if (w->kernels && tm_perfetto_is_kernel(from))
+        put_kernel(w, from);
 }
 
 static void put_cut(struct tm_perfetto *w, const struct tm_out_event *from)

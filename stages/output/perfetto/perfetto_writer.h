@@ -259,4 +259,31 @@ void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t 
 void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key);
 void tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text);
 
+/* Kernels again, as events of a GPU queue: perfetto_kernels.c. */
+enum { TM_PERFETTO_KNOWN_QUEUES = 256, TM_PERFETTO_KNOWN_STAGES = 8192 };
+
+/* An entry of a table of the file: it holds as long as the tables of names. */
+struct tm_perfetto_known_entry {
+    uint64_t id;
+    uint32_t tables; /* struct tm_perfetto_names.tables */
+};
+
+struct tm_perfetto_kernels {
+    uint64_t events; /* so far */
+    struct tm_perfetto_known_entry queues[TM_PERFETTO_KNOWN_QUEUES], contexts[TM_PERFETTO_KNOWN_QUEUES],
+        stages[TM_PERFETTO_KNOWN_STAGES];
+};
+
+static inline bool tm_perfetto_is_kernel(const struct tm_out_event *event)
+{
+    return event->of && event->of->config->has_kernel && event->of->device != TM_NONE && !event->is_instant;
+}
+
+/* The packet of a kernel, at the time of the packet before it.
+ * in:     event  tm_perfetto_is_kernel, and its name has just been used
+ *         to     room for a packet
+ * out:    behind it; nothing if its name is not in the table of names */
+uint8_t *tm_perfetto_put_kernel(struct tm_perfetto_kernels *k, struct tm_perfetto_names *names, uint8_t *to,
+                                const struct tm_out_event *event, uint32_t sequence, uint32_t flags);
+
 #endif

@@ -78,19 +78,24 @@ static inline bool is_number(int64_t id)
     return id > 0 && id <= INT32_MAX;
 }
 
-/* The place of a row or a counter of a device, computed, among those of its process: before its threads, and in our
- * own process one device after the other. */
-enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_COUNTERS, PLACES_OF_DEVICE = PLACE_COUNTERS + 2 };
+/* The places of rows and counters of ours in our own process: those of all devices of one kind are together, so devices
+ * can be compared.  What shows how a device works is in the device's own process, before its threads, if it has one. */
+enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_BUSY, PLACE_QUEUE, PLACE_WORK };
 
-enum { PLACE_VERDICT, PLACE_FINDINGS, PLACE_HOST_STEPS, PLACE_DEVICES };
+enum {
+    PLACE_VERDICT,
+    PLACE_FINDINGS,
+    PLACE_ALL_BUSY, /* of all devices together */
+    PLACE_ALL_IDLE, /* by cause */
+    PLACE_HOST_STEPS = PLACE_ALL_IDLE + TM_CAUSES_MOST,
+    PLACE_DEVICES
+};
 
-static_assert((int)PLACES_OF_DEVICE <= (int)TM_OWN_RANKS, "they come before the threads");
+static_assert(1 + (int)TM_WORK_COUNT < (int)TM_OWN_RANKS, "they come before the threads");
 
-static inline uint32_t tm_own_rank(const struct tm_out_rows *r, uint32_t device, uint32_t place)
+static inline uint32_t own_rank(const struct tm_out_rows *r, uint32_t device, enum own_place place)
 {
-    const bool is_in_ours = device < r->device_count && r->device_process[device] == r->own_process;
-
-    return is_in_ours ? PLACE_DEVICES + device * PLACES_OF_DEVICE + place : place;
+    return PLACE_DEVICES + (uint32_t)place * r->device_count + device;
 }
 
 /* Which number, which name and which place each process and each thread of a host gets.  Who requests a number first
@@ -403,11 +408,12 @@ static void find_sharing_devices(struct tm_out_rows *r)
     }
 }
 
-void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, const char *what, char *name, size_t size)
+void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bool is_ours, const char *what,
+                                char *name, size_t size)
 {
     const char *id = "", *slash;
 
-    if (device < r->device_count && r->device_shares[device]) {
+    if (device < r->device_count && (is_ours || r->device_shares[device])) {
         id = r->trace->devices[device].id;
         slash = strrchr(id, '/');
         id = slash ? slash + 1 : id;
@@ -424,8 +430,22 @@ static void add_device_row(struct tm_out_rows *r, uint32_t device, const char *w
 {
     char text[TM_OWN_NAME_BYTES];
 
-    tm_out_rows_name_of_device(r, device, what, text, sizeof(text));
-    add_own_row(r, r->device_process[device], tm_names_put_string(r->names, text), tm_own_rank(r, device, place));
+    tm_out_rows_name_of_device(r, device, true, what, text, sizeof(text));
+    add_own_row(r, r->own_process, tm_names_put_string(r->names, text), own_rank(r, device, place));
+}
+
+void tm_out_rows_add_work(struct tm_out_rows *r, const struct tm_derived_work_row *row)
+{
+    const uint32_t process = tm_out_rows_device_process(r, row->device);
+    const bool is_ours = process == r->own_process;
+    char text[TM_OWN_NAME_BYTES], what[TM_OWN_NAME_BYTES];
+    size_t length;
+    const char *const name = tm_names_text(r->names, row->name, sizeof(what) / 2, &length);
+
+    (void)snprintf(what, sizeof(what), "%.*s", (int)length, name);
+    tm_out_rows_name_of_device(r, row->device, is_ours, what, text, sizeof(text));
+    add_own_row(r, process, tm_names_put_string(r->names, text),
+                is_ours ? own_rank(r, row->device, PLACE_WORK) : 1 + row->work);
 }
 
 static void add_own_rows(struct tm_out_rows *r)
@@ -519,6 +539,7 @@ uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort s
 {
     const uint64_t of_host = r->track_count + 2 * (uint64_t)r->device_count;
 
+    assert(sort != TM_DERIVED_WORK);
     switch (sort) {
     case TM_DERIVED_STEP:
         return device < r->device_count ? r->track_count + 2 * (uint64_t)device : of_host;
@@ -529,6 +550,16 @@ uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort s
     default:
         return of_host + 1;
     }
+}
+
+uint64_t tm_out_rows_work(const struct tm_out_rows *r, uint32_t row)
+{
+    return tm_out_rows_derived(r, TM_DERIVED_FACTS, TM_NONE) + 1 + row;
+}
+
+uint32_t tm_out_rows_own_process(const struct tm_out_rows *r)
+{
+    return r->own_process;
 }
 
 uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device)
@@ -669,6 +700,21 @@ const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_
     return &near->row;
 }
 
+/* in: counter  computed */
+static uint32_t counter_rank(const struct tm_out_rows *r, const struct tm_counter_row *counter)
+{
+    switch ((enum tm_counter_order)counter->order) {
+    case TM_COUNTER_ALL_BUSY:
+        return PLACE_ALL_BUSY;
+    case TM_COUNTER_ALL_IDLE:
+        return PLACE_ALL_IDLE + counter->device;
+    case TM_COUNTER_BUSY:
+        return own_rank(r, counter->device, PLACE_BUSY);
+    default:
+        return counter->process == r->own_process ? own_rank(r, counter->device, PLACE_QUEUE) : 0;
+    }
+}
+
 void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
                              struct tm_out_row *row, uint64_t *rows)
 {
@@ -687,7 +733,7 @@ void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writ
         .order = after_threads,
     };
     if (counter->order != TM_COUNTER_RECORDED)
-        row->order = (int64_t)tm_own_rank(r, counter->device, PLACE_COUNTERS + counter->order) * LANE_PLACES;
+        row->order = (int64_t)counter_rank(r, counter) * LANE_PLACES;
     if (is_new)
         write_row(writer, row, rows);
 }
