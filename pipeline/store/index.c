@@ -267,8 +267,9 @@ static void add_top(struct tm_index *index, uint64_t key)
 }
 
 /* Put one row, which no other replaces any more, at the end of the table on disk. */
-static void put_on_disk(struct tm_index *index, const void *row)
+static void put_on_disk(void *to, const void *row)
 {
+    struct tm_index *const index = to;
     const uint64_t key = key_of(row);
 
     if ((index->count & ((UINT64_C(1) << index->page_shift) - 1)) == 0) {
@@ -280,12 +281,16 @@ static void put_on_disk(struct tm_index *index, const void *row)
     index->count++;
 }
 
-/* Go through the sorted rows; of each key one row goes on to the disk. */
-static void fill_disk(struct tm_index *index, uint8_t *kept)
+/* Go through the sorted rows, and give one of each key. */
+static void give_sorted(struct tm_index *index, tm_index_take *take, void *to)
 {
+    struct tm_run *const run = index->run;
+    uint8_t *const kept = tm_take(&run->budget, index->account, index->row_bytes, &run->error);
     bool has_kept = false;
     const void *row;
 
+    if (!kept)
+        return;
     tm_sorter_finish(index->sorter);
     while ((row = tm_sorter_next(index->sorter))) {
         if (has_kept && key_of(kept) == key_of(row)) {
@@ -293,29 +298,36 @@ static void fill_disk(struct tm_index *index, uint8_t *kept)
             if (!gives_way(index, kept, row))
                 continue;
         } else if (has_kept) {
-            put_on_disk(index, kept);
+            take(to, kept);
         }
         memcpy(kept, row, index->row_bytes);
         has_kept = true;
     }
     if (has_kept)
-        put_on_disk(index, kept);
+        take(to, kept);
+    tm_give(&run->budget, index->account, kept, index->row_bytes);
+    tm_sorter_free(index->sorter);
+    index->sorter = NULL;
+}
+
+bool tm_index_give(struct tm_index *index, tm_index_take *take, void *to)
+{
+    if (index->form != SORTING)
+        return false;
+    give_sorted(index, take, to);
+    return true;
 }
 
 static void build_disk(struct tm_index *index)
 {
     struct tm_run *run = index->run;
-    uint8_t *kept = tm_take(&run->budget, index->account, index->row_bytes, &run->error);
 
     while (index->row_bytes << (index->page_shift + 1) <= PAGE_BYTES)
         index->page_shift++;
     index->rows = tm_rows_new_paged(run, index->account, index->row_bytes, index->memory_bytes / 8, PAGE_BYTES);
     index->firsts = tm_rows_new_paged(run, index->account, sizeof(uint64_t), index->memory_bytes / 16, PAGE_BYTES);
-    if (kept && index->rows && index->firsts)
-        fill_disk(index, kept);
-    tm_give(&run->budget, index->account, kept, index->row_bytes);
-    tm_sorter_free(index->sorter);
-    index->sorter = NULL;
+    if (index->rows && index->firsts)
+        give_sorted(index, put_on_disk, index);
     index->form = ON_DISK;
     if (!tm_failed(run)) /* the memory of the sorter goes to the cache */
         tm_rows_allow(index->rows, index->memory_bytes / 8 * 7);

@@ -148,6 +148,11 @@ void tm_index_free(struct tm_index *index);
 void tm_index_put(struct tm_index *index, const void *row);
 /* No more rows.  Then look-ups are allowed. */
 void tm_index_finish(struct tm_index *index);
+/* In place of finish, where the rows do not fit in memory: give one row of each key, in the order of the keys.  The
+ * index is of no use afterwards.
+ * out: false: they fit, and nothing was done */
+typedef void tm_index_take(void *to, const void *row);
+bool tm_index_give(struct tm_index *index, tm_index_take *take, void *to);
 /* The row, valid until the next call on this index; NULL if there is none, and after a failure. */
 const void *tm_index_get(struct tm_index *index, uint64_t key);
 /* The same, with the number of the row, from 1 on: the same number whenever the same row is found.

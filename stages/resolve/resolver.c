@@ -27,6 +27,7 @@ enum {
     ROWS_ALIGNED = 1 << 10, /* the first key is rounded down: those of other lines may start a little before */
     LARGE_BYTES = 2 << 20,
     WIDE_PAGE_BYTES = 16 << 10,
+    PAGE_BYTES = 16 << 10,
     ROW_BYTES = sizeof(struct tm_short_launch),
 };
 
@@ -66,7 +67,10 @@ void tm_launches_free(struct tm_launches *l)
 {
     if (!l)
         return;
+    if (l->pages)
+        l->rows = NULL; /* one of them */
     release_rows(l);
+    tm_rows_free(l->pages);
     tm_index_free(l->sparse);
     tm_rows_free(l->wide);
     tm_give(&l->run->budget, TM_ACCOUNT_LAUNCHES, l, sizeof(*l));
@@ -116,22 +120,23 @@ void tm_launches_widen(struct tm_launches *l, struct tm_launch *launch)
 
 static struct tm_short_launch pack_launch(struct tm_launches *l, const struct tm_launch *launch)
 {
-    const bool fits = (uint64_t)launch->dur_ps >> (64 - TM_LAUNCH_DUR_SHIFT) == 0 && launch->thread < TM_THREADS_MOST;
+    const bool fits = tm_launch_is_short(launch);
     const uint32_t thread = fits ? launch->thread : 0;
     const uint64_t dur_bits = fits ? (uint64_t)launch->dur_ps : put_wide(l, launch);
     struct tm_short_launch row = { .start_ps = launch->start_ps };
 
     if (fits)
         l->tracks[thread] = launch->track;
-    row.rest = TM_LAUNCH_THERE | (launch->is_named ? TM_LAUNCH_NAMED : 0) |
-               (launch->is_uncertain ? TM_LAUNCH_UNCERTAIN : 0) | (fits ? 0 : TM_LAUNCH_WIDE) |
-               (uint64_t)launch->direction << TM_LAUNCH_DIRECTION_SHIFT | (uint64_t)thread << TM_LAUNCH_THREAD_SHIFT |
+    row.rest = tm_launch_marks(launch) | (fits ? 0 : TM_LAUNCH_WIDE) | (uint64_t)thread << TM_LAUNCH_THREAD_SHIFT |
                dur_bits << TM_LAUNCH_DUR_SHIFT;
     return row;
 }
 
 static void put_sparse(struct tm_launches *l, uint64_t key, struct tm_short_launch row)
 {
+    l->first_key = l->count && l->first_key < key ? l->first_key : key;
+    l->last_key = l->count && l->last_key > key ? l->last_key : key;
+    l->count++;
     tm_index_put(l->sparse, &(struct tm_sparse_launch){ key, row });
 }
 
@@ -144,6 +149,7 @@ static void become_sparse(struct tm_launches *l)
                              replaces_sparse);
     if (!l->sparse)
         return;
+    l->count = 0;
     for (size_t i = 0; i < l->used; i++) {
         if (l->rows[i].rest != 0)
             put_sparse(l, l->least_key + i, l->rows[i]);
@@ -270,17 +276,66 @@ static void trim(struct tm_launches *l)
     }
 }
 
+/* A tm_index_take: they come in the order of their keys. */
+static void append_page(void *to, const void *row)
+{
+    struct tm_launches *const l = to;
+    const struct tm_sparse_launch *const launch = row;
+
+    if (launch->key - l->first_key > tm_rows_count(l->pages))
+        tm_rows_resize(l->pages, launch->key - l->first_key);
+    tm_rows_append(l->pages, &launch->row);
+}
+
+/* Sorted launches whose keys are dense take 16 bytes each instead of 24 in pages, and a look-up takes no search: a
+ * report of 5 million events at --memory 32M takes a thirteenth less CPU time.
+ * out: false: they stay as they are */
+static bool become_paged(struct tm_launches *l)
+{
+    if (l->last_key - l->first_key > l->count + l->count / 2)
+        return false;
+    l->pages = tm_rows_new_paged(l->run, TM_ACCOUNT_LAUNCHES, ROW_BYTES, dense_bytes(l), PAGE_BYTES);
+    if (!l->pages || !tm_index_give(l->sparse, append_page, l)) {
+        tm_rows_free(l->pages);
+        l->pages = NULL;
+        return false;
+    }
+    tm_index_free(l->sparse);
+    l->sparse = NULL;
+    if (!tm_failed(l->run))
+        tm_rows_allow(l->pages, l->memory_bytes - l->memory_bytes / 8);
+    return true;
+}
+
 void tm_launches_finish(struct tm_launches *l)
 {
-    if (l->sparse)
+    if (l->sparse && !become_paged(l))
         tm_index_finish(l->sparse);
-    else
-        trim(l);
+    if (l->sparse || l->pages)
+        return;
+    trim(l);
+    l->first_key = l->least_key;
 }
 
 uint64_t tm_launches_most_number(const struct tm_launches *l)
 {
+    if (l->pages)
+        return tm_rows_count(l->pages);
     return l->sparse ? tm_index_most_number(l->sparse) : l->used;
+}
+
+bool tm_launches_turn(struct tm_launches *l, uint64_t key)
+{
+    const uint64_t at = key - l->first_key, in_page = PAGE_BYTES / ROW_BYTES;
+    uint64_t count;
+
+    l->used = 0;
+    if (at >= tm_rows_count(l->pages) || tm_failed(l->run))
+        return false;
+    l->rows = (struct tm_short_launch *)(uintptr_t)tm_rows_span(l->pages, at / in_page * in_page, &count);
+    l->least_key = l->first_key + at / in_page * in_page;
+    l->used = tm_failed(l->run) ? 0 : (size_t)count;
+    return at % in_page < l->used;
 }
 
 uint64_t tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_launch *launch)

@@ -75,15 +75,18 @@ enum {
 };
 
 /* Dense as long as keys are: the launch of a key is at key - least_key, modulo 2^64.  Once they are too far apart, or
- * the memory is used up, all of them are in `sparse`. */
+ * the memory is used up, all of them are in `sparse`, and are sorted.  If keys turn out to be dense then, which they are
+ * if only the memory was used up, they become dense again, in pages that spill: `rows` is one of the pages. */
 struct tm_launches {
     struct tm_run *run;
     size_t memory_bytes;          /* total memory, besides the pool's */
     struct tm_short_launch *rows; /* `capacity` of them; `used` = one more than the index of the last one */
-    uint64_t least_key;
-    size_t capacity, used, count; /* count: of different keys */
+    uint64_t least_key;           /* of `rows` */
+    uint64_t first_key, last_key; /* of all, the last one only while they are in `sparse` */
+    size_t capacity, used, count; /* count: of different keys; of those in `sparse` with duplicates */
     size_t drawn_bytes;
     struct tm_index *sparse;          /* struct tm_sparse_launch; NULL while dense */
+    struct tm_rows *pages;            /* struct tm_short_launch from first_key on; NULL = all are in `rows` */
     struct tm_rows *wide;             /* struct tm_wide_launch; NULL before the first */
     uint32_t tracks[TM_THREADS_MOST]; /* by thread */
 };
@@ -95,11 +98,14 @@ void tm_launches_free(struct tm_launches *launches);
 
 /* Of two of one key stays the one that says by its name that it launches, then the earlier one, then the former. */
 void tm_launches_put(struct tm_launches *launches, const struct tm_launch *launch);
+/* The same, inline for what is nearly always the case: it is the first one of its key, and there is room for it. */
+static inline void tm_launches_put_first(struct tm_launches *launches, const struct tm_launch *launch);
 /* No more of them.  Then look-ups are allowed. */
 void tm_launches_finish(struct tm_launches *launches);
 uint64_t tm_launches_most_number(const struct tm_launches *launches); /* after finish: none has a larger one */
 
-/* Parts of tm_launches_find. */
+/* Parts of tm_launches_find.  turn: bring the page of a key into `rows`; false: there is none */
+bool tm_launches_turn(struct tm_launches *launches, uint64_t key);
 uint64_t tm_launches_find_sparse(struct tm_launches *launches, uint64_t key, struct tm_launch *launch);
 void tm_launches_widen(struct tm_launches *launches, struct tm_launch *launch);
 
@@ -120,12 +126,44 @@ static inline void tm_launches_unpack(struct tm_launches *launches, uint64_t key
         tm_launches_widen(launches, launch);
 }
 
-/* What is kept of a launch while they are dense; NULL: there is none. */
-static inline const struct tm_short_launch *tm_launches_at(const struct tm_launches *launches, uint64_t key)
+/* `rest` of a launch, wide or not, without its thread and duration. */
+static inline uint64_t tm_launch_marks(const struct tm_launch *launch)
 {
-    const uint64_t at = key - launches->least_key;
+    return TM_LAUNCH_THERE | (launch->is_named ? TM_LAUNCH_NAMED : 0) |
+           (launch->is_uncertain ? TM_LAUNCH_UNCERTAIN : 0) | (uint64_t)launch->direction << TM_LAUNCH_DIRECTION_SHIFT;
+}
 
-    return at < launches->used && launches->rows[at].rest ? &launches->rows[at] : NULL;
+static inline bool tm_launch_is_short(const struct tm_launch *launch)
+{
+    return (uint64_t)launch->dur_ps >> (64 - TM_LAUNCH_DUR_SHIFT) == 0 && launch->thread < TM_THREADS_MOST;
+}
+
+static inline void tm_launches_put_first(struct tm_launches *launches, const struct tm_launch *launch)
+{
+    const uint64_t at = launch->key - launches->least_key;
+
+    if (at >= launches->capacity || launches->rows[at].rest || !tm_launch_is_short(launch)) {
+        tm_launches_put(launches, launch);
+        return;
+    }
+    launches->tracks[launch->thread] = launch->track;
+    launches->rows[at] = (struct tm_short_launch){
+        .start_ps = launch->start_ps,
+        .rest = tm_launch_marks(launch) | (uint64_t)launch->thread << TM_LAUNCH_THREAD_SHIFT |
+                (uint64_t)launch->dur_ps << TM_LAUNCH_DUR_SHIFT,
+    };
+    launches->count++;
+    launches->used = at < launches->used ? launches->used : at + 1;
+}
+
+/* What is kept of a launch while they are dense, valid until the next call; NULL: there is none. */
+static inline const struct tm_short_launch *tm_launches_at(struct tm_launches *launches, uint64_t key)
+{
+    if (key - launches->least_key >= launches->used && !(launches->pages && tm_launches_turn(launches, key)))
+        return NULL;
+    const struct tm_short_launch *const row = &launches->rows[key - launches->least_key];
+
+    return row->rest ? row : NULL;
 }
 
 /* The number of the launch, from 1: the same number for the same launch; 0 if there is none.
@@ -140,7 +178,7 @@ static inline uint64_t tm_launches_find(struct tm_launches *launches, uint64_t k
     if (!row)
         return 0;
     tm_launches_unpack(launches, key, *row, launch);
-    return (uint64_t)(row - launches->rows) + 1;
+    return key - launches->first_key + 1;
 }
 
 /* From a record to an event: its class, its device, the call that launched it, the step it belongs to.  Rests on

@@ -132,7 +132,7 @@ static void keep_launch(struct tm_survey *s, struct tm_track *track, const struc
     number_thread(s, track, TM_THREADS_MOST - 1); /* one is for the main thread */
     launch.thread = track->thread;
     s->has_uncertain_launches |= launch.is_uncertain;
-    tm_launches_put(s->resolver->launches, &launch);
+    tm_launches_put_first(s->resolver->launches, &launch);
 }
 
 static void keep_marker(struct tm_survey *s, const struct tm_raw_record *raw)
@@ -598,7 +598,7 @@ static uint32_t take_plain_activities(struct tm_survey *s, struct tm_track *trac
                                       uint32_t i)
 {
     const struct device_reading *const d = (const struct device_reading *)track;
-    const struct tm_launches *const launches = s->resolver->launches;
+    struct tm_launches *const launches = s->resolver->launches;
     int64_t first_ps = INT64_MAX, last_ps = INT64_MIN;
     uint64_t activities = 0;
 
