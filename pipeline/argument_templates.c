@@ -17,7 +17,7 @@ enum {
     TRUSTED = 1 << 10,
     TRUST_MOST = 64,
     TRUST_GAIN = 2,
-    TRY_ONE_IN = 16, /* if there is no trust */
+    TRY_ONE_IN = 16, /* if it is not trusted */
 };
 
 struct entry {
@@ -27,7 +27,7 @@ struct entry {
 
 struct tm_argument_templates {
     struct tm_run *run;
-    uint32_t bits, count;              /* count: templates, of which the first one is nobody's */
+    uint32_t bits, count;              /* count: templates; the first one is unused */
     size_t used, room;                 /* of the lists */
     struct tm_argument_template *rows; /* 1 << bits */
     struct entry *entries;             /* 2 << bits, by hash */

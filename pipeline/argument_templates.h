@@ -15,7 +15,7 @@
  * The list is stored once, as a template with holes.  A record has the number of its template (TM_FLAG_TEMPLATE), and
  * its own arguments are the values of the holes, except for the correlation id, which the record has anyway: usually
  * nothing instead of a hundred bytes.  Writers cache their output of a template and copy it.  A template lives until
- * all of them are freed.  If there is no room for another one, lists are stored as they are.  Memory: `input`,
+ * all of them are freed.  If there is no room for another one, lists are stored unchanged.  Memory: `input`,
  * fixed. */
 enum {
     TM_ARGUMENT_HOLES = 16,
@@ -64,7 +64,7 @@ enum { TM_TEMPLATE_WHOLE_MOST = TM_TEMPLATE_LIST_MOST + 10 * TM_ARGUMENT_HOLES }
 struct tm_arguments tm_arguments_whole(const struct tm_argument_templates *t, uint32_t template,
                                        struct tm_arguments numbers, uint64_t correlation, uint8_t *whole);
 
-/* A number of an event, as the holes have it: a varint of its two's complement, as short as can be. */
+/* A number of an event, as stored in holes: the shortest varint of its two's complement. */
 static inline uint8_t *tm_put_hole(uint8_t *to, int64_t number)
 {
     uint64_t left = (uint64_t)number;

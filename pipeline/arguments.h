@@ -31,7 +31,7 @@ enum tm_argument_type {
     TM_ARGUMENT_ARRAY,  /* 4 bytes length, values */
     /* What is not an argument, but belongs to the event; only at the top, before all arguments, with key 0. */
     TM_ARGUMENT_CATEGORY, /* as TEXT: cat */
-    TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as the file has it */
+    TM_ARGUMENT_ID,       /* as TEXT: id of a counter, an async span, a flow, as in the file */
     TM_ARGUMENT_PLACE,    /* varint of 5 bytes: of a flow, the track that it is on */
     TM_ARGUMENT_ENCLOSED, /* nothing: an end of a flow belongs to the span around it, not to the next one (bp "e") */
     TM_ARGUMENT_TYPES
@@ -41,7 +41,7 @@ enum tm_argument_type {
 enum tm_args_level { TM_ARGS_ALL, TM_ARGS_ESSENTIAL, TM_ARGS_NONE };
 
 /* Strings up to this length stay in the list, longer ones become names. */
-enum { TM_ARGUMENT_NODE_SPARE = 64 /* more than put_head of arguments.c wants */ };
+enum { TM_ARGUMENT_NODE_SPARE = 64 /* more than put_head of arguments.c needs */ };
 enum { TM_ARGUMENT_TEXT_MOST = 24, TM_ARGUMENTS_DEEPEST = 24, TM_ARGUMENTS_MOST = 128 << 10 };
 
 struct tm_arguments {

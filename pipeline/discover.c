@@ -39,7 +39,7 @@ struct tm_member_links {
     tm_list_members *list;
     struct tm_member_link *rows;
     size_t count, capacity;
-    struct tm_member_link **order; /* private: those that are wanted, by name */
+    struct tm_member_link **order; /* private: the requested ones, by name */
     size_t wanted;
     uint64_t sniffed_at; /* private: the member whose content was examined last in this listing */
     enum tm_sniffed sniffed;
@@ -447,7 +447,7 @@ tm_status tm_discover_all(struct tm_run *run, char *const *inputs, size_t count,
     return tm_failed(run) ? run->error.status : tm_runs_order(found, "");
 }
 
-/* Finds what the links of an archive lead to: hard links, of which the archive has the content once, and symbolic ones,
+/* Finds what the links of an archive lead to: hard links, whose content the archive has once, and symbolic ones,
  * also through links to folders.  Names are paths within the archive, and nothing of them is looked up on this machine.
  * Kept are the links that may be traces; where a target is not a file that is known already, the archive is listed once
  * for each hop. */
@@ -630,7 +630,7 @@ static int name_to_wanted(const void *name, const void *link)
     return strcmp(name, (*(const struct tm_member_link *const *)link)->wanted);
 }
 
-/* The first one that wants this name or a later one. */
+/* The first one that requests this name or a later one. */
 static size_t first_wanted(const struct tm_member_links *l, const char *name)
 {
     return tm_sorted_place(name, l->order, l->wanted, sizeof(*l->order), name_to_wanted);
@@ -651,7 +651,7 @@ static void sniff_target(struct tm_member_links *l, const struct tm_member *memb
     }
 }
 
-/* A member of the very name that is wanted. */
+/* A member with exactly the requested name. */
 static void take_hit(struct tm_member_links *l, struct tm_member_link *link, const struct tm_member *member)
 {
     char target[TM_MEMBER_PATH_BYTES];
@@ -785,7 +785,7 @@ struct gathering {
     struct tm_listing listing;
 };
 
-/* Members of hidden folders, and hidden ones, are left out as the walk does; ".." is no hidden name. */
+/* Members of hidden folders, and hidden ones, are left out as the walk does; ".." is not a hidden name. */
 static bool is_hidden(const char *name)
 {
     const char *part = name;
@@ -967,7 +967,7 @@ static char *copy_name(const struct gathering *g, const char *folder, size_t bel
     return tm_find_copy(g->run, last, length);
 }
 
-/* The problem of the archive goes with the first file of each run. */
+/* The problem of the archive is attached to the first file of each run. */
 static void keep_here(struct gathering *g, struct tm_found *found)
 {
     struct tm_found_run *const here = &g->here;

@@ -52,9 +52,9 @@ struct tm_found_run {
 
 /* What could have been a file of a run, and is none, by the reason. */
 struct tm_left_out {
-    uint64_t lost_links; /* links of archives whose targets are not in it, or that go in a circle */
+    uint64_t lost_links; /* links of archives whose targets are missing or that form a cycle */
     uint64_t special;    /* members that are devices, pipes or sockets */
-    uint64_t replaced;   /* members of which a later one has the name */
+    uint64_t replaced;   /* members replaced by a later one of the same name */
     uint64_t hidden;     /* members with names of traces in folders whose name starts with a dot */
     uint64_t not_traces; /* files called *.json or *.pb whose first bytes are not those of a trace */
     uint64_t unseen;     /* files beyond TM_DISCOVER_SNIFFS_MOST, which may be traces */
@@ -69,7 +69,7 @@ struct tm_found {
     uint64_t links;      /* to folders and traces, that point outside the folder and were not followed */
     uint64_t too_deep;   /* folders below TM_DISCOVER_DEPTH_MOST, which were not searched */
     uint64_t unnamed;    /* members of archives whose names are too long or unusable */
-    uint64_t damaged;    /* archives of which only the start could be read */
+    uint64_t damaged;    /* archives that could be read only at the start */
     struct tm_left_out left_out;
     size_t capacity; /* private */
 };

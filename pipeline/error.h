@@ -28,7 +28,7 @@ typedef enum {
 
 enum { TM_ERROR_TEXT = 512, TM_ERROR_CAUSES = 6 };
 
-/* What went wrong, told once.  Fixed size: the failing path allocates nothing.  Zeroed = no error.
+/* What went wrong, reported once.  Fixed size: the failing path allocates nothing.  Zeroed = no error.
  * Strings of traces are cleaned when they are put in: hidden characters become '?'. */
 struct tm_error {
     tm_status status;

@@ -33,7 +33,7 @@ tm_status tm_guard_tree(struct tm_run *run, const char *path, const char *what);
 /* At the last moment: is it an input? */
 tm_status tm_guard_check(struct tm_run *run, const char *path);
 
-/* Files and folders by device and inode: which ones were met before, by whatever path.  Of the account `model`. */
+/* Files and folders by device and inode: which ones were seen before, by any path. Account `model`. */
 struct tm_file_id {
     dev_t device;
     ino_t inode; /* 0 = free place of the table: no file has that number */

@@ -258,8 +258,8 @@ tm_status tm_choose_run(struct tm_run *run, const struct tm_found *found, const 
     return TM_ERR_USAGE;
 }
 
-/* Gives each file its own host.  Each number is used for one file only, so two made names never meet; a
- * made name that another file has already is passed over. */
+/* Gives each file its own host.  Each number is used for one file only, so two generated names never collide; a
+ * generated name that another file has already is skipped. */
 
 static void give_host(struct tm_run *run, char *host)
 {
@@ -276,7 +276,7 @@ static char *copy_host(struct tm_run *run, const char *host, size_t length)
     return copy;
 }
 
-/* A host as the first file that has it sees it: where it is among the files. */
+/* A host from the view of its first file: its place among the files. */
 struct taken {
     const char *host;
     size_t at;

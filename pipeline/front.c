@@ -19,7 +19,7 @@ enum {
     CACHE_LINE = 64
 };
 
-/* Rows that are no longer than a cache line are in one, as blocks of this size start at a page. */
+/* Rows up to a cache line long do not cross one: blocks of this size start at a page. */
 static size_t round_up(size_t row_bytes)
 {
     size_t bytes = 8;
@@ -67,7 +67,7 @@ static bool draw_for_twice(struct tm_site_rows *rows)
     return true;
 }
 
-/* Twice the rows.  Two that did not meet do not meet then. */
+/* Twice the rows.  Rows that did not collide still do not. */
 static bool grow(struct tm_site_rows *rows)
 {
     struct tm_run *run = rows->run;

@@ -154,7 +154,7 @@ struct tm_front {
     struct tm_run *run;
     struct tm_site_rows rows; /* struct tm_front_row */
     struct tm_groups *into;
-    tm_front_taker *taker; /* NULL = rows go to the groups as they are.  Set after tm_front_init */
+    tm_front_taker *taker; /* NULL = rows are passed to the groups unchanged.  Set after tm_front_init */
     void *to;              /* for the taker */
 };
 

@@ -65,7 +65,7 @@ static tm_status refuse_verb(const char *typed, struct tm_error *error)
     return TM_ERR_USAGE;
 }
 
-/* A second word that is no action and no path is an action mistyped. */
+/* A second word that is neither an action nor a path is a mistyped action. */
 static tm_status check_action(const struct tm_verb *verb, const char *typed, struct tm_error *error)
 {
     const struct tm_verb *const action = is_there(typed) ? NULL : tm_verb_nearest_action(verb, typed);
@@ -104,8 +104,8 @@ static bool has_groups(const char *word)
     return verb && (verb->flags & TM_VERB_GROUPS);
 }
 
-/* The verb that a command line means, and its operands.  --help and --version represent verbs of
- * their own; `VERB --help` is `help VERB`. */
+/* The verb that a command line means, and its operands.  --help and --version are verbs
+ * too; `VERB --help` is `help VERB`. */
 static const struct tm_verb *choose_verb(const struct tm_setting_set *set, char **words, size_t count,
                                          struct tm_options *options, struct tm_error *error)
 {

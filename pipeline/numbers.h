@@ -34,7 +34,7 @@ char *tm_format_unit(char *out, double value, const char *unit);
 /* By how much a figure changed, in percent, or in points where it is a share itself: "+1.2 %"; not a number: "" */
 char *tm_format_change(char *out, double change, bool is_share);
 
-/* A limit as the threshold table has it: "80 %", "0.1 ms", "0". */
+/* A limit in the form of the threshold table: "80 %", "0.1 ms", "0". */
 char *tm_format_limit(char *out, double limit, const char *unit);
 
 /* Numbers as programs read them. */

@@ -243,7 +243,7 @@ enum tm_option_kind {
     TM_KIND_WORDS,  /* some of them joined by commas: bits in their order */
     TM_KIND_SIZE,   /* bytes with K M G KiB MiB GiB: uint64_t */
     TM_KIND_TIME,   /* ns us ms s: int64_t in ps */
-    TM_KIND_NUMBER, /* an integer: uint64_t, or int64_t where `most` is no more */
+    TM_KIND_NUMBER, /* an integer: uint64_t, or int64_t if `most` fits */
     TM_KIND_OWN,    /* what `read` takes */
 };
 
@@ -375,7 +375,7 @@ bool tm_option_is_list(const struct tm_option *option);
 tm_status tm_option_read(const struct tm_option *option, const char *text, const char *origin,
                          struct tm_options *options, struct tm_error *error) TM_MUST_USE;
 
-/* The option of this configuration key; NULL if there is none.  A row of one verb alone is not meant. */
+/* The option of this configuration key; NULL if there is none.  Rows that only one verb has are excluded. */
 const struct tm_option *tm_option_by_key(const char *key);
 
 /* Where an effective value comes from; a later one overrides an earlier one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The container of partials.  A string is written where it is named first, and by its number from then on; so neither
- * side needs all strings at once, and a reader goes through the file once.  Memory: a buffer on either side, the
+ * side needs all strings at once, and a reader reads the file once.  Memory: a buffer on either side, the
  * numbers of strings in arrays that spill, and the one string that is read. */
 #include "pipeline/partial.h"
 
@@ -83,7 +83,7 @@ struct tm_partial_writer {
     struct tm_rows *numbers; /* uint32_t by handle: number of the text, 0 = not written yet */
     uint32_t texts;
     struct tm_index *duplicates; /* struct twin: the first handle of each string; NULL = every string has one */
-    uint64_t length_at;          /* of the present section: where its length goes */
+    uint64_t length_at;          /* of the current section: where its length is written */
     struct tables tables;
 };
 

@@ -76,7 +76,7 @@ struct tm_partial_reader *tm_partial_open_file(struct tm_run *run, int fd, const
 uint64_t tm_partial_sum(const struct tm_partial_reader *r);
 void tm_partial_close(struct tm_partial_reader *r);
 
-/* Where names go, and which hosts of the run the partial holds: `first` and the ones after it. */
+/* The destination of names, and the hosts of the run in the partial: `first` and the ones after it. */
 void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_partial_host *host, const void *of,
                      uint32_t first, uint32_t count);
 /* Which devices of the run the present section holds, as its stage numbers them: `first` and the ones after it. */

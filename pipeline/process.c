@@ -25,7 +25,7 @@
 #include <jemalloc/jemalloc.h>
 
 /* clang-format off */
-/* Resident memory is what --memory promises, so it goes before the last bit of speed:
+/* Resident memory is what --memory promises, so it takes precedence over the last bit of speed:
  * narenas:1           the program has one thread that allocates; more arenas only spread it out
  * dirty_decay_ms:100  free pages go back to the system after a moment for reuse: windows of tens
  *                     of megabytes are released between phases, and the next phase must not come

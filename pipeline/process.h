@@ -13,7 +13,7 @@ struct tm_options;
 /* What the process holds, in bytes; 0 = not known. */
 struct tm_memory_stats {
     uint64_t peak_resident_bytes; /* of the whole process so far */
-    uint64_t allocated_bytes;     /* jemalloc: asked for by the program, now */
+    uint64_t allocated_bytes;     /* jemalloc: currently requested by the program */
     uint64_t active_bytes;        /* jemalloc: in pages that are in use */
     uint64_t resident_bytes;      /* jemalloc: mapped and not given back, its own tables included */
 };
@@ -24,7 +24,7 @@ void tm_memory_stats(struct tm_memory_stats *out);
  * in:     cpu_seconds  user and system time of the job */
 void tm_stats_print(const struct tm_run *run, double cpu_seconds, FILE *to);
 
-/* True if colors are wanted on this stream: --color, else NO_COLOR (https://no-color.org), else
+/* True if this stream gets colors: --color, else NO_COLOR (https://no-color.org), else
  * whether it is a terminal that knows them. */
 bool tm_terminal_has_colors(const struct tm_options *options, FILE *stream);
 

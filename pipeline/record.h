@@ -146,7 +146,7 @@ static inline uint64_t tm_run_key(int64_t run_id, int64_t ordinal)
     return (mixed ^ mixed >> 29) | (uint64_t)1 << 63;
 }
 
-/* Launch facts that many events share, interned: what kernel_details, memcpy_details, hlo_op and the like say.
+/* Launch facts that many events share, interned: what kernel_details, memcpy_details, hlo_op etc. contain.
  * 0 or TM_NONE = not recorded. */
 struct tm_config {
     uint64_t hash; /* of everything below */
@@ -169,7 +169,7 @@ struct tm_config {
     uint8_t direction;              /* enum tm_direction, where has_copy */
     uint8_t has_copy, has_copy_bytes, pageable;
     uint8_t has_kernel, has_flops, has_bytes_accessed;
-    uint8_t has_achieved; /* occupancy_milli is PyTorch's estimate, in whole percents, of which 0 is one */
+    uint8_t has_achieved; /* occupancy_milli is PyTorch's estimate, in whole percents; 0 is a valid value */
     uint8_t tpu_part;     /* enum tm_tpu_part */
     uint8_t level;        /* enum tm_level of a TPU op; TM_LEVEL_NONE elsewhere */
 };

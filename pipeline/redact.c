@@ -544,7 +544,7 @@ static bool is_suffix(const char *letters, size_t length)
     return false;
 }
 
-/* "tilesize128x64", "MemcpyD2D", "128x128", "4ul": letters and short numbers that say nothing of their own. */
+/* "tilesize128x64", "MemcpyD2D", "128x128", "4ul": letters and short numbers without further meaning. */
 static bool is_mixed_public(const char *word, size_t length)
 {
     bool has_public = false, is_size = true;
@@ -647,7 +647,7 @@ static bool begins_path(const char *slash, size_t length, char before)
     return n == length || slash[n] != ':' || !is_public_word(slash + 1, n - 1);
 }
 
-/* A sign that is no part of a word goes by.  in: before  the sign before it */
+/* A character that is not part of a word is copied.  in: before  the sign before it */
 static void pass_sign(struct tm_redactor *r, const char *sign, size_t length, char before)
 {
     if (strchr(" \t\n\"'`,()|;:<>", *sign))

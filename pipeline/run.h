@@ -23,7 +23,7 @@ struct tm_progress {
     uint64_t before_bytes, file_bytes; /* of the plan: before this file, and of this file */
     uint64_t plan_begin_ns;
     double from, to;                       /* the part of the work on this file that the phase is */
-    double plan_done;                      /* it never goes back */
+    double plan_done;                      /* it never decreases */
     uint32_t file, files, device, devices; /* 0 = none */
 };
 
@@ -137,12 +137,12 @@ enum tm_tally {
     TM_TALLY_STACK_FRAMES, /* tables of stack frames: left out */
     TM_TALLY_DAMAGED_TEXT, /* places where the text is not JSON: skipped up to the next whole event */
     /* Traces that are written */
-    TM_TALLY_FILTERED_OUT,          /* events that the filter did not want */
+    TM_TALLY_FILTERED_OUT,          /* events that the filter excluded */
     TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on their own lane */
     TM_TALLY_LANES_FULL,            /* spans for which no lane is left: not written */
     TM_TALLY_FLOW_NOT_BEGUN,        /* ends of arrows that nothing started: not written */
     TM_TALLY_FLOW_WITHOUT_SPAN,     /* ends of arrows where no span is open: not written */
-    TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are no finite number: not written */
+    TM_TALLY_COUNTER_WITHOUT_VALUE, /* values of counters that are not finite: not written */
     TM_TALLY_COUNTER_NOT_REPEATED,  /* values of counters past the first 32,768 of a host: no part starts with them */
     TM_TALLY_LONG_ARGUMENTS,   /* events whose arguments are too long, or nest too deep: written without the rest */
     TM_TALLY_NUL_IN_ARGUMENTS, /* Chrome JSON: events with NUL in a string of their arguments: U+FFFD represents it */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread, one poll over the listening socket and at most SERVED_MOST connections, each of which answers one request
- * and is closed.  A connection that sends no request, or takes no bytes, for some seconds is closed too, so that idle
+/* One thread, one poll over the listening socket and at most SERVED_MOST connections, which each answer one request and
+ * are closed.  A connection that sends no request, or takes no bytes, for some seconds is closed too, so that idle
  * ones do not keep others out.
  * source: RFC 9110 and 9112 as far as a browser needs them; RFC 9110 14.1.2 for a single range */
 #include "pipeline/serve.h"
@@ -46,7 +46,7 @@ static size_t read_digits(const char *at, const char *end, uint64_t *value)
     return n == 19 ? 0 : n;
 }
 
-/* "bytes=A-B", "bytes=A-", "bytes=-N"; several ranges, and what cannot be read, are no range: the whole is answered. */
+/* "bytes=A-B", "bytes=A-", "bytes=-N"; several ranges and unreadable ones are ignored: the answer is the whole file. */
 static void read_range(const char *at, const char *end, struct tm_http_request *r)
 {
     uint64_t first = UINT64_MAX, last = UINT64_MAX;
@@ -491,7 +491,7 @@ static void wait_and_serve(struct loop *l)
         polled[count++] = (struct pollfd){ .fd = l->listener, .events = POLLIN };
     }
     if (poll(polled, count, 500) < 0)
-        count = 0; /* a signal that goes on */
+        count = 0; /* a signal that was stopped */
     l->now_ms = clock_ms();
     for (nfds_t i = 0; i < count; i++) {
         if (!polled[i].revents)

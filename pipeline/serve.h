@@ -4,8 +4,8 @@
 
 #include "pipeline/run.h"
 
-/* A few files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  What can be asked for is a list of
- * names that was made before; a request opens nothing.  Each address starts with a random token, and a request for
+/* A few files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  Only a list of names made beforehand can be
+ * requested; a request opens nothing.  Each address starts with a random token, and a request for
  * another host than the server's own is refused, so that pages of others can neither guess nor rebind their way in. */
 
 enum { TM_HTTP_HEAD_BYTES = 8 << 10 }; /* the longest request */
@@ -23,10 +23,10 @@ struct tm_http_request {
 };
 
 /* Read a request.
- * out: 0: it goes on; 200: *request is whole; else the status that it is refused with: 400, 405, 431, 505 */
+ * out: 0: it continues; 200: *request is whole; else the status that it is refused with: 400, 405, 431, 505 */
 int tm_http_parse(const char *bytes, size_t length, struct tm_http_request *request);
 
-/* What can be asked for, by its exact name. */
+/* What can be requested, by its exact name. */
 struct tm_served_file {
     const char *name;   /* "" = the page itself */
     const char *type;   /* Content-Type */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records as rows of 64 bytes.  Nearly all arguments are one number and are in the row; those of allocations go to
- * slots in small pages, because they are read in about the order in which they were written.  If events keep their own
+/* Records as rows of 64 bytes.  Nearly all arguments are one number and are in the row; those of allocations are stored
+ * in slots in small pages, because they are read in about the order in which they were written.  If events keep their own
  * arguments, both are stored one after the other in an array of bytes. */
 #include "pipeline/source.h"
 
@@ -35,7 +35,7 @@ static tm_status put_slot(struct tm_kept_args *args, struct tm_run *run, const s
     return run->error.status;
 }
 
-/* Pages that are large make few calls, but tracks that are read side by side want one each. */
+/* Pages that are large make few calls, but tracks that are read side by side need one each. */
 static struct tm_rows *new_bytes(const struct tm_kept_args *args, struct tm_run *run)
 {
     size_t page = args->own_bytes / PAGES_WANTED;

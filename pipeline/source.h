@@ -38,7 +38,7 @@ struct tm_signatures {
     uint64_t seed;
 };
 
-/* in:     memory_bytes  of TM_ACCOUNT_INPUT, before the pool is asked
+/* in:     memory_bytes  of TM_ACCOUNT_INPUT, before the pool is used
  * owns:   the caller releases them (zeroed ones are tolerated)
  * errors: in run->error; then no signature gets a number */
 void tm_signatures_init(struct tm_signatures *signatures, struct tm_run *run, size_t memory_bytes);
@@ -58,7 +58,7 @@ struct tm_raw_record {
 /* The number of a record's signature, which is new if need be; 0: it gets none, as those that have arguments. */
 uint32_t tm_signature_of(struct tm_signatures *signatures, const struct tm_raw_record *raw);
 
-/* Fill a record of which the times, the correlation and the number are there. */
+/* Complete a record that has its times, correlation and number. */
 static inline void tm_fill_record(const struct tm_signatures *signatures, struct tm_raw_record *raw)
 {
     const struct tm_signature *const s = &signatures->rows[raw->signature];
@@ -172,7 +172,7 @@ void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 struct tm_kept_record {
     struct tm_record record;
     uint32_t traits;
-    uint32_t own_length; /* bytes of its own arguments */
+    uint32_t own_length; /* bytes of its arguments */
     uint64_t args;       /* the bytes, or the number of their slot; with own arguments: the position of both, own
                           * arguments first */
 };

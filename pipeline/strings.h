@@ -109,14 +109,14 @@ bool tm_read_bytes(const char *text, uint64_t *bytes, struct tm_wrong *wrong);
  * out:    *ps  0 to 106 days; false, *wrong */
 bool tm_read_time(const char *text, size_t length, int64_t *ps, struct tm_wrong *wrong);
 
-/* A:B, integers; an end that is left out is 0, or UINT64_MAX.  out: false where it is no such range */
+/* A:B, integers; an omitted end is 0, or UINT64_MAX. out: false if it is not such a range */
 bool tm_read_range(const char *text, uint64_t *begin, uint64_t *end);
 
 /* How many single acts (put in, take out, change, swap two neighbours) make `b` of `a`; any case.
  * Words of more than 63 bytes are compared by their first 63. */
 size_t tm_word_distance(const char *a, const char *b);
 
-/* The search for the known word that a mistyped one was meant to be.  Zeroed = nothing offered. */
+/* The search for the known word closest to a mistyped one.  Zeroed = nothing offered. */
 struct tm_nearest {
     const char *word; /* the best so far; NULL where none is near enough to suggest */
     size_t distance;

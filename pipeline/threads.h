@@ -20,7 +20,7 @@ unsigned tm_cores(struct tm_run *run);
  *
  *     thread:  fill ──► [block][block][block][block] ──► tm_ahead_read
  *
- * Inflating takes a quarter of the time of a report from JSON, and goes on while the main thread decodes.  Memory: TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
+ * Inflating takes a quarter of the time of a report from JSON, and continues while the main thread decodes.  Memory: TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
 struct tm_ahead;
 
 enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = TM_AHEAD_BLOCKS * TM_AHEAD_BLOCK_BYTES };
@@ -28,7 +28,7 @@ enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = T
 /* On the thread: the next bytes of what is read.
  * out:    got   bytes that were filled in
  *         read  bytes of the input that this took, for progress
- * returned: false  nothing follows, or it failed: the reader goes on without the thread */
+ * returned: false  nothing follows, or it failed: the reader continues without the thread */
 typedef bool tm_ahead_fill(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read);
 
 /* out:    NULL where no core is free, the memory does not allow it, or the system makes no thread: not an error

@@ -30,7 +30,7 @@ enum tm_accelerator {
 
 extern const char *const tm_accelerator_name[TM_ACCELERATOR_COUNT]; /* "Ascend NPU", ... */
 
-/* What sort of line a track is; decides classes together with the name. */
+/* The kind of line that a track is; together with the name it decides classes. */
 enum tm_line {
     TM_LINE_HOST,     /* a host thread */
     TM_LINE_COMPILER, /* a host thread of the compiler (codegen, CompilerThreadPool) */
@@ -190,7 +190,7 @@ struct tm_trace {
     struct tm_rows *hlo_ops;      /* struct tm_hlo_op; row 0 is empty */
     struct tm_rows *hlo_modules;  /* struct tm_hlo_module */
     bool keeps_arguments;         /* set before the scan: records come with their arguments (pipeline/arguments.h) */
-    bool has_inert_flows;         /* set before the scan: nobody draws flows, so they stay in the order of the file */
+    bool has_inert_flows;         /* set before the scan: flows are not drawn, so they stay in file order */
     struct tm_rows *common;       /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
     struct tm_rows *common_bytes; /* their bytes */
     struct tm_argument_templates *templates; /* of lists; NULL where arguments are not kept */

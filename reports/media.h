@@ -66,7 +66,7 @@ struct tm_mdw {
     bool is_full;       /* something did not fit; nothing is added any more */
 };
 
-/* Names are cut in the middle, sentences after their begin. */
+/* Names are truncated in the middle, sentences at the end. */
 enum { TM_MD_NAME_MOST = 64, TM_MD_PROSE_BYTES = 16384 };
 
 /* owns: room is the caller's */

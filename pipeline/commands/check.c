@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `check`: a run against a gate file.  The verdict goes to stdout, and into files for those who
- * look at files. */
+/* `check`: a run against a gate file.  The verdict is printed on stdout and written to
+ * files. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -50,7 +50,7 @@ const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t 
     return verb || !count ? verb : tm_verb_by_name(words[0]);
 }
 
-/* Verbs of two words, of which this one is the first: "batch scan" is an action of "batch". */
+/* Verbs of two words that start with this one: "batch scan" is an action of "batch". */
 static bool is_action_of(const struct tm_verb *action, const struct tm_verb *verb)
 {
     const size_t length = strlen(verb->name);
@@ -222,7 +222,7 @@ static void help_for(const struct tm_verb *verb, const char *help, char out[HELP
 
     for (const char *at = help; *at;)
         if (take_part(&at, verb, &text, &length) == FOR_IT)
-            best = FOR_IT; /* which comes before what is said of its family */
+            best = FOR_IT; /* which takes precedence over the text of its family */
     out[0] = 0;
     for (const char *at = help; *at;) {
         fits = take_part(&at, verb, &text, &length);

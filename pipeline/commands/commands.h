@@ -49,8 +49,8 @@ const struct tm_verb *tm_verb_by_name(const char *name); /* NULL if there is non
  * out: used  how many of the words are its name */
 const struct tm_verb *tm_verb_by_words(char *const *words, size_t count, size_t *used);
 
-/* Of a verb of which "VERB ACTION" are verbs, too: the action that a mistyped second word was meant to be; NULL = none
- * is near. */
+/* For a verb with actions ("VERB ACTION"): the action closest to a mistyped second word; NULL = none is
+ * close. */
 const struct tm_verb *tm_verb_nearest_action(const struct tm_verb *verb, const char *typed);
 
 /* Strings made from the tables of verbs and options.  Write errors stay in the stream. */
@@ -90,7 +90,7 @@ struct tm_split_borders {
     uint64_t begun;    /* steps that start before or at the present part's start */
     int64_t border_ps; /* the next one; INT64_MAX = none */
     /* the part */
-    bool is_fresh;            /* nothing was asked of it */
+    bool is_fresh;            /* it was not requested */
     uint64_t counters_before; /* that are at its start */
 };
 

@@ -13,7 +13,7 @@
 
 #define DEFAULT_ENDING ".pftrace"
 
-/* --- where it goes --- */
+/* --- the output path --- */
 
 struct place {
     struct tm_file_place file;
@@ -56,7 +56,7 @@ static void print_json(struct tm_run *run, const struct tm_conversion *c, const 
     tm_doc_free(doc);
 }
 
-/* in: path  of the file, as the user has it */
+/* in: path of the file, as given by the user */
 static void write_file(struct tm_conversion *c, const struct place *place, const char *path)
 {
     struct tm_run *run = c->run;

@@ -476,7 +476,7 @@ static void take_message(struct server *s, const cJSON *message)
 }
 
 /* Read a line, whatever its length and bytes.
- * out:    *why  why it is no message; NULL = it may be one
+ * out:    *why why it is not a message; NULL = it may be one
  * errors: false at the end of the input */
 static bool read_line(struct server *s, const char **why)
 {

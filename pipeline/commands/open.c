@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `open`: a report and its trace in the browser of this machine, served by the program itself (pipeline/serve.h).  A
- * run is analyzed into a folder of its own first, which is removed with the program. */
+ * run is first analyzed into a temporary folder, which is removed with the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>

@@ -151,7 +151,7 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
         b->is_fresh = false;
         b->counters_before = counts->counters;
     }
-    /* What is at its start is no reason to end it: parts would be empty for ever. */
+    /* What is at its start does not end it: parts would be empty forever. */
     if (tm_failed(b->run) || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
         return false;
     if (time_ps >= b->border_ps)
@@ -473,7 +473,7 @@ static void split_parts_write(struct tm_split_parts *p, struct tm_conversion *c,
 
 /* --- the overview --- */
 
-/* Where the search for the part of a step goes on: steps come nearly in order. */
+/* Where the search for the part of a step continues: steps are nearly in order. */
 struct step_search {
     const struct tm_split_parts *parts;
     uint64_t at; /* the part that was found last */
@@ -608,7 +608,7 @@ static void add_settings(const struct tm_split_parts *p, struct tm_value *root)
     tm_add_bool(root, "partial", p->c->damaged_files > 0);
 }
 
-/* The list of the parts, as schemas/split.schema.json has it, and as lines. */
+/* The list of the parts, as defined by schemas/split.schema.json, and as lines. */
 static void split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
 {
     const uint64_t count = tm_rows_count(p->written);

@@ -25,7 +25,7 @@ enum {
     BLOCKS_INSIDE = 3, /* blocks whose addresses are in the container: 28 values */
     BLOCKS_MOST = 30,
     HASHED_FROM = 32,     /* objects with more members get a table */
-    DEPTH_MOST = 64,      /* containers in one another: printing goes down by recursion */
+    DEPTH_MOST = 64,      /* nested containers: printing is recursive */
     PRINTED_BYTES = 1024, /* of a string that is made by a format */
 };
 
@@ -798,7 +798,7 @@ static const struct tm_value *element(const struct tm_value *from, const char *p
 {
     size_t number;
 
-    if (n == 0) /* an element without an id is not the one meant */
+    if (n == 0) /* an element without an id does not match */
         return NULL;
     if (tm_type_of(from) == TM_OBJECT)
         return member(from, piece, n);

@@ -37,7 +37,7 @@ void tm_add_bool(struct tm_value *to, const char *key, bool value);
 void tm_add_string(struct tm_value *to, const char *key, const char *text);
 void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...) TM_PRINTF(3, 4); /* up to 1 KiB */
 void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length);            /* any bytes; made
-                                                               valid UTF-8 (U+FFFD) when it goes in */
+                                                               valid UTF-8 (U+FFFD) when it is added */
 /* A string of any bytes, or where it is NULL or "" null with that reason. */
 void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why);
 void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and

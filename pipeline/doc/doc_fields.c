@@ -90,7 +90,7 @@ static size_t piece_length(const char *path)
     return length ? sign + length : 0;
 }
 
-/* Go on from a place.  out: whether the whole path leads somewhere; is_sum  whether a field on the way is one */
+/* Continue from a place.  out: whether the whole path leads somewhere; is_sum  whether a field on the way is one */
 static bool walk(struct tm_doc_place *place, const char *path, bool *is_sum)
 {
     const bool has_path = *path;

@@ -76,7 +76,7 @@ enum {
     TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
     TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
     TM_DOC_ADDS = 1 << 19,         /* of rows without a `rest`: what is left out of a list adds up in it */
-    TM_DOC_MAIN = 1 << 20,         /* the list, or the map, that is meant by the name of its object */
+    TM_DOC_MAIN = 1 << 20,         /* the list, or the map, that the name of its object refers to */
 };
 
 struct tm_doc_field {
@@ -154,7 +154,7 @@ void tm_doc_enter(struct tm_doc_place *place, const char *key, size_t length);
 /* The same by a piece of a path: "steps", ".median_ps", "[0]", "[vm/gpu:1]". */
 void tm_doc_enter_piece(struct tm_doc_place *place, const char *piece, size_t length);
 
-/* The place at the end of a path, as tm_path has it.
+/* The place at the end of a path, in the syntax of tm_path.
  * in: fields  where the path starts
  * out: false: it leads nowhere */
 bool tm_doc_place_at(struct tm_doc_place *place, const struct tm_doc_field *fields, const char *path);
@@ -165,7 +165,7 @@ bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 /* Continue along a path. out: the field at its end; NULL = there is none */
 const struct tm_doc_field *tm_doc_walk(struct tm_doc_place *place, const char *path);
 
-/* The field by its path, as tm_path has it: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
+/* The field by its path, in the syntax of tm_path: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
  * in: fields  where the path starts */
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path);
 

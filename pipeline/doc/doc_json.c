@@ -22,7 +22,7 @@
 #include "pipeline/strings.h"
 
 /* JSON (RFC 8259) into a tree of values, in one pass and through one window: no second tree, no
- * double for a number that is an integer.  Goes down by recursion, at most TM_DOC_DEPTH_MOST
+ * double for a number that is an integer.  Recursive, at most TM_DOC_DEPTH_MOST
  * levels.  What a null's reason is comes after it. */
 
 enum { WINDOW_BYTES = 16 << 10, TEXT_FIRST = 256, PAST_END = -1 };
@@ -150,7 +150,7 @@ static void append(struct reading *r, const char *bytes, size_t length)
     r->used += length;
 }
 
-/* As UTF-8.  NUL would end the text, and halves of pairs are no character. */
+/* As UTF-8.  NUL would end the text, and halves of surrogate pairs are not characters. */
 static void append_code(struct reading *r, uint32_t code)
 {
     char out[TM_UTF8_LONGEST];
@@ -394,7 +394,7 @@ static void read_string(struct reading *r, struct tm_value *to, bool has_key)
         tm_add_text(to, key_of(r, has_key), r->text + begin, r->used - begin - 1);
 }
 
-/* Behind an element or a member: is there another one?  The closing bracket is passed; nothing more goes in after a
+/* After an element or a member: is there another one?  The closing bracket is passed; nothing more goes in after a
  * failure. */
 static bool read_comma(struct reading *r, char closing)
 {
@@ -435,7 +435,7 @@ static struct tm_value *keep_reasons(struct tm_value *of)
     return why;
 }
 
-/* One reason: a string goes to the null that it is of. */
+/* One reason: a string is attached to its null. */
 static void read_reason(struct reading *r, struct tm_value *of, struct tm_value **kept)
 {
     const struct tm_value *null_value = tm_member(of, r->text);
@@ -908,7 +908,7 @@ tm_status tm_doc_print(const struct tm_doc *doc, struct tm_run *run, int fd)
 }
 
 /* --- small strings that a user wrote ---
- * cJSON has one answer for a mistake in the text and for memory that ended: its allocator is asked which it was. */
+ * cJSON reports a syntax error and exhausted memory alike: its allocator knows which it was. */
 
 static bool memory_ended;
 

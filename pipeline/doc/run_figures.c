@@ -52,7 +52,7 @@ const struct tm_part_kind tm_part_kind[TM_PARTS] = {
 
 /* clang-format off */
 
-/* A new one goes to the end, and raises TM_HISTORY_VERSION (reports/history/history.c). */
+/* Add new ones at the end, and raises TM_HISTORY_VERSION (reports/history/history.c). */
 const struct tm_run_figure tm_figure_table[] = {
     { "steps.median_ps", "step time", TIME, LOWER, "step_time", TM_FIGURE_OF_STEP,
       KEPT("step_time_ps", 2), .has_trend = true, .is_of_steps = true, .place = 10, .title = "Median step time",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main job without its outputs: inputs -> events -> stages -> summary -> key figures, verdict and findings.
- * Hosts are read one after the other; what the stages keep of a host goes on to the next. */
+ * Hosts are read one after the other; what the stages keep of a host is passed to the next. */
 #include "pipeline/engine/analysis.h"
 
 #include <assert.h>
@@ -311,7 +311,7 @@ struct analysis {
     struct tm_settings settings;
     struct tm_chosen_steps choice;
     struct tm_names *names;
-    struct tm_inputs found;   /* where nobody has found them */
+    struct tm_inputs found;   /* where none were found */
     struct tm_inputs *inputs; /* `found`, or the observer's */
     struct tm_stage stages[STAGES_MOST];
     size_t stage_count; /* that were opened, the last one perhaps half */
@@ -322,7 +322,7 @@ struct analysis {
     struct tm_device_profiles *profiles;
     struct tm_partial_writer **saved;   /* NULL = not wanted */
     struct tm_host_partials partials;   /* of hosts that processes have read */
-    bool is_of_host;                    /* only the partial is wanted, of one host */
+    bool is_of_host;                    /* only the partial of one host is requested */
     const struct tm_observer *observer; /* NULL = none */
     bool partial;
 };
@@ -385,7 +385,7 @@ static void keep_warning(void *to, const char *text, size_t length)
         tm_clean_text(a->warnings->text[a->warnings->count++], TM_WARNING_BYTES, text, length);
 }
 
-/* The file that was read goes to the list, and its host, if it is of one. */
+/* The file that was read is added to the list, and its host, if it has one. */
 static void add_file(struct analysis *a)
 {
     tm_file_facts_add(a->file, TM_FACTS_SUMMARY, a->file_list);
@@ -627,7 +627,7 @@ static void begin_summary(struct analysis *a)
     a->file_list = tm_add_array(input, "files");
 }
 
-/* Device memory profiles are in the section of memory, also where no allocator told anything. */
+/* Device memory profiles are in the section of memory, even if no allocator was recorded. */
 static void report_profiles(struct analysis *a)
 {
     struct tm_value *section = tm_member(a->root, "memory");
@@ -788,7 +788,7 @@ static void work(struct analysis *a)
         finish_summary(a);
 }
 
-/* in: inputs  of one host of a run, of which the partial is wanted alone, or the observer's; NULL = those of the
+/* in: inputs  of one host of a run, if only its partial is requested, or the observer's; NULL = those of the
  * options
  */
 static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct tm_inputs *inputs,

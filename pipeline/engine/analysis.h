@@ -173,7 +173,7 @@ struct tm_input_choice {
  * errors: as of tm_discover, tm_discover_members, tm_archive_is and tm_archive_list */
 tm_status tm_find_operand(struct tm_run *run, const char *input, struct tm_found *found);
 
-/* What was left out of the search is said, so that a run that is missing is no riddle. */
+/* What was excluded from the search is reported, which explains missing runs. */
 void tm_warn_left_out(const struct tm_found *found);
 /* The part of it that also applies to the search of a batch. */
 void tm_warn_skipped(const struct tm_left_out *skipped);
@@ -199,7 +199,7 @@ void tm_inputs_free(struct tm_inputs *inputs); /* tolerates a zeroed one */
 
 enum { TM_WARNINGS_MOST = 100, TM_WARNING_BYTES = 512 };
 
-/* What the profilers said of their own work; the first ones of the run. */
+/* Messages of the profilers about themselves; the first ones of the run. */
 struct tm_warnings {
     char text[TM_WARNINGS_MOST][TM_WARNING_BYTES];
     uint32_t count;
@@ -302,7 +302,7 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
 extern const struct tm_stage_type *const tm_registry[];
 extern const size_t tm_registry_count;
 
-/* --strict: an input of which anything is missing gives no output.
+/* --strict: an incomplete input gives no output.
  * in:     act  "report"
  * errors: TM_ERR_INPUT */
 tm_status tm_check_strict(struct tm_run *run, bool is_partial, const char *act);

@@ -19,7 +19,7 @@
 
 /* Clocks of hosts: their recorded values, and their positions.  Allocates no memory. */
 
-/* Hosts of one run begin within this time; clocks that are further apart do not agree. */
+/* Hosts of one run start within this time; clocks that are further apart do not agree. */
 static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
 
 static int64_t floor_ns(int64_t ps)

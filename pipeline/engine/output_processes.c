@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a report written by processes, side by side.  The summary is complete by then and nobody changes it, so a
+/* The files of a report written by processes, side by side.  The summary is complete by then and does not change, so a
  * fork has all that a writer needs: the pages are shared until one is written to.  The page takes half of the time of all
  * outputs, and these are a fifth of a report from 40 MB of XSpace. */
 #include <stdio.h>

@@ -37,7 +37,7 @@ enum { PATH_BYTES = 4096 };
 
 static const double seconds_most = 9e6; /* of 64 bits in picoseconds */
 
-/* The path from a folder, which is empty or ends with a slash.  A path is a path: '-' is no stream.
+/* The path from a folder, which is empty or ends with a slash.  '-' is a path here, not a stream.
  */
 static bool is_there(char out[PATH_BYTES], const char *folder, size_t length, const char *path)
 {
@@ -178,7 +178,7 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
     tm_add_uint(to, "viewer_bytes_estimate", written_viewer_bytes(w));
 }
 
-/* Where a file lies. */
+/* The path of a file. */
 static void print_place(FILE *to, const char *folder, const char *name)
 {
     const size_t length = folder ? strlen(folder) : 0;
@@ -234,7 +234,7 @@ struct files {
 struct output {
     enum tm_format format;
     const char *ending; /* behind the stem of the document's files */
-    const char *name;   /* if there is no ending; NULL = the name of the file that has every figure */
+    const char *name;   /* if it has no extension; NULL = the name of the file that has every figure */
     tm_status (*of_summary)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
     tm_status (*of_result)(struct tm_run *run, const struct tm_document_result *result, FILE *to);
     tm_status (*into)(struct tm_run *run, const struct tm_document_result *result, const char *folder, const char *name,
@@ -308,7 +308,7 @@ static const char *name_of(char name[TM_DOCUMENT_FILE_BYTES], const struct outpu
     return name;
 }
 
-/* in: to  file->stream, or in a process of its own what is the same file there */
+/* in: to  file->stream, or in a separate process the same file there */
 static void fill_file(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                       const struct output *output, const struct tm_atomic_file *file, FILE *to)
 {
@@ -886,7 +886,7 @@ void tm_actions_add_summary(struct tm_run *run, const struct tm_doc *doc)
     if (!to) {
         if (fd >= 0)
             (void)close(fd);
-        return; /* the job goes on without it */
+        return; /* the job continues without it */
     }
     (void)tm_markdown_write(run, doc, to);
     (void)fputc('\n', to);

@@ -203,8 +203,8 @@ struct tm_output_files {
     bool (*takes_long)(void *of, size_t index);
 };
 
-/* Write each file in a process of its own, where a core is free for it and the input was large enough; else one after the
- * other in this one.
+/* Write each file in a separate process if a core is free and the input was large enough; else one after the other in this
+ * one.
  * errors: those of the first file that failed, in their order; TM_ERR_LIMIT  a process was killed */
 void tm_outputs_side_by_side(struct tm_run *run, const struct tm_output_files *files, void *of, size_t count);
 

@@ -33,7 +33,7 @@ enum tm_database_form {
 
 enum tm_database_form tm_database_form_of(const char *path);
 
-/* What the file has, if it is to be written as `path`, is wanted. */
+/* Request what a file written as `path` contains. */
 void tm_run_database_want_file(struct tm_run_database *d, const char *path);
 
 /* Read the run and fill the requested tables.

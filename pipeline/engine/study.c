@@ -224,7 +224,7 @@ static tm_status look_at_job(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-/* Figures of other definitions are no older values of these. */
+/* Figures with other definitions are not comparable. */
 static bool has_figures(const struct tm_history_run *row)
 {
     bool has = false;

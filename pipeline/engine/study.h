@@ -8,7 +8,7 @@
 
 struct tm_document;
 
-/* What `compare` and `scaling` share: several runs, of which one document is made. */
+/* What `compare` and `scaling` share: one document about several runs. */
 struct tm_study {
     struct tm_run *run;
     const struct tm_options *options;

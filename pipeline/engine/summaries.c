@@ -25,7 +25,7 @@ enum { SUMMARIES_PCT = 60, HEAD_BYTES = 256, HINT_BYTES = 440 };
 
 static const char summary_schema[] = "tracemill.summary";
 
-/* Where the printed summary of a run lies. */
+/* The path of the printed summary of a run. */
 struct printed {
     uint64_t at, bytes;
 };
@@ -380,7 +380,7 @@ static void read_all(struct loading *l, struct tm_summaries *s)
 
 /* --- all --- */
 
-/* Which run of a folder is meant, if one is. */
+/* Which run of a folder is selected, if any. */
 static void choose(struct loading *l, const struct tm_loaded_run *run)
 {
     struct tm_inputs inputs = { .run = NULL };

@@ -141,7 +141,7 @@ struct tm_batch_pool {
  * are. */
 tm_status tm_batch_pool_options(struct tm_batch_pool *pool);
 
-/* Work all tasks.  How each ended goes into the counts.
+/* Process all tasks, and count their results.
  * errors: TM_ERR_OUTPUT where OUT does not take results; TM_ERR_LIMIT, TM_ERR_USAGE of jobs */
 tm_status tm_batch_pool_work(struct tm_batch_pool *pool);
 

@@ -232,7 +232,7 @@ static void describe(char to[TEXT_BYTES], const struct tm_value *gate)
                    tm_text(tm_get(gate, "limit_text")));
 }
 
-/* A partial run of which a gate was skipped is not known to be good: as of `check`. */
+/* A partial run with a skipped gate is not known to be good, as in `check`. */
 static enum night_verdict verdict_of(const struct tm_value *check)
 {
     const struct tm_value *const counts = tm_get(check, "counts");

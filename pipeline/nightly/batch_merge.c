@@ -320,7 +320,7 @@ struct merge {
     struct tm_history *history;
     struct tm_judged_night judged;
     struct tm_batch_counts counts;
-    struct tm_doc *gates; /* what tm_nightly_gates tells; NULL = none */
+    struct tm_doc *gates; /* output of tm_nightly_gates; NULL = none */
     tm_status verdict;    /* of the gates */
 };
 
@@ -412,7 +412,7 @@ static void choose_judged(struct merge *m)
         tm_history_visit(m->history, &query, count_troubled, m);
 }
 
-/* What the runs were made of is no place for files of this merge. */
+/* Files of this merge must not be written among the inputs of the runs. */
 static void guard_traces(const struct merge *m)
 {
     char path[TM_OUT_PATH_BYTES];

@@ -91,7 +91,7 @@ static void fail(const struct prune *p, const char *name, int problem)
 
 static void sweep(struct prune *p, int fd, enum place place);
 
-/* A folder below, which goes once it is empty. */
+/* A subfolder, which is removed once it is empty. */
 static void take_folder(struct prune *p, int parent, const char *name, enum place place)
 {
     const int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -179,7 +179,7 @@ struct pruning {
     char job[TM_KEY_BYTES];                /* that is gone through */
     char kept[KEPT_MOST][TM_RUN_ID_BYTES]; /* of the job: what gates compare with */
     size_t kept_count;
-    uint64_t runs; /* that something goes of */
+    uint64_t runs; /* that lose something */
     struct tm_pruned pruned;
 };
 
@@ -206,7 +206,7 @@ static int by_id(const void *a, const void *b)
     return strcmp((*x)->id, (*y)->id);
 }
 
-/* NULL = the manifest does not have it */
+/* NULL = not in the manifest */
 static const struct tm_batch_run *find_run(const struct pruning *p, const char *id)
 {
     const struct tm_batch_run wanted = { .id = id }, *at = &wanted;
@@ -266,7 +266,7 @@ static void mark(struct pruning *p, struct tm_doc *doc, const char *folder, cons
         tm_add_int(file, "bytes", summary->bytes);
         tm_add_string(file, "xxh3", summary->xxh3);
     }
-    /* Before files go: a power cut must not bring the old one back without them. */
+    /* Before files are removed: after a power cut, the old one must not reappear without them. */
     if (!tm_result_write(p->run, folder, doc))
         tm_sync_folder(folder);
 }
@@ -343,7 +343,7 @@ static tm_status prune_run(void *of, const struct tm_history_run *row)
 
 /* --- of all --- */
 
-/* All runs of the job were seen: which of them gates want is known. */
+/* All runs of the job were seen: which of them gates need is known. */
 static void end_job(struct pruning *p)
 {
     const struct tm_history_query of_job = { .order = TM_HISTORY_BY_JOB, .job = p->job };

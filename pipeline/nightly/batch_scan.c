@@ -25,8 +25,8 @@
 #include "pipeline/nightly/result.h"
 #include "reports/format/format.h"
 
-/* Hashes that say whether work is done already: of inputs, and of the options by which they were worked.  Numbers go
- * into them as little-endian 64-bit words, strings with their length, so that no two lists run into one another. */
+/* Hashes that say whether work is done already: of inputs, and of the options by which they were worked.  Numbers are
+ * hashed as little-endian 64-bit words, strings with their length, so that no two lists run into one another. */
 
 enum { END_BYTES = 64 << 10 };
 
@@ -500,7 +500,7 @@ static void drop_doubles(struct tm_manifest *m)
 
 /* --- fingerprints --- */
 
-/* A file that cannot be read has none: to work it will fail, with the reason, and the others go on.  Members of an
+/* A file that cannot be read has none: processing it will fail, with the reason, and the others continue.  Members of an
  * archive have that of the archive. */
 static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *batch_run, struct tm_batch_file *file,
                              const struct tm_batch_file *before)
@@ -679,7 +679,7 @@ static void print_json(const struct tm_manifest *m, const struct counts *counts,
     tm_doc_free(doc);
 }
 
-/* --- where it goes --- */
+/* --- the output path --- */
 
 /* The file to write: of a folder the list in it.  out: false where the path is too long */
 static bool choose_file(const char *output, char path[TM_PLACE_BYTES])

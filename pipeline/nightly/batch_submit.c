@@ -200,7 +200,7 @@ static tm_status submission_place(struct tm_run *run, struct tm_submission *subm
     return TM_OK;
 }
 
-/* The scripts of a submission.  Every word that comes from outside goes through tm_shell_word.  What sbatch reads of a
+/* The scripts of a submission.  Every external word passes through tm_shell_word.  What sbatch reads of a
  * script (#SBATCH) are plain words and numbers; paths and --sbatch are on its command line, which also counts more.
  * source: sbatch(1) of Slurm 22.05 */
 
@@ -267,7 +267,7 @@ static void put_options(FILE *to, const struct tm_submission *submission, enum t
 
 /* --- the scripts --- */
 
-/* Whether --sbatch requests memory in its own way: by node, CPU or GPU, of which sbatch takes one. */
+/* Whether --sbatch already requests memory, by node, CPU or GPU; sbatch accepts only one of them. */
 static bool asks_for_memory(const struct tm_texts *options)
 {
     for (size_t i = 0; i < options->count; i++)
@@ -347,7 +347,7 @@ static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is
 }
 
 /* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and the text from "{{?name}}" to the end of the
- * line is included only if that holds.  The signal before the time limit goes to the first process of the job, which is
+ * line is included only if that holds.  The signal before the time limit is sent to the first process of the job, which is
  * tracemill because of exec: it leaves nothing incomplete. */
 extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
 
@@ -357,7 +357,7 @@ static void put_named(FILE *to, const char *name, size_t length, const struct tm
 {
     const struct {
         const char *name, *word;
-        uint64_t number; /* if there is no word */
+        uint64_t number; /* if there is none */
     } values[] = {
         { "folder", s->folder, 0 },        { "out", s->out, 0 },           { "program", s->program, 0 },
         { "jobs", NULL, s->jobs },         { "last", NULL, s->tasks - 1 }, { "tasks", NULL, s->tasks },

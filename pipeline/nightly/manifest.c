@@ -20,7 +20,7 @@
 
 enum { TM_BATCH_PATH_MOST = TM_FOUND_NAME_BYTES - 1, TM_BATCH_NAME_MOST = TM_FOUND_NAME_BYTES - 1 };
 
-/* Where the rows and strings of a manifest lie: strings and files in chunks that are freed together, runs in one array
+/* How the rows and strings of a manifest are stored: strings and files in chunks that are freed together, runs in one array
  * that grows.  All of it is of the account `model`, to which the ledger is dedicated meanwhile. */
 
 enum { CHUNK_BYTES = 64 << 10, RUNS_FIRST = 64 };
@@ -801,7 +801,7 @@ void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t
 
 /* --- which share --- */
 
-enum { SHARDS_MOST = 100000 }; /* as --shard has it */
+enum { SHARDS_MOST = 100000 }; /* in the syntax of --shard */
 
 /* A number in a variable.  out: false where it is not set */
 static bool read_task_variable(const char *name, uint64_t *number, struct tm_error *error, tm_status *st)

@@ -36,7 +36,7 @@ bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *pa
                       const struct tm_options *options);
 tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options);
 
-/* A day as the key `night` has it: "2026-11-21". */
+/* A day in the form of the key `night`: "2026-11-21". */
 bool tm_is_night(const char *text);
 
 /* What may be the name of a run's folder in OUT, or of an item's in it: [A-Za-z0-9._-], not hidden, shorter than
@@ -126,7 +126,7 @@ tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to);
  * errors: and TM_ERR_OUTPUT */
 tm_status tm_manifest_save(const struct tm_manifest *manifest, const char *folder, const char *name, uint64_t *bytes);
 void tm_manifest_free(struct tm_manifest *manifest); /* tolerates a zeroed one */
-/* The keys of a run with room of their own. */
+/* The keys of a run with their own storage. */
 void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys);
 
 /* --- items of work --- */

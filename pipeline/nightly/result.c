@@ -135,7 +135,7 @@ static bool is_at(int fd, const char *path)
            held.st_ino == named.st_ino;
 }
 
-/* Wait for the process that has it. out: false: it cannot be locked */
+/* Wait for the process that holds it. out: false: it cannot be locked */
 static bool wait_for(const struct tm_run *run, int fd, struct tm_shard shard)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)

@@ -11,7 +11,7 @@ enum tm_result_status {
     TM_RESULT_DONE,
     TM_RESULT_PARTIAL, /* done, of an input that is damaged or truncated */
     TM_RESULT_REFUSED, /* the input cannot be read: the same the next time */
-    TM_RESULT_FAILED,  /* killed, out of time or memory, vanished, changed, not written: another time it may go well */
+    TM_RESULT_FAILED,  /* killed, out of time or memory, vanished, changed, not written: a retry may succeed */
     TM_RESULT_MISSING, /* never written: no such file */
 };
 
@@ -97,7 +97,7 @@ enum { TM_OUT_PATH_BYTES = 4096 };
 tm_status tm_out_item_folder(struct tm_run *run, const char *out, const struct tm_batch_run *batch_run,
                              const struct tm_batch_file *file, char path[TM_OUT_PATH_BYTES]);
 tm_status tm_out_path(struct tm_run *run, const char *out, const char *name, char path[TM_OUT_PATH_BYTES]);
-/* Where a file of the manifest lies. */
+/* The path of a file of the manifest. */
 tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run, const struct tm_batch_file *file,
                         char path[TM_OUT_PATH_BYTES]);
 

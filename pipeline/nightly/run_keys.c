@@ -257,7 +257,7 @@ static struct tm_path_part from(struct tm_path_part part, size_t at)
     return (struct tm_path_part){ part.text + at, part.length - at };
 }
 
-/* A revision: 7 to 40 hexadecimal digits, of which one is a letter and one is none; the letter may be missing behind
+/* A revision: 7 to 40 hexadecimal digits with at least one letter and one digit; the letter may be missing behind
  * "git-", "rev-", "sha-" or "commit-"; v1.2-14-g2414721, too.  out: of it the digits */
 static bool part_revision(struct tm_path_part part, struct tm_path_part *digits)
 {
@@ -275,7 +275,7 @@ static bool part_revision(struct tm_path_part part, struct tm_path_part *digits)
             return is_hex(*digits, true);
         }
     }
-    while (at > 0 && part.text[at - 1] != '-') /* as 'git describe' has it; 'g' and the digits alone, too */
+    while (at > 0 && part.text[at - 1] != '-') /* as printed by 'git describe'; also 'g' and the digits alone */
         at--;
     if (at == part.length || part.text[at] != 'g')
         return false;

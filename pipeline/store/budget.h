@@ -39,7 +39,7 @@ struct tm_budget {
     size_t pool_whole_bytes;
     size_t used_bytes[TM_ACCOUNT_COUNT];
     size_t peak_bytes[TM_ACCOUNT_COUNT];
-    size_t spilled_bytes; /* written to spill files, all told */
+    size_t spilled_bytes; /* written to spill files in total */
     uint32_t dedications; /* how many hold on; 0 = to no account */
     enum tm_account dedicated;
     uint64_t refuse_in; /* for tests: the request that many from now is refused; 0 = none */

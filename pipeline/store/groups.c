@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grouping: rows in a window, found through an open table of row numbers that is at most half full.  A slot has some
  * bits of the key's hash beside the number, so that a row is examined mostly when it is the right one.  When the window
- * is full, its rows are sorted by key in the memory of the table, and go out as a run.  Equal keys of different runs
+ * is full, its rows are sorted by key in the memory of the table, and are written as a run.  Equal keys of different runs
  * are folded by the merge. */
 #include "pipeline/store/groups.h"
 

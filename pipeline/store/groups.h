@@ -5,7 +5,7 @@
 #include "pipeline/store/sorter.h"
 
 /* GROUP BY in bounded memory: rows of the same 128-bit key are folded into one.  A hash table within the
- * share; when it is full, its rows are spilled as a run sorted by key, and equal keys meet again in the
+ * share; when it is full, its rows are spilled as a run sorted by key, and equal keys are folded in the
  * final merge.  The result comes in order of the key, exactly the same for every share.
  * Rows start with their key: struct tm_key. */
 struct tm_key {

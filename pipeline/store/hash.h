@@ -10,8 +10,8 @@
 
 #include "pipeline/error.h"
 
-/* Where a key goes in an open table.  The seed keeps an input from choosing keys that meet in one
- * place; results never depend on it, because tables give out their rows in the order of the keys or
+/* The slot of a key in an open table. The seed keeps an input from choosing keys that
+ * collide; results never depend on it, because tables give out their rows in the order of the keys or
  * by look-up. */
 static inline uint64_t tm_hash_seed(const void *fallback)
 {

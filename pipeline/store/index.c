@@ -113,7 +113,7 @@ static void push_back(struct tm_index *index, const struct tm_spill *gathered, u
     }
 }
 
-/* The rows do not fit: from now on they go to a sorter.  They take the way through a file, since
+/* The rows do not fit: from now on they are passed to a sorter, through a file, since
  * window and sorter together would hold twice the memory. */
 static void start_sorting(struct tm_index *index)
 {
@@ -329,7 +329,7 @@ static void build_disk(struct tm_index *index)
     if (index->rows && index->firsts)
         give_sorted(index, put_on_disk, index);
     index->form = ON_DISK;
-    if (!tm_failed(run)) /* the memory of the sorter goes to the cache */
+    if (!tm_failed(run)) /* the cache takes over the memory of the sorter */
         tm_rows_allow(index->rows, index->memory_bytes / 8 * 7);
 }
 
@@ -343,7 +343,7 @@ void tm_index_finish(struct tm_index *index)
         build_table(index);
 }
 
-/* Keys, `step` bytes apart, that go up. */
+/* Ascending keys, `step` bytes apart. */
 struct keys {
     const uint8_t *first;
     size_t step, count;
@@ -354,7 +354,7 @@ static inline uint64_t key_at(const struct keys *keys, size_t at)
     return key_of(keys->first + at * keys->step);
 }
 
-/* Where a key between the first and the last one is, if keys go up evenly. */
+/* Where a key between the first and the last one is, if keys are evenly spaced. */
 static size_t guess_place(const struct keys *keys, uint64_t key)
 {
     const uint64_t first = key_at(keys, 0), last = key_at(keys, keys->count - 1);
@@ -363,8 +363,8 @@ static size_t guess_place(const struct keys *keys, uint64_t key)
     return (size_t)(part * (double)(keys->count - 1));
 }
 
-/* The last key that is not above `key`; the first one is not.  In traces most keys go up evenly: it is looked for
- * around its place, in steps that double. */
+/* The last key that is not above `key`; the first one is not.  In traces most keys are evenly spaced: the search starts at
+ * the expected place, in steps that double. */
 static size_t find_not_above(const struct keys *keys, uint64_t key)
 {
     size_t low = 0, high = keys->count - 1, stride = 1;
@@ -423,7 +423,7 @@ static const void *get_from_disk(struct tm_index *index, uint64_t key, uint64_t 
     if (index->near_count == 0 || key > index->near_last)
         return NULL;
     const uint8_t *rows = tm_rows_span(index->rows, index->near_at, &count);
-    const bool has_all = index->near_last - index->near_first == index->near_count - 1; /* keys go up by one */
+    const bool has_all = index->near_last - index->near_first == index->near_count - 1; /* keys increase by one */
     const size_t at = has_all ? (size_t)(key - index->near_first)
                               : find_not_above(&(struct keys){ rows, index->row_bytes, count }, key);
     const uint8_t *found = rows + at * index->row_bytes;

@@ -7,7 +7,7 @@
  *
  * Keys are stored scrambled.  The upper half determines the position in the table, in the pages of a run, and in the
  * words of a filter, and runs are sorted by it.  A family has one position, so a run's entries for it are mostly read
- * as one page, which goes into the table as a cache. */
+ * as one page, which is cached in the table. */
 #include "pipeline/store/names.h"
 
 #include <assert.h>
@@ -71,7 +71,7 @@ struct tm_key_map {
     struct key_run runs[RUNS_MOST]; /* the largest one first */
     size_t run_count;
     size_t filter_bytes;
-    struct tm_key resolved[RESOLVED]; /* families of which the table has all that runs have */
+    struct tm_key resolved[RESOLVED]; /* families complete in the table */
 };
 
 /* One run while it is merged. */
@@ -376,7 +376,7 @@ static void write_table(struct tm_key_map *map)
 
 /* ---- merging ---- */
 
-/* Go on to the next page that has rows. */
+/* Advance to the next page that has rows. */
 static void fill(const struct tm_key_map *map, struct source *source, size_t capacity)
 {
     source->row = 0;
@@ -404,7 +404,7 @@ static const struct row *peek(const struct source *source)
     return source->page < source->filled ? &source->pages[source->page].rows[source->row] : NULL;
 }
 
-/* The source whose row goes first, NULL at the end of all. */
+/* The source with the smallest row, NULL at the end of all. */
 static struct source *first_of(struct source *sources, size_t count)
 {
     const struct row *least = NULL;

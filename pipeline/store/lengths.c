@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words in a window, appended as they come (pipeline/store/lengths.h).  When it is full, they are sorted and equal ones
  * are combined; in traces most durations repeat, which usually frees enough space.  Otherwise the window grows, or the
- * words are written as a sorted run of rows.  Values that do not fit in a word go to a group table.  Memory: a
+ * words are written as a sorted run of rows.  Values that do not fit in a word are added to a group table.  Memory: a
  * sixteenth for that table, an eighth for the numbers of groups; the rest is for the window and its runs. */
 #include "pipeline/store/lengths.h"
 
@@ -129,7 +129,7 @@ static tm_status grow(struct tm_length_groups *groups, uint32_t capacity)
 }
 
 /* The number of a group, which gets one if it has none.
- * out:    *number  TM_NONE if there is no room for one more
+ * out:    *number  TM_NONE if there is no room for another
  * errors: of the ledger */
 static tm_status length_groups_number(struct tm_length_groups *groups, uint64_t group, uint32_t *number)
 {
@@ -285,7 +285,7 @@ static void deal_in_place(uint64_t *words, size_t count, struct digit digit, uin
     }
 }
 
-/* Sort words of which as many fit into the scratch words. */
+/* Sort words, as many as fit into the scratch words. */
 static void sort_bucket(uint64_t *words, uint64_t *scratch, size_t count)
 {
     const unsigned bits = count < MANY_WORDS ? DIGIT_BITS : WIDE_BITS;
@@ -575,7 +575,7 @@ static size_t find_word(const struct tm_lengths *lengths, uint64_t key)
     return begin;
 }
 
-/* Go on to the next group that has words; false = there is none. */
+/* Advance to the next group that has words; false = there is none. */
 TM_NOT_INLINE bool find_next_group(struct tm_lengths *lengths)
 {
     struct place *place = &lengths->place;
@@ -782,7 +782,7 @@ void tm_lengths_add(struct tm_lengths *lengths, uint64_t group, uint64_t value, 
     (void)add(lengths, group, value, count);
 }
 
-/* One of which the place is not known, or for which there is no room. */
+/* One whose place is unknown, or that does not fit. */
 TM_NOT_INLINE void add_slowly(struct tm_lengths *lengths, tm_length_place *place, uint64_t group, uint64_t value)
 {
     const struct tm_length length = { group, value, 1 };
@@ -839,7 +839,7 @@ static tm_status read_runs(struct tm_lengths *lengths, struct head *head)
     return st;
 }
 
-/* Step on to the next length that words told. */
+/* Advance to the next length from the sort words. */
 static tm_status next_word(struct tm_lengths *lengths)
 {
     if (lengths->runs)
@@ -863,7 +863,7 @@ static void next_other(struct tm_lengths *lengths)
         lengths->other.length = *(const struct tm_length *)row;
 }
 
-/* All that is in memory is put in order, or goes to the runs. */
+/* Everything in memory is sorted, or written to the runs. */
 static tm_status end_adding(struct tm_lengths *lengths)
 {
     tm_status st = sort_window(lengths);

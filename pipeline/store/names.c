@@ -119,7 +119,7 @@ static inline size_t first_slot(const struct tm_names *names, uint64_t low)
 }
 
 /* The slot of the text: its own, or the empty one where it belongs.
- * out: *is_near  set where another text with the same half of its hash was met */
+ * out: *is_near  set where another text with the same half of its hash was seen */
 static inline struct slot *find_slot(const struct tm_names *names, uint64_t low, uint64_t check, uint32_t length,
                                      bool *is_near)
 {

@@ -46,7 +46,7 @@ void tm_names_begin_host(struct tm_names *names);
 /* What is known of a handle; cheap, but not free once spilled. */
 struct tm_name tm_names_info(struct tm_names *names, tm_strid id);
 
-/* The hashes of some strings, of which keys are made.  in: ids, out: hashes, both [count] */
+/* The hashes of some strings, from which keys are made.  in: ids, out: hashes, both [count] */
 void tm_names_hashes(struct tm_names *names, const tm_strid *ids, size_t count, struct tm_key *hashes);
 
 /* The text, NUL-terminated, cut at `most` bytes (0 = whole); valid until the next tm_names_text call.  "" after a
@@ -59,7 +59,7 @@ const char *tm_names_text(struct tm_names *names, tm_strid id, size_t most, size
 uint16_t tm_names_note(struct tm_names *names, tm_strid id);
 void tm_names_set_note(struct tm_names *names, tm_strid id, uint16_t note);
 
-/* Handles go from 0 to count - 1.  Without twins every string has one handle. */
+/* Handles are 0 to count - 1.  Without twins every string has one handle. */
 uint64_t tm_names_count(const struct tm_names *names);
 bool tm_names_have_duplicates(const struct tm_names *names);
 /* Whether two handles are of the same string. */

@@ -471,7 +471,7 @@ static tm_status free_frame(struct tm_rows *rows, uint32_t *which)
     if (frame->dirty) {
         tm_status status = TM_OK;
 
-        /* Pages mostly go out in the order in which they were made: one call instead of two. */
+        /* Pages are mostly written in the order of their creation: one call instead of two. */
         if (at == rows->spill.bytes) {
             status = tm_spill_append(&rows->spill, frame->data, rows->page_bytes, NULL);
         } else {

@@ -4,7 +4,7 @@
 
 #include "pipeline/run.h"
 
-/* A temporary file without a name: O_TMPFILE where the file system has it, else created 0600 and
+/* A temporary file without a name: O_TMPFILE if the file system supports it, else created 0600 and
  * unlinked at once.  Nothing of the input is in its path.  Writing counts in budget.spilled_bytes. */
 struct tm_spill {
     struct tm_run *run;

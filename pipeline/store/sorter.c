@@ -100,7 +100,7 @@ void tm_window_close(struct tm_window *window)
 }
 
 /* The sort of a window.  Tags of rows are dealt out by the bytes of their prefixes, from the lowest on, without a look
- * at the rows.  What then is left to do, everything if there is no prefix, does a merge sort of natural runs. */
+ * at the rows.  A merge sort of natural runs does the rest, or everything if there is no prefix. */
 
 enum { SHORT_RUN = 12, FEW_ROWS = 256, VALUES = 256, PREFIX_BYTES = sizeof(uint32_t) };
 
@@ -138,7 +138,7 @@ static size_t find_run(const struct sort *sort, size_t begin, size_t count)
     return end - begin;
 }
 
-/* Merge [begin, middle) and [middle, end); of equal rows those on the left go first. */
+/* Merge [begin, middle) and [middle, end); of equal rows those on the left come first. */
 static void merge_runs(const struct sort *sort, size_t begin, size_t middle, size_t end)
 {
     struct tm_tag *tags = sort->tags;
@@ -158,7 +158,7 @@ static void merge_runs(const struct sort *sort, size_t begin, size_t middle, siz
     memcpy(tags + to, sort->scratch + left, (left_count - left) * sizeof(*tags));
 }
 
-/* A merge sort of natural runs.  Each run on the stack is at least twice as long as the one above
+/* Merge sort of natural runs. Each run on the stack is at least twice as long as the one above
  * it, so 32 bits of rows need at most 33 entries. */
 static void merge_sort(const struct sort *sort, size_t count)
 {

@@ -9,7 +9,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/rows.h"
 
-/* Which of two rows goes first: <0, 0, >0. */
+/* The order of two rows: <0, 0, >0. */
 typedef int tm_row_order(const void *a, const void *b);
 
 /* A number that never falls from a row to one after it in the order: rows are compared only where it is equal. */
@@ -26,7 +26,7 @@ static inline uint64_t tm_prefix_of(int64_t number)
  * their order, for any memory limit. */
 struct tm_sorter;
 
-/* in:     memory_bytes  window and merge buffers, all told
+/* in:     memory_bytes  window and merge buffers together
  * errors: NULL, with the error in run->error */
 struct tm_sorter *tm_sorter_new(struct tm_run *run, enum tm_account account, size_t row_bytes, size_t memory_bytes,
                                 tm_row_order *order) TM_MUST_USE;
@@ -40,7 +40,7 @@ void tm_sorter_push(struct tm_sorter *sorter, const void *row);
 void tm_sorter_finish(struct tm_sorter *sorter);
 /* After finish.  The next row in order, valid until the next call; NULL at the end, and after a failure. */
 const void *tm_sorter_next(struct tm_sorter *sorter);
-/* Start again from the first row, as often as wanted. */
+/* Start again from the first row, any number of times. */
 void tm_sorter_rewind(struct tm_sorter *sorter);
 
 uint64_t tm_sorter_count(const struct tm_sorter *sorter);
@@ -166,7 +166,7 @@ uint64_t tm_index_duplicate_count(const struct tm_index *index); /* rows that ga
 
 /* --- arrays of rows that are in order, and heaps --- */
 
-/* The place of the first row that does not go before the key, which is the first argument of the order; count =
+/* The place of the first row that is not before the key, which is the first argument of the order; count =
  * none. */
 static inline size_t tm_sorted_place(const void *key, const void *rows, size_t count, size_t row_bytes,
                                      tm_row_order *order)

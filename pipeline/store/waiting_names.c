@@ -45,7 +45,7 @@ const struct tm_waiting_name tm_waiting_names[] = {
 };
 const size_t tm_waiting_name_count = sizeof(tm_waiting_names) / sizeof(tm_waiting_names[0]);
 
-/* PyTorch's names of built-in functions start so; a CUDA event's own `wait` blocks nobody. */
+/* PyTorch's names of built-in functions start so; a CUDA event's own `wait` does not block the host. */
 static const struct {
     const char *text;
     enum tm_waiting kind;

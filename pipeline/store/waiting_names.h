@@ -13,7 +13,7 @@ enum tm_waiting {
     TM_WAITING_FOR_TIME,    /* sleep: of an input pipeline it may be what a batch takes */
 };
 
-/* in:     name  as the profile has it, any bytes: "$threading.py:323 wait", "threading.py(359): wait",
+/* in:     name as in the profile, any bytes: "$threading.py:323 wait", "threading.py(359): wait",
  *               "<built-in method acquire of _thread.lock object at 0x7f>", "$time sleep" */
 enum tm_waiting tm_waiting_of(const char *name, size_t length);
 

@@ -40,9 +40,9 @@ struct tm_brief_room {
 
 void tm_brief_room_init(struct tm_brief_room *room);
 
-/* Give up one row; where no list has one, half of each text.
+/* Drop one row; if no list has one, half of each text.
  * in:     rows  that the brief had with this room
- * out:    false: there is nothing left to give up */
+ * out: false: nothing is left to drop */
 bool tm_brief_room_shrink(struct tm_brief_room *room, const size_t rows[TM_BRIEF_LISTS]);
 
 struct tm_brief_source {

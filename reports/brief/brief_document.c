@@ -113,7 +113,7 @@ static void add_members(const struct brief *b, struct tm_value *to, const struct
     }
 }
 
-/* The next row of a list.  out: NULL: there is no room, and it is counted */
+/* The next row of a list.  out: NULL: no room, and it is counted */
 static struct tm_value *add_row(struct brief *b, enum tm_brief_list list, struct tm_value *to)
 {
     if (b->rows[list] >= b->room->rows[list]) {

@@ -640,7 +640,7 @@ static double draw_legend(struct tm_chart *chart, const bool *used)
     return tm_legend_draw(chart, entries, count, 0);
 }
 
-/* How far the scale goes, and whether bars are longer than that. */
+/* The end of the scale, and whether bars are longer than that. */
 static double scale_end(const struct tm_bar *bars, int count, bool *is_cut)
 {
     double totals[BARS_MOST], most = 0, end;
@@ -796,7 +796,7 @@ void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count,
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, most, 5, true);
     begin_rows(chart, &axis, bars, count, top);
     if (level_name)
-        place.note = axis.at + axis.length + 6; /* where no line goes through it */
+        place.note = axis.at + axis.length + 6; /* if no line crosses it */
     draw_rows(chart, &axis, bars, count, place);
     if (!level_name)
         return;

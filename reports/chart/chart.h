@@ -287,7 +287,7 @@ struct tm_bar {
     struct tm_parts parts;
 };
 
-/* Bars as rows, with a scale in time below and names on the left; good for few.  The bars go over the same scale,
+/* Bars as rows, with a scale in time below and names on the left; good for few.  The bars share a scale,
  * except for those that are many times as long as the others: these are cut, with a mark.  out: true where one is */
 bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count);
 
@@ -326,7 +326,7 @@ enum tm_chart_kind {
     TM_CHART_BALANCE,     /* compute time of each device, compared with their mean */
     TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
     TM_CHART_SIDES,       /* of a comparison: the step times of each side */
-    TM_CHART_WATERFALL,   /* of a comparison: how a step goes from old to new, one for each new side */
+    TM_CHART_WATERFALL,   /* of a comparison: the change of a step from old to new, one for each new side */
     TM_CHART_SPEEDUP,     /* of a scaling study: the speedup by devices, beside the ideal and the fit */
     TM_CHART_EFFICIENCY,  /* of a scaling study: likewise */
     TM_CHART_SCALED_STEP, /* of a scaling study: parts of a step of one device, by devices */

@@ -11,7 +11,7 @@
 #include "reports/format/format.h"
 
 /* Device time by program scope: one box per scope, with a width proportional to its time, and its children below it. 
- * The part of a box without children is the time of its own operations. */
+ * The part of a box without children is the time of its operations. */
 
 enum { LEVELS_MOST = 8, BOXES_MOST = 400, TABLE_ROWS = 60, NAME_BYTES = 160, SCOPE_DEPTH_MOST = 64 };
 

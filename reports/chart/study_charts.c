@@ -441,7 +441,7 @@ static void draw_ideal(struct tm_chart *chart, const struct places *at, const st
     tm_chart_close(chart);
 }
 
-/* A line through one figure of all points; of those that lack it, the line goes past. */
+/* A line through one figure of all points; points without it are skipped. */
 static void draw_line(struct tm_chart *chart, const struct places *at, const struct tm_value *points, size_t count,
                       const char *key)
 {

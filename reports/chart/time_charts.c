@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts of steps: where the time of each step goes, and how long each step takes. */
+/* The charts of steps: what each step spends its time on, and how long it takes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -402,7 +402,7 @@ static int place_buckets(const struct tm_value *rows, int *place)
     return count > 0 ? place[count - 1] + 1 : 1;
 }
 
-/* "8.4 to 17 µs": the borders are powers of two, told with two digits. */
+/* "8.4 to 17 µs": the borders are powers of two, printed with two digits. */
 static void tell_bucket(const struct tm_value *row, char *out, size_t out_bytes)
 {
     char from[TM_FORMAT_BYTES], to[TM_FORMAT_BYTES];

@@ -37,7 +37,7 @@ double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char 
 struct tm_compare_options {
     const char *title, *note;       /* NULL = none */
     size_t rows;                    /* at most in each table; the rest is summed up */
-    bool is_forced;                 /* go on where tm_compare_check refuses */
+    bool is_forced;                 /* continue where tm_compare_check refuses */
     const struct tm_spread *spread; /* by figure; of the step time the mean and the median count here */
     size_t spreads;                 /* 0 = nothing is known */
     const char *run_spread_from;    /* "--run-spread", "12 runs of 'resnet50' in history.db"; of a known one */
@@ -85,14 +85,14 @@ void tm_add_ps(struct tm_value *to, const char *key, double ps, const char *why)
 /* Any number as a member; NaN = null with a reason. */
 void tm_add_figure(struct tm_value *to, const char *key, double value, const char *why);
 
-/* Memory of one job that is given back in one go: what a comparison computes before it is written.
+/* Memory of one job that is freed at once: what a comparison computes before it is written.
  * Its size follows the rows of the summaries, which are capped. */
 struct tm_compare_blocks {
     struct tm_run *run;
     struct tm_room_block *blocks;
 };
 
-/* Zeroed memory for `count` things.  errors: NULL, told in run->error */
+/* Zeroed memory for `count` things.  errors: NULL, with the failure in run->error */
 void *tm_room_take(struct tm_compare_blocks *room, size_t count, size_t bytes) TM_MUST_USE;
 void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
 

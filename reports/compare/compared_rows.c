@@ -377,7 +377,7 @@ static void add_figure(const struct comparison *c, struct tm_value *figures, con
         add_figure_change(c, list, i, figure, value[0], value[i], &change[i]);
 }
 
-/* Which of a side's changes are no chance: the length of a step by its own level, the others
+/* Which of a side's changes are significant: the step time at its own level, the others
  * together. */
 static void decide(const struct comparison *c, const struct compared_figures *compared, size_t side,
                    const double *value, struct figure_change *change)

@@ -487,7 +487,7 @@ static void tell_side(const struct comparison *c, size_t side, char *out, size_t
                        test->why);
 }
 
-/* What makes the runs different things: told before all else.  "Different devices: 8 x H100, before 4 x A100. " */
+/* What makes the runs not comparable: reported first.  "Different devices: 8 x H100, before 4 x A100. " */
 static void tell_hardware(const struct comparison *c, size_t side, char *out, size_t out_bytes)
 {
     const struct tm_value *sides = tm_get(c->root, "sides"), *a = tm_at(sides, 0), *b = tm_at(sides, side);

@@ -65,10 +65,10 @@ struct step_test {
     double lag1, effective_base, effective_new; /* NaN = not of steps */
     double level;                               /* of both tests */
     bool is_enough;                             /* this many values can show a change at all */
-    bool is_recorded;                           /* the mean has changed by compilations in steps, which are no chance */
-    bool is_within_spread;                      /* the lead would be a change, but runs differ by as much */
-    double change_ps, change_pct;               /* of the lead */
-    bool is_changed;                            /* significantly */
+    bool is_recorded;             /* the mean has changed due to compilations in steps, which are not noise */
+    bool is_within_spread;        /* the lead would be a change, but runs differ by as much */
+    double change_ps, change_pct; /* of the lead */
+    bool is_changed;              /* significantly */
     enum step_verdict verdict;
     char why[STEP_WHY_BYTES]; /* of an inconclusive one */
 };
@@ -126,8 +126,8 @@ const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out
 /* The step of the base that shares are of. */
 double tm_base_step_ps(const struct comparison *c);
 
-/* A mean over the runs of a side of a figure of their summaries; runs without it are left out; NaN
- * = none has it. */
+/* A mean over the runs of a side of a figure of their summaries; runs without it are excluded; NaN =
+ * no run has it. */
 double tm_mean_over_runs(const struct tm_comparison_side *side,
                          double (*figure)(const struct tm_value *summary, const void *what), const void *what);
 /* 100 * (value / base - 1); NaN of a base of 0 */
@@ -258,9 +258,9 @@ struct tm_row_table {
     const char *key;       /* in the document, and in the summary */
     const char *by;        /* what a name is */
     bool is_of_session;    /* sums of the whole session, not of a step */
-    bool is_by_category;   /* of other hardware rows may meet by category */
+    bool is_by_category;   /* with different hardware, rows may match by category */
     bool has_path;         /* of the framework */
-    bool is_whole;         /* a row that is not there has no time: it is no addition */
+    bool is_whole;         /* a missing row has no time: it does not count as added */
     const char *test_part; /* rows are parts of a step: the part's id is "idle_" plus the name; NULL = no */
     const char *why;       /* no side has it: the reason */
     struct tm_row **row;
@@ -287,7 +287,7 @@ enum row_kind {
 
 struct tm_row_table *tm_row_table_load(struct comparison *c, enum row_kind kind) TM_MUST_USE;
 
-/* A name without its numbers: each becomes #, and those at the end go.  owns: the room */
+/* A name without its numbers: each becomes #, and trailing ones are removed.  owns: the room */
 const char *tm_name_pattern(struct tm_compare_blocks *room, const char *name) TM_MUST_USE;
 
 /* The smallest relative change of a row that exceeds the step variation of these sides, in percent. */

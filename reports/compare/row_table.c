@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling a table: rows by name, cells by side.  A row of a summary goes to the row of its name and
- * framework path. */
+/* Filling a table: rows by name, cells by side.  A row of a summary is added to the row of its name
+ * and framework path. */
 #include "reports/compare/comparison.h"
 
 #include <ctype.h>
@@ -336,7 +336,7 @@ static bool is_other_hardware(const struct comparison *c)
     return false;
 }
 
-/* Rows that not all sides have meet by their families, then by their names without numbers, then (other
+/* Rows that not all sides have are matched by their families, then by their names without numbers, then (other
  * hardware) by category. */
 static void row_table_match(struct comparison *c, struct tm_row_table *table)
 {
@@ -396,8 +396,8 @@ static double length_p(const struct row_cell *base, const struct row_cell *other
     return tm_welch_test(lengths_of(base), lengths_of(other));
 }
 
-/* Executions that come as often in every step are no matter of chance; others are taken for
- * independent ones. */
+/* Executions that occur equally often in every step are not random; others are treated as
+ * independent. */
 static double count_p(const struct comparison *c, size_t side, const struct row_cell *base,
                       const struct row_cell *other)
 {

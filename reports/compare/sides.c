@@ -71,7 +71,7 @@ void tm_room_free(struct tm_compare_blocks *room)
     }
 }
 
-/* What comparing asks of one summary. */
+/* What a comparison needs from one summary. */
 
 bool tm_has_steps(const struct tm_value *summary)
 {

@@ -11,8 +11,8 @@
 #include "reports/format/format.h"
 
 /* From a step of the base to one of another side, part by part.  The parts are means per step and device in integer
- * picoseconds, rounded so that they add up to the rounded step: the picoseconds that rounding down leaves go to the
- * parts with the largest fractions. */
+ * picoseconds, rounded so that they add up to the rounded step: the picoseconds left by rounding down are given to
+ * the parts with the largest fractions. */
 
 static int64_t round_parts(const double part[TM_PARTS], double total, int64_t rounded[TM_PARTS])
 {

@@ -354,7 +354,7 @@ static void add_columns(struct tm_side_columns *columns, const struct rows *rows
 
 enum { PICKED_MOST = 64 };
 
-/* In a short table, as that of the causes of idle time: rows of which any side has something.
+/* In a short table, such as the causes of idle time: rows that any side has.
  * out: pick  PICKED_MOST; returns their number */
 static size_t pick_rows(size_t *pick, const struct tm_value *rows, size_t sides)
 {
@@ -492,7 +492,7 @@ static const struct tm_section compared_runs_section = {
     .id = "runs", .title = "Comparability", .key = "sides", .say = emit_runs
 };
 
-/* How the time of a step goes from the old to the new: parts that add up. */
+/* How the time of a step changes from old to new: parts that add up. */
 
 static void emit_waterfall(const struct tm_content *content, const struct tm_value *waterfall, size_t side)
 {

@@ -46,7 +46,7 @@ const struct tm_section *tm_section_of(const struct tm_value *summary, const cha
 
 const char *tm_finding_section(const char *finding_id)
 {
-    /* what is no finding of a run, by the beginnings of ids; the first that fits */
+    /* what is not a finding about a run, by prefixes of ids; the first match */
     static const char *const sections[][2] = {
         { "collective_", "collectives" }, /* of a comparison */
         { "transfer_", "transfers" },

@@ -62,7 +62,7 @@ bool tm_cell_is_zero(const struct tm_cell *cell);
  * out:    returned: out (TM_FORMAT_BYTES), or a text that lives as long as the summary; "" for an empty cell */
 const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *summary, char *out);
 
-/* The exact number, without its unit and without separators, as JSON has it; "" where it is none.
+/* The exact number, without its unit and without separators, as in JSON; "" if it is not a number.
  * out:    TM_FORMAT_BYTES, returned */
 const char *tm_cell_exact(const struct tm_cell *cell, char *out);
 
@@ -78,13 +78,13 @@ enum tm_tone {
     TM_TONE_QUIET, /* a remark on what is above it */
 };
 
-/* The word that a band is shown by: "critical" for "bad", as severities of findings have it. */
+/* The word that a band is shown by: "critical" for "bad", as in severities of findings. */
 const char *tm_band_word(const char *band);
 
 /* The tone of a band or a severity: "good", "warning", "bad", "critical", "info", "unknown". */
 enum tm_tone tm_tone_of(const char *word);
 
-/* As a value of which kind those of a field are shown: TM_DOC_NONE  not at all. */
+/* The kind of value that a field is shown as: TM_DOC_NONE  not at all. */
 enum tm_doc_kind tm_shown_kind(const struct tm_doc_field *field);
 
 /* A table as a section gives it: rows of the summary, and which values of a row are shown, under which title.  Every
@@ -142,7 +142,7 @@ struct tm_table {
     const char *total_title;        /* of that row, if there is one: "all kernels" */
     size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
     bool obeys_rows;                /* --rows: the summary has all of them, because other figures refer to them */
-    size_t screen_rows;             /* at most where --rows asked for fewer than a medium has room for; 0 = as many */
+    size_t screen_rows;             /* at most, if --rows requests fewer than a medium has room for; 0 = as many */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
     const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
     const int *anchors;             /* N of each row; NULL = its place */
@@ -163,7 +163,7 @@ struct tm_table {
 /* What a medium has room for. */
 struct tm_room {
     bool is_paper;  /* columns with TM_WIDE are left out */
-    bool is_short;  /* goes by pages: details are left out where no finding leads to them */
+    bool is_short;  /* has pages: details that no finding refers to are omitted */
     bool has_links; /* to other files */
     bool is_data;   /* for programs: all facts in every report, whatever they hold */
     size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
@@ -283,7 +283,7 @@ enum { TM_FINDING_BYTES = 512, TM_FINDING_LINES = 8 /* of a list, where a medium
 struct tm_place {
     char text[TM_FINDING_BYTES]; /* "at 0.367214627 s, for 1.35 s, gpu:0" */
     /* Finds its slices on Perfetto's SQL page, in the trace as recorded (Chrome JSON) and in what `convert` writes; ""
-     * where it is unknown which host is meant. */
+     * if the host is unknown. */
     char sql[TM_FINDING_BYTES];
 };
 
@@ -371,7 +371,7 @@ void tm_content_say(const struct tm_content *content);
 /* One of them.  Unless a finding leads to it, it is brief in a short medium, and everywhere where too little was
  * recorded: without the tables and charts that are details. */
 void tm_content_say_section(const struct tm_content *content, const struct tm_section *section);
-/* A report of a run of which too little was recorded to assess. */
+/* A report of a run with too little data for an assessment. */
 bool tm_report_is_slight(const struct tm_value *summary);
 /* Does a finding lead to the section? */
 bool tm_section_has_finding(const struct tm_section *section, const struct tm_value *summary);
@@ -458,7 +458,7 @@ struct tm_sheet_source {
     void *of;
 };
 
-/* Tables of the content as sheets of texts, for media that are no pages with scripts: PDF and text. */
+/* Tables of the content as sheets of texts, for media other than the page: PDF and text. */
 
 /* Most rows that may be requested: a sheet keeps two for what sums up. */
 enum { TM_SHEET_ROOM = TM_SHEET_ROWS - 2, TM_NOTE_BYTES = 1024 };
@@ -479,7 +479,7 @@ void tm_sheet_fill_facts(struct tm_sheet *sheet, const struct tm_table *facts, c
  * out:    TM_NOTE_BYTES, any bytes; false = there is none at this place */
 bool tm_layout_note(const struct tm_layout *layout, size_t at, char *out);
 
-/* What the figures and the columns of the sections are, short; docs/metrics.md has it in full. */
+/* What the figures and the columns of the sections are, short; the full text is in docs/metrics.md. */
 struct tm_term {
     const char *section; /* id of the section (content.h); of several "ops|kernels", where they are of one document */
     const char *labels;  /* as the section has them, "Self time|Total time"; the first one is the term */

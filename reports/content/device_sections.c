@@ -239,7 +239,7 @@ const struct tm_section tm_collectives_section = { .id = "collectives",
 
 enum { COLUMNS_BYTES = 512 };
 
-/* Devices of which whole graphs are one event. */
+/* Devices whose graphs are each a single event. */
 static size_t graph_devices(const struct tm_value *devices)
 {
     size_t count = 0;

@@ -152,7 +152,7 @@ static struct tm_column column_of(char *text)
     return column;
 }
 
-/* What a column does not say is as its field has it.  in: row  the place of what the columns are of */
+/* What a column does not specify is taken from its field.  in: row  the place of what the columns are of */
 static void complete(struct tm_column *column, struct tm_doc_place row)
 {
     const struct tm_doc_field *field;
@@ -286,7 +286,7 @@ void tm_emit_table(const struct tm_content *content, const struct tm_table *tabl
     tm_content_give(content, pick, bytes);
 }
 
-/* Is it told: there, with room, and not a 0 of something rare? */
+/* Is it shown: present, with room, and not a 0 of something rare? */
 static bool is_fact(const struct tm_content *content, const struct tm_column *column, const struct tm_cell *fact)
 {
     const bool is_data = content->medium->room.is_data;

@@ -90,7 +90,7 @@ static bool is_unused(const struct tm_value *model)
     return tm_has(tm_get(model, "used")) && tm_int(tm_get(model, "used")) == 0;
 }
 
-/* Devices of the models of which none did anything. */
+/* Devices of models that were all inactive. */
 static int64_t count_unused(const struct tm_value *models)
 {
     int64_t count = 0;
@@ -377,7 +377,7 @@ static bool is_neutral(const struct tm_key_figure *kpi)
            (strcmp(kpi->band, "warning") == 0 || strcmp(kpi->band, "critical") == 0);
 }
 
-/* "> 80 %" where more is better, "< 25 %" where less is; where both limits meet, that of good is alone. */
+/* "> 80 %" where more is better, "< 25 %" where less is; if both limits are equal, only that of good is shown. */
 static void make_limit(char *out, const struct tm_value *kpi, bool is_good)
 {
     const struct tm_value *good = tm_get(kpi, "good"), *bad = tm_get(kpi, "bad"), *limit = is_good ? good : bad;
@@ -490,7 +490,7 @@ static bool is_of(const struct tm_value *file, const char *device)
     return length && strncmp(device, host, length) == 0 && (!device[length] || device[length] == '/');
 }
 
-/* The file whose clock the times of a place are on: that of its host.  NULL: several could be meant */
+/* The file whose clock the times of a place are on: that of its host.  NULL: ambiguous */
 static const struct tm_value *file_of(const struct tm_value *summary, const char *device)
 {
     const struct tm_value *files = tm_path(summary, "input.files"), *only = NULL;

@@ -12,7 +12,7 @@
 
 enum { FACTS_BYTES = 256 };
 
-/* A tree of which those rows are shown that have most of `key`. */
+/* A tree; its rows with the largest `key` are shown. */
 static void emit_tree(const struct tm_content *content, struct tm_table tree, const char *key)
 {
     const struct tm_room *room = &content->medium->room;
@@ -193,7 +193,7 @@ enum { LOSS_COLUMNS = 7, TEXT_BYTES = 512 };
 /* A kind of loss, and where in the section its figures are; NULL = it has none. */
 struct loss {
     const char *title, *key, *kernels, *time, *saved;
-    bool is_no_kernel; /* its time is no part of the kernels' */
+    bool is_no_kernel; /* its time is not part of the kernels' time */
 };
 
 static const struct loss losses[] = {
@@ -336,7 +336,7 @@ const struct tm_section tm_fusion_section = { .id = "fusion",
                                               .platforms = "gpu",
                                               .wants_enough = true };
 
-/* Operations: which ones device time goes to, and where in the program they come from. */
+/* Operations: which ones take device time, and where in the program they come from. */
 
 enum { OPS_ON_PAPER = 12, ORIGINS_MOST = 12 };
 
@@ -448,7 +448,7 @@ static const struct tm_table kernel_categories = {
     .total_title = "all kernels",
 };
 
-/* The columns of a name and of its variants, each of which fills some of them.  A variant is named by its grid and
+/* The columns of a name and of its variants, which each fill some of them.  A variant is named by its grid and
  * block. */
 static const struct tm_column tree_columns[] = {
     { "Kernel", "name", TM_DOC_NAME },

@@ -176,7 +176,7 @@ static void compare_limit(struct changes *changes, const struct tm_value *row, c
     add_change(changes, row);
 }
 
-/* The row of an id: a summary of this version has it at its place, others anywhere. */
+/* The row of an id: in a summary of this version it is at its place, in others anywhere. */
 static const struct tm_value *threshold_of(const struct tm_value *list, int place, const char *id)
 {
     for (size_t i = 0; i <= tm_length(list); i++) {
@@ -571,7 +571,7 @@ static void note_section(void *to, const struct tm_section *section)
     ((struct use *)to)->section = section->id;
 }
 
-/* The columns that the medium has room for, those of which only a word is left, and rows that the program names. */
+/* The columns that the medium has room for, those reduced to a word, and rows that the program names. */
 static void note_table(void *to, const struct tm_table *table)
 {
     struct use *use = to;
@@ -774,8 +774,8 @@ const struct tm_section tm_checks_section = {
     .id = "checks", .title = "Checks", .key = "checks", .say = emit_checks, .nothing = no_checks, .is_closing = true
 };
 
-/* What is not in the report, or in another document: the sections that this input cannot support or of which the run
- * has nothing, each with its reason. */
+/* What is not in the report, or in another document: the sections that this input cannot support or that are empty, each
+ * with its reason. */
 
 enum { REASONS_MOST = 32, TITLES_BYTES = 384, TITLE_BYTES = 96 };
 

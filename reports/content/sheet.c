@@ -110,8 +110,8 @@ static bool is_elastic(const struct tm_sheet *sheet, int column)
     return sheet->kind[column] == TM_COLUMN_NAME || sheet->kind[column] == TM_COLUMN_PROSE;
 }
 
-/* Give the columns of one kind equal parts of `left`; unused space goes to the others, so the widest ones shrink
- * first. */
+/* Give the columns of one kind equal parts of `left`; unused space is given to the others, so the widest ones
+ * shrink first. */
 static void share_out(const struct tm_sheet *sheet, bool elastic, const double *natural, double left, double *actual)
 {
     bool settled[TM_SHEET_COLUMNS] = { false };

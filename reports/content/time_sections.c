@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps: how long, what their time goes to, which are the slowest. */
+/* Steps: how long they take, what they spend time on, which are the slowest. */
 #include <stdio.h>
 #include <string.h>
 

@@ -106,7 +106,7 @@ struct csv {
     struct tm_atomic_folder *folder;
     const struct tm_section *section;
     FILE *index, *columns, *findings, *places;
-    FILE *file;                                      /* that cells go to */
+    FILE *file;                                      /* that cells are written to */
     bool is_first;                                   /* the next cell is the first of its line */
     size_t finding_count, place_count, column_count; /* lines of files that are written piece by piece */
 };
@@ -136,7 +136,7 @@ static void put_text(struct csv *c, const char *text)
         tm_csv_quote(put_bytes, c->file, text, length, c->run->raw);
 }
 
-/* Captions may hold anything; those that read the index line by line want one line. */
+/* Captions may hold anything; readers of the index line by line need one line. */
 static void put_caption(struct csv *c, const char *caption)
 {
     char visible[CAPTION_BYTES];

@@ -291,7 +291,7 @@ static const struct {
     { "PipelineStage", PIPELINE_PARALLEL },
 };
 
-/* The kinds of collectives of which at least one has to be present. */
+/* The kinds of collectives; at least one has to be present. */
 static const struct {
     unsigned parallelism, kinds;
     const char *name;
@@ -351,7 +351,7 @@ static bool has_letter_at(const char *text, const char *at)
     return at > text && ((at[-1] >= 'a' && at[-1] <= 'z') || (at[-1] >= 'A' && at[-1] <= 'Z'));
 }
 
-/* For each character, in upper or lower case, the set of words that have it as their first, second or third one. */
+/* For each character, in upper or lower case, the set of words with it as their first, second or third one. */
 struct beginnings {
     uint32_t of[3][UCHAR_MAX + 1];
 };

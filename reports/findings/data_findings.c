@@ -8,7 +8,7 @@
 /* --- copies ---
  * Per direction, repeated in every step, from pageable memory, and round trips between host and device.  The potential
  * savings are the exposed copy time, in the finding for its direction: a copy that overlaps with a kernel costs no time
- * in the window.  The other findings show which of these copies are avoidable and claim no time of their own. */
+ * in the window.  The other findings show which of these copies are avoidable and claim no time. */
 
 #define BYTES_PER_MIB 1048576.0
 
@@ -242,7 +242,7 @@ static void find_fragmentation(struct tm_findings *all, const struct tm_value *a
 /* --- from step to step --- */
 
 /* Bytes leaked per step; 0 = not known.  Counts buffers allocated and never freed in each of the first three quarters
- * of the profile: a buffer allocated once, or still live at the end, is no growth. */
+ * of the profile: a buffer allocated once, or still live at the end, is not growth. */
 static double growth_of(const struct tm_findings *all, const struct tm_value *allocator)
 {
     const struct tm_value *kept = tm_get(allocator, "kept"), *quarters = tm_get(kept, "quarters_bytes");

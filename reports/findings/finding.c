@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings of a run while its rules run: each is filled in here, claims its part of the waits, and finally goes
- * into the summary.  The list has a fixed size, in the account `model`. */
+/* The findings of a run while its rules run: each is filled in here, claims its part of the waits, and is finally
+ * added to the summary.  The list has a fixed size, in the account `model`. */
 #include "reports/findings/finding.h"
 
 #include <assert.h>

@@ -128,8 +128,8 @@ void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
                           size_t placed);
 
-/* Of a list: the sum of the times at a path of those rows that are meant, and the row of the highest rank, of equals
- * the first; NULL = it is empty. */
+/* For a list: the sum of the times at a path over the matching rows, and the row of the highest rank, the first of equal
+ * ones; NULL = it is empty. */
 int64_t tm_sum_rows(const struct tm_value *rows, const char *path, bool (*is_meant)(const struct tm_value *row));
 const struct tm_value *tm_highest_row(const struct tm_value *rows, double (*rank)(const struct tm_value *row));
 

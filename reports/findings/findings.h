@@ -36,8 +36,8 @@
  * A value is looked up by its name among those that the caller gives, then as a path in the row that the sentence is
  * about, then as a path in the summary.  Its kind follows from the end of its name (_ps, _pct, _bytes, count, name,
  * device) or is after a colon.  What is in brackets is left out if a value in it is missing, null or empty;
- * "[a {b}|c]" gives "c" instead, and "[{b=word} d]" gives " d" if the value is that text.  A sentence of which nothing
- * is left is not added.  scripts/embed-findings.py checks the form and compiles it into parts. */
+ * "[a {b}|c]" gives "c" instead, and "[{b=word} d]" gives " d" if the value is that text.  An empty sentence is not
+ * added.  scripts/embed-findings.py checks the form and compiles it into parts. */
 
 enum tm_sentence_kind {
     TM_SENTENCE_END,
@@ -160,7 +160,7 @@ struct tm_finding_kpi {
     const char *of; /* only if the longest operation is of this category; NULL = of any */
 };
 
-/* NULL, or a severity of 0: the next variant that matches has it. */
+/* NULL, or a severity of 0: taken from the next variant that matches. */
 struct tm_finding_variant {
     struct tm_condition condition;
     enum tm_severity severity;

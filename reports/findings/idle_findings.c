@@ -269,7 +269,7 @@ static void emit_share(struct tm_findings *all, struct tm_finding *f, const char
         tm_finding_emit(f, "idle_gaps", cause);
 }
 
-/* Was the host held up in a call that usually takes far less time? */
+/* Was the host delayed in a call that usually takes far less time? */
 static bool is_held_up(const struct tm_value *gap)
 {
     const struct tm_value *calls = tm_get(gap, "calls");

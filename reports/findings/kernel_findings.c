@@ -317,7 +317,7 @@ static void find_repeated(struct tm_findings *all)
     const struct tm_value *rows = tm_path(all->summary, "fusion.repeated");
     const int64_t stake_ps = stake_of(all, rows, repeated_stake);
 
-    if (!is_busy(all) && tm_is_worth_mention(all, stake_ps)) /* which of it can go is not known */
+    if (!is_busy(all) && tm_is_worth_mention(all, stake_ps)) /* the removable part is unknown */
         emit_staked(tm_finding_of_share(all, "op_repeated", stake_ps, NULL), "op", all, rows, repeated_stake,
                     ROWS_NAMED);
 }

@@ -502,7 +502,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Does a framework path go through a layer?  Its name has to be between non-word characters. */
+/* Does a framework path contain a layer?  Its name has to be between non-word characters. */
 static bool is_in_layer(const char *path, const char *layer)
 {
     const size_t length = strlen(layer);

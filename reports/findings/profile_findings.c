@@ -63,7 +63,7 @@ static void find_unknown_device(struct tm_findings *all)
                          tm_given_text("one", events == 1 ? "yes" : "no"));
 }
 
-/* Devices of which nothing was recorded. */
+/* Devices without recorded events. */
 static size_t count_unused(const struct tm_findings *all)
 {
     return tm_length(tm_get(all->summary, "unused"));
@@ -545,7 +545,7 @@ static void describe_copy(const struct tm_value *summary, char text[MARK_BYTES])
 
 static bool is_loss_of_events(const struct tm_value *tallies, size_t at)
 {
-    static const char *const others[] = { "cut-short", "event-cap" }; /* marks of their own */
+    static const char *const others[] = { "cut-short", "event-cap" }; /* separate marks */
     const char *name = tm_key_at(tallies, at);
 
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)

@@ -86,7 +86,7 @@ static int find_word(const char *word, const char *const *known, int count)
     return -1;
 }
 
-/* The index of a word, or -1 with the failure and the nearest known word told. */
+/* The index of a word, or -1 with the failure and the nearest known word in the error. */
 static int expect_word(const struct reading *r, const char *what, const char *word, const char *const *known, int count)
 {
     const int index = find_word(word, known, count);
@@ -120,7 +120,7 @@ static void check_keys(const struct reading *r, const cJSON *object, const char 
     }
 }
 
-/* Texts go into reports: valid UTF-8, no control characters, no longer than their place. */
+/* Texts appear in reports: valid UTF-8, no control characters, no longer than their place. */
 static void take_text(const struct reading *r, const cJSON *row, const char *key, char *out, size_t out_bytes)
 {
     const cJSON *member = cJSON_GetObjectItemCaseSensitive(row, key);

@@ -61,7 +61,7 @@ char *tm_sign_of_kpi(char *out, const struct tm_value *summary, const struct tm_
 /* The letter of a mark by its place in the list. */
 char tm_mark_letter(size_t at);
 
-/* What represents a word in a list of pairs { word, what }; `other` where the list does not have it. */
+/* What represents a word in a list of pairs { word, what }; `other` if the list lacks it. */
 #define TM_PAIRS(list) (list), sizeof(list) / sizeof((list)[0])
 const char *tm_format_word(const char *const (*pairs)[2], size_t count, const char *word, const char *other);
 

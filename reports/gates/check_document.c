@@ -413,12 +413,12 @@ tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *
     return junit_end(run, to);
 }
 
-/* Texts of profiles go through one place: what XML 1.0 does not allow (section 2.2), other control characters, and what
+/* Texts of profiles pass through one place: what XML 1.0 does not allow (section 2.2), other control characters, and what
  * turns or hides text are left out or shown as escapes. */
 
 enum { PIECE_BYTES = 1024 };
 
-/* U+FFFE, U+FFFF and their kin on the other planes are no characters. */
+/* U+FFFE, U+FFFF and their equivalents on the other planes are not characters. */
 static bool is_left_out(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code & 0xfffe) == 0xfffe;

@@ -13,7 +13,7 @@
 #include "pipeline/options.h"
 #include "pipeline/strings.h"
 
-/* Reads limits of gates.  Times go through the reader of all times, whole and exact; sizes, rates
+/* Reads limits of gates.  Times are read by the common reader, as exact integers; sizes, rates
  * and shares are numbers times their unit. */
 
 enum { NUMBER_MOST = 63, TEXT_MOST = 127 };

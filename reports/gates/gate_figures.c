@@ -43,7 +43,7 @@ size_t tm_figure_piece(const char *path)
 /* --- units --- */
 
 /* Take the place in the tables of fields, and the unit, of a piece.
- * in: container  that the piece is of;  piece  as tm_figure_piece has it */
+ * in: container  that the piece is of;  piece in the form of tm_figure_piece */
 static void enter(struct point *to, const struct tm_value *container, const char *piece, size_t length)
 {
     const char *const beside = tm_text(tm_get(container, "unit"));
@@ -66,7 +66,7 @@ static void keep(struct walk *w, const struct point *at, enum tm_figure_state st
     (void)snprintf(f->unit, sizeof(f->unit), "%s", at->unit);
 }
 
-/* The reason of a null; a key figure has it as a text beside its value. */
+/* The reason of a null; in a key figure it is a text beside its value. */
 static const char *reason(const struct point *at)
 {
     const char *why = tm_why(at->value);

@@ -90,7 +90,7 @@ struct tm_gate_limit {
 bool tm_gate_limit_read(const char *text, struct tm_gate_limit *limit, struct tm_wrong *wrong);
 
 /* The limit in the unit of a figure, as the summary gives it beside the figure: "ps", "ms", "%",
- * "bytes", "count" ... out: false, *wrong where they do not go together */
+ * "bytes", "count" ... out: false, *wrong if they do not match */
 bool tm_gate_limit_in_unit(struct tm_gate_limit limit, const char *unit, double *number, struct tm_wrong *wrong);
 
 /* What gates are inside: a row for each rule of each gate.  Texts are in the document of the gates.
@@ -144,7 +144,7 @@ bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const struct tm_gate *gate,
                          const char *format, ...) TM_PRINTF(4, 5);
 
-/* A figure of a document by its path, as tm_path has it.  "[*]" represents each element of a list
+/* A figure of a document by its path, in the syntax of tm_path.  "[*]" represents each element of a list
  * or member of an object: of many figures the one that a rule is strictest with is taken.  The id
  * of a key figure, "device_utilization", and "utilization" are short names. */
 enum { TM_FIGURE_PATH = 512, TM_FIGURE_UNIT = 24, TM_FIGURE_DEPTH = 24 };
@@ -175,8 +175,8 @@ void tm_figure_find(struct tm_figure *figure, const struct tm_value *from, const
 /* What people call it; NULL = nothing else than its path. */
 const char *tm_figure_title(const struct tm_value *from, const char *path, char to[TM_FIGURE_TITLE_BYTES]);
 
-/* "NAME, NAME or NAME": up to three figures that a wrong path was meant to be; "" where none is
- * near. */
+/* "NAME, NAME or NAME": up to three figures close to a wrong path; "" if none is
+ * close. */
 void tm_figure_suggest(const struct tm_value *from, const char *wrong_path, char *to, size_t to_bytes);
 
 /* Bytes of the first piece of a path: "steps", ".median_ps", "[0]", "[*]"; 0 = it is not a path. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holds a run to its gates and writes the document of schemas/CHECK.md.  Each gate: find the
- * figure, bring the limit into its unit, find it in the baselines, judge, write.  What a gate
- * cannot be assessed by is reported beside it. */
+ * figure, bring the limit into its unit, find it in the baselines, evaluate, write.  The reason why
+ * a gate cannot be evaluated is reported with it. */
 #include "reports/gates/gates.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static struct tm_noise noise_of(double p, struct tm_interval change)
     return (struct tm_noise){ p, (change.high - change.low) / 2 };
 }
 
-/* Compilations in steps are events, and what they add to the mean is no noise. */
+/* Compilations in steps are events, and what they add to the mean is not noise. */
 static void count_compiling(struct tm_compare_blocks *room, struct tm_step_test *test, const struct tm_value *input,
                             const struct tm_comparison_side *baseline)
 {
@@ -466,7 +466,7 @@ static void take_spread(const struct tm_judging *j, struct tm_gate_result *r)
     r->noise.noise_pct = fmax(r->noise.noise_pct, r->spread_pct); /* of a NaN the other one */
 }
 
-/* A limit below 0 demands a change: noise is no excuse for its lack. */
+/* A limit below 0 requires a change, so noise does not excuse its absence. */
 static void judge_relative(const struct tm_judging *j, struct tm_gate_result *r)
 {
     char pct[TM_FORMAT_BYTES], p[TM_FORMAT_BYTES];

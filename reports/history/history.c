@@ -476,7 +476,7 @@ static int bind_column(sqlite3_stmt *statement, int at, const struct history_col
 
     switch (column->kind) {
     case COLUMN_TEXT:
-        memcpy(&text, from, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
+        memcpy(&text, from, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the size of the pointer */
         return bind_text(statement, at, text);
     case COLUMN_ARRAY:
         return bind_text(statement, at, from);
@@ -568,7 +568,7 @@ static bool read_column(sqlite3_stmt *statement, int at, const struct history_co
     case COLUMN_TEXT:
         if (!history_read_text(statement, at, column->has_value, &text))
             return false;
-        memcpy(to, &text, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
+        memcpy(to, &text, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the size of the pointer */
         return true;
     case COLUMN_ARRAY:
         if (!history_read_text(statement, at, column->has_value, &text) || strlen(text) >= column->bytes)
@@ -1000,7 +1000,7 @@ static void add_column(struct tm_value *to, const struct history_column *column,
 
     switch (column->kind) {
     case COLUMN_TEXT:
-        memcpy(&text, from, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the pointer is meant */
+        memcpy(&text, from, sizeof(text)); /* NOLINT(bugprone-sizeof-expression): the size of the pointer */
         /* fall through */
     case COLUMN_ARRAY:
         if (*text)

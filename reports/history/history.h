@@ -19,7 +19,7 @@
 
 /* One row.  Texts are valid UTF-8; "" = null in the table. */
 struct tm_history_run {
-    const char *id, *name, *path; /* path: of the run below its root, as the manifest has it */
+    const char *id, *name, *path; /* path: of the run below its root, as in the manifest */
     struct tm_run_keys keys;
     const char *status;  /* tm_result_status_words */
     const char *message; /* why it failed */
@@ -145,7 +145,7 @@ struct tm_history {
     sqlite3_stmt *put, *gates; /* of a renewed one, once they were used */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */
-    char path[HISTORY_PATH_BYTES];   /* as the caller has it: for messages */
+    char path[HISTORY_PATH_BYTES];   /* as given by the caller: for messages */
     char folder[HISTORY_PATH_BYTES]; /* of it, without links */
     const char *name;                /* in that folder: the end of path */
 };
@@ -207,7 +207,7 @@ struct night_texts {
 struct night_history {
     char job[TM_KEY_BYTES];
     size_t first, count;
-    uint64_t runs;                         /* with those that are no longer there */
+    uint64_t runs;                         /* including those that no longer exist */
     char nights[NIGHT_NIGHTS][NIGHT_DATE]; /* its last ones, newest first */
     const struct tm_judged_night *judged;  /* of its newest run the texts are; else of the newest one of all */
     bool is_of_judged;
@@ -301,7 +301,7 @@ void tm_nightly_add_absent_finding(struct night *night);
 void tm_nightly_add_ahead_finding(struct night *night);
 void tm_nightly_add_gates(struct night *night);
 
-/* Runs of which a gate failed. */
+/* Runs with a failed gate. */
 uint64_t tm_nightly_gates_failed(const struct night *night);
 
 /* --- members --- */

@@ -191,7 +191,7 @@ static void put_tiles(struct tm_page *page, const struct tiles *tiles)
     tm_htmlw_close_line(&page->w);
 }
 
-/* Cards for the figures that have a value and are no tiles; those without are gathered. */
+/* Cards for the figures that have a value and are not tiles; those without a value are listed together. */
 static void put_cards(struct tm_page *page, const struct tiles *tiles)
 {
     struct tm_missing missing = { .count = 0 }, unjudged = { .count = 0 };

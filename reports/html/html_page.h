@@ -108,7 +108,7 @@ void tm_page_label(struct tm_page *page, const char *label);
 
 /* An assessment: the word with its own sign shape, in its colour. */
 void tm_page_band(struct tm_page *page, enum tm_tone tone);
-/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is no assessment. */
+/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is not an assessment. */
 const char *tm_tone_class(enum tm_tone tone);
 
 /* Letters of the marks of a section, or of a key figure: each a link to where they are reported, its text being its

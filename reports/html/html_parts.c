@@ -509,7 +509,7 @@ static void put_card(struct tm_page *page, const struct tm_value *finding, int n
     tm_htmlw_close_line(&page->w);
 }
 
-/* Of many findings those without potential savings, which come last, wait in a fold. */
+/* Of many findings, those without potential savings, which come last, are folded. */
 static void open_fold(struct tm_page *page, size_t left)
 {
     tm_htmlw_class(&page->w, "details", "lower");

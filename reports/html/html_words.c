@@ -458,7 +458,7 @@ void tm_missing_add(struct tm_missing *missing, const char *title, const char *w
     missing->why[missing->count++] = strcmp(why, "not recorded") == 0 ? "" : why;
 }
 
-/* The first with a reason represents all that have it. */
+/* The first one with a reason represents all that share it. */
 static bool is_first_with_reason(const struct tm_missing *missing, size_t at)
 {
     for (size_t i = 0; i < at; i++)

@@ -411,7 +411,7 @@ static void put_gates(struct writing *m, const char *status)
     }
 }
 
-/* Runs of which no gate could be examined. */
+/* Runs without a gate that could be evaluated. */
 static void put_without_gates(struct writing *m, bool has_report)
 {
     for (size_t i = 0; i < tm_length(m->rows); i++) {
@@ -516,7 +516,7 @@ tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *g
 
 enum {
     CUT_TAIL_BYTES = 2000,       /* for the names of sections that are left out, and the maker */
-    FINDINGS_BYTES_MOST = 30000, /* the tables want room too */
+    FINDINGS_BYTES_MOST = 30000, /* the tables need room too */
     FINDINGS_OPEN = 5,           /* more of them are folded */
     PLACES_MOST = 3,
     LEFT_OUT_BYTES = 1024,
@@ -609,7 +609,7 @@ static void put_sheet(struct markdown *m, const struct tm_table *table, size_t l
     tm_mdw_raw(&m->w, "\n");
 }
 
-/* What was made so far goes out; a row that is too long for the room is not written by half. */
+/* Write what was made so far; a row that is too long is not written partially. */
 static void put_out(struct markdown *m, FILE *to)
 {
     if (m->w.is_full)

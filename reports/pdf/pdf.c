@@ -34,7 +34,7 @@ struct tm_pdf_facts {
 /* All measures derive from the size of the paper. */
 static const double side_margin = 50, top_margin = 64, bottom_margin = 58;
 
-/* libharu reports every failure here and goes on; the first one counts. */
+/* libharu reports every failure here and continues; the first one counts. */
 static void on_error(HPDF_STATUS error, HPDF_STATUS detail, void *user)
 {
     struct tm_pdf *pdf = user;

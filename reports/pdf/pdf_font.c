@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The faces of a document: the required properties of a font file, and the subset that goes into the document.
+/* The faces of a document: the required properties of a font file, and the subset for the document.
  *
  * libharu could read the file as well, but it does so a byte at a time, embeds tables of all 65,536 codes and of all
  * glyphs of the file, and assigns a width to characters that it lacks: two thirds of the instructions of a short

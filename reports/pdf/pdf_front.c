@@ -466,7 +466,7 @@ static void put_findings(struct tm_pdf *pdf)
     put(pdf, &tm_pdf_quiet, more, 1);
 }
 
-/* --- where time goes --- */
+/* --- where time is spent --- */
 
 /* Drawn for a column of that width, if it then fits.  out: was it drawn? */
 static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double width)

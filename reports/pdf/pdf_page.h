@@ -28,7 +28,7 @@ extern const struct tm_pdf_asset tm_pdf_assets[TM_PDF_FACES];
 
 enum { TM_PDF_ASCII = 128 };
 
-/* What is asked of a font file: which characters it has, and how wide they are. */
+/* What is needed from a font file: its characters and their widths. */
 struct tm_pdf_font {
     const struct tm_pdf_asset *file;
     size_t map, segments;       /* offset and length of the map of characters */
@@ -45,7 +45,7 @@ struct tm_pdf_font {
 /* out: false = it is not a font file of the kind that is expected */
 bool tm_pdf_font_open(struct tm_pdf_font *font, const struct tm_pdf_asset *file);
 bool tm_pdf_font_has(const struct tm_pdf_font *font, uint32_t code);
-/* Width of a character at a size of 1, as the file has it. */
+/* Width of a character at a size of 1, as in the file. */
 double tm_pdf_font_measure(const struct tm_pdf_font *font, uint32_t code);
 
 static inline double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_t code)
@@ -55,14 +55,14 @@ static inline double tm_pdf_font_advance(const struct tm_pdf_font *font, uint32_
 
 enum { TM_PDF_CODES = 1 << 16, TM_PDF_CHARACTERS = 1 << 13 };
 
-/* Which characters are drawn with a font, in the order in which they were met.  Texts on pages are their numbers. */
+/* The characters drawn with a font, in order of first use. Texts on pages consist of their numbers. */
 struct tm_pdf_subset {
     uint16_t characters;
     uint16_t character[TM_PDF_CHARACTERS]; /* by number, from 1 */
     uint16_t number[TM_PDF_CODES];         /* by character; 0 = none */
 };
 
-/* The number of a character that is drawn.  out: 0 = there is no room for more, or it has more than 16 bits */
+/* The number of a character that is drawn.  out: 0 = no room for more, or more than 16 bits */
 uint16_t tm_pdf_subset_number(struct tm_pdf_subset *subset, uint32_t code);
 
 /* A font subset with the glyphs of these characters.  Number 0 is the glyph for missing characters.
@@ -195,7 +195,7 @@ void tm_pdf_encode_prose(struct tm_pdf *pdf, char *out, size_t out_bytes, const 
 /* The same for bookmarks and document information, which readers show in their own fonts. */
 void tm_pdf_encode_outside(struct tm_pdf *pdf, char *out, size_t out_bytes, const char *text);
 
-/* What follows wants texts that are safe. */
+/* What follows requires safe texts. */
 double tm_pdf_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text, size_t bytes);
 /* Width of the longest word. */
 double tm_pdf_word_width(const struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text);
@@ -208,21 +208,21 @@ void tm_pdf_fit(const struct tm_pdf *pdf, const struct tm_pdf_style *style, char
 void tm_pdf_text_at(struct tm_pdf *pdf, const struct tm_pdf_style *style, double x, double y, const char *text);
 void tm_pdf_text_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, double right, double y, const char *text);
 
-/* A wrapped text in a box, from its top, as far down as it takes; never goes over to a new page.
+/* A wrapped text in a box, from its top, as far down as needed; never continues on a new page.
  * out:    its height */
 double tm_pdf_text_in(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
                       const char *text);
 /* The same with its lines to the right. */
 double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style, const struct tm_pdf_box *box,
                             const char *text);
-/* A wrapped text at the pen, which moves below it; goes over to new pages line by line. */
+/* A wrapped text at the pen, which moves below it; continues on new pages line by line. */
 void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text);
 
 /* Did nothing fail so far, of the run and of libharu?  Some of its functions do not call the handler of errors. */
 bool tm_pdf_is_sound(const struct tm_pdf *pdf);
 
-/* A call of libharu, none after a failed one: if there was no memory for a buffer, the next write would go to invalid
- * memory and crash the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
+/* A call of libharu, none after a failed one: if there was no memory for a buffer, the next write would access invalid memory
+ * and crash the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
 #define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
 
 /* The structure: started with the document, notified of each page, finished when everything is drawn. */

@@ -180,7 +180,7 @@ static void draw_entry(struct tm_pdf *pdf, const struct tm_pdf_place *place, dou
     make_link(pdf, 0, &(struct tm_pdf_box){ x, pdf->y - 1, width, entry_height }, place);
 }
 
-/* The sections, in columns from the top; bookmarks have them if there is no room. */
+/* The sections, in columns from the top; bookmarks have them if the page is full. */
 static void draw_contents(struct tm_pdf *pdf)
 {
     const double width = (tm_pdf_column(pdf) - (CONTENTS_COLUMNS - 1) * column_gap) / CONTENTS_COLUMNS;
@@ -194,7 +194,7 @@ static void draw_contents(struct tm_pdf *pdf)
     if (!tm_pdf_is_drawing(pdf))
         return;
     each = (entries + CONTENTS_COLUMNS - 1) / CONTENTS_COLUMNS;
-    tm_pdf_begin_artifact(pdf); /* bookmarks and links have it */
+    tm_pdf_begin_artifact(pdf); /* bookmarks and links use it */
     tm_pdf_text_at(pdf, &tm_pdf_strong, pdf->left, pdf->front_end + tm_pdf_strong.size, "Contents");
     for (size_t i = 0; i < pdf->places; i++) {
         if (!is_listed(&pdf->place[i]))

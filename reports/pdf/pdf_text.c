@@ -203,7 +203,7 @@ static size_t line_bytes(const struct tm_pdf *pdf, const struct tm_pdf_style *st
     return space > 0 ? space : joint > 0 ? joint : i > 0 ? i : n;
 }
 
-/* Go on to the next line of a text.  in: style  its in_code follows the marks */
+/* Advance to the next line of a text.  in: style  its in_code follows the marks */
 static const char *next_line(struct tm_pdf_style *style, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
@@ -253,7 +253,7 @@ static void cut_middle(const struct tm_pdf *pdf, const struct tm_pdf_style *styl
             break;
     }
     if (tail - head < sizeof(ellipsis) - 1)
-        return; /* there is no room for the ellipsis, and nothing is won */
+        return; /* the ellipsis does not fit, or would save nothing */
     memcpy(text + head, ellipsis, sizeof(ellipsis) - 1);
     memmove(text + head + sizeof(ellipsis) - 1, text + tail, length - tail + 1);
 }

@@ -88,7 +88,7 @@ static void offer_column(void *to, const char *name, const char *path, const str
     offer_word(to, name);
 }
 
-/* "no such column: slf_ps", "no such table: kernel": the name that was meant; "" = none is near.  Before the run fails,
+/* "no such column: slf_ps", "no such table: kernel": the closest name; "" = none is close.  Before the run fails,
  * since nothing is looked up after that. */
 static void find_near(struct tm_run *run, struct near_name *n, const char *message)
 {

@@ -48,7 +48,7 @@ const struct point_facts *tm_last_point(const struct scaling_study *s)
     return &s->facts[s->points - 1];
 }
 
-/* The part of which the last point lost most efficiency; SCALING_PARTS = it lost none. */
+/* The part that cost the last point the most efficiency; SCALING_PARTS = none. */
 static enum scaling_part largest_loss(const struct scaling_study *s)
 {
     enum scaling_part found = SCALING_PARTS;

@@ -33,7 +33,7 @@ static const struct tm_compared_run *run_at(const struct tm_scaling_point *point
     return &point->side.run[number];
 }
 
-/* Without marked steps the session represents one, as in comparisons; but a session is no match for a step. */
+/* Without marked steps the session represents one, as in comparisons; but a session cannot be compared with a step. */
 static void check_steps(struct tm_run *run, const struct tm_compared_run *a, const struct tm_compared_run *b)
 {
     if (tm_has_steps(a->summary) == tm_has_steps(b->summary))
@@ -261,7 +261,7 @@ static void take_parts_of_point(const struct tm_scaling_point *point, struct poi
     facts->has_parts = known && facts->total_ps > 0;
 }
 
-/* What an external benchmark told. */
+/* Times reported by an external benchmark. */
 static double mean_measured(const struct tm_scaling_point *point)
 {
     double sum = 0;

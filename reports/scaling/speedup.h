@@ -97,7 +97,7 @@ void tm_add_scaling_notes(struct scaling_study *s);
 void tm_add_scaling_findings(struct scaling_study *s);
 void tm_add_scaling_verdict(struct scaling_study *s);
 
-/* --- what they ask --- */
+/* --- fields that they need --- */
 
 /* The last point, which the study is assessed by. */
 const struct point_facts *tm_last_point(const struct scaling_study *s);

@@ -61,7 +61,7 @@ struct tm_show_table {
     int64_t most;        /* the document lists at most this many rows, and does not count the others; 0 = all */
     const char *why;     /* why this document does not have the table; NULL = it has */
     bool has_figures;    /* rows of figures: each has a path, a value and a unit */
-    struct tm_doc *made; /* that holds rows that are no list of the document; NULL */
+    struct tm_doc *made; /* holds rows that are not a list of the document; NULL */
     struct tm_doc_field own[TM_SHOW_FIELDS]; /* fields of such rows */
 };
 

@@ -18,7 +18,7 @@ static bool is_table(const struct tm_doc_field *field)
     return field->shape & (TM_DOC_LIST | TM_DOC_MAP);
 }
 
-/* "a.b"; out: false: there is no room for it */
+/* "a.b"; out: false: no room for it */
 static bool join(char out[TM_SHOW_PATH], const char *path, const char *key)
 {
     const bool in_brackets = strpbrk(key, ".[") != NULL;
@@ -157,7 +157,7 @@ static void add_figure(void *to, const char *path, const struct tm_doc_field *fi
     tm_add_string(row, "path", path);
     tm_add_copy(row, "value", value);
     if (value && !tm_has(value) && !*tm_why(value) && tm_type_of(tm_get(parent, "why")) == TM_STRING)
-        tm_add_null(row, "value", tm_text(tm_get(parent, "why"))); /* as key figures have it */
+        tm_add_null(row, "value", tm_text(tm_get(parent, "why"))); /* as in key figures */
     add_unit(row, has_own ? beside : tm_doc_unit(tm_doc_kind_of(field)));
     tm_add_string(row, "title", field->title ? field->title : field->help);
     m->count++;
@@ -220,8 +220,8 @@ static void show_figure(struct tm_run *run, struct tm_show_table *table, const s
         tm_add_string(tm_element(m.rows, 0), "title", table->title);
 }
 
-/* Rows out of the elements of a list, or the members of a map, that are no objects of their own fields: with the number
- * or the name of each. */
+/* Rows out of the elements of a list, or the members of a map, that are not objects with fields: with the number or the
+ * name of each. */
 static void add_element(struct tm_value *rows, const struct tm_doc_field *field, const char *name, size_t number,
                         const struct tm_value *value)
 {
@@ -600,7 +600,7 @@ static void match(void *to, const char *path, const struct tm_doc_field *field, 
     (void)snprintf(s->others + used, sizeof(s->others) - used, "%s%s", used ? ", " : "", path);
 }
 
-/* The search for the table that was meant, by its whole path or its last part. */
+/* The search for the closest table, by its whole path or its last part. */
 struct near_table {
     const char *wrong;
     struct tm_nearest nearest;

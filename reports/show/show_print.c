@@ -135,7 +135,7 @@ static bool repeats(const struct answer *a, const struct column *c)
            (a->table.fields == tm_doc_content_row && strcmp(c->path, "kind") == 0);
 }
 
-/* What people see unless they ask for fields: no lists, and not all sentences. */
+/* What is printed unless fields are requested: no lists, and not all sentences. */
 static void find_own_columns(struct answer *a)
 {
     size_t kept = 0, sentences = 0;
@@ -274,7 +274,7 @@ static const char *unit_beside(const struct column *c, const struct tm_value *ro
                                                                                       : "";
 }
 
-/* A figure is shown as its field has it. */
+/* A figure is shown as its field specifies. */
 static enum tm_doc_kind kind_of(const struct answer *a, const struct column *c, const struct tm_value *row)
 {
     struct tm_doc_place place;
@@ -635,7 +635,7 @@ static void add_top(struct tm_value *root, const struct answer *a)
     add_known(root, "not_recorded", a->table.why);
 }
 
-/* A row as the document has it, or what of it was chosen. */
+/* A row as in the document, or its chosen fields. */
 static const struct tm_value *next_row(void *of)
 {
     struct answer *const a = of;

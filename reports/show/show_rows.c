@@ -278,7 +278,7 @@ static void read_operand(struct condition *w, struct operand *to)
     }
 }
 
-/* --- do they go together? --- */
+/* --- are they compatible? --- */
 
 static bool is_number_kind(enum tm_doc_kind kind)
 {
@@ -736,7 +736,7 @@ static tm_status read_order(struct order *order, struct tm_run *run, const struc
     }
 }
 
-/* Numbers before texts; what is null comes last, whatever the direction. */
+/* Numbers before texts; nulls come last in either direction. */
 static int rank(const struct tm_value *value)
 {
     switch (tm_type_of(value)) {

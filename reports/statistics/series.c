@@ -202,7 +202,7 @@ static void draw_nearer(struct search *s, struct stretch of)
         s->near[i] = fmax(-most, fmin(most, value[i] - level));
 }
 
-/* --- the place that stands out most --- */
+/* --- the most significant place --- */
 
 struct place {
     size_t at;      /* within the stretch: the first value of its second part */
@@ -281,7 +281,7 @@ static void shuffle(double *value, size_t count, uint64_t *draws)
     }
 }
 
-/* How often the values in a random order stand out as much; 1 = more than RARELY of them do. */
+/* How often the values in random order are as significant; 1 = more than RARELY of them do. */
 static double chance(struct search *s, size_t count, struct place best)
 {
     const double squared = best.squared * (1 - s->alike) / (1 + s->alike);

@@ -579,7 +579,7 @@ double tm_mean_test(struct tm_sample a, struct tm_sample b)
 
 /* --- both, of values that are not independent --- */
 
-/* The variance of n values of which `effective` are independent, as if it had been taken about the true mean. */
+/* The variance of n values, `effective` of them independent, as if it had been taken about the true mean. */
 static struct tm_summed summed_effective(struct tm_sample of, double effective)
 {
     const struct tm_moments moments = tm_sample_moments(of);

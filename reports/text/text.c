@@ -433,7 +433,7 @@ struct text {
     struct tm_front_page front;
     struct tm_sheet sheet;
     struct tm_layout layout;
-    bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is reported below the first section that has it */
+    bool is_told[TM_MARKS_SHOWN]; /* marks of headings: each is reported below the first section with it */
 };
 
 /* --- what sections say --- */

@@ -400,7 +400,7 @@ static void add_up_spans(struct annotations *a)
         add_row(a, tm_rows_at(a->spans, i));
 }
 
-/* An annotation that is open as the analyzed steps begin. */
+/* An annotation that is open when the analyzed steps start. */
 struct lead {
     int64_t dur_ps; /* from there on */
     uint32_t track;

@@ -22,7 +22,7 @@
  * moving" */
 struct exposed_parts {
     int64_t wait_ps, move_ps, unmatched_ps;
-    uint64_t matched; /* collectives of which the counterparts are known, exposed or not */
+    uint64_t matched; /* collectives with known counterparts, exposed or not */
 };
 
 /* Collectives of one kind with messages of one size, type and group. */

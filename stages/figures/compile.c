@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilations.  Three kinds of names identify one, of which only the best one in the run counts; that is known at the
+/* Compilations.  Three kinds of names identify one; only the best kind in the run counts; that is known at the
  * end, so the outermost compiles of every kind are kept separately.  Events come by start, longer first: one is nested
  * in another exactly if that started before and ends no earlier, so only the latest end per track and kind must be
  * remembered.  Memory: rows that spill, and a fixed table of open PjitFunctions for the names of modules. */
@@ -21,7 +21,7 @@
 
 enum { CALL_DEPTH = 32 /* calls that are open at once on one thread */ };
 
-/* The sorts of names, the best one first. */
+/* The kinds of names, the best one first. */
 enum sort { SORT_WHOLE, SORT_CLIENT, SORT_XLA, SORT_COUNT };
 
 /* A compile that is in no other one. */
@@ -464,7 +464,7 @@ static tm_status compile_load(struct tm_stage *s, struct tm_partial_reader *r)
     return c->run->error.status;
 }
 
-/* The section compile: the outermost compiles of the best sort of names that the run has. */
+/* The section compile: the outermost compiles of the best kind of names in the run. */
 
 enum { LISTED_COMPILES = 500, MODULE_BYTES = 512 };
 
@@ -826,7 +826,7 @@ static enum sort sort_of(uint32_t traits)
     return traits & TM_TRAIT_COMPILE_CLIENT ? SORT_CLIENT : SORT_XLA;
 }
 
-/* Whether it is in one before it: of its own thread, or, where its line is none of a user's, of any thread. */
+/* Whether it is inside an earlier one: of its own thread or, if its line is not a user's thread, of any thread. */
 static bool is_inside(const struct track_ends *ends, enum sort sort, int64_t end_ps)
 {
     return ends->has[sort] && ends->end_ps[sort] >= end_ps;

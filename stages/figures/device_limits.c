@@ -328,7 +328,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* The limits of a compute capability.  out: false where the table does not have it */
+/* The limits of a compute capability.  out: false if it is not in the table */
 static bool sm_limits_of(uint32_t major, uint32_t minor, struct tm_sm_limits *limits)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

@@ -14,7 +14,7 @@
 #include "stages/figures/figure_rows.h"
 #include "stages/figures/host_threads.h"
 
-enum { PARTS_PAGE = 4 << 10 }; /* every device goes through its own stretch of the rows */
+enum { PARTS_PAGE = 4 << 10 }; /* every device reads its own range of the rows */
 
 static tm_status open_stage(struct tm_stage *s)
 {
@@ -261,7 +261,7 @@ static inline void open_gap(struct lane *lane, int64_t start_ps, int64_t end_ps)
     gap->after = 0;
 }
 
-/* A stretch goes on from one cell into the next one. */
+/* A stretch continues from one cell to the next one. */
 TM_NOT_INLINE void take_over_border(struct device_time *d, struct lane *lane, enum tm_level level, int64_t start_ps,
                                     int64_t end_ps)
 {

@@ -45,7 +45,7 @@ struct tm_busy_bins {
     int64_t last_begin_ps, last_end_ps; /* both 0 = none */
 };
 
-/* Empty bins, of the smallest round width of which there are not too many.
+/* Empty bins of the smallest round width that gives few enough.
  * in:     start_ps, end_ps  nothing between them: no bins */
 void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps);
 
@@ -69,7 +69,7 @@ struct tm_sweep {
     bool has_begun;
 };
 
-/* Told for every stretch [begin, end) in order: its level, TM_LEVEL_NONE where nothing runs. */
+/* Called for every stretch [begin, end) in order, with its level; TM_LEVEL_NONE if nothing runs. */
 typedef tm_status tm_sweep_told(void *to, enum tm_level level, int64_t start_ps, int64_t end_ps);
 
 static inline enum tm_level tm_sweep_running(const struct tm_sweep *sweep)

@@ -16,8 +16,8 @@
  *
  * The accumulator: whatever only counts gets what a site comes to when another one needs its row or the host ends, and
  * groups it as it likes.  Of a kernel an event touches one cache line of it, where nine stages had a row of 64 to 256
- * bytes each.  The batch: what depends on the order of time goes through some hundred events with its state at hand,
- * and no stage sees a site that it does not want.  Of 1,700 instructions that stages took for an event 1,000 are left.
+ * bytes each.  The batch: what depends on time order handles some hundred events with its state in cache, and no stage
+ * sees a site that it does not use.  Of 1,700 instructions that stages took for an event 1,000 are left.
  *
  * Memory: rows of 192 bytes, as many as their share of TM_ACCOUNT_TABLES and the pool give, and the batch; the result
  * does not depend on their number. */

@@ -89,7 +89,7 @@ struct tm_row_field {
         .name = #member, .kind = TM_FIELD_STRUCT, .merge = TM_MERGE_SUM, .at = offsetof(type, member),                 \
         .bytes = sizeof(((type *)0)->member), .below = sizeof(of), .fields = (table)                                   \
     }
-/* An array of which `count_member` elements are written: uint8_t or uint32_t, an earlier field whose limit is the
+/* An array; `count_member` elements are written: uint8_t or uint32_t, an earlier field whose limit is the
  * capacity. */
 #define TM_FIELD_COUNTED(type, member, field_kind, field_merge, count_member)                                          \
     {                                                                                                                  \

@@ -126,8 +126,8 @@ const struct tm_row_field tm_longest_fields[] = {
 
 /* --- the largest rows --- */
 
-/* A heap with the last of the kept rows on top: a new row either goes behind it, which costs one
- * comparison, or takes its place. */
+/* A heap with the last of the kept rows on top: a new row is either after it, which costs one
+ * comparison, or replaces it. */
 
 enum { FIRST_ROWS = 16 };
 

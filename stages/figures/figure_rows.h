@@ -29,7 +29,7 @@ tm_status tm_listed_text_add(struct tm_listed_texts *texts, struct tm_value *to,
 tm_status tm_listed_text_or(struct tm_listed_texts *texts, struct tm_value *to, const char *key, tm_strid id,
                             const char *why);
 
-/* Add a name of the trace to an object of the summary; a long one is cut as figure_rows.h has it. */
+/* Add a name of the trace to an object of the summary; a long one is truncated as in figure_rows.h. */
 tm_status tm_add_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id);
 /* The same where 0 means that there is none: null, with the reason. */
 tm_status tm_add_known_name(struct tm_value *to, const char *key, struct tm_names *names, tm_strid id, const char *why);
@@ -74,7 +74,7 @@ void tm_top_rows_free(struct tm_top_rows *top);
 struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uint64_t most,
                                        tm_row_order *order) TM_MUST_USE;
 
-/* Whether a row would be kept now: where it is not, nothing that the order does not ask for has to be found. */
+/* Whether a row would be kept now: if not, only what the order needs has to be found. */
 bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row);
 /* errors: TM_ERR_LIMIT where the rows that were requested do not fit */
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row);
@@ -83,7 +83,7 @@ void tm_top_rows_sort(struct tm_top_rows *top);
 
 uint64_t tm_top_rows_count(const struct tm_top_rows *top);
 size_t tm_top_rows_row_bytes(const struct tm_top_rows *top);
-void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index); /* the kept rows lie one after the other */
+void *tm_top_rows_at(struct tm_top_rows *top, uint64_t index); /* the kept rows are adjacent */
 
 /* A set of devices, each a bit by its number modulo 64: how many ran something, as long as they are at most 64. */
 static inline uint64_t tm_device_bit(uint32_t number)

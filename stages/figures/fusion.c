@@ -383,7 +383,7 @@ static tm_status fusion_load(struct tm_stage *s, struct tm_partial_reader *r)
 
 /* Small ops by step and device.  Only ops that repeat often in a step matter, so a step is evaluated as soon as its
  * last activity has come: the survey has counted them.  Until then its ops have cells in a table of fixed size; a cell
- * that another op or a later step needs goes to groups, which spill, and its content is evaluated at the end of the
+ * that another op or a later step needs is moved to groups, which spill, and its content is evaluated at the end of the
  * host.  The result does not depend on the path taken. */
 
 enum {
@@ -470,7 +470,7 @@ static void spill_cell(struct fusion *f, struct fusion_cell *cell)
     tm_groups_add(f->steps.spilled, &row);
 }
 
-/* What came too often in a step of a device goes to the rows of the run. */
+/* What occurred too often in a step of a device is added to the rows of the run. */
 static void judge_cell(struct fusion *f, struct fusion_cell *cell)
 {
     struct fusion_op row = row_of(cell);

@@ -106,7 +106,7 @@ struct fusion_open_step {
     uint64_t seen, activities; /* received so far; expected, UINT64_MAX = unknown */
     uint32_t device, step;     /* step TM_NONE = free */
     uint16_t first;            /* cell; FUSION_NO_CELL = none */
-    uint64_t spilled;          /* a bit for each op of which something went to the groups: by its key modulo 64 */
+    uint64_t spilled;          /* a bit for each op added to the groups: by its key modulo 64 */
 };
 
 /* Small ops by step and device of the present host (fusion.c). */
@@ -149,7 +149,7 @@ enum fusion_role {
 /* What a kernel's place in the tables of ops is, beside that of repeated ones. */
 enum fusion_sort {
     FUSION_PLAIN,
-    FUSION_COPY,   /* for the sake of a layout: no framework op asked for it */
+    FUSION_COPY,   /* for a layout: no framework op requested it */
     FUSION_UNIT,   /* a product on a device with Tensor Cores or the MXU */
     FUSION_BESIDE, /* one of 32-bit floats, which does not run on them */
 };

@@ -36,7 +36,7 @@ void tm_fusion_key(struct fusion *f, struct fusion_op *row)
 
 /* --- the role in an attention --- */
 
-/* A string in small letters, cut, in room of its own. */
+/* A lowercase, truncated copy of a string. */
 static void lower(struct tm_names *names, tm_strid id, char *to, struct tm_text *lowered)
 {
     const char *text;
@@ -149,7 +149,7 @@ static void find_role(struct fusion *f, const struct tm_event *event, const stru
 
 /* --- precision --- */
 
-/* A product of 32-bit floats that does not run on Tensor Cores.  The HLO tells the type, but not whether it was cut
+/* A product of 32-bit floats that does not run on Tensor Cores.  The HLO gives the type, but not whether it was reduced
  * to TF32: only the kernel's name does, and if it does not, no claim is made. */
 static void find_f32(struct fusion *f, const struct tm_event *event, const struct tm_hlo_op *hlo, bool *is_f32)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hosts did, the stage: opens the tables of the run, and gives each event to those who ask for it. */
+/* What the hosts did, the stage: opens the tables of the run, and passes each event to the tables that need it. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -118,7 +118,7 @@ struct host {
     int64_t empty_ps;
     uint64_t launch_count, negative_delays;
     uint64_t unlaunched; /* chosen activities whose launch is not known */
-    bool has_steps;      /* some host's steps are marked or told from its programs */
+    bool has_steps;      /* some host's steps are marked or derived from its programs */
     uint64_t sync_count;
     int64_t sync_ps;
     bool has_accelerator, has_cpu_device;
@@ -185,7 +185,7 @@ static void host_begin_launches(struct host *h)
         open_lanes(h);
 }
 
-/* what is of the present host; after anything */
+/* the state of the current host; after anything */
 static void host_free_launches(struct host *h)
 {
     tm_rows_free(h->launched);
@@ -216,7 +216,7 @@ static void push_stretch(struct host *h, struct empty_lane *lane, int64_t start_
     *unused = row;
 }
 
-/* Something waits from this time on: what follows it is no stretch without launched work. */
+/* Launched work is pending from this time on: what follows is not a stretch with an empty queue. */
 static void cut_stretches(struct host *h, struct empty_lane *lane, int64_t from_ps)
 {
     while (lane->top) {
@@ -267,7 +267,7 @@ static void note_stretches(struct host *h, struct empty_lane *lane, const struct
 
 /* --- events --- */
 
-/* Delays as numbers of the same order, none of which is 0: they are no longer than a trace (tm_time_fits). */
+/* Delays as nonzero numbers in the same order; none exceeds a trace (tm_time_fits). */
 static uint64_t delay_bits(int64_t delay_ps)
 {
     return (uint64_t)delay_ps ^ (uint64_t)1 << 63;

@@ -231,7 +231,7 @@ static void drop_before_horizon(struct tm_host_threads *t, struct thread *thread
         drop_first(t, thread);
 }
 
-/* Write the oldest chunk of all threads out: it is the first of its own. */
+/* Write out the oldest chunk of all threads: it is the first one of its thread. */
 static void spill_oldest(struct tm_host_threads *t)
 {
     const struct chunk *old = t->oldest;
@@ -381,8 +381,8 @@ TM_NOT_INLINE bool make_room(struct tm_host_threads *t, struct thread *thread)
     return true;
 }
 
-/* The same where an event starts: mostly the one before has ended, gave the cause itself, and what is around both
- * goes on. */
+/* The same where an event starts: mostly the one before has ended, gave the cause itself, and what encloses both
+ * continues. */
 static inline void advance_to_event(struct tm_host_threads *t, struct thread *thread, int64_t to_ps)
 {
     const struct open_event *const top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
@@ -436,7 +436,7 @@ struct answer {
     int64_t parts[TM_CAUSE_COUNT];
     int64_t longest_ps[TM_CAUSE_COUNT], longest_begin_ps[TM_CAUSE_COUNT];
     tm_strid names[TM_CAUSE_COUNT];
-    /* where one thread waits for results, another one is asked */
+    /* if one thread waits for results, another one is used */
     struct thread *other;             /* NULL = it is not */
     int64_t other_ps[TM_CAUSE_COUNT]; /* of parts, its contribution */
     bool is_of_other[TM_CAUSE_COUNT]; /* its name */
@@ -509,13 +509,13 @@ static void add_spilled(struct answer *a, const struct thread *thread)
         at = there->before;
         if (there->stretches[0].start_ps >= a->end_ps)
             continue;
-        row = *there; /* the other thread may be asked: another row */
+        row = *there; /* the other thread may be used: another row */
         add_stretches(a, row.stretches, row.count, row.end_ps);
     }
 }
 
 /* The chunk that contains a time, or the last one before it; NULL = none in memory.  The host may be far ahead of the
- * device that asks, which requests one time after the other: the chunk is near the one of the answer before. */
+ * requesting device, which requests times in order: the chunk is near the one of the answer before. */
 static struct chunk *find_chunk(struct thread *thread, int64_t at_ps)
 {
     struct chunk *chunk = thread->near ? thread->near : thread->last;
@@ -542,7 +542,7 @@ static void gather(struct answer *a, struct thread *thread)
         add_spilled(a, thread);
 }
 
-/* Ask a thread, and what no thread told is unrecorded. */
+/* Attribute to a thread; what no thread recorded is unrecorded. */
 static void ask(struct answer *a, uint32_t number, uint32_t other)
 {
     struct tm_host_threads *t = a->threads;

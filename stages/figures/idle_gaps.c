@@ -143,7 +143,7 @@ static void list_of_lane(struct lane *lane, int64_t start_ps, int64_t dur_ps)
     lane->longest[at] = (struct short_gap){ start_ps, dur_ps };
 }
 
-/* Where a gap goes among the longest ones of the run, of those that are alike by their device; RUN_GAPS = nowhere. */
+/* The place of a gap among the longest ones of the run, ties by device; RUN_GAPS = none. */
 static uint32_t place_in_run(const struct device_time *d, const struct listed_gap *gap)
 {
     uint32_t at = d->longest_count;

@@ -142,7 +142,7 @@ static inline bool has_in(const struct lowered *lowered, struct tm_text part_of,
  * identified by its own name, and its template types do not describe its work; for a wrapper ("cutlass::Kernel2<...>")
  * only the template arguments do. */
 struct parts {
-    struct tm_text function;  /* rms_norm_kernel; of what is no C++ name all of it */
+    struct tm_text function;  /* rms_norm_kernel; all of it if it is not a C++ name */
     struct tm_text scopes;    /* vllm::(anonymous namespace):: */
     struct tm_text arguments; /* of the function's template: up to the end, including the text after them */
 };
@@ -376,7 +376,7 @@ static const struct pattern function_patterns[] = {
 };
 /* clang-format on */
 
-/* For what is no fusion of XLA's. */
+/* For what is not a fusion of XLA. */
 /* clang-format off */
 static const struct pattern plain_patterns[] = {
     { "custom-call", ANYWHERE, TM_CATEGORY_CUSTOM },
@@ -481,7 +481,7 @@ static bool is_one_of(struct tm_text word, const char *const *words, size_t coun
     return false;
 }
 
-/* The next word between '_', '-', '.' and the like; empty at the end. */
+/* The next word between '_', '-', '.' or similar; empty at the end. */
 static struct tm_text take_word(struct tm_text *rest)
 {
     struct tm_text word;
@@ -530,7 +530,7 @@ static bool is_fusion(const struct lowered *lowered)
            has(lowered, "fusion", WORD) || has(lowered, "fused", WORD);
 }
 
-/* Inductor's kernels: their shape, and the ops that they hold, of which those of a product are only what surrounds it.
+/* Inductor's kernels: their shape, and the ops that they contain; those of a product are only its prologue and epilogue.
  * "triton_poi_fused_addmm_gelu_view_15", "triton_red_fused_add_mean_mul_pow_rsqrt_1", "triton_tem_fused_mm_3" */
 static enum tm_kernel_category category_of_triton(const struct lowered *lowered)
 {
@@ -645,7 +645,7 @@ static enum tm_kernel_category read_text(struct tm_names *names, tm_strid id, bo
 enum { NOTE_BITS = 5, NOTE_MASK = (1 << NOTE_BITS) - 1 };
 static_assert((int)TM_CATEGORY_SILENT < (int)NOTE_MASK, "fits");
 
-/* The same, read once for all who ask. */
+/* The same, read once and cached. */
 static enum tm_kernel_category ask(struct tm_names *names, tm_strid id, bool is_path)
 {
     const unsigned shift = is_path ? NOTE_BITS : 0;

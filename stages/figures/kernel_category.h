@@ -4,7 +4,7 @@
 
 #include "pipeline/record.h"
 
-/* What sort of work a kernel or an op does, in which precision, and whether on Tensor Cores or the MXU: told
+/* What kind of work a kernel or an op does, in which precision, and whether on Tensor Cores or the MXU, derived
  * from names. */
 enum tm_kernel_category {
     TM_CATEGORY_GEMM,

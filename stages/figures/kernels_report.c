@@ -425,7 +425,7 @@ static inline void count_in(struct quantile_row *q, uint64_t count, uint64_t *at
         count_length(&q[*at], length);
 }
 
-/* A kernel and the name that has it alone have the same key, and the first of them was counted for both. */
+/* A kernel and a name with this kernel only have the same key, and the first of them was counted for both. */
 static void share_quantiles(struct quantile_row *q, uint64_t count)
 {
     for (uint64_t i = 1; i < count; i++) {

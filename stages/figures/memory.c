@@ -149,7 +149,7 @@ static tm_status load_memory(struct tm_stage *s, struct tm_partial_reader *r)
 enum {
     CURVE_MOST = 2 * MEMORY_POINTS, /* points of a curve while it grows */
     RING_SLOTS = 32,
-    POINTS_PAGE = 4096, /* events go to all allocators in turns: a page of each stays in memory */
+    POINTS_PAGE = 4096, /* events alternate among all allocators: a page of each stays in memory */
 };
 
 static const int64_t spike_ps = 1000000000; /* 1 ms */
@@ -240,8 +240,8 @@ static void add_allocator(struct memory *m, const struct memory_facts *facts)
     tm_rows_resize(m->live_points, (uint64_t)m->count * CURVE_MOST);
 }
 
-/* The allocator that an event is of: by its name, on a TPU by its number.  Past the limit all share one row, of which
- * only counts are kept. */
+/* The allocator that an event is of: by its name, on a TPU by its number.  Past the limit all share one row with counts
+ * only. */
 static void find_allocator(struct memory *m, const struct tm_allocation *a)
 {
     struct memory_facts wanted = { .name = a->allocator, .has_name = a->allocator != 0 };
@@ -383,7 +383,7 @@ static void note_low(struct allocator *a, const struct memory_point *point)
     *low = (struct low){ .slot = slot, .at_ps = point->at_ps, .in_use = point->in_use, .is_set = true };
 }
 
-/* Rises of over a tenth of the capacity inside a millisecond; those that begin within a millisecond are one. */
+/* Rises of over a tenth of the capacity inside a millisecond; those that start within a millisecond count as one. */
 static void look_for_spike(struct allocator *a, const struct memory_point *point)
 {
     const struct low *low = lowest_before(a, point->at_ps);
@@ -601,7 +601,7 @@ static void find_holders(struct memory *m)
     }
 }
 
-/* The finished curve goes to the others. */
+/* The finished curve is added to the others. */
 static void keep_curve(struct memory *m, struct allocator *a)
 {
     const uint64_t first_row = (uint64_t)(a - m->allocators) * CURVE_MOST;

@@ -197,7 +197,7 @@ static inline void close_until(struct tm_nesting *n, struct place *place, int64_
         close_inner(n, place);
 }
 
-/* Make room: everything that has ended is reported, on all lanes, in an order that nobody may rely on.  Where that
+/* Make room: everything that has ended is reported, on all lanes, in an unspecified order.  Where that
  * frees little it is not tried again soon: its cost is that of the whole table. */
 static void make_room(struct tm_nesting *n, int64_t now_ps)
 {
@@ -234,7 +234,7 @@ static inline void take_from_outer(struct tm_nesting *n, struct node *outer, int
 }
 
 /* There is no room for it: it is reported as one without children.
- * in: span  without what is known of the one around it; outer: number of that one, NO_NODE = none */
+ * in: span without the facts of the enclosing one; outer: number of that one, NO_NODE = none */
 TM_NOT_INLINE void tell_alone(struct tm_nesting *n, struct tm_nested span, uint32_t outer)
 {
     if (outer != NO_NODE) {

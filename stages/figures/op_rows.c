@@ -180,8 +180,8 @@ static bool is_bare(const char *name, size_t length)
 /* What a string is in an operation. */
 enum part { NAME_ALONE /* it has no path */, NAME, PATH };
 
-/* A string as the family has it.  One so long that it is cut stays as it is, whole.
- * out: to[TEXT_MOST], *length; *is_whole  the text itself is meant */
+/* A string in the form of the family. A string that would be truncated is kept unchanged.
+ * out: to[TEXT_MOST], *length; *is_whole the text itself is valid */
 static void text_of(struct ops *o, tm_strid id, enum part part, char *to, size_t *length, bool *is_whole)
 {
     const char *text = tm_names_text(o->names, id, TEXT_MOST, length);
@@ -258,7 +258,7 @@ static int64_t mean_of(const struct op_row *row)
     return (int64_t)(((unsigned __int128)(uint64_t)row->total_ps + row->count / 2) / row->count);
 }
 
-/* The opcode as the HLO has it, or out of the line that names a TPU's operation. */
+/* The opcode from the HLO, or from the line that names a TPU's operation. */
 static void add_opcode(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row)
 {
     const char *text, *opcode;

@@ -55,7 +55,7 @@ static void backward_in_paths(const struct tm_trace *trace, enum tm_backward *ba
 }
 
 enum {
-    MODELS_MOST = 64, /* sorts of devices; the others share the last row */
+    MODELS_MOST = 64, /* kinds of devices; the others share the last row */
     UNUSED_LISTED = 1000,
 };
 

@@ -25,7 +25,7 @@ enum {
 /* Shorter operations are small, as in fusion.small. */
 #define PROGRAMS_SMALL_PS INT64_C(100000000)
 
-/* The calls of one name.  An execution is several calls, one inside the other, each of its own name. */
+/* The calls of one name.  An execution is several calls, nested, each with its own name. */
 struct program_call {
     uint64_t hash; /* of the name */
     uint64_t count;

@@ -16,7 +16,7 @@ enum { WRAPS_MOST = 16, DIGITS_MOST = 18 };
 struct part {
     const char *at;
     size_t length;
-    bool is_wrapped, is_jit; /* was inside a transform; one of them is jit or the like */
+    bool is_wrapped, is_jit; /* was inside a transform; one of them is jit or similar */
 };
 
 /* State while a path is read. */
@@ -128,7 +128,7 @@ static bool is_control(struct reading *r, const struct part *part)
     return r->expects_branch;
 }
 
-/* Parts that JAX, Flax, Haiku and TensorFlow add of their own. */
+/* Parts that JAX, Flax, Haiku and TensorFlow add. */
 static bool is_structure(struct reading *r, const struct part *part)
 {
     /* clang-format off */
@@ -158,7 +158,7 @@ static bool repeats_last(const struct reading *r, const struct part *part)
     return last->length == part->length && memcmp(r->text + last->at, part->at, part->length) == 0;
 }
 
-/* in: is_last  what is no wrapped function is then the op itself */
+/* in: is_last what is not a wrapped function is then the op itself */
 static void take_part(struct reading *r, struct part part, bool is_last)
 {
     const bool after_jit = r->after_jit;

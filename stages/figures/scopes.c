@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes, the stage: folds device activities by framework path.  Which scopes a path tells is computed in the
+/* Scopes, the stage: folds device activities by framework path.  Which scopes a path contains is computed in the
  * report, once per different path.  What counts is what the table of kernels counts, and copies that have a path.
  * Memory: groups, which spill. */
 #include "stages/figures/figure_stages.h"
@@ -519,13 +519,13 @@ const struct tm_stage_type tm_scopes_stage = {
     .close = close_stage,
 };
 
-/* The section scopes.  Each different path is read once: its ops' time goes to the scope that it names and to all
- * that are around it.  Of the tree the nodes that take most are listed, which never leaves a parent out. */
+/* The section scopes.  Each different path is read once: the time of its ops is added to its scope and to all
+ * enclosing ones.  Of the tree the nodes that take most are listed, which never leaves a parent out. */
 
 static const char no_paths[] = "the profile contains no framework paths that link operations to the program";
 
 struct scope_report {
-    const char *why; /* there are no scopes, if there are none */
+    const char *why; /* why there are no scopes, if there are none */
     struct scopes *scopes;
     struct tm_run *run;
     struct tm_groups *nodes, *layers;

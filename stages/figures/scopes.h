@@ -52,7 +52,7 @@ size_t tm_scope_path_join(const char *text, const struct tm_scope_path *path, ui
  * out: *digits_at  bytes in front of the number; 0 = it is only a number */
 bool tm_scope_is_layer(const char *name, size_t length, size_t *digits_at, uint64_t *number);
 
-/* How rows of a tree begin. */
+/* The first members of a row of a tree. */
 struct tm_tree_node {
     struct tm_key key, outer; /* outer: the key of the node around it; of a root the key of none */
 };
@@ -113,7 +113,7 @@ struct annotations {
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */
     int64_t start_ps, end_ps;                      /* what counts of the present host */
-    uint64_t launched;                             /* activities of which the launch is known */
+    uint64_t launched;                             /* activities whose launch is known */
     uint64_t inside;                               /* those whose launch is in an annotation */
     int64_t host_self_ps, inside_ps;
     bool has_host_events;

@@ -258,7 +258,7 @@ static void add_members(struct adding *a, int64_t last_ps)
 }
 
 /* While some devices wait, those that have not arrived cause the wait in equal parts: the waits caused by several late
- * devices add up to the waits of the others.  The remainder of the division goes to the last one. */
+ * devices add up to the waits of the others.  The last one gets the remainder of the division. */
 static void add_causes(struct adding *a, const struct coming *last)
 {
     const uint32_t count = a->instance.count;
@@ -465,7 +465,7 @@ void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
 
 /* collectives.skew out of the arrivals. */
 
-/* A device stands out that comes this many times as late as the mean of the others, and is the last one more often than
+/* A device is an outlier if it is this many times as late as the mean of the others and is the last one more often than
  * if they took turns. */
 enum { STANDS_OUT = 2 };
 
@@ -524,7 +524,7 @@ static void add_clock_check(const struct skew *k, const struct skew_sums *sums, 
         tm_add_int(offsets, NULL, sums->offsets_ps[i]);
 }
 
-/* The member that stands out; TM_NONE = none does. */
+/* The member that is an outlier; TM_NONE = none is. */
 static uint32_t find_straggler(const struct skew *k, const struct skew_sums *sums)
 {
     const struct member_sums *m = sums->members;

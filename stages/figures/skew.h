@@ -125,7 +125,7 @@ struct joined {
     uint8_t is_start, is_chosen;
 };
 
-/* A collective of a device of which the counterparts on the other devices are known. */
+/* A collective of a device whose counterparts on the other devices are known. */
 struct matched {
     uint64_t serial;
     int64_t last_ps; /* start of the last device, in the time of this one's host */

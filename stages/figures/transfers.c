@@ -21,9 +21,9 @@ enum { SIZE_ROWS = 64, LARGEST_ROWS = 20, RECENT = 4 };
 
 struct copy_sum {
     uint64_t count, bytes, unknown_count; /* bytes: of the copies whose size is known */
-    uint64_t moved_bytes;                 /* of those of which it is also known when they were in flight */
-    int64_t total_ps, moved_ps;           /* moved_ps: when any of these was, on each device; a wait for a copy is no
-                                             such time */
+    uint64_t moved_bytes;                 /* those whose time in flight is also known */
+    int64_t total_ps, moved_ps;           /* moved_ps: when any of these was, on each device; waits for copies are
+                                             excluded */
 };
 
 struct copy_direction {
@@ -38,7 +38,7 @@ struct copy_size {
     int64_t total_ps;
 };
 
-/* A copy to the host, until one of the same size goes back. */
+/* A copy to the host, until a copy of the same size back. */
 struct recent_copy {
     uint64_t bytes;
     int64_t end_ps;
@@ -713,7 +713,7 @@ static void note_ping_pong(struct transfers *t, struct copy_lane *lane, const st
     }
 }
 
-/* A copy of which both are known: its size, and how long it was in flight. */
+/* A copy with known size and time in flight. */
 static void note_large(struct transfers *t, struct copy_lane *lane, const struct tm_event *event,
                        enum tm_direction which)
 {
@@ -840,7 +840,7 @@ static void sweep_to(struct transfers *t, struct copy_lane *lane, int64_t to_ps)
     if (lane->copies_until_ps > lane->sweep.at_ps)
         sweep_copies_to(t, lane, to_ps);
     else
-        tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch wants to know */
+        tm_sweep_pass(&lane->sweep, to_ps); /* nothing that take_stretch needs */
 }
 
 static void add_activity(struct copy_lane *lane, const struct tm_event *event)

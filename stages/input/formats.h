@@ -64,7 +64,7 @@ struct tm_memory_sample {
 
 typedef tm_status tm_take_memory_sample(void *to, const struct tm_memory_sample *sample);
 
-/* What is wrong with a profile of which the rest could be read. */
+/* What is wrong with a partly readable profile. */
 struct tm_pprof_damage {
     bool is_damaged;
     char problem[256]; /* in words; the first damage */
@@ -78,7 +78,7 @@ struct tm_pprof_damage {
 tm_status tm_pprof_read(struct tm_run *run, const struct tm_input *input, struct tm_names *names,
                         tm_take_memory_sample *take, void *to, struct tm_pprof_damage *damage);
 
-/* in: file  path of the source, as the profile has it */
+/* in: file  path of the source, as in the profile */
 enum tm_code_owner tm_code_owner_of(const char *file, size_t length);
 
 #endif

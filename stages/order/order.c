@@ -48,7 +48,7 @@ struct order {
     struct tm_source *source;
     struct tm_run *run;
     bool gives_own;
-    struct head *heads;   /* `most` of them, of which the first `opened` were used */
+    struct head *heads;   /* `most` of them; the first `opened` were used */
     struct group *groups; /* the host's and all that is of no device, then one for each device; `group_count` of them */
     struct node *nodes;   /* of all groups */
     uint32_t *losers;     /* of all groups */
@@ -364,7 +364,7 @@ static uint32_t device_group(const struct order *o, const struct tm_track *track
     return is_of_device && o->group_count > 1 ? track->device + 1 : 0;
 }
 
-/* What had to be sorted comes in one stream: the devices that have a part in it go with the host. */
+/* Everything that had to be sorted is one stream: devices with a part in it are merged with the host. */
 static void find_groups(struct order *o)
 {
     const uint64_t tracks = tm_rows_count(o->source->trace->tracks);

@@ -10,7 +10,7 @@ typedef tm_status tm_take_record(void *to, const struct tm_track *track, const s
 
 /* Return all records of a scanned and surveyed source in order (start, longer first, ends of arrows after their
  * possible targets, track, input order).  Ordered tracks, which are nearly all, are merged as they are read, at most
- * 255 at a time; the others go through an external sort.
+ * 255 at a time; the others are sorted externally.
  * in:     gives_own  records include their arguments, if the trace keeps them
  * errors: of the input, of the spill files, and the status of `take`, which stops immediately */
 tm_status tm_order(struct tm_source *source, bool gives_own, tm_take_record *take, void *to);

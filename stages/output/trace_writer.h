@@ -74,7 +74,7 @@ struct tm_out_event {
     uint32_t template; /* 0 = none; else a template of the trace, and own has the values of its holes */
     uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
-    bool is_gap;      /* computed: an idle gap, of which there may be as many as there are events */
+    bool is_gap;      /* computed: an idle gap; there may be as many as events */
     bool begins_flow; /* it is the first span of its flow in this file that is known */
 };
 
@@ -149,7 +149,7 @@ struct tm_trace_writer_type {
                                     const struct tm_writer_options *options);
     void (*begin_file)(struct tm_trace_writer *w, struct tm_out_file *file);
     void (*row)(struct tm_trace_writer *w, const struct tm_out_row *row);
-    void (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not wanted */
+    void (*begin)(struct tm_trace_writer *w, const struct tm_out_event *event); /* NULL: not needed */
     void (*end)(struct tm_trace_writer *w, const struct tm_out_event *event);   /* likewise */
     void (*instant)(struct tm_trace_writer *w, const struct tm_out_event *event);
     void (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);

@@ -233,7 +233,7 @@ static enum tm_class classify_unknown(const struct tm_class_question *q)
     return q->traits & TM_TRAIT_FRAMEWORK_OP ? TM_CLASS_FRAMEWORK_OP : TM_CLASS_RUNTIME;
 }
 
-/* What is a counter, a flow and the like is so whatever its name. */
+/* Counters, flows etc. are classified regardless of their names. */
 static bool is_shape(enum tm_class given)
 {
     return given == TM_CLASS_COUNTER || given == TM_CLASS_FLOW || given == TM_CLASS_ASYNC;
@@ -503,7 +503,7 @@ void tm_parse_shape(const char *text, size_t length, uint32_t shape[3])
         shape[i] = (uint32_t)size[i];
 }
 
-/* "66.6667" percent in thousandths, to the nearest; 0 (not recorded) for what is no percentage. */
+/* "66.6667" percent in thousandths, to the nearest; 0 (not recorded) if it is not a percentage. */
 static uint32_t read_percent(struct tm_text text)
 {
     uint64_t parts, unit = 1000; /* ten-thousandths */

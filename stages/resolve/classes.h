@@ -61,8 +61,8 @@ struct tm_hlo_line tm_hlo_line_read(struct tm_text text);
 /* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not recorded. */
 uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line);
 
-/* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, of which a
- * reduce-scatter is given `group_size` times as much.  A -start has its operands in the result too: there the largest
+/* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, for a reduce-scatter
+ * times `group_size`.  A -start has its operands in the result too: there the largest
  * array counts.
  * out:    bytes; 0 = the line does not record it, or it is past 2^63 */
 uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t group_size);
@@ -121,14 +121,14 @@ static inline enum tm_direction tm_direction_of(uint32_t traits)
     return told ? (enum tm_direction)(told - 1) : TM_OTHER_DIRECTION;
 }
 
-/* What sort of plane, and what sort of line.
+/* The kind of plane, and the kind of line.
  * out: side and, for device planes, kind and ordinal (unchanged elsewhere); TM_SIDE_OTHER for planes that
  *      are neither (metadata, Task Environment, Megascale, MOSAIC, #Chip, SparseCore) */
 enum tm_side tm_side_of_plane(const char *name, size_t length, enum tm_device_kind *kind, int64_t *ordinal);
-/* Whose device a plane is that no figure is made of: /device:MTIA:0 and the like. */
+/* The vendor of a device plane that is not analyzed, such as /device:MTIA:0. */
 enum tm_accelerator tm_accelerator_of_plane(const char *name, size_t length);
 
-/* The same of a process of a Chrome trace, by its name and its labels, each of which may be empty.
+/* The same of a process of a Chrome trace, by its name and its labels, which may be empty.
  * in: beside_ascend  another process of the file is Ascend's hardware */
 enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, const char *labels, size_t labels_length,
                                               bool beside_ascend);
@@ -160,7 +160,7 @@ struct tm_class_question {
  * - Steps of a TPU are derived: use the line to get them.  Host executions (module) are in each other.
  * - Driver calls and notes on a GPU stream (cuStreamSynchronize, UM_*) are device_other, not kernels.
  * - A copy to or from the host is a copy even with the hlo_op of a collective.
- * - Where a category is given, it decides, except for what only a name tells: a collective among kernels; on the host
+ * - Where a category is given, it decides, except for what only a name shows: a collective among kernels; on the host
  *   markers, waits, launches, input and garbage collection. */
 enum tm_class tm_classify(const struct tm_class_question *question);
 
@@ -193,12 +193,12 @@ void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, siz
 
 /* What the category of an event in PyTorch's profiles says: there it decides, not the name. */
 struct tm_category {
-    enum tm_class class;             /* goes into the record: see tm_class_question.given */
+    enum tm_class class;             /* stored in the record: see tm_class_question.given */
     enum tm_side side;               /* where such events are, whatever their process is called */
     enum tm_accelerator accelerator; /* whose events cannot be distinguished here; NONE of others */
 };
 
-/* in:     cat  of the event, as the file has it
+/* in:     cat of the event, as in the file
  * out:    *out  changed only where true is returned; false: no category of PyTorch's that says anything (flows
  *               among them) */
 bool tm_category_of(const char *cat, size_t length, struct tm_category *out);

@@ -207,7 +207,7 @@ static void shift_up(struct tm_launches *l, size_t rows)
 }
 
 /* How many rows the block has to start earlier for a key: none if it follows the first one.  Of a block that has to
- * move a fourth more, so that keys that go down do not move it each time. */
+ * move a fourth more, so that descending keys do not move it each time. */
 static uint64_t rows_before(const struct tm_launches *l, uint64_t key)
 {
     const uint64_t before = l->least_key - key;
@@ -590,8 +590,8 @@ bool tm_is_known_id(struct tm_resolver *r, const struct tm_track *track, const s
     return is_known(r, is_id_of_graph(track, raw), raw->record.correlation);
 }
 
-/* Whether an event is inside an execution or a compilation of its thread: events without a class of their own are then
- * part of the runtime.  Requires stream order; remembers one end per thread. */
+/* Whether an event is inside an execution or a compilation of its thread: unclassified events are then part of the
+ * runtime.  Requires stream order; remembers one end per thread. */
 static bool is_inside_runtime(struct tm_resolver *r, const struct tm_track *track, const struct tm_record *record)
 {
     return r->inside_until_ps && track->thread < r->trace->thread_count &&

@@ -224,7 +224,7 @@ struct tm_resolver {
     void *forget_to;
     bool knows_launches, knows_steps; /* which parts of it are complete */
     bool has_launched, has_expanded;  /* there are some in `launched` and `expanded_graphs`, which are finished */
-    bool has_devices;                 /* a GPU or TPU was active: cpu_op events are no activities */
+    bool has_devices;                 /* a GPU or TPU was active: cpu_op events are not activities */
 };
 
 /* Ordinal of a viewer's group. */
@@ -267,7 +267,7 @@ static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw
 
 bool tm_is_known_id(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw);
 
-/* Names of executions and compilations: nested events without a class of their own are part of the runtime. */
+/* Names of executions and compilations: nested unclassified events are part of the runtime. */
 enum {
     TM_TRAITS_RUNTIME =
         TM_TRAIT_EXECUTE_THUNKS | TM_TRAIT_COMPILE_WHOLE | TM_TRAIT_COMPILE_CLIENT | TM_TRAIT_COMPILE_XLA

@@ -249,7 +249,7 @@ static enum sort sort_of(struct tm_text op, bool is_async)
     return SORT_COMPUTE;
 }
 
-/* Where a copy goes.  A copy's tuple is (to, from, context), that of another async op ((from, ...), to, context);
+/* The destination of a copy.  A copy's tuple is (to, from, context), that of another async op ((from, ...), to, context);
  * a wait has the tuple as its operand.  Memory space 5 is the host's. */
 static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part part)
 {

@@ -585,7 +585,7 @@ static enum tm_direction between(int from, int to)
     return from == 1 && to == 1 ? TM_D2D : TM_OTHER_DIRECTION;
 }
 
-/* "H2D", "HtoD", "HToD" at the text's begin. */
+/* "H2D", "HtoD", "HToD" at the start of the text. */
 static enum tm_direction short_direction(struct tm_text text)
 {
     size_t n = 1;
@@ -597,7 +597,7 @@ static enum tm_direction short_direction(struct tm_text text)
     return n > 1 && text.length > n ? between(place(*text.at), place(text.at[n])) : TM_OTHER_DIRECTION;
 }
 
-/* "HostToDevice" at the text's begin. */
+/* "HostToDevice" at the start of the text. */
 static enum tm_direction long_direction(struct tm_text text)
 {
     if (tm_text_begins(text, "HostToDevice"))

@@ -38,7 +38,7 @@ tm_status tm_survey_stats_give(struct tm_survey_stats *census, struct tm_resolve
  * immediately, and the analyzed steps are known, so the figures need one ordered pass and no history.  Cost: each
  * record is read twice. */
 
-/* Which steps the user wants. */
+/* The steps that the user selects. */
 struct tm_chosen_steps {
     bool all;            /* --steps all */
     bool has_range;      /* --steps A:B */
@@ -103,7 +103,7 @@ struct tm_survey {
     bool has_uncertain_launches, has_groups, has_cpu_ops;
     uint64_t main_score;                   /* of the best main track so far */
     struct tm_spans *thunks;               /* executions of programs on GPUs, by track */
-    uint32_t executors[TM_EXECUTORS_MOST]; /* tracks that have some, and no launches of their own */
+    uint32_t executors[TM_EXECUTORS_MOST]; /* tracks that have some, but no launches */
     uint32_t executor_count;
     bool has_drivers; /* lines of nothing but calls of the driver */
     /* gathered on the devices' lines */

@@ -41,7 +41,7 @@ struct census_row {
     struct tally tally;
 };
 
-/* A record of which an id has to be looked up when all are known. */
+/* A record with an id to look up when all are known. */
 struct waiting {
     struct sort sort;
     uint64_t id;
@@ -119,7 +119,7 @@ static struct tm_key key_of(const struct sort *sort)
     return key;
 }
 
-/* All of the table goes to the groups. */
+/* The whole table is added to the groups. */
 static void empty(struct tm_survey_stats *c)
 {
     for (size_t i = 0; i < (size_t)1 << c->bits; i++) {
@@ -268,7 +268,7 @@ static bool find_sort(const struct tm_survey_stats *c, const struct sort *sort, 
     return sort->rest & IS_IN_ORDER || !tm_survey_stats_needs_order(c, track);
 }
 
-/* Those that wait for an id go to the others. */
+/* Those that wait for an id join the others. */
 static void count_waiting(struct tm_survey_stats *c, struct tm_resolver *resolver)
 {
     const uint64_t n = tm_rows_count(c->waiting);

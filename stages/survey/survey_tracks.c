@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The readings of the survey: every record of a track, in the order of the file.  Everything gathered here is a
- * count, a sum, a first or a last, or goes into a table that is sorted later: the order does not matter. */
+ * count, a sum, a first or a last, or is added to a table that is sorted later: the order does not matter. */
 #include <string.h>
 
 #include "stages/resolve/classes.h"
@@ -286,7 +286,7 @@ static void get_track(struct tm_survey *s, uint64_t number, struct tm_track *tra
     *track = *(const struct tm_track *)tm_rows_at(s->trace->tracks, number);
 }
 
-/* CPU devices were made in the order in which their ops were met; people expect that of their numbers.  Nothing
+/* CPU devices were created in the order of their first ops; people expect the order of their numbers.  Nothing
  * refers to them by index yet. */
 static void sort_cpu_devices(struct tm_trace *trace)
 {

@@ -63,7 +63,7 @@ void tm_archive_end(struct tm_run *run); /* closes what was left open, if anythi
 enum { TM_ZIP_PROBLEM_BYTES = 200 };
 
 /* Whether the directory of a zip and the headers before its members agree: name, method, sizes and CRC of each member,
- * and no two members in one place.  libarchive goes by the directory, other programs by the headers: a zip in which
+ * and no two members in one place.  libarchive uses the directory, other programs use the headers: a zip in which
  * they differ is two archives in one.  Costs a small read for each member.  Memory: 0.3 MiB of the account `input`, and
  * a sorter of the account `sort` where members are not in the order of the directory.
  * in:     bytes    of the file

@@ -142,7 +142,7 @@ static uint32_t checksum(const struct inflate *f, uint32_t crc, const uint8_t *b
 static void account(struct inflate *f, struct tm_flow *flow, size_t used, size_t fresh)
 {
     f->crc = checksum(f, f->crc, flow->out, fresh);
-    f->length += (uint32_t)fresh; /* modulo 2^32, as the trailer has it */
+    f->length += (uint32_t)fresh; /* modulo 2^32, as in the trailer */
     f->base.at += used;
     flow->in += used;
     flow->in_left -= used;
@@ -243,7 +243,7 @@ static void begin_body(struct inflate *f)
     (void)inflateReset(&f->zlib);
 }
 
-/* Take compressed data until they end, the chunk does, or there is no more room. */
+/* Take compressed data until they end, the chunk ends, or the output is full. */
 static tm_status take_body(struct inflate *f, struct tm_flow *flow)
 {
     enum body now;

@@ -27,8 +27,8 @@ static struct tm_error *error_of(const struct tm_input *in)
     return &in->run->error;
 }
 
-/* The end of a string that has at most `most` bytes, not beginning inside a letter; "..." goes before it where it is
- * not the whole. */
+/* The end of a string that has at most `most` bytes, not starting inside a character; preceded by "..." if it is not
+ * the whole. */
 static void clean_end(char *out, size_t out_bytes, const char *text)
 {
     enum { DOTS = 3 };
@@ -146,7 +146,7 @@ static tm_status open_path(struct tm_input *in)
     return take_file(in, &info);
 }
 
-/* Nothing at all, a wrapping of nothing, or one of which nothing came out. */
+/* Empty, or a compressed file without content. */
 static tm_status refuse_hollow(const struct tm_input *in, const struct tm_unwrapped *all)
 {
     if (all->disk_bytes == 0 && !all->problem[0])

@@ -81,7 +81,7 @@ const char *tm_kind_hint(enum tm_file_kind kind);
 /* Whether a file that was not named explicitly is a trace, by its first bytes: reads at most 256 KiB of it, and 64 KiB
  * of unwrapped data.  Memory, in the account `input`: 0.6 MiB and the decoder. */
 
-/* The next bytes.  out: got  fewer than asked for only at the end */
+/* The next bytes.  out: got fewer than requested only at the end */
 typedef tm_status tm_read_some(void *from, uint8_t *to, size_t bytes, size_t *got);
 
 /* errors: of `read`; TM_ERR_INPUT  a zstd whose window the memory does not allow; TM_ERR_LIMIT of memory */
@@ -128,7 +128,7 @@ enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 struct tm_input_options {
     const char *member; /* of the archive at `path`, by its name there; NULL = the file itself */
     const char *target; /* the member that holds its content, where it is a link to one; NULL = itself */
-    uint64_t position;  /* of that, as a list of the archive told; 0 = not known: the last one of that name */
+    uint64_t position;  /* of that name, from a list of the archive; 0 = unknown: the last one of that name */
     enum tm_inflate_engine engine; /* TM_INFLATE_DEFAULT: the fastest that was built in */
     size_t read_most;              /* bytes that one tm_input_next gives at most, for tests; 0 = no limit */
 };
@@ -136,8 +136,8 @@ struct tm_input_options {
 /* Open an input and detect its kind from its first unwrapped bytes.
  * in:     path     a file, or "-" for stdin. options may be NULL
  * owns:   the caller owns it, and tm_input_close releases it, also after a failure
- * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or a wrapping of which no byte could be
- *         unwrapped
+ * errors: TM_ERR_INPUT   missing, unreadable, empty, a folder, no such member, or compressed data of which no byte could be
+ *         decompressed
  *         unsupported kinds are not an error here: see tm_input_require */
 tm_status tm_input_open(struct tm_input *in, struct tm_run *run, const char *path);
 tm_status tm_input_open_with(struct tm_input *in, struct tm_run *run, const char *path,
@@ -155,7 +155,7 @@ tm_status tm_input_require_readable(const struct tm_input *in);
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
 /* Hold: make every position of the content readable.  Input that is wrapped, in an archive, or comes through a pipe
- * goes to a spill file.  A plain file is not read now: a sequential reader also computes its fingerprint.  Not after
+ * is copied to a spill file.  A plain file is not read now: a sequential reader also computes its fingerprint.  Not after
  * tm_input_next.
  * out:    bytes is known; everything else when it is finished
  * errors: as tm_input_next; TM_ERR_OUTPUT the spill file could not be written; TM_ERR_LIMIT it expands to more than
@@ -169,7 +169,7 @@ uint64_t tm_input_unseen(const struct tm_input *in);
 tm_status tm_input_finish(struct tm_input *in);
 
 /* Read the content at a place; only after tm_input_hold.
- * out:    got     bytes read: fewer than asked for only at the end of the content; 0 past it
+ * out:    got bytes read: fewer than requested only at the end of the content; 0 past it
  * errors: TM_ERR_INPUT with the path and the byte where the file cannot be read or has become shorter;
  *         TM_ERR_OUTPUT where the spill file cannot */
 tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got) TM_MUST_USE;

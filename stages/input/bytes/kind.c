@@ -577,7 +577,7 @@ static int64_t score(const struct fit *fit)
     return (int64_t)fit->known - WRONG_WEIGHT * (int64_t)fit->wrong - DOUBT_WEIGHT * (int64_t)fit->doubts;
 }
 
-/* The name of a plane as every writer of XSpace has it, directly after its tag and length: identifies a damaged
+/* The name of a plane as written by every writer of XSpace, directly after its tag and length: identifies a damaged
  * file. */
 static bool has_plane_name(const uint8_t *first, size_t length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads raw bytes in blocks and lets a decoder unwrap them; plain bytes are read right to where they are wanted. */
+/* Reads raw bytes in blocks and lets a decoder unwrap them; plain bytes are read directly to their destination. */
 #include "stages/input/bytes/unwrap.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ static tm_status read_file(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, 
 
 static tm_status restart_file(struct tm_raw_bytes *raw)
 {
-    (void)raw; /* read_file goes by the place alone */
+    (void)raw; /* read_file uses the position only */
     return TM_OK;
 }
 
@@ -82,8 +82,8 @@ static tm_status raw_note(struct tm_raw_bytes *raw, uint64_t at, const void *byt
     return TM_OK;
 }
 
-/* The next bytes; counts them as progress and takes them into the fingerprint.
- * out:    got     fewer than asked for only at the end
+/* The next bytes; counts them as progress and adds them to the fingerprint.
+ * out: got fewer than requested only at the end
  * errors: TM_ERR_INPUT  cannot be read, or became shorter */
 static tm_status raw_read(struct tm_raw_bytes *raw, void *to, size_t bytes, size_t *got)
 {
@@ -251,7 +251,7 @@ static tm_status hand_on(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t 
 /* ---- ahead, on a thread -------------------------------------------------------------------------------- */
 
 /* Until it ends, the thread has the raw bytes, the block and the decoder for itself.  Failures and doubts are for the main
- * thread, which goes on where the thread stopped as if it had come there by itself. */
+ * thread, which continues where the thread stopped as if it had read up to there itself. */
 static bool fill_ahead(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read)
 {
     struct tm_unwrap *const u = of;

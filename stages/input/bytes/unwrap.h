@@ -13,7 +13,7 @@ struct tm_raw_bytes;
 
 struct tm_raw_type {
     /* The next bytes.
-     * out:    got     fewer than asked for only at the end, 0 after it
+     * out: got fewer than requested only at the end, 0 after it
      * errors: TM_ERR_INPUT */
     tm_status (*read)(struct tm_raw_bytes *raw, uint8_t *to, size_t bytes, size_t *got);
     /* Make the next read start at the first byte again.  NULL = the bytes come only once.  errors: TM_ERR_INPUT */
@@ -52,7 +52,7 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
  * account `input`: 320 KiB for the current block and the head that determines the kind, and the decoder.
  *
  * Damage in a gzip: the fast engine may stop at another position in damaged data than zlib does, but the result must
- * not depend on the engine.  If that engine meets damage, the output of the present call is therefore dropped, the file
+ * not depend on the engine.  If that engine finds damage, the output of the present call is therefore dropped, the file
  * is read again from its start with zlib, the part returned earlier is skipped, and reading continues from there. */
 struct tm_unwrap;
 
@@ -86,7 +86,7 @@ void tm_unwrap_skip_noted(struct tm_unwrap *stream);
 /* What is known when the end has been reached. */
 struct tm_unwrapped {
     uint64_t bytes;   /* of the content, as it was returned */
-    uint64_t surplus; /* the last ones of these, returned before the damage was met: zlib alone would not */
+    uint64_t surplus; /* the last ones of these, returned before the damage was found: zlib alone would not */
     uint64_t disk_bytes;
     uint64_t xxh3;
     uint64_t members;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decompresses zstd.  The headers of frames, and data between frames, are parsed here; libzstd sees one frame at a time
- * and gets it in the pieces that it requests (the header of a block, the block), so no call meets damage after it has
- * decoded something: the output of a failing call is lost.  Its memory goes through the ledger.  Format: RFC 8878,
+ * and gets it in the pieces that it requests (the header of a block, the block), so no call finds damage after it has
+ * decoded something: the output of a failing call is lost.  Its memory is counted in the ledger.  Format: RFC 8878,
  * section 3. */
 #include "stages/input/bytes/inflate.h"
 
@@ -33,7 +33,7 @@ struct unzstd {
     size_t small_have, small_wanted;
     uint64_t frame_at; /* where the frame starts */
     uint64_t skip_left;
-    size_t piece_left; /* of what libzstd asked for */
+    size_t piece_left; /* of what libzstd requested */
     uint64_t piece_at;
     bool is_stored;        /* the block of that piece */
     uint64_t content_left; /* of what the frame says to hold */

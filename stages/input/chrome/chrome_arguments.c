@@ -87,7 +87,7 @@ static struct text walk_text(struct tm_chrome_arguments *a)
     return text;
 }
 
-/* The text as it is meant.  false: it has too many escapes to fit. */
+/* The decoded text.  false: it has too many escapes to fit. */
 static bool without_escapes(struct tm_chrome_arguments *a, struct text *text)
 {
     uint32_t traits;
@@ -318,7 +318,7 @@ static void take_parts(struct tm_chrome_arguments *a, uint64_t key)
     tm_met_end(a->lists, &turn, a->end + 1, &a->builder);
 }
 
-/* --- members that have no place of their own --- */
+/* --- members without a dedicated place --- */
 
 static const uint8_t *text_end(const uint8_t *at)
 {

@@ -86,7 +86,7 @@ static inline void watch_key(struct tm_chrome_reader *r, struct tm_key_slot *slo
     r->has_repeated_key |= tm_chrome_key_repeats(&r->keys, slot);
 }
 
-/* Which member the key that was just read names; and whether the event has it twice. */
+/* The member named by the key that was just read, and whether it is a duplicate. */
 static inline enum event_member take_event_key(struct tm_chrome_reader *r)
 {
     uint32_t length;

@@ -20,7 +20,7 @@ struct tm_chrome_words {
     bool is_joined;      /* by its id, which has its place there */
     bool is_converted;   /* our writer made it: spans have members that are arrows, which are created again */
     bool has_texts_only; /* the writer makes strings of all numbers: a string that is an integer becomes one again */
-    uint32_t place;      /* the track on which a flow lies */
+    uint32_t place;      /* the track that a flow is on */
     tm_strid name;       /* events of one name are taken to be like each other */
 };
 
@@ -112,7 +112,7 @@ void tm_chrome_tracks_close(struct tm_chrome_tracks *t); /* tolerates a zeroed o
  * in: ordinal  of the device, for TM_CHROME_DEVICE and _UNKNOWN_DEVICE */
 uint32_t tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_event *event, enum tm_chrome_sort sort,
                             int64_t ordinal);
-/* Tracks are those of a thread, and of a stream some event of which names the same process and thread.  The first such
+/* Tracks are those of a thread, and of a stream with an event that names the same process and thread.  The first such
  * stream stays. */
 void tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream);
 /* A metadata event: names and order of processes and threads; others say nothing to us. */

@@ -206,7 +206,7 @@ static void settle_empty(struct tm_chrome_reader *r, enum tm_tally which)
 static const uint8_t *end_list(struct tm_chrome_reader *r, const uint8_t *at)
 {
     settle_empty(r, TM_TALLY_CLOSING_OBJECT);
-    r->is_first = false; /* of the members, which go on */
+    r->is_first = false; /* of the members, which continue */
     r->state = r->header.is_list || r->is_looking ? TM_DOCUMENT_TAIL : TM_DOCUMENT_MEMBERS;
     return at;
 }
@@ -355,7 +355,7 @@ static const uint8_t *find_event(struct tm_chrome_reader *r, bool *got)
     return at;
 }
 
-/* The document: goes on to the next event, or to the end. */
+/* The document: advances to the next event, or to the end. */
 static bool chrome_document_next(struct tm_chrome_reader *reader)
 {
     const uint8_t *at = reader->at;

@@ -83,14 +83,14 @@ struct tm_chrome_event {
 /* What the caller has made of an event, for those that are the same except for their numbers. */
 struct tm_chrome_known {
     struct tm_record record; /* without its times */
-    uint32_t signature;      /* of a span that has both times and nothing else that is wanted, or 0 */
+    uint32_t signature;      /* of a span that has both times and nothing else that is needed, or 0 */
     uint8_t correlation;     /* enum tm_stat: whose value it is; TM_STAT_UNKNOWN = it is the one of the record */
     uint8_t number;          /* the same of `value` */
     int8_t tally;            /* enum tm_tally; below 0 = none */
     uint64_t varying;        /* set by tm_chrome_remember: bits of enum tm_stat; of TM_STAT_UNKNOWN: the id */
     uint32_t traits;         /* of its name */
     bool has_number;
-    bool has_facts;     /* all facts are wanted: each is a number, and no config is made of them */
+    bool has_facts;     /* all facts are needed: each is a number, and no config is made of them */
     bool has_arguments; /* what it says of itself is kept: only the correlation may be another one */
     bool has_key;       /* parts of the correlation; the first one is the number of the id */
     uint64_t key[4];
@@ -142,7 +142,7 @@ struct tm_chrome_reader *tm_chrome_reader_new(struct tm_run *run, struct tm_inpu
                                               const struct tm_chrome_options *options) TM_MUST_USE;
 void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL */
 
-/* The next nonempty object of the list.  Its problems go to the tallies of the run: the section "what an event is made
+/* The next nonempty object of the list.  Its problems are tallied in the run: the section "what an event is made
  * of" of run.h except for MISSING_* and UNKNOWN_PHASE, which depend on the phase, and the section "the document".
  * out:    *event  valid until the next call; NULL at the end of the document
  * errors: as of tm_input_next; damage is not an error: see below */
@@ -182,7 +182,7 @@ struct tm_chrome_damage {
     uint64_t at;         /* its byte */
     uint64_t from, to;   /* bytes skipped: from its event's start, or its byte, to the next complete event */
     uint64_t places;     /* where something is wrong: not where the content ends too early */
-    uint64_t bytes;      /* skipped, all told */
+    uint64_t bytes;      /* skipped in total */
     bool is_left;        /* the following data was not read: it is not part of the document */
 };
 
@@ -246,7 +246,7 @@ static inline size_t tm_json_longest(const struct tm_json_window *window)
 }
 
 /* Step over a word.
- * out:    *fits  the text goes on with it; else where it differs is returned */
+ * out:    *fits the text continues with it; else the position of the difference is returned */
 const uint8_t *tm_json_walk_word(struct tm_json_window *window, const uint8_t *at, const char *word, bool *fits);
 
 /* Numbers of JSON as their digits: any length, any exponent, nothing rounded before it is known to what. */
@@ -278,7 +278,7 @@ struct tm_json_decimal {
 };
 
 /* Walk a number.
- * out:    where it ends.  tm_json_decimal_is_whole: it is one as RFC 8259 has it */
+ * out:    where it ends.  tm_json_decimal_is_whole: it is one by RFC 8259 */
 const uint8_t *tm_json_walk_number(struct tm_json_window *window, const uint8_t *at, struct tm_json_decimal *decimal);
 bool tm_json_decimal_is_whole(const struct tm_json_decimal *decimal);
 
@@ -301,7 +301,7 @@ void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id);
 void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id);
 
 /* Recent keys: the argument of each one, and whether the present event has had it.  A table of fixed size that is
- * emptied between two events when it fills; in an event with more than a few hundred keys of its own, further keys are
+ * emptied between two events when it fills; in an event with more than a few hundred keys, further keys are
  * not checked for duplicates. */
 enum {
     TM_KEY_SLOTS = 256,  /* a power of two */
@@ -484,7 +484,7 @@ struct tm_chrome_reader {
     bool has_long_value, has_repeated_key, has_nested_argument, has_others;
     struct tm_chrome_keys keys;
     struct tm_noted_number numbers[TM_NUMBERS_MOST];
-    uint32_t number_count; /* more than can occur: not wanted */
+    uint32_t number_count; /* more than can occur: not needed */
     uint64_t event_base;   /* of the window, when it started */
     struct tm_chrome_templates *templates;
     struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a Chrome trace once, from its start to its end: events go to the store by track, names are put to them at
- * the end.  Memory: the window on the text, the store and the tables, which spill. */
+/* Reads a Chrome trace once, from its start to its end: events are stored by track, names are assigned at the
+ * end.  Memory: the window on the text, the store and the tables, which spill. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_ev
     struct tm_record *const r = &raw->record;
     struct tm_chrome_words words = {
         .name = r->name,
-        .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* its start has it */
+        .has_category = event->has & TM_CHROME_CAT && event->cat.length && r->kind != TM_END, /* in its first bytes */
         /* Arguments of counters are values, and those of flows are not written. */
         .takes_members = !tm_is_flow(r) && sort != TM_CHROME_COUNTER,
         .is_joined = sort == TM_CHROME_ASYNC || sort == TM_CHROME_FLOW || sort == TM_CHROME_COUNTER,
@@ -79,7 +79,7 @@ static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_ev
     r->flags |= r->common ? TM_FLAG_TEMPLATE : 0;
 }
 
-/* What waited for the names of planes, and for all tracks: as tm_record_source_new wants it.  to: the trace */
+/* What waited for the names of planes, and for all tracks: in the form that tm_record_source_new needs.  to: the trace */
 static tm_status chrome_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length)
 {
     struct tm_trace *const trace = to;
@@ -447,7 +447,7 @@ static void store_known(void *to, const struct tm_chrome_event *e)
     tm_record_store_add(m->store, &raw);
 }
 
-/* Have the reader remember an event of which a record was made, unless more of it than its numbers goes into that. */
+/* Have the reader remember an event that became a record, unless the record depends on more than its numbers. */
 static void remember(struct tm_chrome_maker *m, const struct tm_chrome_event *e, enum phase phase,
                      const struct tm_raw_record *raw, struct tm_chrome_known *known)
 {
@@ -816,7 +816,7 @@ static const int64_t latest_first_us = 100 * us_per_day, latest_torch_us = 3600 
 /* From an origin so far back, and so far on: tm_time_fits, less what the rest of the profile may take. */
 static const int64_t before_us = 5 * us_per_day, after_us = 95 * us_per_day;
 
-/* Where the first few do not agree, more are asked. */
+/* If the first few do not agree, more are sampled. */
 enum { FEW = 64, LOOKED_AT = 1024 };
 
 struct sample {

@@ -128,7 +128,7 @@ static void vote(struct tm_chrome_reader *r)
     last->count = r->number_count;
 }
 
-/* Numbers of which a config is made, and those that say on which device something ran, are parts of the text.  Where
+/* Numbers that are part of a config, and those that give the device, are parts of the text.  Where
  * arguments are kept, so are all but the times and the correlation id, which a template of arguments has a hole for. */
 static bool may_vary(const struct tm_noted_number *number, const struct tm_chrome_known *known)
 {
@@ -157,7 +157,7 @@ static bool is_usual(const struct tm_chrome_reader *r, const uint8_t *begin, siz
            !r->is_outgrown && !r->not_numbers && !memchr(begin, '\0', length);
 }
 
-/* out: NULL: there is no room */
+/* out: NULL: it is full */
 static void *put_bytes(struct tm_chrome_templates *t, const void *from, size_t length)
 {
     uint8_t *const to = t->bytes + t->used;
@@ -169,7 +169,7 @@ static void *put_bytes(struct tm_chrome_templates *t, const void *from, size_t l
 }
 
 /* The same string is kept once, whatever comes before it: an op that runs on eight devices has it eight times.
- * out: NULL: there is no room */
+ * out: NULL: it is full */
 static const uint8_t *put_text(struct tm_chrome_templates *t, const uint8_t *at, uint32_t length)
 {
     uint32_t *const place = &t->texts[tm_hash_text(at, length, t->secret[0]) & (t->most - 1)];
@@ -209,7 +209,7 @@ static struct tm_piece *find_piece(struct tm_chrome_templates *t, const struct t
     return NULL;
 }
 
-/* The piece that follows another one, found or made.  NULL: there is no room */
+/* The piece that follows another one, found or made.  NULL: it is full */
 static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece *after, const uint8_t *at,
                                   uint32_t length, const struct tm_noted_number *number)
 {
@@ -238,7 +238,7 @@ static struct tm_piece *put_piece(struct tm_chrome_templates *t, struct tm_piece
     return &t->pieces[t->count - 1];
 }
 
-/* out: the piece with which the event ends; NULL: there is no room */
+/* out: the piece with which the event ends; NULL: it is full */
 static struct tm_piece *put_pieces(struct tm_chrome_reader *r, const uint8_t *begin, const uint8_t *end,
                                    struct tm_chrome_known *known)
 {

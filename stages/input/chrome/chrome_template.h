@@ -45,7 +45,7 @@ struct tm_template {
     uint32_t has, seen, name_traits;
     char phase;
     bool has_tallies, has_nested_argument, has_others;
-    uint64_t facts; /* bits of enum tm_stat; their numbers follow, where they are wanted */
+    uint64_t facts; /* bits of enum tm_stat; their numbers follow, if they are needed */
 };
 
 struct tm_template_votes;
@@ -71,7 +71,7 @@ struct tm_chrome_templates {
 struct tm_chrome_templates *tm_chrome_templates_new(struct tm_run *run) TM_MUST_USE;
 void tm_chrome_templates_free(struct tm_chrome_templates *t, struct tm_run *run); /* tolerates NULL */
 
-/* What is rare in an event that was found: facts that are all wanted, and tallies. */
+/* What is rare in an event that was found: facts that are all needed, and tallies. */
 void tm_chrome_take_rare(struct tm_chrome_reader *reader, const struct tm_template *whole);
 
 /* Pieces are found by their first bytes: by the most of these that they have. */
@@ -92,7 +92,7 @@ static inline uint64_t tm_piece_product(const uint8_t *at, const uint64_t secret
     return tm_hash_fold(tm_load_word(at) ^ secret[0], tm_load_word(at + 8) ^ secret[1]);
 }
 
-/* A hash of the first bytes, as a sum of products that do not wait for each other.  Strings that meet cannot be chosen,
+/* A hash of the first bytes, as a sum of products that do not wait for each other.  Colliding strings cannot be chosen,
  * since the secret is of this process.
  * in:     *sum  of a shorter span, which starts with 0; it grows to the present one
  *         from, span  that one's, or 0, and the present one: of tm_piece_spans */

@@ -145,8 +145,8 @@ static void make_track(struct tm_chrome_tracks *t, const struct tm_chrome_event 
     tm_rows_append(t->trace->tracks, &track);
 }
 
-/* Processes of a thread each, and threads of a process, mostly have numbers that go up: the larger one of the two is
- * taken for that.  out: the member */
+/* Processes of a thread each, and threads of a process, mostly have ascending numbers: the larger one of the two is assumed to
+ * be that.  out: the member */
 static uint32_t put_thread(struct track_key *key, const struct tm_json_id *process, const struct tm_json_id *thread)
 {
     const bool are_numbers = process->kind == TM_JSON_NUMBER && thread->kind == TM_JSON_NUMBER;
@@ -295,7 +295,7 @@ void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_
 
 /* --- the end: what is what --- */
 
-/* A device that is recognized by its process's name, of which no figure is made. */
+/* A device that is recognized by its process's name, but not analyzed. */
 static enum tm_accelerator accelerator_of(struct tm_chrome_tracks *t, const struct tm_chrome_process *process)
 {
     char name[ACCELERATOR_MOST];
@@ -502,7 +502,7 @@ static void take_properties(struct tm_trace *trace, const struct tm_chrome_devic
     }
 }
 
-/* Devices were made in the order in which they were met; people expect that of their numbers. */
+/* Devices were created in order of appearance; people expect the order of their numbers. */
 static void sort_devices(struct tm_chrome_tracks *t)
 {
     struct tm_trace *trace = t->trace;

@@ -74,7 +74,7 @@ static bool take_exponent_sign(struct tm_json_decimal *d, bool negative)
     return true;
 }
 
-/* Whether the number goes on with this character. */
+/* Whether the number continues with this character. */
 static bool take(struct tm_json_decimal *d, uint8_t c)
 {
     const bool has_integer = d->state == TM_DECIMAL_ZERO || d->state == TM_DECIMAL_INTEGER;

@@ -141,7 +141,7 @@ static inline bool tm_same_text(const uint8_t *a, const uint8_t *b, uint32_t len
 #endif
 }
 
-/* The next byte that is no white space, of which there is little in a row. */
+/* The next byte that is not white space; runs of white space are short. */
 static inline const uint8_t *tm_space_end(const uint8_t *at)
 {
     uint32_t others;

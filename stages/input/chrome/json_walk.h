@@ -10,7 +10,7 @@
 
 #define TM_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-/* out:    the next byte that is no white space; window.end at the end of the content */
+/* out:    the next byte that is not white space; window.end at the end of the content */
 static inline const uint8_t *walk_space(struct tm_chrome_reader *r, const uint8_t *at)
 {
     if (TM_LIKELY(*at > ' '))

@@ -98,7 +98,7 @@ static inline uint64_t tm_digits_of_two(uint64_t first, uint64_t second)
 }
 
 /* Digits, optionally a point and more digits.  Six digits after the point count, rounded.
- * out:    their end, whatever follows; NULL if it is no such number, or longer than 31 bytes; *millionths at most
+ * out:    their end, whatever follows; NULL if it is not such a number, or longer than 31 bytes; *millionths at most
  *         1000000 */
 static inline const uint8_t *tm_glance_decimal(const uint8_t *at, uint64_t *us, uint32_t *millionths)
 {

@@ -9,8 +9,8 @@
 #include "stages/input/hlo/hlo_private.h"
 #include "stages/input/records/facts.h"
 
-/* From launch facts to the op that they name.  An index by program and name, and by name alone where one program
- * alone has it; names are compared by their hashes. */
+/* From launch facts to the op that they name.  An index by program and name, and by name alone if only one
+ * program has it; names are compared by their hashes. */
 
 enum { NAME_LOOKED_AT = 64 << 10 /* bytes of a name or HLO text */ };
 
@@ -125,7 +125,7 @@ static uint32_t find_op(struct tm_hlo *hlo, struct tm_key name, const int64_t *p
                : 0;
 }
 
-/* Whether an op of program 0 is meant: 0 represents no program as well. */
+/* Whether program 0 is requested: 0 also represents no program. */
 static bool module_agrees(struct tm_hlo *hlo, uint32_t op, tm_strid module)
 {
     const struct tm_hlo_op *row = tm_rows_at(hlo->trace->hlo_ops, op);

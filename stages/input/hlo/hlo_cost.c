@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Floating-point operations: a dot 2 for each element of its result and each contracted
- * one, a convolution 2 for each element of its result and each of the window and input features that meet there,
+ * one, a convolution 2 for each element of its result and each of the window and input features combined there,
  * elementwise ops one for each element.
  * source: DotDimensionNumbers {lhs_contracting 1, lhs_batch 3}, ConvolutionDimensionNumbers {kernel_output_feature 4},
  *         PrecisionConfig {algorithm 2} of xla/xla_data.proto; GemmBackendConfig of xla/service/gpu */

@@ -109,7 +109,7 @@ uint64_t tm_hlo_write_numbers(struct tm_hlo_text *text, const char *before, stru
 void tm_hlo_shape_read(struct tm_wire bytes, struct tm_hlo_shape *shape, struct tm_hlo_text *text);
 
 /* Shared by the hlo_*.c files.  All programs are walked twice: the first walk notes the shape of every instruction
- * and the computations, the second one computes costs; then sums go from computations to what calls them. */
+ * and the computations, the second one computes costs; then sums are passed from computations to their callers. */
 
 enum {
     HLO_BUFFER = 256 << 10,          /* an instruction that is larger is read without its large fields */
@@ -171,7 +171,7 @@ struct hlo_result {
     uint8_t has_bytes, has_elements;
 };
 
-/* A parameter of a fusion of which only slices are read: by computation and number. */
+/* A parameter of a fusion that is only read in slices: by computation and number. */
 struct hlo_read {
     uint64_t key;
     uint64_t computation;
@@ -249,7 +249,7 @@ struct tm_hlo {
 };
 
 /* Ids are small numbers, or a computation's and a small number side by side: the module's number is spread over all
- * bits, or those of two modules would meet. */
+ * bits, or those of two modules would collide. */
 static inline uint64_t tm_hlo_key(uint64_t module, int64_t id)
 {
     return tm_hash_mix((uint64_t)id, (module + 1) * UINT64_C(0xd1342543de82ef95));
@@ -293,7 +293,7 @@ enum { /* fields */
  * in: damaged  points to false */
 bool tm_hlo_next_field(struct tm_reader *w, uint64_t end, struct tm_head *head, bool *damaged);
 
-/* Go on behind a message, wherever the window is: a damaged field in it may have led past its end. */
+/* Continue after a message, wherever the window is: a damaged field in it may have led past its end. */
 void tm_hlo_leave(struct tm_reader *w, uint64_t end);
 
 struct tm_hlo_compacted {

@@ -63,7 +63,7 @@ struct view {
     uint64_t found[RELATIONS][3]; /* of each relation and level, listed or not */
     struct wanted wanted[WANTED_MOST];
     uint32_t wanted_count;
-    uint16_t order[WANTED_MOST];                       /* of wanted, by computation and id */
+    uint16_t order[WANTED_MOST];                       /* index of wanted, by computation and id */
     uint64_t called[CALLED_MOST], bodies[CALLED_MOST]; /* ids, and numbers of those computations */
     uint32_t called_count, body_count;
     uint64_t self_computation; /* number */

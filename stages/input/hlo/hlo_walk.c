@@ -852,7 +852,7 @@ static void walk_proto(struct walk *k, struct tm_hlo_module *row)
         else if (head.type == TM_WIRE_LEN)
             tm_reader_skip(&k->w, head.value);
     }
-    /* Bytes that happen to be fields are no program: one has a computation. */
+    /* Bytes that happen to parse as fields are not a program: a program has a computation. */
     if (k->module.program.begin < end && (!found || (!k->module.computations && !k->module.is_skipped)))
         note_damage(k, k->module.program.begin);
 }

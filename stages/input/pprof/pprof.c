@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a device memory profile in two goes: the tables, of which the strings come last, and then the samples.
+/* Reads a device memory profile in two passes: first the tables, with the strings last, then the samples.
  * Memory: three buffers; the tables spill. */
 #include "stages/input/formats.h"
 
@@ -16,7 +16,7 @@
 enum {
     PPROF_BUFFER = 64 << 10,        /* of the window on the profile and of strings: the longest that are read */
     PPROF_SAMPLE_BUFFER = 16 << 10, /* of the window on a sample */
-    PPROF_VALUES_MOST = 16,         /* sorts of values */
+    PPROF_VALUES_MOST = 16,         /* kinds of values */
 };
 
 /* Numbers of the fields of a profile. */
@@ -33,7 +33,7 @@ struct pprof_string {
     uint64_t length;
 };
 
-/* A function as the file has it: numbers of strings. */
+/* A function as in the file: numbers of strings. */
 struct pprof_raw_function {
     uint64_t id;
     int64_t name, file;
@@ -78,7 +78,7 @@ struct pprof {
     int count_at, bytes_at; /* places among the values; count_at -1 = every sample is one */
 };
 
-/* The tables of a memory profile: strings by their place in the file, functions, locations, sorts of values.  They
+/* The tables of a memory profile: strings by their place in the file, functions, locations, kinds of values.  They
  * may come in any order, and refer to strings that come last. */
 
 /* out: false: the run has failed */
@@ -261,7 +261,7 @@ static void name_functions(struct pprof *p)
     }
 }
 
-/* The place of the value with that unit: of several the one of the first wanted type, else the last one.
+/* The place of the value with that unit: of several the one of the first listed type, else the last one.
  * out: -1 = there is none */
 static int find_value(struct pprof *p, const char *unit, const char *const wanted[2])
 {

@@ -25,7 +25,7 @@ static inline bool tm_device_times_fit(const struct tm_device_times *times)
     return times->duration_ps >= 0 && tm_time_fits(times->offset_ps, times->duration_ps);
 }
 
-/* out:    false  an event with these facts has no valid time of its own: not both, no integers, negative, or out of
+/* out:    false an event with these facts has no valid device time: not both, not integers, negative, or out of
  *         range */
 bool tm_device_times_in(const struct tm_facts *facts, struct tm_device_times *times);
 
@@ -35,7 +35,7 @@ static inline bool tm_device_times_of(const struct tm_facts *facts, struct tm_de
     return tm_facts_have(facts, TM_STAT_DEVICE_OFFSET) && tm_device_times_in(facts, times);
 }
 
-/* The two times of an op; one that has no time of its own is reported with times NULL.
+/* The two times of an op; one without a device time is reported with times NULL.
  * in:     recorded_ps  on the host's clock, which fits (tm_time_fits) */
 void tm_device_clock_take(struct tm_device_clock *clock, int64_t recorded_ps, const struct tm_device_times *times);
 

@@ -103,7 +103,7 @@ uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct 
     return (uint32_t)next;
 }
 
-/* What else goes into the hash of a config, beside statistics: where their strings are, the op, the category, the
+/* What else is hashed for a config, besides statistics: where their strings are, the op, the category, the
  * name. */
 enum tm_fact_beside { TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME };
 
@@ -241,7 +241,7 @@ const uint16_t tm_fact_flags[TM_STAT_COUNT] = {
 
 enum { NUMBER_TEXT_MOST = 64 }; /* a longer text is not a number */
 
-/* The same for all readers of the process: any reader that meets its facts finds the same config. */
+/* The same for all readers of the process: any reader that sees its facts finds the same config. */
 static uint64_t process_secret(void)
 {
     static uint64_t secret;
@@ -524,7 +524,7 @@ tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op)
     return length == 10 && !memcmp(text, "XlaModule:", 10) ? 0 : tm_names_put(names, text, length - 1);
 }
 
-/* A string of the facts, where they have it. */
+/* A string of the facts, wherever it is. */
 static void take_text(const struct tm_fact_maker *maker, const struct tm_facts *facts, enum tm_stat stat, tm_strid *to)
 {
     if (tm_facts_have(facts, stat))

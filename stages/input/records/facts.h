@@ -213,7 +213,7 @@ static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, 
 void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
 
 /* A number that is written as text (JAX's JSON has only strings): both are kept, the number where it is one.
- * A decimal fraction goes to doubles, and cut to ints. */
+ * A decimal fraction is stored as a double, and truncated for ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
 
 /* A fact that is an integer, or a string of one.  false: it is not there, or something else */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The records of a track are taken out; halves and flows go through a sort by key and time, so that there is one
+/* The records of a track are taken out; halves and flows are sorted by key and time, so that there is one
  * stack and one flow at a time whatever the number of keys; then everything goes through a sort by time back into the
  * track.  Each row knows its place in the file, which decides between equal times. */
 #include "stages/input/records/record_store.h"
@@ -343,7 +343,7 @@ static void take_row(struct join *j, const struct ordered_row *row)
         push_flow(j, row);
 }
 
-/* Remove everything from the track: records with a key go to one sort, the rest to another. */
+/* Remove everything from the track: records with a key are put into one sort, the rest into another. */
 static void read_track(struct join *j, uint64_t track)
 {
     struct ordered_row row = { .order = 0 };
@@ -382,7 +382,7 @@ static void refill_track(struct join *j)
         tm_record_store_add_row(j->store, &row->kept);
 }
 
-/* --- flows that nobody draws --- */
+/* --- flows that are not drawn --- */
 
 /* All that decides whether a flow is whole.  PyTorch writes two ends of flows for each kernel: sorting these rows
  * instead of whole records, and these once instead of twice, takes 5 % off the inspection of such a file. */

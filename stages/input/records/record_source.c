@@ -54,7 +54,7 @@ struct replay_source {
     struct tm_source source; /* first: a tm_source is cast to it */
     struct tm_source *inner;
     struct tm_record_store *store;
-    const struct replay_cursor *keeper; /* whose records go to the store, or NULL */
+    const struct replay_cursor *keeper; /* whose records are stored, or NULL */
     bool is_broken;                     /* some track in the store is incomplete: the store is not used any more */
 };
 
@@ -125,7 +125,7 @@ static void begin(struct replay_cursor *c)
         s->keeper = c;
 }
 
-/* What the record that came last says of itself, which is kept too, where the trace wants it. */
+/* The own arguments of the last record, which are kept too if the trace needs them. */
 static tm_status ask_own(const struct replay_cursor *c, struct tm_raw_record *raw)
 {
     const struct replay_source *const s = source_of(c);

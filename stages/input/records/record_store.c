@@ -48,7 +48,7 @@ static_assert(sizeof(struct tm_packed_more) == TM_PACKED_MORE_ROWS * sizeof(unio
 static_assert(offsetof(struct tm_packed_small, signature_and_form) == offsetof(struct tm_packed_whole, kind_and_form),
               "told apart; little-endian machines only");
 
-/* Ids of a track mostly go up in small steps.  A step is this much more than what it represents. */
+/* Ids of a track mostly increase in small steps.  A step is this much more than what it represents. */
 enum { TM_ID_STEP_ZERO = 0x7fff, TM_ID_STEP_NONE = 0xffff /* there is no id */ };
 
 /* in:     before  the last id of the track that was not 0
@@ -185,7 +185,7 @@ struct block {
     uint64_t next;    /* plus one; 0 = the last one of its track */
     int64_t start_ps; /* of the record before its first */
     uint64_t id;      /* of the last one before that has any */
-    uint32_t count;   /* of rows, of which a record has one, three or five */
+    uint32_t count;   /* of rows; a record has one, three or five */
     uint32_t room;    /* for this many */
     union tm_packed rows[];
 };

@@ -114,7 +114,7 @@ union tm_packed {
 static_assert(sizeof(union tm_packed) == 12, "five to a cache line");
 
 /* A source of records over a store that was filled while the file was read.  Its tracks must be in time order (ensured
- * by tm_pairs_join), except for flows that nobody draws.  The final pass also tallies OVERLAPPING_SPAN and
+ * by tm_pairs_join), except for flows that are not drawn.  The final pass also tallies OVERLAPPING_SPAN and
  * REPEATED_EVENT: it knows the order, and these tallies indicate untidy writers of JSON but are irrelevant in formats
  * whose lines come from the profiler's buffers.  Events were counted when the file was read. */
 
@@ -127,8 +127,8 @@ typedef tm_status tm_finish_own(void *to, const struct tm_record *record, uint8_
 
 struct tm_record_finish {
     tm_finish_record *record; /* called with every record that is returned; may be NULL */
-    uint16_t flags;     /* not 0: only with those that have one of these, of which it may change the correlation */
-    tm_finish_own *own; /* called with own arguments that are returned; may be NULL */
+    uint16_t flags;           /* not 0: only with those that have one of these; it may change their correlation */
+    tm_finish_own *own;       /* called with own arguments that are returned; may be NULL */
     void *to;
 };
 
@@ -140,7 +140,7 @@ tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *s
 
 /* What the spans of one track are to each other, in time order: OVERLAPPING_SPAN and REPEATED_EVENT.  Threads
  * and streams alike; a viewer that stacks the spans of a track has trouble with both.  Not for asynchronous spans
- * (TM_CLASS_ASYNC), of which a track holds many that have nothing to do with each other. */
+ * (TM_CLASS_ASYNC), of which a track has many unrelated ones. */
 enum { TM_SPAN_ORDER_DEEPEST = 512 }; /* open at once; those further inside are not compared with the ones around */
 
 /* Zeroed = before the first record. */
@@ -179,7 +179,7 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
  *   before the first start of a key belongs to its first flow, since the clocks of host and device differ; it has
  *   TM_FLAG_OPEN.  A key without any start is one flow that never started (UNMATCHED_FLOW).
  *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.
- *   Where nobody draws them (trace.has_inert_flows), a track of flows alone is tallied and stays as it is.
+ *   Where they are not drawn (trace.has_inert_flows), a track of flows alone is tallied and stays as it is.
  * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
  * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is not a line of the file.
  * Sorts and stacks spill; they have the share `sort`.

@@ -188,7 +188,7 @@ struct xspace_cursor {
     bool keeps_arguments;                      /* of the trace */
     uint64_t event_at, event_length;           /* in the input: the event that was read last, outside of batches */
     uint64_t times_length;                     /* its first bytes that are known to be no statistics */
-    uint8_t numbers[TM_TEMPLATE_NUMBERS_MOST]; /* of its own arguments, where they have a template */
+    uint8_t numbers[TM_TEMPLATE_NUMBERS_MOST]; /* of its arguments, if they have a template */
     struct tm_xevent event;
     bool has_metadata;  /* of the event that was read */
     struct tm_xkin kin; /* the same */
@@ -344,7 +344,7 @@ static void take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_ra
         return;
     }
     if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind != TM_FACT_NO_TEXT)
-        facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a string is no size */
+        facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a string is not a size */
     take_numbers(c, raw);
     /* Of host events only CPU ops and executions are distinguished by more than their name. */
     if (c->track.side == TM_SIDE_HOST && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
@@ -432,7 +432,7 @@ static bool make_record(struct xspace_cursor *c, struct tm_raw_record *raw)
     return true;
 }
 
-/* --- events that were met before --- */
+/* --- events that were seen before --- */
 
 /* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
  * out:    as of make_record */
@@ -599,7 +599,7 @@ static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool 
     return true;
 }
 
-/* One that was not met before. */
+/* One that was not seen before. */
 TM_NOT_INLINE bool take_new_event(struct xspace_cursor *c, const struct tm_wire *bytes, const struct tm_xhead *head,
                                   struct tm_raw_record *raw)
 {
@@ -696,7 +696,7 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
     return *more ? TM_OK : c->x->source.trace->run->error.status;
 }
 
-/* Put an event into the batch of which all is known but its times and its id: nearly all of them.  false: it is not
+/* Put an event into the batch of which everything but the times and the id is known: nearly all events.  false: it is not
  * one, or its times need a second look */
 TM_INLINE bool put_known(struct xspace_cursor *c, const struct tm_xresult *known, const struct tm_xhead *head,
                          struct tm_batch *batch)
@@ -849,7 +849,7 @@ TM_INLINE enum device_times read_device_times(const uint8_t *small_stats, const 
     return has_offset && has_duration && tm_device_times_fit(times) ? HAS_DEVICE_TIMES : NO_DEVICE_TIMES;
 }
 
-/* The next field of the line, of which nothing is wanted but the times of an event.
+/* The next field of the line, if only the times of events are needed.
  * out: *found  false: it is something else.  false: there is none */
 static bool next_times(struct xspace_cursor *c, struct tm_device_times *times, enum device_times *has, bool *found)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of events that were met before, and how it is learned.  See xspace_known.h. */
+/* What is kept of events that were seen before, and how it is learned.  See xspace_known.h. */
 #include "stages/input/xspace/xspace_known.h"
 
 #include <string.h>
 
 #include "stages/input/xspace/xspace_reader.h"
 
-/* Numbers of which a record is made. */
+/* Numbers that a record is made of. */
 static const uint64_t used_numbers = TM_FACT_BIT(TM_STAT_CORRELATION_ID) | TM_FACT_BIT(TM_STAT_RUN_ID) |
                                      TM_FACT_BIT(TM_STAT_STEP_NUM) | TM_FACT_BIT(TM_STAT_GROUP_ID) |
                                      TM_FACT_BIT(TM_STAT_SIZE) | TM_FACT_BIT(TM_STAT_DEVICE_OFFSET) |

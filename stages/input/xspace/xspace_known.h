@@ -7,8 +7,8 @@
 
 /* Shapes and results.  See xspace_private.h.  A shape is a list of holes: statistics whose bytes are all compared
  * except for the number, which is parsed.  The bytes between the holes and after the last one are hashed, together with
- * the shape, to 64 bits: the key of the result.  A result is stored under the shape of its own event, where all used
- * numbers are holes; equal bytes at equal positions are parsed alike, so nothing else needs to be checked. */
+ * the shape, to 64 bits: the key of the result.  A result is stored under the shape of its event, with holes for all
+ * used numbers; equal bytes at equal positions are parsed alike, so nothing else needs to be checked. */
 
 enum {
     HOLES_MOST = 6,
@@ -51,7 +51,7 @@ struct tm_xshape {
     bool is_used : 1;                  /* plane and metadata_id are some */
     bool is_known : 1;                 /* the holes are */
     bool is_wary : 1;                  /* all numbers are holes that can be */
-    struct tm_xhole holes[HOLES_MOST]; /* of which most have one, in the first 64 bytes */
+    struct tm_xhole holes[HOLES_MOST]; /* most have one, in the first 64 bytes */
 };
 
 /* The owner of the shape, to detect a missing one quickly. */
@@ -132,7 +132,7 @@ TM_INLINE bool read_whole(const uint8_t *at, const uint8_t *end, uint64_t *numbe
     return behind ? behind == end : tm_wire_any_varint(&w, number) && w.at == end;
 }
 
-/* Whether a value that is not a number takes all bytes from `at` to `end`; at least one.  Few shapes ask. */
+/* Whether a value that is not a number takes all bytes from `at` to `end`; at least one.  Few shapes need it. */
 static __attribute__((noinline, unused)) bool is_whole(uint8_t value_key, const uint8_t *at, const uint8_t *end)
 {
     switch (value_key & 7) {
@@ -207,7 +207,7 @@ static inline struct tm_xshape *find_shape(struct tm_xknown *known, const struct
             return NULL;
         *recent = (uint16_t)i;
     }
-    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would go back to memory */
+    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would be written back to memory */
         known->tags[i].strength = STRENGTH_MOST;
     return &known->shapes[i];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding events that were met before, for processors that have BMI: an instruction packs a number, which takes twenty
+/* Finding events that were seen before, for processors that have BMI: an instruction packs a number, which takes twenty
  * without. */
 #ifdef __x86_64__
 #include <immintrin.h>

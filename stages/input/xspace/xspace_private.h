@@ -76,7 +76,7 @@ struct tm_xspace {
     struct tm_timeline_slot *timelines;    /* a cache: an evicted track remains a separate track */
     struct tm_index *stats;                /* struct tm_stat_row */
     struct tm_index *events;               /* struct tm_event_row */
-    struct tm_xknown *known;               /* events that were met before */
+    struct tm_xknown *known;               /* events that were seen before */
     bool is_plain;                         /* they are found without what some processors have: for tests */
     struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
@@ -131,7 +131,7 @@ struct tm_xkin {
 struct tm_xresult {
     tm_strid name;
     uint32_t traits, config, common;
-    uint32_t template; /* of its own arguments, together with those of `common`; 0 = none yet */
+    uint32_t template; /* of its arguments, together with those of `common`; 0 = none yet */
     uint16_t flags;
     int16_t ordinal;          /* TM_STAT_DEVICE_ORDINAL */
     bool has_no_template : 1; /* and gets none */
@@ -139,7 +139,7 @@ struct tm_xresult {
     bool has_step_num : 1, has_size : 1, has_ordinal : 1; /* a size that is a string is none */
     bool has_device_times : 1;
     bool is_usual : 1;     /* of its numbers a correlation id is used at the most */
-    uint16_t signature[2]; /* of a usual one's records on `track`: with a length, without; 0 = not asked yet */
+    uint16_t signature[2]; /* of a usual one's records on `track`: with a length, without; 0 = not requested yet */
     uint32_t track;
 };
 
@@ -263,7 +263,7 @@ struct tm_xstat_place tm_xstat_find(const struct tm_input *input, uint64_t begin
 
 /* Statistics as arguments (pipeline/arguments.h): the key is the statistic's name, integers, numbers and strings
  * keep their kind.  What cannot be determined is said in words: a statistic without a name is `stat ID`, a string that
- * a table lacks `(no text ID)`, bytes that are no text `(N bytes)`, a string longer than 64 KiB likewise. */
+ * a table lacks `(no text ID)`, bytes that are not text `(N bytes)`, a string longer than 64 KiB likewise. */
 
 /* What the table of a plane calls an id.  It does not change once the tables were read. */
 enum { TM_XARGUMENTS_KEYS = 256, TM_XARGUMENTS_TEXTS = 1024 };

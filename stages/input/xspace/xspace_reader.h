@@ -222,7 +222,7 @@ struct tm_head {
  *         the part (head is then filled: the available bytes can still be read) */
 bool tm_reader_head(struct tm_reader *w, struct tm_head *head, bool *damaged) TM_MUST_USE;
 
-/* protobuf-c has one answer for a message that is damaged and for memory that ended: its allocator is asked which it
+/* protobuf-c reports a damaged message and exhausted memory alike: its allocator knows which it
  * was.
  *     message = ..._unpack(tm_unpacking_begin(&unpacking), ...);
  *     if (!message)

@@ -135,7 +135,7 @@ static void place_line(struct scan *s, const struct tm_plane *plane, struct tm_t
     process->lines++;
 }
 
-/* What sort of line it is, when its name and its id are known: they come in any order. */
+/* The kind of line, when its name and its id are known: they come in any order. */
 static void tell_line(struct scan *s, const struct tm_plane *plane, struct tm_track *track)
 {
     size_t length;
@@ -152,7 +152,7 @@ struct timeline {
 
 static struct timeline timeline_of(struct scan *s, const struct tm_track *track)
 {
-    const struct tm_track copy = *track; /* a row may go while names are examined */
+    const struct tm_track copy = *track; /* a row may be evicted while names are examined */
 
     return (struct timeline){ tm_names_info(s->trace->names, copy.plane_name).hash,
                               tm_names_info(s->trace->names, copy.name).hash, copy.id };
@@ -430,7 +430,7 @@ static void find_origin(struct scan *s)
     s->trace->clock_ns = s->x->origin_ns ? s->x->origin_ns : begin_ns > 0 && begin_ns <= INT64_MAX / 2 ? begin_ns : 0;
 }
 
-/* A damaged file of which not one event can be read is no profile.  Files that went through something that takes
+/* A damaged file without a single readable event is not a profile.  Files that went through something that takes
  * bytes for text bear the replacement character (U+FFFD) in place of what was not UTF-8. */
 static void refuse_damaged(struct scan *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Statistics: the meaning of their ids, the position of large values, and their conversion to arguments if an output
  * needs them.  Memory for arguments: one list of TM_ARGUMENTS_MOST bytes per source, and tables of fixed size for names
- * and for recent lists; names and longer strings go to the names of the trace. */
+ * and for recent lists; names and longer strings are added to the names of the trace. */
 #include "stages/input/xspace/xspace_private.h"
 
 #include <inttypes.h>

@@ -257,7 +257,7 @@ static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
     end_event(c);
 }
 
-/* An arrow with a number passes through all spans that have it: it leaves the first one, and enters and leaves the
+/* An arrow with a number passes through all spans with that number: it leaves the first one, and enters and leaves the
  * others. */
 static void put_flow(struct chrome_json *c, const struct tm_out_event *event)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computed rows in time order.  Rows of all hosts go through one sort; their arguments are in an
- * array of bytes in the order in which they came.  Both spill: an eighth and a sixteenth of the account `model`.
+/* Computed rows in time order.  Rows of all hosts are sorted together; their arguments are in an array
+ * of bytes in order of arrival.  Both spill: an eighth and a sixteenth of the account `model`.
  * Beside that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which
  * spill too. */
 #include "stages/output/derived/derived.h"
@@ -234,7 +234,7 @@ static void flush_launches(struct tm_derived *d, struct launched *pending)
         tm_sorter_push(d->launches, &row);
 }
 
-/* The starts that wait in memory go to the list of their device. */
+/* The starts that are buffered in memory are added to the list of their device. */
 static void flush_begins(struct tm_derived *d, struct device_counters *c)
 {
     const uint64_t row = tm_rows_count(d->begins);
@@ -723,7 +723,7 @@ static bool find_device(struct tm_derived *d, const char *id, struct spot *spot)
     return false;
 }
 
-/* The host of that name; else the first one of which something was recorded. */
+/* The host of that name; else the first one with recorded events. */
 static struct derived_host find_host(struct tm_derived *d, const char *name)
 {
     struct derived_host host = { .number = 0 };
@@ -833,7 +833,7 @@ static const struct tm_value *element_of_host(const struct tm_value *list, const
     return NULL;
 }
 
-/* Versions and the like, by the names that the summary gives them. */
+/* Versions etc., by the names that the summary gives them. */
 static void put_environment(struct tm_derived *d, const struct tm_value *environment)
 {
     for (size_t i = 0; i < tm_length(environment); i++) {

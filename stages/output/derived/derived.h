@@ -9,8 +9,8 @@
 #include "stages/output/trace_writer.h"
 
 /* Computed rows that are shown beside the recorded events: steps, idle gaps with their causes, queue depth and busy
- * share of devices, findings.  Collected during the analysis, then returned in time order.  Everything goes through one
- * sort that spills, in the account `model`, with three eighths of its share. */
+ * share of devices, findings.  Collected during the analysis, then returned in time order.  Everything is sorted in
+ * one sort that spills, in the account `model`, with three eighths of its share. */
 struct tm_derived;
 
 enum tm_derived_sort {
@@ -50,7 +50,7 @@ struct tm_derived_row {
     struct tm_arguments arguments; /* borrowed until the next one is returned */
 };
 
-/* in:     names  of the run: those of the traces that are observed, too; strings of rows go there
+/* in:     names  of the run: those of the traces that are observed, too; strings of rows are added there
  * errors: NULL, with the error in run->error */
 struct tm_derived *tm_derived_new(struct tm_run *run, struct tm_names *names) TM_MUST_USE;
 void tm_derived_free(struct tm_derived *derived); /* tolerates NULL */
@@ -85,8 +85,8 @@ extern const struct tm_observer_type tm_derived_observer;
 /* The findings and the facts of a finished summary, once, after all hosts. */
 tm_status tm_derived_take_summary(struct tm_derived *derived, const struct tm_value *summary);
 
-/* No more rows; then those of one host in the order (begin, longer first, sort, device).  As often as wanted; quick
- * where hosts are requested in the order of their numbers.
+/* No more rows; then those of one host in the order (begin, longer first, sort, device).  Repeatable; fast if hosts are
+ * requested in the order of their numbers.
  * out: NULL at the end, and after a failure, which run->error keeps */
 void tm_derived_begin(struct tm_derived *derived, uint32_t host);
 const struct tm_derived_row *tm_derived_next(struct tm_derived *derived);
@@ -206,7 +206,7 @@ struct tm_derived {
 };
 
 /* A row with the arguments of derived.list, which is started by tm_derived_list and ends in tm_derived_push.  One
- * without arguments goes right into the sorter. */
+ * without arguments is added directly to the sorter. */
 struct tm_arguments_builder *tm_derived_list(struct tm_derived *d);
 void tm_derived_push(struct tm_derived *d, const struct derived_row *row);
 

@@ -24,7 +24,7 @@ struct tm_event_filter {
     size_t wanted_count;
     struct times steps[TM_FILTER_TERMS]; /* of the host */
     size_t step_count;
-    struct times work[TM_FILTER_TERMS]; /* of those steps, on the host and on its devices; as wanted */
+    struct times work[TM_FILTER_TERMS]; /* of those steps, on the host and on its devices; as requested */
     size_t work_count;
     bool devices[TM_DEVICES_MOST], no_device;
     struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */

@@ -27,7 +27,7 @@ struct tm_export_item {
     const struct tm_event *event;
     const struct tm_track *track; /* that it is on; of the end of an arrow the one that it points to */
     uint64_t number;              /* of that track; TM_NONE = of none */
-    int64_t start_ps, end_ps;     /* the wanted part, on the output's clock */
+    int64_t start_ps, end_ps;     /* the requested part, on the output's clock */
 };
 
 /* Allocator data of events, as counters of the device.  Allocates no memory. */
@@ -114,7 +114,7 @@ enum { NUMBER_MOST = 64 };
 
 /* --- values --- */
 
-/* A decimal number, as JSON has it, perhaps in a string. */
+/* A decimal number in JSON syntax, perhaps in a string. */
 static bool read_number(const struct tm_argument *argument, struct tm_counter_value *value)
 {
     char text[NUMBER_MOST + 1], *end;
@@ -129,7 +129,7 @@ static bool read_number(const struct tm_argument *argument, struct tm_counter_va
     return *end == '\0' && isfinite(value->value);
 }
 
-/* false: it is no finite number */
+/* false: it is not finite */
 static bool value_of(const struct tm_argument *argument, struct tm_counter_value *value)
 {
     *value = (struct tm_counter_value){ .is_whole = false };
@@ -383,7 +383,7 @@ static uint64_t id_of(const struct tm_exporter *e, uint64_t correlation)
     return id ? id : 1;
 }
 
-/* It is not wanted. */
+/* It is not requested. */
 static void exporter_lose_flow(struct tm_exporter *e, const struct tm_event *event)
 {
     const uint64_t id = id_of(e, event->record.correlation);
@@ -663,7 +663,7 @@ static void exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
     e->empty_spans = 0;
 }
 
-/* Everything that is open ends in the present file, and goes on in the next one. */
+/* Everything that is open ends in the current file, and continues in the next one. */
 static void exporter_cut_spans(struct tm_exporter *e, int64_t time_ps)
 {
     const bool inner_first = e->writer->type->writes_ends;
@@ -987,7 +987,7 @@ tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
 
 /* Computed rows of a host, beside the recorded events. */
 
-/* Find the next row that is wanted. */
+/* Find the next requested row. */
 static void find_next(struct tm_exporter *e)
 {
     const struct tm_derived_row *row;

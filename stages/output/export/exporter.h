@@ -49,7 +49,7 @@ static inline bool tm_event_is_instant(const struct tm_record *record)
 }
 
 /* The open spans, in time order: determines the lane of each span so that the spans of a row nest, and when each ends. 
- * A span goes to the first lane of its track on which it is inside the innermost open span (or none is open) and fewer
+ * A span is put on the first lane of its track on which it is inside the innermost open span (or none is open) and fewer
  * than TM_LANE_DEPTH spans are open; on an asynchronous track only inside spans of the same key.  Viewers drop or
  * truncate spans that do not nest: PERFETTO.md 2. */
 enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
@@ -191,7 +191,7 @@ enum { TM_NEAR_ROWS = 64 };
 struct near_row {
     uint64_t number;
     uint32_t lane;
-    uint32_t file; /* that has it; 0 = free */
+    uint32_t file; /* that uses it; 0 = free */
     uint32_t host;
     struct tm_out_row row;
 };
@@ -222,7 +222,7 @@ struct tm_out_rows {
 /* From ordered events to calls of a trace writer: rows, lanes, cuts, counters, arrows; docs/convert.md specifies the
  * output.  One exporter writes one output: a file, or a sequence of parts.  Memory: the account `threads` for open
  * spans; a quarter of `model` for the rows, and half a MiB for the counters; less than 1 MiB of `tables`, the rest of
- * which is for the writer and its file. */
+ * it is for the writer and its file. */
 struct tm_exporter;
 
 /* What has been written since the file was started. */
@@ -340,7 +340,7 @@ struct tm_exporter {
     bool has_arrows; /* of the file's own */
     bool is_cut;     /* it started in an earlier file */
     size_t empty_spans, kept_together;
-    const struct tm_derived_row *derived; /* the next one that is wanted; NULL = none */
+    const struct tm_derived_row *derived; /* the next requested one; NULL = none */
     uint8_t part[512];                    /* of a step: the list with the name of its part */
     struct tm_wanted derived_part;        /* of it, on the output's clock */
 };

@@ -321,7 +321,7 @@ static inline void sift_up(struct tm_lanes *l, size_t at, size_t top, struct ent
 }
 
 /* Put an entry into the hole at a place, or below it.  What fills the hole nearly always belongs at the bottom: the
- * hole goes all the way down first, which takes one comparison for each level. */
+ * hole is moved all the way down first, which takes one comparison for each level. */
 static void sift_down(struct tm_lanes *l, size_t at, struct entry moving)
 {
     const size_t top = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stream of bytes that becomes a file.  What is written is gathered in one block, and goes from there to the file as
- * it is, or through deflate in a second block.  Memory: of a fixed size. */
+/* A stream of bytes that becomes a file.  Output is collected in one block, and written from there to the file, either directly or
+ * through deflate in a second block.  Memory: of a fixed size. */
 #include "stages/output/file/out_file.h"
 
 #include <assert.h>

@@ -87,7 +87,7 @@ bool tm_sink_move(struct tm_text_sink *sink, uint64_t from, uint64_t to);
  * out:    bytes written */
 size_t tm_out_utf8(char *to, const char *text, size_t length);
 
-/* What a number that is not finite is called, since no format has it. */
+/* The name of a number that is not finite, which no format can represent. */
 const char *tm_out_not_finite(double value);
 
 #endif

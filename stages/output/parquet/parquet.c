@@ -574,7 +574,7 @@ static void write_dictionary(struct tm_parquet *p, size_t column, struct chunk *
     write_page(p, chunk, PAGE_DICTIONARY, c->texts, ENCODING_PLAIN);
 }
 
-/* Whether strings go without a dictionary: most of them differ, and those that come again do not make the page too
+/* Whether strings are stored without a dictionary: most of them differ, and repetitions do not make the page too
  * long. */
 static bool is_plain(const struct tm_parquet *p, size_t column)
 {

@@ -69,7 +69,7 @@ static size_t lose(struct tm_perfetto_names *n)
 
 /* The text in valid UTF-8.
  * in: is_counted  even if it is valid as it is
- * out: bytes written; SIZE_MAX: none, since there is no room for it */
+ * out: bytes written; SIZE_MAX: none, since there is no room */
 static size_t make_valid(struct tm_perfetto_names *n, uint8_t *to, const char *text, size_t length, bool is_counted)
 {
     const size_t left = TM_PERFETTO_COPIED_MOST - n->copied;
@@ -156,7 +156,7 @@ static struct tm_perfetto_slot *find_slot(struct tm_perfetto_names *n, enum tm_p
                     tm_hash_mix(key.low, n->seed), &key, ends_text);
 }
 
-/* An entry that this packet brings along, unless there is no room for its text. */
+/* An entry that this packet adds, unless there is no room for its text. */
 static void put_entry(struct tm_perfetto_names *n, enum tm_perfetto_table table, uint32_t iid, tm_strid id)
 {
     const bool was_cut = n->is_cut;

@@ -19,7 +19,7 @@
 /* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
  * packet (compressed_packets), which viewers read like the packets themselves. */
 enum {
-    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* capacity of a block; a larger packet goes into the file directly */
+    TM_PACKETS_BLOCK_BYTES = 512 << 10, /* capacity of a block; a larger packet is written to the file directly */
     TM_PACKET_MOST = 1 << 20,           /* bytes of one packet on the wire with its head, at most */
 };
 
@@ -106,7 +106,7 @@ static void packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
 
 enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
 
-/* What is gathered goes into the file as it is, not deflated. */
+/* What is collected is written to the file as is, not deflated. */
 static void packets_write_plain(struct tm_packets *p)
 {
     tm_out_file_write(p->file, p->block, p->used);

@@ -236,7 +236,7 @@ struct tm_perfetto_level {
 struct tm_perfetto_arguments {
     struct tm_perfetto_names *names;
     enum tm_args_level level;
-    uint8_t *to;  /* where the next one goes */
+    uint8_t *to;  /* where the next one is written */
     size_t count; /* of the event's arguments, without what is inside */
     uint32_t objects;
     bool is_limited;                   /* there are more values than allowed: those of lower depths come first */

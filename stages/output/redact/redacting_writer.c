@@ -72,7 +72,7 @@ static void put_text(struct walk *w, tm_strid key, const struct tm_argument *arg
         tm_put_event_text(w->list, (enum tm_argument_type)argument->type, text, length);
 }
 
-/* What is deeper than any builder goes is left out. */
+/* What is deeper than any builder nests is omitted. */
 static void put_inside(struct walk *w, tm_strid key, const struct tm_argument *argument)
 {
     const bool is_array = argument->type == TM_ARGUMENT_ARRAY;
@@ -186,7 +186,7 @@ static struct redacting *writer_of(struct tm_trace_writer *w)
     return (struct redacting *)w;
 }
 
-/* Who estimates by the arguments asks the outer one. */
+/* Estimates by the arguments use the outer one. */
 static void count_arguments(struct redacting *r)
 {
     r->base.arguments = r->inner->arguments;
@@ -376,7 +376,7 @@ static void free_writer(struct tm_trace_writer *w)
 
 /* --- made --- */
 
-/* What the inner one does not want is not called. */
+/* Only what the inner one implements is called. */
 static void set_type(struct redacting *r)
 {
     const struct tm_trace_writer_type *const inner = r->inner->type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows as the writers want them, each written once in a file, and series of counters.  Memory: tables
+/* Rows for the writers, each written once in a file, and series of counters.  Memory: tables
  * that spill; lanes come in chunks that double, so that any lane of any track is found by two look-ups. */
 #include "stages/output/export/exporter.h"
 
@@ -98,8 +98,8 @@ static inline uint32_t own_rank(const struct tm_out_rows *r, uint32_t device, en
     return PLACE_DEVICES + (uint32_t)place * r->device_count + device;
 }
 
-/* Which number, which name and which place each process and each thread of a host gets.  Who requests a number first
- * has it: an index says who did; the others take the next free one.  Places come from a sort.  Memory: the sort and
+/* Which number, which name and which place each process and each thread of a host gets.  The first request for a
+ * number gets it (an index has these); the others take the next free one.  Places come from a sort.  Memory: the sort and
  * the index are bounded and spill. */
 
 enum { NAME_MOST = 4096 };
@@ -241,7 +241,7 @@ static tm_strid name_process(struct tm_out_rows *r, tm_strid name)
     return tm_names_put(r->names, full, length);
 }
 
-/* Who asked first keeps its number. */
+/* The first request keeps its number. */
 static void number_processes(struct tm_out_rows *r, struct tm_sorter *places, struct tm_index *taken)
 {
     const struct process_place *place;
@@ -316,7 +316,7 @@ static bool has_row(uint8_t sort)
     return sort == TM_TRACK_THREAD || sort == TM_TRACK_LOOSE || sort == TM_TRACK_ASYNC;
 }
 
-/* Every track gets its row; a row without a number goes into the sort, one with a number requests it. */
+/* Every track gets its row; a row without a number is sorted, one with a number requests it. */
 static void take_thread(struct tm_out_rows *r, uint32_t number, const struct tm_track *track, struct tm_sorter *places)
 {
     const struct out_thread row = { .name = track->name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events into a database.  An event is a row of numbers; its name, class, launch facts and the like are one row of
+/* Events into a database.  An event is a row of numbers; its name, class, launch facts etc. are one row of
  * call_sites, found by the number that the resolver gave them (struct tm_event.site), and its place one row of tracks.
  * Both are looked up in direct-mapped caches: what was evicted is stored again under a new number, which costs room and
  * changes no answer.  Memory: fixed, besides the page cache of SQLite. */
@@ -182,7 +182,7 @@ static int64_t site_of(struct event_tables *w, const struct tm_trace *trace, con
     return known->id;
 }
 
-/* The number of a step, as the table of steps has it. */
+/* The number of a step, as in the table of steps. */
 static int64_t step_number(const struct tm_trace *trace, uint32_t ordinal)
 {
     const struct tm_step_mark *const mark =

@@ -177,7 +177,7 @@ bool tm_is_essential_argument(const char *key, size_t length)
 /* The keys of the objects of an event: an open table by hash, of a fixed size, that is never emptied: entries of events
  * before are as good as none.  Two keys of one hash would give the second one a number that it does not need. */
 
-/* FNV-1a: a key with something after it goes on from the hash of the key.
+/* FNV-1a: a longer key continues from the hash of its prefix.
  * source: RFC 9923 */
 static const uint64_t hash_begin = UINT64_C(0xcbf29ce484222325), hash_factor = UINT64_C(0x100000001b3);
 
@@ -320,7 +320,7 @@ static bool take_apart(const char *text, size_t length, struct decimal *d)
     return end == length && d->exponent + (long)digits <= EXPONENT_MOST;
 }
 
-/* A fraction with too many digits: zeros in front of it go into the exponent, what is left over is cut. */
+/* A fraction with too many digits: leading zeros are moved to the exponent, the rest is truncated. */
 static void put_shorter(struct tm_json_text *json, const char *text, size_t length, const struct decimal *d)
 {
     struct tm_text_sink *const sink = &json->sink;
@@ -528,7 +528,7 @@ void tm_json_double(struct tm_json_text *json, double value)
 
     if (!json_decimal(json, digits, n)) /* of the largest ones only a double is known to be in range */
         tm_sink_put(&json->sink, digits, n);
-    /* It stays a number that is no whole one. */
+    /* It stays a number that is not an integer. */
     if (!memchr(digits, '.', n) && !memchr(digits, 'e', n))
         tm_sink_put(&json->sink, ".0", 2);
 }
@@ -619,7 +619,7 @@ static void put_key(struct walk *w, const struct tm_json_ready *ready, uint64_t 
 }
 
 /* The key of an argument.
- * out:    false: the argument is not wanted */
+ * out: false: the argument is not needed */
 static bool take_key(struct walk *w, tm_strid key)
 {
     const char *text;
