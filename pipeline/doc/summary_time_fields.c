@@ -604,7 +604,8 @@ static const struct tm_doc_field host_eager[] = {
     { "programs_per_step", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Programs or launches per step and device" },
     { "single_op_programs_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "With a single operation" },
     { "launch_gap_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Pauses right before those" },
-    { "small_kernel_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Their operations under 100 \xc2\xb5s" },
+    { "small_kernel_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Their short operations",
+      .help = "Operations under 100 \xc2\xb5s." },
     { "host_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "Host calls that start programs" },
     { .key = NULL },
 };

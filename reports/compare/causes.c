@@ -157,7 +157,7 @@ static void find_memory(struct causes *k)
     cause->value = pct;
     cause->unit = "%";
     if (isfinite(share))
-        tm_cause_say(cause, "%s of the allocator's capacity", tm_format_pct(p, share));
+        tm_cause_say(cause, "%s of the allocator's capacity.", tm_format_pct(p, share));
 }
 
 static void find_environment(struct causes *k)
@@ -223,23 +223,22 @@ struct family {
 };
 
 static const char *const op_fixes[] = {
-    "compare it in both profiles: shapes, data type, selected kernel",
-    "if compiler or library versions differ, run the new code with the old versions",
-    "XLA selects kernels by timing them: compare the autotuning flags",
+    "Compare it in both profiles: shapes, data type, selected kernel.",
+    "If compiler or library versions differ, run the new code with the old versions.",
+    "XLA selects kernels by timing them: compare the autotuning flags.",
     NULL,
 };
 
 static const char *const added_fixes[] = {
-    "compare the HLO of both programs after optimization around these operations",
-    "a side effect, a changed data type or a reshape between operations prevents fusion",
+    "Compare the optimized HLO of both programs around these operations.",
+    "Look for what prevents fusion: a side effect, a changed data type, or a reshape between operations.",
     NULL,
 };
 
 static const char *const uniform_fixes[] = {
-    "compare clocks, power limit and temperature of both machines (nvidia-smi -q -d "
-    "CLOCK,PERFORMANCE)",
-    "check for other programs on the devices",
-    "check that both runs have the same batch size and data types",
+    "Compare clocks, power limit and temperature of both machines: `nvidia-smi -q -d CLOCK,PERFORMANCE`.",
+    "Check for other programs on the devices.",
+    "Check that both runs have the same batch size and data types.",
     NULL,
 };
 
@@ -402,9 +401,9 @@ static const char *shown(const struct family *f, size_t side, char out[TM_SHORT_
 static void emit_p(struct cause *cause, double p)
 {
     if (p < 0.0001)
-        tm_cause_say(cause, "by chance in under 1 of 10,000 cases (p < 0.0001)");
+        tm_cause_say(cause, "By chance in under 1 of 10,000 cases (p < 0.0001).");
     else if (isfinite(p))
-        tm_cause_say(cause, "by chance in %.4f of all cases (p)", p);
+        tm_cause_say(cause, "By chance in %.4f of all cases (p).", p);
 }
 
 static void tell_length(struct causes *k, const struct family *f, double change_ps)
@@ -424,10 +423,10 @@ static void tell_length(struct causes *k, const struct family *f, double change_
     cause->value = tm_change_pct(before, after);
     cause->unit = "%";
     if (!is_one)
-        tm_cause_say(cause, "%zu operations have this name with different numbers", f->rows);
-    tm_cause_say(cause, "per step and device %s, was %s", tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
+        tm_cause_say(cause, "%zu operations have this name with different numbers.", f->rows);
+    tm_cause_say(cause, "Per step and device: %s, was %s.", tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
                  tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
-    tm_cause_say(cause, "runs %s times per step, was %s times",
+    tm_cause_say(cause, "Runs %s times per step, was %s times.",
                  tm_format_number(b, is_one ? other->count : f->new_count),
                  tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
@@ -447,7 +446,7 @@ static void tell_count(struct causes *k, const struct family *f, double change_p
                        tm_signed_time(time, change_ps));
     cause->value = tm_change_pct(f->base_count, f->new_count);
     cause->unit = "%";
-    tm_cause_say(cause, "per step and device %s, was %s", tm_format_time(b, tm_whole(f->new_ps)),
+    tm_cause_say(cause, "Per step and device: %s, was %s.", tm_format_time(b, tm_whole(f->new_ps)),
                  tm_format_time(a, tm_whole(f->base_ps)));
     cause->why = "The program executes it more or less often.";
     cause->fixes = added_fixes;
@@ -492,10 +491,10 @@ static void tell_exchange(struct causes *k, const struct exchange *x, double cha
         tm_cause_set_title(cause, "%zu %s operation%s, mostly %s: %s per step", x->added ? x->added : x->removed,
                            x->added ? "new" : "removed", tm_format_plural(x->added + x->removed),
                            x->added ? added : removed, time);
-    tm_cause_say(cause, "new: %s per step and device in %zu operations, %s executions",
+    tm_cause_say(cause, "New: %s per step and device in %zu operations, %s executions.",
                  tm_format_time(b, tm_whole(x->added_ps)), x->added, a);
     (void)tm_format_number(a, x->removed_count);
-    tm_cause_say(cause, "gone: %s per step and device in %zu operations, %s executions",
+    tm_cause_say(cause, "Gone: %s per step and device in %zu operations, %s executions.",
                  tm_format_time(b, tm_whole(x->removed_ps)), x->removed, a);
     cause->why = is_more ? "One operation was split into several, each of which reads and writes memory."
                          : "The two programs do not run the same operations.";
@@ -650,8 +649,8 @@ static void find_uniform_change(struct causes *k)
                        tm_signed_time(time, change_ps));
     cause->value = 100 * (ratio - 1);
     cause->unit = "%";
-    tm_cause_say(cause, "%s of the operation time changed by about the same factor", tm_format_pct(pct, 100 * share));
-    tm_cause_say(cause, "among them are %zu kinds of operations with 2%% of the time or more each", families);
+    tm_cause_say(cause, "%s of the operation time changed by about the same factor.", tm_format_pct(pct, 100 * share));
+    tm_cause_say(cause, "Among them are %zu kinds of operations with 2%% of the time or more each.", families);
     cause->why =
         "All operations changed by the same factor, so the cause is outside the operations: the device clock "
         "(temperature, power), different hardware, another program on the device, or a different amount of data per "

@@ -535,7 +535,7 @@ static const char *severity_of(const struct comparison *c)
         if (test->is_changed || (test->basis == TEST_NONE && fabs(test->change_pct) >= 3) ||
             (is_hidden_cause(test) && main_cause(c, i))) {
             worst = fmax(worst, test->change_pct);
-            is_faster = is_faster || test->change_pct < 0;
+            is_faster = is_faster || (test->change_pct < 0 && test->basis != TEST_NONE);
         }
     }
     if (is_faster)

@@ -272,7 +272,7 @@ static void emit_before(struct cause *cause, const char *what, double base_ps, d
 {
     char a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_cause_say(cause, "%s: %s per step and device, was %s", what, tm_format_time(b, tm_whole(round(new_ps))),
+    tm_cause_say(cause, "%s: %s per step and device, was %s.", what, tm_format_time(b, tm_whole(round(new_ps))),
                  tm_format_time(a, tm_whole(round(base_ps))));
 }
 
@@ -291,9 +291,9 @@ static double figure_per_step(const struct tm_value *summary, const void *path)
 /* --- one device --- */
 
 static const char *const device_fixes[] = {
-    "compare clock, temperature and power of this device with the others, and check for other programs on it",
-    "run without the slow device, or swap two devices: does the slowdown follow the device?",
-    "if the work was redistributed, compare what each device gets",
+    "Compare clock, temperature and power of this device with the others, and check for other programs on it.",
+    "Run without the slow device, or swap two devices, to see whether the slowdown follows the device.",
+    "If the work was redistributed, compare what each device gets.",
     NULL,
 };
 static const double device_least = 0.03; /* of its computing */
@@ -355,7 +355,7 @@ void tm_find_slow_device(struct causes *k)
     cause->value = 100 * (exp(growth) - 1);
     cause->unit = "%";
     emit_before(cause, device->name, device->compute_ps[0], device->compute_ps[k->side]);
-    tm_cause_say(cause, "the other %zu device%s: %s%s (median)", c->device_count - 1, c->device_count == 2 ? "" : "s",
+    tm_cause_say(cause, "The other %zu device%s: %s%s (median).", c->device_count - 1, c->device_count == 2 ? "" : "s",
                  others < 0 ? "-" : "+", tm_format_pct(pct, fabs(100 * (exp(others) - 1))));
     cause->why = "The devices wait for each other, so the slowest one determines the step time.";
     cause->fixes = device_fixes;
@@ -364,8 +364,9 @@ void tm_find_slow_device(struct causes *k)
 /* --- compiling --- */
 
 static const char *const compile_fixes[] = {
-    "find out which program is compiled during steps, and which of its shapes or static arguments change",
-    "pad or bucket varying shapes; create jitted functions outside loops",
+    "Find out which program is compiled during steps, and which of its shapes or static arguments change: "
+    "`jax.config.update('jax_explain_cache_misses', True)`.",
+    "Pad or bucket varying shapes; create jitted functions outside loops.",
     NULL,
 };
 
@@ -393,15 +394,15 @@ void tm_find_recompiles(struct causes *k)
         cause->is_warning = after > before;
         tm_cause_set_title(cause, "%s compile%s during steps, was %s", tm_format_number(b, after),
                            after == 1 ? "" : "s", tm_format_number(a, before));
-        tm_cause_say(cause, "in too few steps to test their effect");
+        tm_cause_say(cause, "In too few steps to test their effect.");
     } else {
         return;
     }
     cause->value = after - before;
     cause->unit = "count";
-    emit_before(cause, "the device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
+    emit_before(cause, "The device waits for the compiler", (double)k->w->base_part_ps[TM_PART_IDLE_COMPILE],
                 (double)k->w->new_part_ps[TM_PART_IDLE_COMPILE]);
-    tm_cause_say(cause, "compiles during steps take %s in total, was %s",
+    tm_cause_say(cause, "Compiles during steps take %s in total, was %s.",
                  tm_format_time(b, tm_whole(tm_mean_over_runs(other, figure_at, time_path))),
                  tm_format_time(a, tm_whole(tm_mean_over_runs(base, figure_at, time_path))));
     cause->why = "A jitted function that is called with new shapes or new static arguments is recompiled, and the "
@@ -420,12 +421,12 @@ static const struct direction {
     { "other", "of unknown direction", TM_PART_COPY_OTHER },
 };
 static const char *const transfer_fixes[] = {
-    "find the new copies in the table of transfers and in the trace: which call launches them?",
-    "copy constants to the device once, before the loop (jax.device_put), and keep results there",
+    "Find the new copies in the table of transfers and in the trace, and the call that launches them.",
+    "Copy constants to the device once, before the loop (`jax.device_put`), and keep results there.",
     NULL,
 };
 static const char *const bandwidth_fixes[] = {
-    "compare pinned and pageable memory, and the NUMA placement of the host's memory, in both runs",
+    "Compare pinned and pageable memory, and the NUMA placement of the host's memory, in both runs.",
     NULL,
 };
 enum { MORE_PCT = 1 };
@@ -470,10 +471,10 @@ static void tell_transfer(struct causes *k, const struct direction *d, const str
     cause->value = tm_change_pct(base->ps, other->ps);
     cause->unit = "%";
     if (base->has_bytes || other->has_bytes)
-        tm_cause_say(cause, "%s per step and device, was %s", tm_format_bytes(b, other->bytes),
+        tm_cause_say(cause, "%s per step and device, was %s.", tm_format_bytes(b, other->bytes),
                      tm_format_bytes(a, base->bytes));
-    emit_before(cause, "copying", base->ps, other->ps);
-    emit_before(cause, "exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
+    emit_before(cause, "Copying", base->ps, other->ps);
+    emit_before(cause, "Exposed", (double)k->w->base_part_ps[d->part], (double)k->w->new_part_ps[d->part]);
     cause->why = is_work ? "The program copies a different amount of data per step."
                          : "The link between the memories is slower or faster than before, or the host memory is "
                            "pageable.";
@@ -498,9 +499,8 @@ void tm_find_transfer_causes(struct causes *k)
 /* --- collectives --- */
 
 static const char *const collective_fixes[] = {
-    "compare message sizes and the number of collectives: did buckets or the sharding change?",
-    "compare the network, the placement of the devices and the settings of the communication "
-    "library",
+    "Compare message sizes and the number of collectives, to see whether buckets or the sharding changed.",
+    "Compare the network, the placement of the devices, and the settings of the communication library.",
     NULL,
 };
 
@@ -543,8 +543,8 @@ void tm_find_collective_causes(struct causes *k)
         tm_cause_set_title(cause, "Collectives take %s: %s per step", tm_longer_by(longer, before, after), time);
     cause->value = tm_change_pct(before, after);
     cause->unit = "%";
-    emit_before(cause, "collectives", before, after);
-    emit_before(cause, "exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
+    emit_before(cause, "Collectives", before, after);
+    emit_before(cause, "Exposed", (double)k->w->base_part_ps[TM_PART_COLLECTIVES],
                 (double)k->w->new_part_ps[TM_PART_COLLECTIVES]);
     cause->why = is_count ? "The program communicates more or less often."
                           : "The same collectives take longer or shorter: due to the network, message sizes, or a "
@@ -555,8 +555,8 @@ void tm_find_collective_causes(struct causes *k)
 /* --- overlap --- */
 
 static const char *const overlap_fixes[] = {
-    "compare the flags for the latency-hiding scheduler and for asynchronous collectives",
-    "look in the trace for what serializes compute and communication: a dependency, or a single stream",
+    "Compare the flags for the latency-hiding scheduler and for asynchronous collectives.",
+    "Look in the trace for what serializes compute and communication: a dependency, or a single stream.",
     NULL,
 };
 
@@ -594,8 +594,8 @@ void tm_find_lost_overlap(struct causes *k)
                        tm_format_pct(b, after), tm_format_pct(a, before), tm_signed_time(time, change_ps));
     cause->value = after - before;
     cause->unit = "%";
-    emit_before(cause, "collectives and copies", whole[0], whole[1]);
-    emit_before(cause, "exposed", exposed[0], exposed[1]);
+    emit_before(cause, "Collectives and copies", whole[0], whole[1]);
+    emit_before(cause, "Exposed", exposed[0], exposed[1]);
     cause->why = "Communication and copies are about the same, but the devices compute less or more meanwhile.";
     cause->fixes = overlap_fixes;
 }
@@ -603,23 +603,23 @@ void tm_find_lost_overlap(struct causes *k)
 /* --- idle time --- */
 
 static const char *const wait_fixes[] = {
-    "find what the device waits for in the trace: another stream, an event, a peer", NULL
+    "Find what the device waits for in the trace: another stream, an event, a peer.", NULL
 };
 static const char *const launch_fixes[] = {
-    "launch fewer and larger programs: jit a larger function, or use CUDA graphs", NULL
+    "Launch fewer and larger programs: jit a larger function, or use CUDA graphs.", NULL
 };
 static const char *const input_fixes[] = {
-    "prefetch more, with more workers; compare the storage that the data comes from", NULL
+    "Prefetch more, with more workers, and compare the storage that the data comes from.", NULL
 };
 static const char *const sync_fixes[] = {
-    "look for results that are now read in every step: float(loss), print, np.asarray", NULL
+    "Look for results that are now read in every step: `float(loss)`, `print`, `np.asarray`.", NULL
 };
-static const char *const gc_fixes[] = { "collect garbage only between steps: gc.disable(), and gc.collect() "
-                                        "periodically",
-                                        NULL };
-static const char *const profiler_fixes[] = { "compare the profiler options of both runs", NULL };
-static const char *const host_fixes[] = { "compare the Python functions between the launches of both runs", NULL };
-static const char *const unrecorded_fixes[] = { "profile both runs again with the host tracer enabled", NULL };
+static const char *const gc_fixes[] = {
+    "Collect garbage only between steps: `gc.disable()`, and `gc.collect()` periodically.", NULL
+};
+static const char *const profiler_fixes[] = { "Compare the profiler options of both runs.", NULL };
+static const char *const host_fixes[] = { "Compare the Python functions between the launches of both runs.", NULL };
+static const char *const unrecorded_fixes[] = { "Profile both runs again with the host tracer enabled.", NULL };
 
 static const struct {
     enum tm_part part;
@@ -683,9 +683,9 @@ void tm_find_idle_changes(struct causes *k)
                            idle_kinds[i].words, tm_signed_time(time, change_ps));
         cause->value = tm_change_pct((double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         cause->unit = "%";
-        emit_before(cause, "idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
+        emit_before(cause, "Idle for this cause", (double)k->w->base_part_ps[part], (double)k->w->new_part_ps[part]);
         if (isfinite(before) && isfinite(after) && has_grown(before, after, change_ps < 0 ? -1 : 1))
-            tm_cause_say(cause, "%s launches per step, was %s", tm_format_number(b, after),
+            tm_cause_say(cause, "%s launches per step, was %s.", tm_format_number(b, after),
                          tm_format_number(a, before));
         cause->why = "The device has no work in this time.";
         cause->fixes = idle_kinds[i].fixes;

@@ -181,6 +181,14 @@ def several(tap, folder, summary):
         text = json.loads((folder / "-".join(sides) / "compare.json").read_text("utf-8"))["verdict"]["text"].replace("\u00a0", " ")
         tap.ok(re.match(wanted, text), f"{' '.join(sides)}: the verdict ranks the sides", text)
 
+    for side in ("plain", "slowest", "fast"):  # four steps decide nothing
+        one = json.loads((folder / f"{side}.json").read_text())
+        one["steps"].update(samples_ps=one["steps"]["samples_ps"][:4], samples=4, chosen=4)
+        (folder / f"few-{side}.json").write_text(json.dumps(one))
+    compare(tap, folder, "few", "few-plain.json", "few-slowest.json", "few-fast.json", status=0)
+    verdict = json.loads((folder / "few" / "compare.json").read_text("utf-8"))["verdict"]
+    tap.ok("inconclusive" in verdict["text"] and verdict["severity"] == "info", "what is not significant is not called good", verdict)
+
 
 def verdicts(tap, folder):
     """What runs differ by, the verdict as a gate, sums per step."""
