@@ -375,7 +375,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "baseline", TM_KIND_TEXT, TM_FOR_CHECK | JOINS, FIELD(baseline), .argument = "PATH",
         .flags = TM_OPTION_MANY,
         .help =
-        "summary or profile that relative limits refer to; can be repeated for several runs of the same program. "
+        "summary or profile that relative limits refer to; can be repeated for several runs of the same program; "
         "batch: for each job, the last good run (last-good), the last N (median:N), those of a night (night:DATE) or "
         "with a label (label:TEXT), or a path" },
     [TM_OPTION_INIT] = {
@@ -403,7 +403,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_JOBS] = {
         "jobs", TM_KIND_NUMBER, WORKS | JOINS | FIGURES | TM_FOR_INSPECT, FIELD(jobs), .letter = 'j', .argument = "N|auto",
         .words = "auto", .fallback = "auto", .least = 1, .most = TM_NUMBER_MOST, .flags = TM_OPTION_AUTO,
-        .help = "number of traces to read in parallel, with one process each: hosts of a run, items of a batch; more than "
+        .help = "number of traces to read in parallel, with one process each; more than "
           "1: also read a large file with a second thread and write its outputs in parallel; auto: as many as cores and "
           "memory allow" },
     [TM_OPTION_SHARD] = {

@@ -274,7 +274,7 @@ static const struct tm_table path_kinds = {
     .total_at = "critical_path",
     .total_title = "all analyzed steps",
     .paper_rows = PARTS_MOST,
-    .note = "Only what is on the path makes a step longer: work beside it costs nothing until the path is shorter.",
+    .note = "Only what is on the path makes a step longer: work off the path costs nothing until the path gets shorter.",
 };
 
 static const struct tm_table path_sites = {
