@@ -62,7 +62,7 @@ bool tm_is_part_name(const char *name);
 
 /* The start of a name.  in: number  from 1 */
 void tm_part_name_begin(char *name, size_t bytes, unsigned number);
-/* Put a host or a device behind it, whatever it is called. */
+/* Append a host or a device, whatever its name. */
 void tm_part_name_add(char *name, size_t bytes, const char *text);
 
 /* Incomplete files and folders have a temporary name, ".NAME.PID-N.part", and their writer locks them as long as it

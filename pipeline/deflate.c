@@ -25,7 +25,7 @@ struct tm_deflater {
  * source: zlib.h; zlib writes the gzip header without name and time as long as none is set */
 
 enum {
-    /* Of kernels and their arguments level 5 makes 0.84 times the bytes of level 2 in twice its time, level 6 another
+    /* For kernels and their arguments, level 5 makes 0.84 times the bytes of level 2 in twice its time, level 6 another
      * 0.93 in half as much again; of JSON level 5 makes 5 % more bytes than level 6 in 3 quarters of its time. */
     GZIP_LEVEL = 5,
     BLOCK_LEVEL = 3, /* for speed: as the Perfetto writer packs them, 1.1 times the bytes of level 5 */

@@ -766,7 +766,7 @@ static void member_links_resolve(struct tm_member_links *l, struct tm_found_file
     } while (!tm_failed(l->run) && l->wanted > 0);
 }
 
-/* Finds runs in an archive: the names of its members are gathered, put in order by folder, and each folder with
+/* Finds runs in an archive: the names of its members are collected, sorted by folder, and each folder with
  * trace files becomes a run, as in the walk over folders.  Nothing is opened. */
 
 /* The state of one search. */

@@ -38,7 +38,7 @@ struct tm_error {
     int causes;
     char hint[TM_ERROR_TEXT]; /* one concrete act, or empty */
     int problem;              /* errno of the system call that failed; 0 = none did */
-    bool is_followed;         /* by another failure: hints that come now are of that one */
+    bool is_followed;         /* by another failure: hints now belong to that one */
 };
 
 /* Record the failure at the place that knows it; the first failure wins.

@@ -176,7 +176,7 @@ tm_status tm_front_flush(struct tm_front *front);
 
 /* Makes room for a site without a row: passes on the row in its place, if there is one, and zeroes it. */
 void *tm_front_turn(struct tm_front *front, uint64_t site);
-/* Hand on one row, which stays and is to be filled again: where it gathers for a time, a step, that is over. */
+/* Pass on one row, which remains and is filled again: accumulation over a time or a step ends. */
 tm_status tm_front_hand_on(struct tm_front *front, void *row);
 
 /* The row of a site that has one, valid until the next call; NULL = it has none. */

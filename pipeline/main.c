@@ -41,7 +41,7 @@ static double cpu_seconds_of(int who)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Of this process and of those that it made. */
+/* For this process and its children. */
 static double cpu_seconds(void)
 {
     return cpu_seconds_of(RUSAGE_SELF) + cpu_seconds_of(RUSAGE_CHILDREN);

@@ -318,7 +318,7 @@ struct binary {
     unsigned shift;    /* 6 to 66 */
 };
 
-/* Of these sizes all products below have 128 bits, and no exponent is written. */
+/* For these sizes all products below fit in 128 bits, and no exponent is written. */
 static const double small = 1e-4, large = 1e14;
 
 enum { PLACES_MOST = 20 }; /* of 17 digits of the smallest */

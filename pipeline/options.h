@@ -131,7 +131,7 @@ enum tm_step_choice {
 
 enum tm_window_choice { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
 
-/* Of times in a file of --results; auto: seconds, unless the profiles say otherwise. */
+/* For times in a file of --results; auto: seconds, unless the profiles say otherwise. */
 enum tm_time_unit { TM_UNIT_AUTO, TM_UNIT_S, TM_UNIT_MS, TM_UNIT_US, TM_UNIT_NS };
 
 enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };

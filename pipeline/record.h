@@ -213,7 +213,7 @@ struct tm_hlo_op {
     int64_t program_id;
     uint64_t flops; /* of one execution, where has_flops */
     uint64_t bytes; /* read and written in device memory, where has_bytes */
-    /* Of a collective, also of its start and its wait, as tm_message counts them: the most that a rank sends or
+    /* For a collective, and for its start and its wait, as tm_message counts: the most that a rank sends or
      * receives. */
     uint64_t message_bytes;
     uint32_t group_size; /* ranks that take part */

@@ -18,8 +18,8 @@ struct tm_progress {
     const uint64_t *events_read;        /* counter of the run; NULL = none */
     uint64_t events_before;             /* what it read when the phase started */
     uint64_t begin_ns, last_print_ns;
-    /* The plan: all files that will be read, as often as they will be.  Percent and time left are of it. */
-    uint64_t plan_bytes;               /* 0 = there is none: they are of the phase */
+    /* The plan: all files that will be read, as often as they will be.  Percent and time left refer to it. */
+    uint64_t plan_bytes;               /* 0 = there is none: they refer to the phase */
     uint64_t before_bytes, file_bytes; /* of the plan: before this file, and of this file */
     uint64_t plan_begin_ns;
     double from, to;                       /* the part of the work on this file that the phase is */
@@ -178,7 +178,7 @@ struct tm_guard;
 
 /* What every part of one job shares: the limits, the ledger, the place for spill files, the tallies,
  * the error.  One per job, owned by the verb; passed by pointer, never global. */
-/* Of rows in the containers of pipeline/store. */
+/* For rows in the containers of pipeline/store. */
 enum { TM_ROW_BYTES_MOST = 2048 };
 
 #define TM_JOBS_AUTO UINT64_MAX

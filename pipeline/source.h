@@ -113,7 +113,7 @@ struct tm_batch {
     union tm_args args; /* of the other one */
 };
 
-/* Of record `i`, up to and with the other one, what tm_fill_record needs. */
+/* What tm_fill_record needs, for record `i` up to and including the other one. */
 static inline void tm_batch_get(const struct tm_batch *batch, uint32_t i, struct tm_raw_record *raw)
 {
     if (i == batch->count) {

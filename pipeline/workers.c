@@ -383,7 +383,7 @@ static bool take_places(int output, int said)
     return true;
 }
 
-/* A worker whose driver has ended is of no use. */
+/* A worker whose driver has ended is useless. */
 static void end_with(pid_t driver)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -482,7 +482,7 @@ static bool takes(const struct tm_verb *verb, const struct tm_option *option)
     return (option->verbs & (uint32_t)verb->bit) != 0;
 }
 
-/* Of two words: an action of a verb. */
+/* Two words: an action of a verb. */
 static bool is_action(const struct tm_verb *verb)
 {
     return second_word(verb)[0] != '\0';
@@ -812,7 +812,7 @@ static void print_fish_option(FILE *to, const struct tm_option *option)
     (void)fputc('\n', to);
 }
 
-/* The verb that an action is of. */
+/* The verb that an action belongs to. */
 static const struct tm_verb *action_begin(const struct tm_verb *action)
 {
     size_t i = 0;

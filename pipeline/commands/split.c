@@ -98,7 +98,7 @@ static int64_t next_border(struct tm_split_borders *b, int64_t time_ps)
     }
     if (o->by != TM_BY_STEP)
         return INT64_MAX;
-    /* Of steps that have started, the next integer of parts. */
+    /* The next multiple of the steps per part that have started. */
     ordinal = b->begun ? (b->begun - 1) / o->by_steps : 0;
     if (__builtin_mul_overflow(ordinal + 1, o->by_steps, &ordinal))
         return INT64_MAX;

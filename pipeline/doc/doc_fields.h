@@ -90,7 +90,7 @@ struct tm_doc_field {
     double least, most;  /* of a number, the length of a string, or elements of a list; 0 = any */
     const char *pattern; /* of a string, or of the names in a map: a regular expression */
     const char *rule;    /* more members for the schema of the object, in JSON */
-    /* Of a list of the longest ones: the field beside it with the total count, and after '|' the one with their total
+    /* For a list of the longest ones: the field beside it with the total count, and after '|' the one with their total
      * time; NULL = none. */
     const char *whole;
 };
@@ -145,7 +145,7 @@ const struct tm_doc_field *tm_doc_field_by_key(const struct tm_doc_field *fields
 struct tm_doc_place {
     const struct tm_doc_field *field; /* of the value there; NULL = it is not declared, or the document itself */
     const struct tm_doc_field *below; /* the fields of its members; NULL = none are declared, or it is a map */
-    bool is_map;                      /* its members are of the same field */
+    bool is_map;                      /* its members have the same field */
 };
 
 /* Go to a member.  An element of a list has the place of the list. */

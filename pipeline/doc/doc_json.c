@@ -197,8 +197,8 @@ static uint32_t read_hex(struct reading *r)
     return code;
 }
 
-/* After "\u".  A first half that no second one follows is alone, and what follows it is read by
- * itself.  out: whether the backslash of another escape is passed already */
+/* After "\u".  A first half without a second one is unpaired, and what follows it is read
+ * separately.  out: whether the backslash of another escape is passed already */
 static bool read_code(struct reading *r)
 {
     uint32_t code = read_hex(r);

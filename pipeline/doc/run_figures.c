@@ -66,7 +66,7 @@ const struct tm_run_figure tm_figure_table[] = {
     { "roofline.mfu_pct", "model FLOP utilization", PCT, HIGHER, "model_flop_utilization",
       KEPT("mfu_pct", 1), .has_trend = true, .place = 340, .gate = TM_GATE_BAND },
 
-    /* Of a step on a device. */
+    /* Per step and device. */
     { "total.compute_ps", "compute time per step", TIME, LOWER, OF(BIT(TM_PART_COMPUTE)),
       KEPT("compute_ps", 2), .has_trend = true, .is_of_steps = true, .place = 60, .title = "Compute",
       .is_per_step = true },

@@ -96,7 +96,7 @@ static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
         tm_input_finish(host->input);
 }
 
-/* Records that will be read again are not decoded again, where that is dear. */
+/* Records that will be read again are not decoded again if decoding is expensive. */
 static void keep_records(struct tm_host_run *host, const struct tm_host_options *options)
 {
     if (host->input->kind != TM_FILE_CHROME_JSON && options->keeps_records)

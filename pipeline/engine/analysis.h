@@ -20,7 +20,7 @@
 enum { TM_PROBLEMS_MOST = 4, TM_CONTENT_HASH_BYTES = 20 };
 
 struct tm_file_facts {
-    char host[128]; /* "" = it is of no host */
+    char host[128]; /* "" = without a host */
     char path[16384];
     char format[16]; /* "xspace", "chrome_json", "pprof" */
     char xxh3[TM_CONTENT_HASH_BYTES];
@@ -51,7 +51,7 @@ void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *inpu
 void tm_file_facts_add(const struct tm_file_facts *facts, enum tm_facts_place place, struct tm_value *list);
 
 /* Inside a section of a partial that is open.
- * in: file  an element of the list of the summary;  host  as its file is called; NULL = it is of no host */
+ * in: file  an element of the list of the summary;  host  as its file is called; NULL = without a host */
 void tm_file_facts_save(struct tm_partial_writer *w, const struct tm_value *file, const char *host);
 tm_status tm_file_facts_load(struct tm_partial_reader *r, struct tm_file_facts *facts);
 
@@ -268,7 +268,7 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same device by device, in the order of tm_order_by_device: for figures. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
-/* Give how many events there are of each sort, once; where options.counts said so. */
+/* Report the number of events of each kind, once; where options.counts said so. */
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to);
 
 /* Looks on while files are read; of hosts that come as partials it sees nothing. */

@@ -282,7 +282,7 @@ void tm_redaction_end(struct tm_run *run);
 /* The names of a run that may be given beside the redactor, if there is one. */
 size_t tm_redaction_names_bytes(const struct tm_run *run);
 
-/* Write the map, before what it is of gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
+/* Write the map, before its output gets its name: --redact-map, else OUTPUT.names; nothing without a redactor.
  * in:     output  the file or the folder that is written; a folder exists
  * errors: TM_ERR_USAGE  it would be in the output, which is for sharing; TM_ERR_OUTPUT */
 tm_status tm_redaction_save(struct tm_run *run, const struct tm_options *options, const char *output);

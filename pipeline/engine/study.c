@@ -181,7 +181,7 @@ void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run,
 
 enum { DIFFERENCES_LEAST = 3, JOB_BYTES = TM_LABEL_BYTES };
 
-/* Of one figure, from run to run. */
+/* For one figure, from run to run. */
 struct differences {
     double last, squares;
     size_t count;

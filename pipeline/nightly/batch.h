@@ -57,7 +57,7 @@ void tm_job_past_forget(struct tm_job_past *past); /* another job starts */
  * errors: TM_ERR_LIMIT */
 tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates);
 
-/* All runs that a coming one of the job may be compared with, whatever it runs on. */
+/* All runs that a future one of the job may be compared with, on any device. */
 void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, const struct tm_past_run *run), void *of);
 
 /* The steps of a batch, used by the verbs `batch ...`.  `out` is the folder of the batch. */

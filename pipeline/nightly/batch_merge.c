@@ -69,8 +69,8 @@ static const char *report_file(uint32_t formats)
                                       : NULL;
 }
 
-/* OUT/index.html and the other files of the last night, in the formats of the options; those formats that are of single
- * runs are left out.  Then what tm_document_deliver says of it.
+/* OUT/index.html and the other files of the last night, in the formats of the options; formats of single runs are
+ * skipped.  Then what tm_document_deliver says of it.
  * in:     gates  as tm_nightly_gates filled it; NULL = none were requested
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 static void night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
@@ -225,7 +225,7 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
         set_places(row, result);
 }
 
-/* in: fingerprint  of the run as it is now */
+/* in: fingerprint of the current run */
 static bool is_of_now(struct tm_run *run, const struct tm_batch_run *batch_run, const char *out,
                       const struct tm_value *result, const char *fingerprint)
 {
@@ -403,7 +403,7 @@ static tm_status count_troubled(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-/* What this merge is of: the runs of the last night, and what else was added or changed. */
+/* The runs that this merge covers: those of the last night, and others that were added or changed. */
 static void choose_judged(struct merge *m)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .judged = &m->judged };

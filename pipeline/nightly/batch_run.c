@@ -93,7 +93,7 @@ static tm_status batch_close(struct tm_run *run, const struct tm_options *option
 }
 
 /* What a process of a batch does: one report, or one partial, and its result.  It has its own run: ledger, tallies,
- * error.  The inputs are examined before and after, so that a result is of what its fingerprint says. */
+ * error.  The inputs are examined before and after, so that a result matches its fingerprint. */
 
 static const char *batch_pool_options_of(const struct tm_batch_pool *pool, const struct tm_batch_file *part);
 static bool has_changed(const struct tm_batch_pool *pool, const struct tm_batch_task *task);

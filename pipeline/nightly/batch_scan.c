@@ -231,7 +231,7 @@ static char *make_id(struct tm_manifest *m, const char *text, size_t length, uin
     return tm_manifest_copy(m, id, used);
 }
 
-/* Of root and path, which no slash at the end of a root makes run into one another.  Its readable end leaves the
+/* A hash of root and path; slashes at the end of a root do not matter.  Its readable end leaves the
  * folders out that all runs of TensorBoard have. */
 static char *make_run_id(const struct scanning *s, const char *path)
 {

@@ -93,7 +93,7 @@ static bool path_of(char to[TM_OUT_PATH_BYTES], const char *out, unsigned number
     return length >= 0 && length < TM_OUT_PATH_BYTES;
 }
 
-/* Of the submissions before that number the last one that was given to Slurm. */
+/* The last submission before that number that was given to Slurm. */
 static void find_before(struct tm_submission *submission, unsigned number)
 {
     char path[TM_OUT_PATH_BYTES], text[JOBS_TEXT_BYTES];

@@ -21,7 +21,7 @@
 enum { TM_BATCH_PATH_MOST = TM_FOUND_NAME_BYTES - 1, TM_BATCH_NAME_MOST = TM_FOUND_NAME_BYTES - 1 };
 
 /* How the rows and strings of a manifest are stored: strings and files in chunks that are freed together, runs in one array
- * that grows.  All of it is of the account `model`, to which the ledger is dedicated meanwhile. */
+ * that grows.  All of it is in the account `model`, to which the ledger is dedicated meanwhile. */
 
 enum { CHUNK_BYTES = 64 << 10, RUNS_FIRST = 64 };
 

@@ -171,7 +171,7 @@ tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *t
 /* Add a run: the manifest counts its files and bytes from then on. */
 tm_status tm_manifest_add(struct tm_manifest *manifest, const struct tm_batch_run *batch_run);
 
-/* Of two pointers to strings, for qsort. */
+/* Compares two pointers to strings, for qsort. */
 int tm_by_text(const void *a, const void *b);
 /* How many different strings, "" aside, rows have in a member.
  * in:     each, at  bytes of a row, and where in it the text is
@@ -191,7 +191,7 @@ bool tm_path_is_below(const char *path);
 /* errors: TM_ERR_INPUT  it is not there, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
                               char fingerprint[TM_FINGERPRINT_BYTES]);
-/* Of a run: of its files' fingerprints, in their order. */
+/* For a run: from the fingerprints of its files, in their order. */
 void tm_run_fingerprint(const struct tm_batch_run *batch_run, char fingerprint[TM_FINGERPRINT_BYTES]);
 
 /* Hash of the options that change the content or the files of a report; a thresholds file counts by its content.

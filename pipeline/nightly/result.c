@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result.json: the record of an item (schemas/BATCH.md).  It is removed before work starts and written after all else
- * is on the disk, so that whatever ends the work in between leaves an item that is not done. */
+ * is on the disk, so an interruption at any point leaves an item that is not done. */
 #include "pipeline/nightly/result.h"
 
 #include <assert.h>
@@ -73,7 +73,7 @@ tm_status tm_input_path(struct tm_run *run, const struct tm_batch_run *batch_run
 
 /* --- the lock --- */
 
-/* Of a share whose process was killed. */
+/* For a share whose process was killed. */
 static void remove_share_locks(DIR *dir)
 {
     const struct dirent *entry;

@@ -49,7 +49,7 @@ int64_t tm_result_definitions(const struct tm_value *result);
 /* What a result says of its item. */
 struct tm_result_about {
     const struct tm_batch_run *batch_run;
-    const struct tm_batch_file *file; /* of a run of several, whose partial it is of; NULL = of the run */
+    const struct tm_batch_file *file; /* host of a multi-host run, whose partial it is; NULL = the whole run */
     const char *fingerprint, *options;
     enum tm_result_status status;
     int exit_status;            /* of the worker; 128 + n: terminated by signal n */

@@ -47,7 +47,7 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
     return word;
 }
 
-/* Of a string, within this process: where one is hashed for every event.  64 bits of quality, not for output.  With a
+/* For a string, within this process: used where one is hashed for every event.  64 bits of quality, not for output.  With a
  * seed that it is unknown, strings cannot be chosen to have the same. */
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {

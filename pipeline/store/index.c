@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A map that is built once.  Rows gather in a window; if they all fit, a table of row numbers is
+/* A map that is built once.  Rows are collected in a window; if they all fit, a table of row numbers is
  * put beside them: dense (by key) where the largest key is near the number of rows, else open
  * addressing.  If they do not fit, they are sorted by key on disk and are in pages: `rows` holds
  * the rows, `firsts` the first key of each page of rows, `tops` (in memory) the first key of each
@@ -99,7 +99,7 @@ static int by_key(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Read the gathered rows back from a file and push them. */
+/* Read the collected rows back from a file and push them. */
 static void push_back(struct tm_index *index, const struct tm_spill *gathered, uint8_t *buffer, size_t buffer_bytes)
 {
     for (uint64_t at = 0; at < gathered->bytes; at += buffer_bytes) {

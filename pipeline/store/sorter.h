@@ -149,7 +149,7 @@ void tm_index_put(struct tm_index *index, const void *row);
 /* No more rows.  Then look-ups are allowed. */
 void tm_index_finish(struct tm_index *index);
 /* In place of finish, where the rows do not fit in memory: give one row of each key, in the order of the keys.  The
- * index is of no use afterwards.
+ * index is unusable afterwards.
  * out: false: they fit, and nothing was done */
 typedef void tm_index_take(void *to, const void *row);
 bool tm_index_give(struct tm_index *index, tm_index_take *take, void *to);

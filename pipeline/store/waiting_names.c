@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of Python's own library, of zmq and of JAX; built-in functions as JAX names them: by their module, `<unknown>` = it
+/* From Python's own library, zmq and JAX; built-in functions as JAX names them: by their module, `<unknown>` = it
  * has none. */
 const struct tm_waiting_name tm_waiting_names[] = {
     { "threading.py", "wait", TM_WAITING_FOR_THREADS },

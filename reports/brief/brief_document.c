@@ -273,7 +273,7 @@ struct part {
     int64_t weight;
 };
 
-/* By weight, of equals the first first: there are few of them. */
+/* By weight, ties in order: there are few of them. */
 static void sort_parts(struct part *part, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -436,7 +436,7 @@ static void make_of_run(struct brief *b)
 
 /* --- a comparison --- */
 
-/* Of many sides those that are shown. */
+/* The sides that are shown, if there are many. */
 static void add_values(const struct brief *b, struct tm_value *to, const struct tm_value *values)
 {
     struct tm_value *list = tm_add_array(to, "values");

@@ -614,7 +614,7 @@ static void find_used(const struct tm_bar *bars, int count, bool *used)
             used[role] |= bars[i].parts.ps[role] > 0;
 }
 
-/* Of a low drawing: parts that are hardly seen in any bar need no swatch, as the table has them. */
+/* In a low drawing, parts that are hardly visible in any bar need no swatch: they are in the table. */
 static void leave_small(const struct tm_bar *bars, int count, bool *used)
 {
     enum { SEEN_LEAST = 20 /* a part of a bar */ };

@@ -167,7 +167,7 @@ static void begin_plot(struct tm_chart *chart, struct trend *t)
 
 /* --- data --- */
 
-/* Of a change, or of the newest run. */
+/* For a change, or for the newest run. */
 static enum tm_role role_of(const struct tm_value *judged, enum tm_role other)
 {
     const char *state = tm_text(tm_get(judged, "state"));

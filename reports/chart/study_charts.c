@@ -385,7 +385,7 @@ static double x_of(const struct places *at, double devices)
     return at->from + at->length * log2(devices / at->first) / log2(at->last / at->first);
 }
 
-/* Of what is beyond the scale, at its end. */
+/* For what is beyond the scale, at its end. */
 static double y_of(const struct places *at, double value)
 {
     return tm_axis_place(&at->plot.y, fmin(fmax(value, at->plot.y.from), at->plot.y.to));

@@ -363,7 +363,7 @@ static struct family *find_families(const struct causes *k, const struct tm_row_
     return list;
 }
 
-/* What a picosecond of operations is of the step's compute time. */
+/* The part of the step's compute time that a picosecond of operations represents. */
 static double scale_of(const struct causes *k, const struct family *list, size_t count)
 {
     double base_ps = 0, new_ps = 0;

@@ -67,7 +67,7 @@ bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double
 /* The model of the devices; "" where there are several, or it is unknown. */
 const char *tm_device_model(const struct tm_value *summary);
 
-/* Of the contents of the files, in any order.  out: 16 hex digits; "" and false: a file has none */
+/* A hash of the contents of the files, in any order.  out: 16 hex digits; "" and false: a file has none */
 enum { TM_RUN_FINGERPRINT_BYTES = 17 };
 
 bool tm_fingerprint(const struct tm_value *summary, char out[TM_RUN_FINGERPRINT_BYTES]);
@@ -100,7 +100,7 @@ void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
  * program run a step together, so that a step is not one sample for each of them: of several values of one number the
  * mean counts. */
 
-/* Of steps.samples_ps.  errors: an empty one when memory ends, with the error in run->error */
+/* Statistics of steps.samples_ps. errors: an empty one when memory ends, with the error in run->error */
 struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
 /* As many as there can be. */
 size_t tm_step_samples_most(const struct tm_value *summary);

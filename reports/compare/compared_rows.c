@@ -430,7 +430,7 @@ void tm_add_figures(struct comparison *c)
     }
 }
 
-/* Of the step and the parts that it is made of. */
+/* For the step and its parts. */
 void tm_add_geomean(struct comparison *c)
 {
     const struct compared_figures compared = find_compared();

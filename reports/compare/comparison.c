@@ -545,7 +545,7 @@ static const char *severity_of(const struct comparison *c)
     return severity;
 }
 
-/* Of several sides: the worst of them. */
+/* For several sides: the worst of them. */
 static const char *verdict_of(const struct comparison *c)
 {
     static const char *const name[] = { "inconclusive", "no_change", "improvement", "regression" };
@@ -565,7 +565,7 @@ static const char *significance_of(const struct step_test *test)
     return test->lead == &test->median ? "median significant" : "significant";
 }
 
-/* Of several sides, in the order of their mean step times.  " Mean step time: b 10.9 ms (-84.9%, significant), a 72.3 ms
+/* For several sides, in the order of their mean step times.  " Mean step time: b 10.9 ms (-84.9%, significant), a 72.3 ms
  * (base)." */
 static void rank_sides(const struct comparison *c, char text[VERDICT_BYTES])
 {
@@ -775,7 +775,7 @@ static void fill(struct comparison *c)
     tm_add_geomean(c);
     tm_add_tables(c);
     tm_add_compared_devices(c);
-    if (tm_failed(c->run)) /* causes are of whole tables */
+    if (tm_failed(c->run)) /* causes refer to whole tables */
         return;
     tm_add_causes(c);
     add_comparison_verdict(c);

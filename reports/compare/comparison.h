@@ -123,7 +123,7 @@ enum test_basis tm_basis_of(const struct comparison *c, size_t side);
 #define NO_SIGNIFICANCE "no significance: "
 
 const char *tm_no_test_reason(const struct comparison *c, size_t side, char *out, size_t out_bytes);
-/* The step of the base that shares are of. */
+/* The step time of the base that shares refer to. */
 double tm_base_step_ps(const struct comparison *c);
 
 /* A mean over the runs of a side of a figure of their summaries; runs without it are excluded; NaN =

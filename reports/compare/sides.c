@@ -348,7 +348,7 @@ static void append(struct tm_sample *to, double *value, struct tm_sample from)
         value[to->count++] = from.value[i];
 }
 
-/* Of a summary of an older version the samples of all hosts: then its median is not that of the steps. */
+/* In a summary of an older version, the samples of all hosts: then its median is not that of the steps. */
 static double median_of(const struct tm_value *steps, struct tm_sample sample, double *sorted)
 {
     if (sample.count == 0 || sample.count == tm_length(tm_get(steps, "samples_ps")))
@@ -472,7 +472,7 @@ static struct tm_sample sample_of(struct tm_compare_blocks *room, const struct l
     return (struct tm_sample){ value, listed->steps };
 }
 
-/* Of the listed steps that are analyzed, a member of each: "compute_ps". */
+/* A member of each listed step that is analyzed: "compute_ps". */
 static struct tm_sample listed_samples(struct tm_compare_blocks *room, const struct tm_value *summary, const char *path)
 {
     const struct listed listed = list_steps(room, summary, "period_ps", path);

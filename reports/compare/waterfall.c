@@ -261,7 +261,7 @@ char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value)
 }
 
 /* --- causes outside of single operations ---
- * One device, compiling, copies, collectives, overlap, idle time; at last the parts that nothing else explains. */
+ * One device, compiling, copies, collectives, overlap, idle time; finally the parts that nothing else explains. */
 
 static double part_change(const struct causes *k, enum tm_part part)
 {

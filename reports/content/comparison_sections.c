@@ -98,7 +98,7 @@ const struct tm_document tm_check_document = {
     .make_front = make_check_front,
 };
 
-/* Of a side the step itself has changed. */
+/* For a side whose step time has changed. */
 static bool has_changed(const struct tm_content *content)
 {
     const struct tm_value *tests = tm_of(content, "tests");

@@ -150,7 +150,7 @@ struct tm_table {
     bool is_detail;                 /* in short media only where a finding leads to its section */
     int glossary; /* terms and what they are, in the last column: the term's column, from 1; 0 = none */
 
-    /* Of a section's own. */
+    /* Specific to a section. */
     const char *where; /* only rows in which one of these paths, "count|total_ps", has a number but 0, or where it has
                           that word: "status=failed"; NULL = all */
     const char *by;    /* those with the largest values, in descending order, at most TM_PICK_MOST; NULL = in their
@@ -236,7 +236,7 @@ struct tm_front_page {
     char partial[TM_FRONT_BYTES];
 };
 
-/* Of any document, by its kind (content.h). */
+/* For any document, by its kind (content.h). */
 void tm_front_make(struct tm_front_page *front, const struct tm_value *summary);
 
 /* What all documents have: title, note, verdict, whether the input is damaged.  in: title  where
@@ -398,7 +398,7 @@ struct tm_document {
 extern const struct tm_document tm_report_document, tm_comparison_document, tm_comparison_of_many_document,
     tm_scaling_document, tm_check_document, tm_nightly_document, tm_hlo_document;
 
-/* Of a tree; what is unknown is taken for a report. */
+/* For a document; unknown ones are treated as reports. */
 const struct tm_document *tm_document_of(const struct tm_value *root);
 
 /* A small table of strings, filled from the left and from the top, that a report puts on its medium.  Fixed size: if

@@ -152,7 +152,7 @@ static struct tm_column column_of(char *text)
     return column;
 }
 
-/* What a column does not specify is taken from its field.  in: row  the place of what the columns are of */
+/* What a column does not specify is taken from its field.  in: row the place of the row of the columns */
 static void complete(struct tm_column *column, struct tm_doc_place row)
 {
     const struct tm_doc_field *field;

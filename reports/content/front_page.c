@@ -481,7 +481,7 @@ static int64_t to_ns(int64_t ps)
     return ps / 1000 - (ps % 1000 < 0);
 }
 
-/* Whether a device, or a host, is of a file. */
+/* Whether a device, or a host, belongs to a file. */
 static bool is_of(const struct tm_value *file, const char *device)
 {
     const char *host = tm_text(tm_get(file, "host"));

@@ -29,7 +29,7 @@ static void emit_tree(const struct tm_content *content, struct tm_table tree, co
     tm_emit_table(content, &tree);
 }
 
-/* Of a training step, whose passes are distinguished. */
+/* For a training step, whose passes are distinguished. */
 static bool has_passes(const struct tm_value *scopes)
 {
     return tm_int(tm_path(scopes, "passes.backward")) > 0 || tm_int(tm_path(scopes, "passes.forward")) > 0;

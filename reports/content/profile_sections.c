@@ -636,7 +636,7 @@ static char *put_labels(char *out, const char *labels)
     return out;
 }
 
-/* Of the section that has the term, where it is one. */
+/* The section with the term, if there is one. */
 static const char *title_of(const struct tm_content *content, const struct tm_term *term)
 {
     const struct tm_document *document = tm_document_of(content->summary);

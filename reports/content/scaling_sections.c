@@ -218,7 +218,7 @@ static const struct tm_section *const sections[] = {
     &fit_section,    &scaled_runs_section, &tm_missing_scaled_section, &tm_definitions_section,
 };
 
-/* "" where the points are of several models. */
+/* "" if the points have several models. */
 static const char *same_model(const struct tm_value *points)
 {
     const char *model = tm_text(tm_get(tm_at(points, 0), "device_model"));

@@ -331,7 +331,7 @@ static void keep_reason(struct reasons *reasons, const char *why)
     reasons->cells[i]++;
 }
 
-/* Of a column without any value one reason is reported, that of most cells. */
+/* For a column without any value, one reason is reported, that of most cells. */
 static void keep_commonest(struct reasons *reasons)
 {
     for (size_t i = 1; i < reasons->count; i++)

@@ -10,7 +10,7 @@
 
 #include "pipeline/doc/doc_fields.h"
 
-/* Of a document: the help of the field at a path, or of the fields at "a|b", one after the other. */
+/* In a document: the help of the field at a path, or of the fields at "a|b", joined. */
 #define OF(document, paths) .schema = &tm_##document##_schema, .text = (paths)
 
 const struct tm_term tm_terms[] = {

@@ -56,7 +56,7 @@ const struct tm_section tm_compile_section = {
 
 enum { FACTS_BYTES = 256, PARTS_MOST = 32, SLOWEST_MOST = 100, SLOWEST_LEAST = 2 };
 
-/* Of one step there is a length, of several a distribution. */
+/* One step has a length, several have a distribution. */
 static void emit_step_facts(const struct tm_content *content, const struct tm_value *steps)
 {
     const bool is_data = content->medium->room.is_data;
@@ -274,7 +274,8 @@ static const struct tm_table path_kinds = {
     .total_at = "critical_path",
     .total_title = "all analyzed steps",
     .paper_rows = PARTS_MOST,
-    .note = "Only what is on the path makes a step longer: work off the path costs nothing until the path gets shorter.",
+    .note =
+        "Only what is on the path makes a step longer: work off the path costs nothing until the path gets shorter.",
 };
 
 static const struct tm_table path_sites = {

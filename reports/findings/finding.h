@@ -80,7 +80,7 @@ extern tm_rules_fn tm_find_broken_checks; /* after all others: it examines what 
 struct tm_finding *tm_finding_of_time(struct tm_findings *all, const char *id, int64_t at_stake_ps);
 /* The same with idle time that was claimed from the waits: idle_ps of the potential savings.
  * in:     path  a time in the row of a device.  The finding is about the devices with at least half the share of the
- *         worst one in it, and its share is of their windows; NULL = of all devices */
+ *         worst one in it, and its share refers to their windows; NULL = all devices */
 struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, int64_t at_stake_ps, int64_t idle_ps,
                                       const char *path);
 /* Start a finding about time whose recoverable part is unknown or that another finding claims: no potential savings,

@@ -143,7 +143,7 @@ struct tm_condition {
     uint32_t cases[2]; /* of each set that is not empty one case has to be given; bits: places in the row's `cases` */
 };
 
-/* Of a run and of a finding in it. */
+/* About a run and a finding in it. */
 struct tm_situation {
     unsigned audience;
     uint32_t cases;
@@ -157,7 +157,7 @@ struct tm_finding_text {
 struct tm_finding_kpi {
     const char *id; /* NULL ends a list */
     unsigned audience;
-    const char *of; /* only if the longest operation is of this category; NULL = of any */
+    const char *of; /* only if the longest operation has this category; NULL = any */
 };
 
 /* NULL, or a severity of 0: taken from the next variant that matches. */

@@ -493,7 +493,7 @@ static void find_tail(struct tm_findings *all)
         emit_staked(tm_finding_of_time(all, "occupancy_tail", stake_ps), "waves", all, rows, tail_stake, KERNELS_NAMED);
 }
 
-/* Of kernels that do not fill the device once. */
+/* For kernels that do not fill the device once. */
 static int64_t small_stake(const struct tm_findings *all, const struct tm_value *row)
 {
     (void)all;

@@ -31,7 +31,7 @@ bool tm_host_was_not_recorded(const struct tm_findings *all)
 
     if (!tm_has(tm_path(all->summary, "coverage.classes")))
         return false;
-    if (all->audience & TM_FOR_OTHER) /* of other writers: calls of the driver are of the host */
+    if (all->audience & TM_FOR_OTHER) /* from other writers: calls of the driver are on the host */
         return sum_classes(all, on_tpu, sizeof(on_tpu) / sizeof(on_tpu[0])) == 0;
     if (tm_query_is_platform(all->summary, "gpu"))
         return sum_classes(all, on_gpu, sizeof(on_gpu) / sizeof(on_gpu[0])) == 0;

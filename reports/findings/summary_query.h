@@ -61,7 +61,7 @@ const struct tm_value *tm_query_capped_host(const struct tm_value *summary);
 /* What the first file that is JAX's JSON copy lacks, in words; NULL = there is none. */
 const char *tm_query_copy_note(const struct tm_value *summary);
 
-/* What the share of a finding is of: "the window", "the window of 1 device", "the windows of 3 devices".
+/* What the share of a finding refers to: "the window", "the window of 1 device", "the windows of 3 devices".
  * out:    out   returned; TM_FORMAT_BYTES */
 char *tm_window_of_finding(char *out, const struct tm_value *finding);
 

@@ -16,7 +16,7 @@
 #include "pipeline/store/sorter.h"
 #include "pipeline/strings.h"
 
-/* Most characters: of one byte, and seen as they are. */
+/* Most characters: one byte, shown unchanged. */
 static bool is_plain(char c)
 {
     return c >= ' ' && c <= '~';

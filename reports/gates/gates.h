@@ -37,8 +37,9 @@ tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm
 
 /* The same where a comparison has assessed these runs: gates say nothing that it does not. */
 struct tm_gate_comparison {
-    const struct tm_value *test; /* tests[] of COMPARISON.md, of the side that the input is of: gates of the step time
-                                       hold to it, unless it is inconclusive */
+    const struct tm_value
+        *test; /* tests[] of COMPARISON.md, for the side of the input: gates on the step time follow it,
+                                       unless it is inconclusive */
     const struct tm_spread
         *spread; /* what runs of the same program differ by: a change has to exceed it; 0 = not known */
     size_t spreads;
@@ -48,8 +49,8 @@ tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const 
                                   const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                                   const struct tm_gate_comparison *comparison, size_t *failed);
 
-/* The same of one run of many, each of some job: gates of other jobs are left out, of several gates of one figure and
- * rule the last one that is of the job counts, and a row that this run's list does not have makes the gate unknown.
+/* The same of one run of many, each of some job: gates of other jobs are skipped, the last of several gates of one figure
+ * and rule that matches the job counts, and a row that this run's list does not have makes the gate unknown.
  * Without it (tm_gates_judge) gates that name jobs are skipped. */
 struct tm_judged_job {
     const char *job;
@@ -62,7 +63,7 @@ tm_status tm_gates_judge_job(struct tm_run *run, struct tm_doc *out, const struc
 /* Do both have files, and the same ones?  Such a run is not a baseline: tm_gates_judge refuses it. */
 bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_run *b);
 
-/* A gate file for a run as it is: its main figures with some room. */
+/* A gate file from a run: its main figures with some margin. */
 tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE *to);
 
 /* JUnit XML of a result. */
@@ -114,7 +115,7 @@ struct tm_gate {
     size_t number;            /* in the file or on the command line, from 1 */
     const char *figure;       /* path, less than TM_FIGURE_BYTES */
     const char *title, *note; /* NULL = none */
-    const char *job;          /* pattern of the jobs it is of; NULL = every run */
+    const char *job;          /* pattern of the jobs it applies to; NULL = every run */
     const char *limit_text;   /* as the user wrote it */
     struct tm_gate_limit limit;
     double min_effect_pct; /* negative = not given */

@@ -199,7 +199,7 @@ static double distance(double value, double limit)
     return fabs(value - limit);
 }
 
-/* Of "[*]" the figure that the rule is strictest with. */
+/* For "[*]": the figure for which the rule is strictest. */
 static void find(struct tm_figure *figure, const struct tm_value *from, const char *path, const struct tm_gate *gate)
 {
     struct tm_figure other;
@@ -560,7 +560,7 @@ static void judge_gate(struct tm_judging *j, struct tm_gate_result *r)
     if (tm_rule_is_relative(r->gate->rule)) {
         judge_change(j, r);
     } else {
-        r->why[0] = '\0'; /* what the baseline lacks is of no account */
+        r->why[0] = '\0'; /* what the baseline lacks does not count */
         judge_absolute(r);
     }
 }

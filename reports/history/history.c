@@ -41,7 +41,7 @@ struct history_column {
     int64_t since;           /* version of the tables: older ones have no such column (history_read_row) */
 };
 
-/* Of the night ?2: tm_history_is_judged in SQL. */
+/* For the night ?2: tm_history_is_judged in SQL. */
 #define HISTORY_IS_JUDGED "(night = ?2 OR (page = ?2 AND (report IS NOT NULL OR status NOT IN ('done', 'partial'))))"
 
 /* The tables of history.db (schemas/BATCH.md).  A file counts as a history only if the text of every statement that
@@ -236,7 +236,7 @@ enum { ROW_BYTES_MOST = 1 << 20 };
 static const char hint[] = "move it away and merge again: a new one is created from the results in the manifest";
 
 /* Memory that SQLite may take, set before it is first used. */
-/* Of all that SQLite holds, most is a cache: it takes less before it fails. */
+/* Most of SQLite's memory is a cache: it shrinks before anything fails. */
 static void history_limit_memory(struct tm_run *run)
 {
     const sqlite3_int64 whole = (sqlite3_int64)run->budget.limit_bytes;
@@ -692,7 +692,7 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     int code = SQLITE_OK;
     tm_status st;
 
-    /* Of a night the few rows are sorted: by an index all rows would be fetched in its order ('+' turns it off). */
+    /* The few rows of a night are sorted: with an index all rows would be fetched in its order ('+' turns it off). */
     (void)snprintf(sql, sizeof(sql), "SELECT * FROM runs WHERE %s AND %s AND %s AND %s ORDER BY %s%s LIMIT ?5",
                    query->job ? "job = ?1" : "?1 IS NULL", judged ? HISTORY_IS_JUDGED : "?2 IS NULL",
                    text[2] ? "night <= ?3" : "?3 IS NULL", query->after ? "night > ?4" : "?4 IS NULL",

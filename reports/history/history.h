@@ -87,7 +87,7 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
 /* --- nights --- */
 
 /* What a merge shows and assesses: the runs of the last night, and those of other nights that were added or changed
- * since it is the last one.  A run that is dated more than a day ahead of the clock is of no night: a wrong clock, or a
+ * since it is the last one.  A run that is dated more than a day ahead of the clock belongs to no night: a wrong clock, or a
  * name that is not true, would hide all others. */
 struct tm_judged_night {
     char last[11];  /* the newest night up to that; "" = there is none */
@@ -189,7 +189,7 @@ enum {
 struct night_point {
     int64_t when_ns, step; /* step: -1 = not known */
     uint8_t status;        /* enum tm_result_status */
-    bool is_judged;        /* it is of the page: tm_history_is_judged */
+    bool is_judged;        /* it is on the page: tm_history_is_judged */
     bool is_current;       /* its figures keep to the definitions of now; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
@@ -225,7 +225,7 @@ enum night_state {               /* in the order in which jobs are listed */
                    NIGHT_FAILED, /* its newest run of the page */
                    NIGHT_WORSE,
                    NIGHT_ABSENT,  /* it used to run */
-                   NIGHT_PARTIAL, /* its newest run is of a damaged input: its figures are not compared */
+                   NIGHT_PARTIAL, /* its newest run has a damaged input: its figures are not compared */
                    NIGHT_BETTER,
                    NIGHT_NEW,   /* no run before those of the page */
                    NIGHT_YOUNG, /* too few good runs before to compare with */

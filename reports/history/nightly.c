@@ -30,7 +30,7 @@ enum { TEXT_BYTES = 1024 };
 
 static const double bad_pct = 10;
 
-/* --- what it is of --- */
+/* --- the runs it covers --- */
 
 static void add_figures(struct night *night)
 {
@@ -419,7 +419,7 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_known(to, "gates", texts->gates, "it was not assessed");
 }
 
-/* Of the job that was read last. */
+/* For the job that was read last. */
 /* a row of "jobs" */
 static void night_add_job(struct night *night, const struct night_judgement *judged)
 {

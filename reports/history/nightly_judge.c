@@ -102,7 +102,7 @@ static double spread_of(const double *value, size_t count, double level)
     return tm_sample_select_median(off, count);
 }
 
-/* Of the steps from one run to the next, as the spread of the runs that would make them. */
+/* The spread of runs, estimated from the steps from one run to the next. */
 static double spread_of_steps(const double *value, size_t count)
 {
     double step[NIGHT_SPREAD];
@@ -289,8 +289,8 @@ void tm_nightly_add_gates(struct night *night)
         add_of_status(list, night, gates_shown[i]);
 }
 
-/* Figures of a job over its runs, and where they change: by time, and by the step of the training run that its
- * newest run is of. */
+/* Figures of a job over its runs, and where they change: by time, and by the step of the training run of its
+ * newest run. */
 
 /* Runs of a job in some order. */
 struct axis {

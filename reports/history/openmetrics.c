@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The newest run of each job for a scraper.  Only gauges, without times: so the text is OpenMetrics 1.0 and Prometheus'
- * older format at once.  A series is named by what stays the same from night to night (job, platform, model); which run
- * the figures are of is in tracemill_run_info.  Holds a few hundred bytes for each job, since a family has to be
+ * older format at once.  A series is named by what stays the same from night to night (job, platform, model); the run
+ * of the figures is in tracemill_run_info.  Holds a few hundred bytes for each job, since a family has to be
  * in one piece.
  * source: OpenMetrics 1.0.0, "Text format" */
 #include <errno.h>
@@ -45,7 +45,7 @@ struct writing {
     uint64_t ahead;
 };
 
-/* --- gathering --- */
+/* --- collecting --- */
 
 static bool is_status(const struct tm_history_run *row, enum tm_result_status status)
 {

@@ -121,7 +121,7 @@ void tm_page_open_link(struct tm_page *page, const char *word, int number);
 /* An id: "word-number". */
 void tm_page_id(struct tm_page *page, const char *word, int number);
 
-/* What has no value or no assessment, gathered to be reported in one line: "Not recorded: FLOPs, Bytes (the HLO is not
+/* What has no value or no assessment, collected to be reported in one line: "Not recorded: FLOPs, Bytes (the HLO is not
  * in the file)."  Those with the same reason are together. */
 enum { TM_MISSING_MOST = TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST };
 

@@ -440,7 +440,7 @@ static void put_operator(struct tm_pdf *pdf, const char *text)
     tm_pdf_put(pdf, text, strlen(text));
 }
 
-/* The element that the content from here on is of. */
+/* The element of the following content. */
 static HPDF_Dict open_element(struct tm_pdf *pdf, enum tm_pdf_tag tag)
 {
     struct tm_pdf_tags *const tags = &pdf->tags;

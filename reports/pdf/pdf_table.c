@@ -271,7 +271,7 @@ static double cell_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int r
     return tm_pdf_width(pdf, &style, cell, strlen(cell)) + indent_of(sheet, row, column, INFINITY);
 }
 
-/* A title is as wide as its longest word, or as it is where it is short. */
+/* A title is as wide as its longest word, or as its text if it is short. */
 static double title_width(struct tm_pdf *pdf, const struct tm_sheet *sheet, int column)
 {
     const struct tm_pdf_style style = style_of(sheet, -1, column);

@@ -153,7 +153,7 @@ static void scaling_take_step_times(struct scaling_study *s)
 
 /* --- against the first point --- */
 
-/* Of the ratio of two means, by the spreads of their logarithms (Welch). */
+/* The interval of the ratio of two means, by the spreads of their logarithms (Welch). */
 static struct scaling_interval ratio_of_runs(const struct point_facts *first, const struct point_facts *other)
 {
     const struct tm_moments a = tm_sample_moments(first->run_medians), b = tm_sample_moments(other->run_medians);

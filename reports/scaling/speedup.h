@@ -104,7 +104,7 @@ const struct point_facts *tm_last_point(const struct scaling_study *s);
 /* "1 device", "8 devices" */
 enum { DEVICES_TEXT = 32 };
 char *tm_devices_text(char out[DEVICES_TEXT], double devices);
-/* Of a step on this many devices, by the fit. */
+/* The step time on this many devices, by the fit. */
 double tm_fitted_ps(const struct scaling_study *s, double devices);
 double tm_fitted_speedup(const struct scaling_study *s, double devices);
 

@@ -421,7 +421,7 @@ static void make_count(char line[LINE_BYTES], const struct answer *a)
     tm_format_append(line, LINE_BYTES, ".");
 }
 
-/* The section of the summary that the table is of, for the marks of losses. */
+/* The section of the summary with the table, for the marks of losses. */
 static const char *section_of(const struct answer *a, char out[TM_SHOW_KEY])
 {
     (void)snprintf(out, TM_SHOW_KEY, "%.*s", (int)strcspn(a->table.path, ".["), a->table.path);

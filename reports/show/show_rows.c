@@ -624,7 +624,7 @@ static bool compare_known(const struct term *term, const struct tm_value *row, c
     return compare(term->op, &a, &b);
 }
 
-/* Of a list any element; what is not there is null. */
+/* Any element of a list; missing ones are null. */
 static bool compare_row(const struct term *term, const struct tm_value *row)
 {
     const struct tm_value *const a = term->a.kind == OPERAND_FIELD ? tm_path(row, term->a.text) : NULL,

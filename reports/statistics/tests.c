@@ -489,7 +489,7 @@ struct permutation {
     double *value; /* of both samples, less the mean of all */
     size_t *place;
     size_t count, chosen;
-    double distance; /* of the sum of the chosen from 0, as it is */
+    double distance; /* of the sum of the chosen from 0, in the original order */
 };
 
 static bool is_as_far(const struct permutation *p, double sum)
@@ -528,7 +528,7 @@ static double all_permutations(struct permutation *p)
     return as_far / all;
 }
 
-/* The order as it is counts as one of them, so that p is never 0 (Davison and Hinkley 1997). */
+/* The original order counts as one of them, so that p is never 0 (Davison and Hinkley 1997). */
 static double drawn_permutations(struct permutation *p)
 {
     uint64_t state = 1;
@@ -630,7 +630,7 @@ static double either(double p, double correlation)
     return fmin(p + sum * width / 3 / sqrt(8 * atan(1)), fmin(2 * p, 1));
 }
 
-/* The smaller one as the smaller of two, the other by itself, but not below (step-down). */
+/* The smaller one as the smaller of two, the other on its own, but not below (step-down). */
 static double adjusted(double p, double other, double correlation)
 {
     return p <= other ? either(p, correlation) : fmax(p, either(other, correlation));
@@ -740,7 +740,7 @@ void tm_family_tests(const double *p, size_t count, double alpha, bool *holds, d
 
 /* Percentile bootstrap (Efron 1979): both samples are drawn again with replacement, and the
  * quantiles of the changes of their medians or means are the interval.  The generator starts from a
- * fixed seed.  Of values that are not independent as many are drawn as they are worth (m out of n). */
+ * fixed seed.  If values are not independent, only the effective number of them is drawn (m out of n). */
 
 static void draw_anew(struct tm_sample from, double *to, size_t count, uint64_t *state)
 {

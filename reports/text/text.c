@@ -192,7 +192,7 @@ static void put_underlined(struct tm_textw *w, const char *text, char line)
     (void)fputc('\n', w->to);
 }
 
-/* Begin a block, after a blank line where it is of another kind than what is above and does not belong to it. */
+/* Begin a block, after a blank line if it differs in kind from what is above and does not belong to it. */
 static void begin_block(struct tm_textw *w, enum tm_text_block block, bool belongs)
 {
     if (w->last != TM_TEXT_NOTHING && (w->last != block || block == TM_TEXT_SHEET) && !belongs)
@@ -423,7 +423,7 @@ enum {
     PLACES_MOST = 3,
     TITLE_BYTES = 256,
     TOP_STAKE_BYTES = 64,
-    LEAST_COLUMNS = 4, /* of a table, whatever becomes of its names */
+    LEAST_COLUMNS = 4, /* of a table, regardless of its names */
 };
 
 struct text {

@@ -109,8 +109,8 @@ tm_status tm_annotations_load(struct annotations *a, struct tm_partial_reader *r
 
 /* To which annotations an activity belongs: those that were open on the launching thread at its launch.  Found from the
  * last one that had started by then: it, and those around it, as far as they had not ended.  Launches of a thread
- * mostly come one after the other, and many while the same annotations are open: these gather, and the next one is
- * looked for from the one that was found before. */
+ * mostly come one after the other, and many while the same annotations are open: these are batched, and each search starts
+ * at the previous result. */
 
 enum { STEPS_MOST = 8 };
 
@@ -166,7 +166,7 @@ static uint32_t find_span(struct annotations *a, uint32_t track, int64_t at_ps, 
     return thread->found;
 }
 
-/* --- launches that gather --- */
+/* --- batched launches --- */
 
 /* Narrow a stretch of time to where the same annotations are open. */
 static void find_bounds(struct annotations *a, int64_t at_ps, struct launches *launches)

@@ -31,7 +31,7 @@ enum {
     PAGE = 16 << 10,
 };
 
-/* Of the host, on no row of launch facts. */
+/* On the host, without launch facts. */
 #define NO_CONFIG UINT32_C(0xffffff00)
 
 static const char *const busy_name[TM_PATH_CAUSES] = { "compute", "collective", "copy" };
@@ -127,7 +127,7 @@ struct tm_critical_path {
     uint32_t lane_count;
     struct path_group *groups; /* likewise */
     uint32_t group_count;
-    tm_strid subgroups_text; /* that `subgroups` is of */
+    tm_strid subgroups_text; /* that `subgroups` refers to */
     uint32_t subgroups[TM_DEVICES_MOST];
     bool has_cpu; /* a device was left out because it is a CPU */
     /* of the run */
@@ -598,7 +598,7 @@ static void go_to(struct walk *w, uint32_t lane, uint64_t index)
     w->index = index;
 }
 
-/* Of all devices what ended last.  out: false: nothing */
+/* What ended last on any device.  out: false: nothing */
 static bool find_last(const struct walk *w, int64_t time_ps, uint32_t *lane, uint64_t *index, int64_t *end_ps)
 {
     int64_t start_ps = 0;

@@ -15,7 +15,7 @@
 /* The usual duration of calls of one name, on the threads that may explain why a device was idle, to detect one that
  * takes many times as long. source: docs/metrics.md, "Idle gaps", stalled calls */
 
-/* Of all events of one name that say no more than that the host works (tm_is_work), in all recorded time of a host. */
+/* For all events of one name that only show that the host works (tm_is_work), over all recorded time of a host. */
 struct tm_call_lengths_row {
     struct tm_key key; /* hash of the name */
     uint64_t count, long_count;
@@ -368,7 +368,7 @@ void tm_find_period(struct device_time *d, const struct lane *lane, struct perio
 
 /* idle_gaps.c */
 void tm_idle_gaps_close(struct device_time *d, struct lane *lane);
-void tm_idle_gaps_settle(struct device_time *d, struct lane *lane);          /* puts what gathers into the steps */
+void tm_idle_gaps_settle(struct device_time *d, struct lane *lane); /* adds the accumulated values to the steps */
 void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
 
 void tm_device_time_measure_calls(struct device_time *d); /* of the gaps of the present host, which ends */

@@ -139,7 +139,7 @@ static void add_aliases(struct tm_value *to, const struct lane *lane)
 
 static double utilization(const struct lane *lane);
 
-/* Of many devices fewer stretches are listed: of all devices together at most STRETCHES_MOST, or three of each. */
+/* With many devices fewer stretches are listed: at most STRETCHES_MOST for all devices together, or three of each. */
 static void add_utilization(const struct device_time *d, struct tm_value *to, const struct lane *lane)
 {
     struct tm_value *utilization = tm_add_object(to, "utilization"), *busy;
@@ -320,7 +320,7 @@ static void add_host_section(const struct device_time *d, const struct totals *t
     add_share(host, "overhead_pct", overhead_ps, t->window_ps);
 }
 
-/* Balance is of the compute time: a device that waits inside a collective for a slower one is busy, too. */
+/* Balance refers to the compute time: a device that waits inside a collective for a slower one is busy, too. */
 static void add_balance(const struct device_time *d, struct tm_value *summary)
 {
     struct tm_value *balance = tm_add_object(summary, "balance"), *list;

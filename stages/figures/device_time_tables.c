@@ -221,7 +221,7 @@ static const struct tm_row_field device_fields[] = {
     TM_FIELDS_END,
 };
 
-/* Of unions the totals: how far they reach does not matter once the host has ended. */
+/* For unions only the totals: their extent does not matter once the host has ended. */
 static const struct tm_row_field lane_fields[] = {
     TM_FIELD_STRUCTS(struct lane, parts, struct time_parts, part_fields),
     LANE(path_ps, TIME),

@@ -392,7 +392,7 @@ static void take_cut_span(struct fallback *f, const struct tm_event *event, stru
     }
 }
 
-/* Whether a span is of no concern: it starts no call back, is in none, and is not an operation. */
+/* Whether a span is irrelevant: it starts no callback, is in none, and is not an operation. */
 static bool is_nothing(const struct fallback *f, const struct tm_event *event, struct tm_callback_name about)
 {
     return !f->open_count && about.role != TM_ROLE_BEGINS && event->record.class != TM_CLASS_CPU_OP && !f->has_host_op;

@@ -319,7 +319,7 @@ void tm_feed_flush(struct tm_feed *feed)
             feed->stages[i].type->take(&feed->stages[i], batch->events, count);
 }
 
-/* Of the last event: a number, or what does not outlive it. */
+/* From the last event: a number, or what does not outlive it. */
 TM_NOT_INLINE void keep_arguments(struct tm_feed *feed, const struct tm_event *event)
 {
     struct feed_batch *const batch = feed->batch;

@@ -14,7 +14,7 @@
  *            │
  *            └─► batch: up to 256 events of one device, or of threads ──► take of device time, host, fusion ...
  *
- * The accumulator: whatever only counts gets what a site comes to when another one needs its row or the host ends, and
+ * The accumulator: stages that only add up receive the sums of a site when another one needs its row or the host ends, and
  * groups it as it likes.  Of a kernel an event touches one cache line of it, where nine stages had a row of 64 to 256
  * bytes each.  The batch: what depends on time order handles some hundred events with its state in cache, and no stage
  * sees a site that it does not use.  Of 1,700 instructions that stages took for an event 1,000 are left.

@@ -758,7 +758,7 @@ static void take(struct tm_stage *s, const struct tm_event *events, size_t count
             take_activity(s->state, &events[i]);
 }
 
-/* Sums that do not depend on a length, and copies for the sake of a layout and matmuls without Tensor Cores as rows
+/* Sums that do not depend on a length, and copies for a layout and matmuls without Tensor Cores as rows
  * of their kinds. */
 static void take_site(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums)
 {

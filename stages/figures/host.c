@@ -75,7 +75,7 @@ struct host_row {
     uint8_t basis;            /* enum tm_host_basis */
 };
 
-/* Data that accompanies an open span: whose names are of the innermost ones, itself included. */
+/* Data that accompanies an open span: its names are those of the innermost ones, itself included. */
 struct host_span {
     tm_strid name, python, annotation; /* 0 = none */
     uint8_t is_python;                 /* whatever its class: a Python function may wait */
@@ -83,7 +83,7 @@ struct host_span {
     uint8_t is_sync, is_in_sync;       /* it waits and is in no other wait; it waits or is in one that does */
 };
 
-/* Calls of one name and kind that gather. */
+/* Accumulated calls of one name and kind. */
 struct host_call {
     struct call_row row;
     bool is_wrapper; /* JAX's wrapper around its own functions, which does not identify a location */
@@ -422,7 +422,7 @@ static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
     return tm_fields_save_lengths(w, delay_fields, h->delays);
 }
 
-/* Hosts of the run come in their order: the row is of the next one. */
+/* Hosts of the run arrive in order: the row belongs to the next one. */
 static tm_status complete_host(void *of, struct tm_partial_reader *r, void *row)
 {
     const struct host *h = of;

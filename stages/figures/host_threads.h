@@ -129,7 +129,7 @@ static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t
     return *start_ps < *end_ps;
 }
 
-/* Of a GPU or TPU, and so on no thread. */
+/* On a GPU or TPU, and therefore on no thread. */
 static inline bool tm_is_on_accelerator(const struct tm_trace *trace, const struct tm_event *event)
 {
     return event->device < trace->device_count && trace->devices[event->device].kind != TM_DEVICE_CPU;

@@ -223,7 +223,7 @@ struct pattern {
     enum tm_kernel_category category;
 };
 
-/* Of a function's own name, an HLO op, a primitive.  In this order: a convolution as implicit GEMM is a convolution,
+/* For a function's own name, an HLO op, a primitive. In this order: a convolution as implicit GEMM is a convolution,
  * attention is made of both, and a normalization that also quantizes is a normalization. */
 /* clang-format off */
 static const struct pattern function_patterns[] = {
@@ -496,8 +496,8 @@ static struct tm_text take_word(struct tm_text *rest)
     return word;
 }
 
-/* Of XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One of kind input with
- * a transpose in it is a transpose through shared memory, whatever else it does.  "wrapped" is one op alone.  A fusion
+/* For XLA's fusions: "loop_add_multiply_fusion.3", "input_transpose_fusion", "wrapped_convert".  One of kind input with
+ * a transpose in it is a transpose through shared memory, whatever else it does. "wrapped" is a single op.  A fusion
  * that the CPU leaves to a library ("ynn_fusion.7") may hold products or none: its name does not show it. */
 static enum tm_kernel_category category_of_fusion(struct tm_text name)
 {
@@ -705,8 +705,8 @@ static bool may_be_product(const struct tm_category_question *q, enum tm_kernel_
     }
 }
 
-/* Of a kernel that no text says anything of: one of a library that is known, which has all sorts, is of another sort;
- * one of no library is somebody's own. */
+/* For a kernel without any hint: one from a known library, which has all kinds, is of another kind; one from no library is
+ * custom. */
 static enum tm_kernel_category category_of_stranger(struct tm_names *names, const struct tm_category_question *q)
 {
     static const char *const libraries[] = {

@@ -104,7 +104,7 @@ static tm_status kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
 
 /* --- folding --- */
 
-/* Of launches at the same moment that of the first device, and of these the one that came first. */
+/* For launches at the same moment, that of the first device, and among these the first one. */
 static bool is_earlier(const struct kernel_row *a, const struct kernel_row *b)
 {
     if (a->first_host != b->first_host)

@@ -457,7 +457,7 @@ static void hand_on_length(struct report *r, const struct tm_length *length)
         tm_lengths_add(r->of_names, r->variant->name, length->value, length->count);
 }
 
-/* Of the kernels and of the names with one variant; lengths of the others are passed on. */
+/* For the kernels and the names with one variant; lengths of the others are passed on. */
 static void read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
     const struct tm_length *length;
@@ -490,7 +490,7 @@ static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_
     };
 }
 
-/* Of the listed kernels, and after them of the listed names.  A name with one variant has the lengths of that. */
+/* For the listed kernels, followed by the listed names. A name with one variant has its lengths. */
 static void find_quantiles(struct report *r, struct quantile_row *q)
 {
     const uint64_t kernels = tm_top_rows_count(r->rows), names = tm_top_rows_count(r->names);

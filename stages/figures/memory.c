@@ -240,7 +240,7 @@ static void add_allocator(struct memory *m, const struct memory_facts *facts)
     tm_rows_resize(m->live_points, (uint64_t)m->count * CURVE_MOST);
 }
 
-/* The allocator that an event is of: by its name, on a TPU by its number.  Past the limit all share one row with counts
+/* The allocator of an event: by its name, on a TPU by its number.  Past the limit all share one row with counts
  * only. */
 static void find_allocator(struct memory *m, const struct tm_allocation *a)
 {
@@ -274,7 +274,7 @@ static int64_t stretch_of(const struct allocator *a, int64_t at_ps)
     return a->stretch_ps ? (at_ps - a->first_ps) / a->stretch_ps : at_ps - a->first_ps;
 }
 
-/* Of two moments of one stretch the higher one stays, of equal ones the later one. */
+/* The higher of two moments of one stretch stays, the later one if they are equal. */
 static void take_higher(struct memory_point *into, const struct memory_point *from)
 {
     if (from->in_use >= into->in_use)

@@ -93,7 +93,7 @@ static void add_point(struct tm_value *list, const struct memory_point *point)
         tm_add_null(to, NULL, NULL);
 }
 
-/* Of each of `most` equal stretches the highest moment, of equal ones the later one. */
+/* The highest moment of each of `most` equal stretches, the later one if they are equal. */
 static void add_timeline(struct memory *m, const struct memory_facts *f, uint64_t most, struct tm_value *to)
 {
     struct tm_value *list = tm_add_array(to, "timeline");

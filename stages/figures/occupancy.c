@@ -257,7 +257,7 @@ static void sum_up(void *to, const struct folded *k)
     sums->idle_ps = tm_sum_times(sums->idle_ps, k->idle_ps);
 }
 
-/* Limiters are of variants: the grid is one of them. */
+/* Limiters are per variant: the grid is one of them. */
 static void sum_limiters(struct occupancy *o, struct sums *sums)
 {
     const struct occupancy_row *row;

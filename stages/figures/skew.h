@@ -154,7 +154,7 @@ void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count);
 
 /* --- figures: skew.c --- */
 
-/* Of collectives that need all devices at once: their number, and how many of them overlap. */
+/* For collectives that need all devices at once: their number, and how many of them overlap. */
 struct overlap {
     uint64_t checked, overlapping;
 };

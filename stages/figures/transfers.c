@@ -629,7 +629,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- events --- */
 
-/* Of a flight on a TPU the end may be recorded far too early: no copy of a device is faster than
+/* On a TPU, the end of a flight may be recorded far too early: no copy of a device is faster than
  * its memory. */
 static void end_flight(struct transfers *t, struct copy_lane *lane, uint32_t device, enum tm_direction which)
 {

@@ -243,7 +243,7 @@ static inline uint32_t play(struct group *g, uint32_t number)
     return number;
 }
 
-/* Before when the earliest node stays the earliest, whatever comes in its place: the first start of those that lost
+/* The time up to which the earliest node stays the earliest, whatever replaces it: the first start of those that lost
  * to it. */
 static inline int64_t stays_until(const struct group *g)
 {

@@ -335,7 +335,7 @@ enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, cons
     }
 }
 
-/* source: kineto's ActivityType.h names today's categories; those with a capital are of files before 2022 */
+/* source: kineto's ActivityType.h names today's categories; those with a capital letter are from files before 2022 */
 
 #define ROW(name, class, side)                                                                                         \
     {                                                                                                                  \

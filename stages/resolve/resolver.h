@@ -96,7 +96,7 @@ struct tm_launches {
 struct tm_launches *tm_launches_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
 void tm_launches_free(struct tm_launches *launches);
 
-/* Of two of one key stays the one that says by its name that it launches, then the earlier one, then the former. */
+/* If two have the same key, the one whose name says that it launches is kept, then the earlier one, then the first. */
 void tm_launches_put(struct tm_launches *launches, const struct tm_launch *launch);
 /* The same, inline for what is nearly always the case: it is the first one of its key, and there is room for it. */
 static inline void tm_launches_put_first(struct tm_launches *launches, const struct tm_launch *launch);

@@ -418,7 +418,7 @@ static bool tells_input(struct tm_text text)
     return false;
 }
 
-/* Of a frame the function counts; of an iterator, whose function has the same name everywhere, its file. */
+/* For a frame the function counts; for an iterator, whose function has the same name everywhere, its file. */
 static bool frame_tells_input(struct tm_text file, struct tm_text function)
 {
     return tells_input(function) || (tm_text_is(function, "__next__") && tells_input(file));
@@ -627,7 +627,7 @@ static enum tm_direction direction_in(const char *text, size_t length)
     return direction;
 }
 
-/* Of a backward pass: JAX's framework path, PyTorch's host events. */
+/* Shows a backward pass: JAX's framework path, PyTorch's host events. */
 static bool is_backward(struct tm_text name)
 {
     return holds(name, "transpose(jvp(") || tm_text_begins(name, "autograd::engine::evaluate_function") ||

@@ -59,7 +59,7 @@ tm_status tm_survey(struct tm_source *source, const struct tm_chosen_steps *choi
 void tm_survey_rewind(struct tm_resolver *resolver);
 void tm_survey_free(struct tm_resolver *resolver);
 
-/* What the survey gathers on its way to the resolver's tables. */
+/* What the survey collects for the resolver's tables. */
 
 enum { TM_EXECUTORS_MOST = 128 };
 
@@ -93,7 +93,7 @@ struct tm_survey {
     struct tm_survey_stats *census; /* NULL = none */
     size_t buffer_bytes;
     struct tm_batch *batch; /* for one track after the other */
-    /* gathered on the host's lines */
+    /* collected on the host's lines */
     struct tm_spans *markers;
     struct tm_sorter *executions; /* struct tm_execution by (module, lane, begin) */
     struct tm_groups *module_times;
@@ -106,7 +106,7 @@ struct tm_survey {
     uint32_t executors[TM_EXECUTORS_MOST]; /* tracks that have some, but no launches */
     uint32_t executor_count;
     bool has_drivers; /* lines of nothing but calls of the driver */
-    /* gathered on the devices' lines */
+    /* collected on the devices' lines */
     struct tm_spans *tpu_steps;
     uint64_t tpu_step_count, tpu_programs;
     struct tm_groups *groups; /* struct tm_group_span */

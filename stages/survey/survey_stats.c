@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many records there are of each sort: see survey.h. */
+/* How many records of each kind there are: see survey.h. */
 #include <string.h>
 
 #include "pipeline/store/groups.h"

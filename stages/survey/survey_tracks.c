@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The readings of the survey: every record of a track, in the order of the file.  Everything gathered here is a
+/* The readings of the survey: every record of a track, in the order of the file.  Everything collected here is a
  * count, a sum, a first or a last, or is added to a table that is sorted later: the order does not matter. */
 #include <string.h>
 

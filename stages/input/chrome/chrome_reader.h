@@ -251,7 +251,7 @@ const uint8_t *tm_json_walk_word(struct tm_json_window *window, const uint8_t *a
 
 /* Numbers of JSON as their digits: any length, any exponent, nothing rounded before it is known to what. */
 
-/* Of a double that is read exactly: more never decide more than a digit above 0 would. */
+/* For a double that is read exactly: further digits never decide more than one nonzero digit would. */
 enum { TM_DECIMAL_DIGITS = 800 };
 
 /* value = 0.d1d2d3... * 10^point; no digits = 0. */
@@ -443,7 +443,7 @@ enum tm_time_trait {
     TM_TIME_EXPONENT = 1 << 4,
 };
 
-/* Of `id`, the first that is there. */
+/* The first `id` that is present. */
 enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOURCES };
 
 /* A number of the present event, as it is in the window. */

@@ -42,7 +42,7 @@ struct id_key {
     uint64_t kind, high, low;
 };
 
-/* Of a device, whose streams are identified by their events, instead of a process. */
+/* For a device, whose streams are identified by their events, instead of a process. */
 enum { ID_OF_DEVICE = 1 << 8 /* + enum tm_chrome_sort */ };
 
 /* Which of two numbers is cut to a family (struct tm_key_map). */
@@ -54,7 +54,7 @@ struct track_key {
     struct id_key process, thread;
 };
 
-/* Of a number the last `without` bits are left out. */
+/* The number without its last `without` bits. */
 static struct id_key key_of(const struct tm_json_id *id, unsigned without)
 {
     XXH128_hash_t hash;

@@ -135,7 +135,7 @@ static void take_dot(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_in
 
 /* --- convolutions --- */
 
-/* Of a forward convolution: elements of its output, and the kernel's without its output features. */
+/* For a forward convolution: elements of its output, and the kernel's without its output features. */
 static bool convolution_flops(const struct tm_hlo_shape *output, const struct tm_hlo_shape *kernel,
                               uint64_t output_feature, uint64_t *flops)
 {
@@ -280,7 +280,7 @@ static struct called find_called(struct tm_hlo *hlo, uint32_t module, const stru
     return called;
 }
 
-/* Of a parameter of a fusion.  out: false: all of it is read */
+/* For a parameter of a fusion. out: false: all of it is read */
 static bool part_read_of(struct tm_hlo *hlo, uint64_t computation, uint32_t number, uint64_t *bytes)
 {
     const struct hlo_read *const found = tm_index_get(hlo->partial_reads, tm_hlo_key(computation, number));
@@ -307,7 +307,7 @@ static uint64_t read_of(struct tm_hlo *hlo, const struct called *called, const s
     return parts < whole ? parts : whole;
 }
 
-/* Of the operands from the from-th on. */
+/* For the operands starting at index from. */
 static void add_operands(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t from,
                          const struct called *called, struct hlo_cost *cost)
 {

@@ -301,7 +301,7 @@ struct tm_hlo_compacted {
     bool is_cut, is_damaged;
 };
 
-/* Of an instruction that is larger than the window, the fields that are not: constants and compiled kernels are left out.
+/* For an instruction that is larger than the window, the fields that are not: constants and compiled kernels are left out.
  * in: room  HLO_BUFFER bytes */
 struct tm_wire tm_hlo_compact(struct tm_reader *w, uint64_t end, uint8_t *room, struct tm_hlo_compacted *facts);
 

@@ -24,7 +24,7 @@ void tm_configs_free(struct tm_configs *configs); /* tolerates NULL */
 /* Add a row. hash: of its sources.  Failures here and below are recorded in run->error */
 uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct tm_config *config);
 
-/* Of a config whose hash is 0; excludes padding after the last member, which is undefined. */
+/* For a config whose hash is 0; excludes padding after the last member, which is undefined. */
 static inline uint64_t tm_config_hash(const struct tm_config *config)
 {
     return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
@@ -232,7 +232,7 @@ struct tm_fact_maker {
     tm_strid (*ref)(void *to, uint64_t plane, uint64_t ref);
     void *to;
     uint64_t plane;
-    /* Of the present event, in Chrome JSON only: the class of its category (TM_CLASS_UNRESOLVED: none), and its name,
+    /* For the current event, in Chrome JSON only: the class of its category (TM_CLASS_UNRESOLVED: none), and its name,
      * which provides the memory kinds of a copy, and the HLO text of a TPU op without a long name */
     enum tm_class given;
     const char *name;

@@ -53,7 +53,7 @@ struct tm_stored_track {
 
 /* A track that holds nothing, or that was never heard of, is all 0. */
 struct tm_stored_track tm_record_store_track(const struct tm_record_store *store, uint64_t track);
-/* Of tm_record_store_track the count. */
+/* The count of tm_record_store_track. */
 uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track);
 
 /* Clear a track, so that it can be filled again.  Its blocks are reused; long arguments stay until the store is freed. 

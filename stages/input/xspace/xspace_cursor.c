@@ -346,7 +346,7 @@ static void take_stats(struct xspace_cursor *c, uint32_t op_config, struct tm_ra
     if (tm_facts_have(facts, TM_STAT_SIZE) && facts->texts[TM_STAT_SIZE].kind != TM_FACT_NO_TEXT)
         facts->has &= ~TM_FACT_BIT(TM_STAT_SIZE); /* a string is not a size */
     take_numbers(c, raw);
-    /* Of host events only CPU ops and executions are distinguished by more than their name. */
+    /* Among host events, only CPU ops and executions are distinguished by more than their name. */
     if (c->track.side == TM_SIDE_HOST && (r->flags & TM_FLAG_CORRELATION || !(r->flags & TM_FLAG_HLO_OP)) &&
         !tm_facts_have(facts, TM_STAT_MODULE_NAME))
         return;

@@ -30,7 +30,7 @@ struct derived_device {
  * starts into a list of the device, both of which spill.  When the host ends, the two are walked side by side.  Devices
  * may come in any order.  Beside that, a fixed struct per device. */
 
-/* Of the account's share. */
+/* Parts of the account's share. */
 enum { LAUNCHES_PART = 8, BEGINS_PART = 16 };
 
 int64_t tm_derived_stretch_length(int64_t window_ps, int64_t most)

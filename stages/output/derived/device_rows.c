@@ -52,7 +52,7 @@ struct work_site {
     tm_strid levels[LEVELS_MOST];
 };
 
-/* Of collectives. */
+/* For collectives. */
 struct collective_site {
     uint64_t site;
     tm_strid name, group;

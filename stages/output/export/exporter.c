@@ -179,7 +179,7 @@ static bool is_counter_value(struct tm_exporter *e, tm_strid key)
     return known->answer;
 }
 
-/* Of a Chrome trace each number is a counter, of an XSpace the one statistic. */
+/* In a Chrome trace each number is a counter, in an XSpace the single statistic. */
 static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;

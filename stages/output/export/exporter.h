@@ -357,7 +357,7 @@ void tm_exporter_end_counters(struct tm_exporter *e);
 /* The last values again, in a file that has started. */
 void tm_exporter_repeat_counters(struct tm_exporter *e, int64_t time_ps);
 
-/* Series of values, and who has them: exporter.c, exporter.c. */
+/* Series of values, and their owners: exporter.c, exporter.c. */
 
 struct tm_counter_value {
     double value; /* finite */

@@ -440,7 +440,7 @@ static void empty_slot(struct tm_lanes *l, struct slot *slot)
     slot->room = 0;
 }
 
-/* Of spans that start and end together the outer one may leave its lane first. */
+/* If spans start and end together, the outer one may leave its lane first. */
 static void unlink_node(struct tm_lanes *l, uint32_t number)
 {
     const struct node *const n = node_at(l, number);

@@ -42,7 +42,7 @@ struct tm_out_file *tm_out_file_open(struct tm_run *run, const char *folder, con
         tm_out_file_free(f);
         return NULL;
     }
-    /* Blocks are gathered here, and a disk that is full is to be noticed when it is. */
+    /* Blocks are collected here; a full disk must be noticed immediately. */
     (void)setvbuf(f->file.stream, NULL, _IONBF, 0);
     return f;
 }
@@ -100,7 +100,7 @@ void tm_out_file_write(struct tm_out_file *f, const void *bytes, size_t length)
         const size_t room = BLOCK_BYTES - f->used;
         const size_t n = length < room ? length : room;
 
-        if (n == BLOCK_BYTES) { /* a whole one need not be gathered */
+        if (n == BLOCK_BYTES) { /* a complete one need not be collected */
             pass(f, from, n);
         } else {
             memcpy(f->block + f->used, from, n);

@@ -25,7 +25,7 @@ void tm_out_file_write(struct tm_out_file *file, const void *bytes, size_t lengt
 tm_status tm_out_file_commit(struct tm_out_file *file, uint64_t *written);
 void tm_out_file_free(struct tm_out_file *file); /* removes what was not committed; tolerates NULL */
 
-/* A string on its way to a file, gathered in one buffer of a fixed size. */
+/* A string to be written to a file, collected in one buffer of a fixed size. */
 enum { TM_SINK_BYTES = 256 << 10, TM_SINK_PIECE = 4096 };
 
 struct tm_text_sink {

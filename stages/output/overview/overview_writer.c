@@ -275,7 +275,7 @@ static bool is_kept(const struct overview *o, const struct row_state *state, con
     return state->kept < DEPTH_MOST && event->end_ps - event->start_ps >= o->quantum_ps;
 }
 
-/* What passes as it is, but for its arrows; what was merged before it on its row comes first. */
+/* What passes unchanged except for its arrows; what was merged before it on its row comes first. */
 static struct tm_out_event pass(struct overview *o, struct row_state *state, const struct tm_out_event *event)
 {
     struct tm_out_event bare = *event;

@@ -5,7 +5,7 @@
 #include "pipeline/run.h"
 #include "stages/output/file/out_file.h"
 
-/* Tables as Apache Parquet, in bounded memory: rows are gathered in row groups, each column of a group is one page,
+/* Tables as Apache Parquet, in bounded memory: rows are collected in row groups, each column of a group is one page,
  * compressed with zstd.  Integers are DELTA_BINARY_PACKED, so that times that increase take few bits; strings have a
  * dictionary for each group, or are PLAIN where most of them differ.  Each column has its minimum, maximum and number
  * of nulls for each group.

@@ -16,7 +16,7 @@
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
-/* Packets on their way into a file.  They are gathered in a block; a full one is written as it is, or deflated into one
+/* Packets to be written to a file. They are collected in a block; a full one is written as it is, or deflated into one
  * packet (compressed_packets), which viewers read like the packets themselves. */
 enum {
     TM_PACKETS_BLOCK_BYTES = 512 << 10, /* capacity of a block; a larger packet is written to the file directly */

@@ -29,7 +29,7 @@ struct tm_json_keys {
     struct tm_json_key slots[TM_JSON_KEY_SLOTS];
 };
 
-/* Of a string, as it is written. */
+/* For a string, as written. */
 uint64_t tm_json_key_hash(const char *text, size_t length);
 
 /* Another event starts. */
