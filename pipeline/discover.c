@@ -888,7 +888,7 @@ static tm_status take_archive_member(void *to, const struct tm_member *member)
     if (member->is_regular)
         note_only(g, member);
     else if (!may_be && !member_stays_inside(member))
-        g->left_out->lost_links++; /* there may have been a folder of runs behind it */
+        g->left_out->lost_links++; /* there may have been a folder of runs after it */
     if (may_be && !tm_failed(g->run))
         take_file(g, member, last, &told, is_named);
     return g->run->error.status;

@@ -22,7 +22,7 @@
 /* A term on its way from text to numbers. */
 struct reading {
     const char *text, *origin; /* all of it, for messages */
-    const char *value;         /* behind the word */
+    const char *value;         /* after the word */
     struct tm_filter_term *term;
     struct tm_error *error;
 };

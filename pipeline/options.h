@@ -416,7 +416,7 @@ tm_status tm_settings_take_flags(struct tm_setting_set *set, int argc, char **ar
 
 /* Take the environment, then the file that --config or TRACEMILL_CONFIG names, if any, for
  * everything that is not set by something stronger.
- * errors: TM_ERR_USAGE for a file that is not there, is not JSON object or has a wrong key or value */
+ * errors: TM_ERR_USAGE for a file that is missing, is not JSON object or has a wrong key or value */
 tm_status tm_settings_take_environment(struct tm_setting_set *set, struct tm_error *error) TM_MUST_USE;
 
 /* The same for the text of a configuration file; `path` is for messages and is kept. */

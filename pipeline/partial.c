@@ -818,7 +818,7 @@ static void widen_text(struct tm_partial_reader *r, size_t bytes)
     r->text_bytes = r->text ? wanted : 0;
 }
 
-/* The text of a number that was not there yet. */
+/* The text of a number that occurs for the first time. */
 static tm_strid take_new_name(struct tm_partial_reader *r)
 {
     const uint32_t length = tm_partial_u32(r);

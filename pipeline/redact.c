@@ -316,7 +316,7 @@ enum {
     ADDRESS_DIGITS = 3,
     HOST_SLOTS = 2048,
     HOSTS_MOST = 1024, /* that are known again */
-    NAME_LEAST = 4,    /* bytes of a host's name that is looked for in strings */
+    NAME_LEAST = 4,    /* bytes of a host's name that is searched for in strings */
 };
 
 #define HOST_PREFIX "host-"

@@ -106,7 +106,7 @@ enum tm_tally {
     TM_TALLY_MISSING_PROCESS,   /* no pid: kept on process 0 */
     TM_TALLY_MISSING_THREAD,    /* no tid: kept on the thread of the process' number */
     TM_TALLY_BAD_NUMBER,        /* a ts or dur that is not a number, or NaN, or Infinity: taken as missing */
-    TM_TALLY_NAN_NUMBER,        /* NaN or Infinity elsewhere: taken as not there */
+    TM_TALLY_NAN_NUMBER,        /* NaN or Infinity elsewhere: taken as missing */
     TM_TALLY_STRING_NUMBER,     /* ts or dur written as a string: read as the number */
     TM_TALLY_EXPONENT_NUMBER,   /* ts or dur with an exponent: read exactly */
     TM_TALLY_UNICODE_NAME,      /* a name with letters beyond ASCII */

@@ -13,7 +13,7 @@ enum { TM_HTTP_HEAD_BYTES = 8 << 10 }; /* the longest request */
 /* A request as it came; the slices are views into its bytes. */
 struct tm_http_request {
     bool is_head;
-    const char *path; /* behind the first '/', without the query */
+    const char *path; /* after the first '/', without the query */
     size_t path_length;
     const char *host;
     size_t host_length;

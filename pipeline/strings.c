@@ -79,7 +79,7 @@ static const struct time_unit *time_unit_of(const char *name, size_t length)
     return NULL;
 }
 
-/* Digits behind the point.  in: unit_ps  what is before the point counts in it */
+/* Digits after the point.  in: unit_ps  what is before the point counts in it */
 static bool add_fraction(const char *at, const char *end, int64_t unit_ps, int64_t *ps, struct tm_wrong *wrong)
 {
     for (int64_t digit_ps = unit_ps; at < end; at++) {
@@ -519,7 +519,7 @@ static bool is_in_set(const char *at, const char *end, unsigned char byte)
 }
 
 /* Fit one element of the pattern, no star, to the start of the text.
- * out:    bytes of the text; 0 = it does not fit; *next  behind the element */
+ * out:    bytes of the text; 0 = it does not fit; *next  after the element */
 static size_t fit_one(const char *pattern, const char *text, size_t length, const char **next)
 {
     const char *end;
@@ -545,7 +545,7 @@ static size_t fit_one(const char *pattern, const char *text, size_t length, cons
 
 bool tm_glob_fits(const char *pattern, const char *text, size_t length)
 {
-    const char *star = NULL;  /* behind the last one */
+    const char *star = NULL;  /* after the last one */
     size_t at = 0, taken = 0; /* taken: what that star leaves starts there */
 
     while (at < length || *pattern) {

@@ -90,7 +90,7 @@ static tm_status print(struct brief *b, const struct tm_value *root, bool is_pro
     return tm_finish_stdout(b->run, tm_brief_write(b->run, &source, form, stdout));
 }
 
-/* --- documents that are there --- */
+/* --- existing documents --- */
 
 /* A comparison or a night.  out: false: the operand is neither */
 static bool find_document(const char *path, char file[TM_PLACE_BYTES])

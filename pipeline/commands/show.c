@@ -31,7 +31,7 @@ static tm_status print(struct tm_run *run, const struct tm_options *options, con
     return tm_finish_stdout(run, tm_show_write(run, root, &query, form, tm_columns_of_line(), stdout));
 }
 
-/* --- documents that are there --- */
+/* --- existing documents --- */
 
 static bool find_document(const char *path, char file[TM_PLACE_BYTES])
 {

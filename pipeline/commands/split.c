@@ -265,7 +265,7 @@ tm_status tm_split_folder_check(struct tm_run *run, const char *folder, bool for
     return TM_ERR_OUTPUT;
 }
 
-/* Remove a part; one that is not there is fine. */
+/* Remove a part; one that is missing is fine. */
 static void split_folder_remove(const char *folder, const char *name)
 {
     char path[PATH_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run in the history of a batch: a row of history.db, and a line of `tracemill batch export`.  Members are in the
- * order of the columns (reports/history/history.c); behind them are the figures that the history keeps
+ * order of the columns (reports/history/history.c); after them are the figures that the history keeps
  * (run_figures.h). */
 #include <string.h>
 

@@ -233,7 +233,7 @@ struct files {
 /* One file or folder; one of the three writes it. */
 struct output {
     enum tm_format format;
-    const char *ending; /* behind the stem of the document's files */
+    const char *ending; /* after the stem of the document's files */
     const char *name;   /* if it has no extension; NULL = the name of the file that has every figure */
     tm_status (*of_summary)(struct tm_run *run, const struct tm_doc *doc, FILE *to);
     tm_status (*of_result)(struct tm_run *run, const struct tm_document_result *result, FILE *to);

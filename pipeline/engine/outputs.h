@@ -151,7 +151,7 @@ struct tm_results {
 
 /* owns:   the caller; tm_results_free, also after a failure; the operands live as long
  * errors: TM_ERR_INPUT  it cannot be read, or names no trace; TM_ERR_USAGE  a trace that is named
- * is not there */
+ * does not exist */
 tm_status tm_results_read(struct tm_results *results, struct tm_run *run, const char *path);
 void tm_results_free(struct tm_results *results); /* tolerates a zeroed one */
 

@@ -83,7 +83,7 @@ static size_t most_bytes(const struct tm_run *run)
 
 /* --- which are summaries --- */
 
-/* What follows blanks and the text, in `at`; NULL where it is not there. */
+/* What follows blanks and the text, in `at`; NULL where it does not exist. */
 static const char *past(const char *at, const char *text)
 {
     if (at)

@@ -297,7 +297,7 @@ static void note_ahead(struct tm_batch_counts *counts, const struct tm_batch_run
     (void)snprintf(counts->ahead_night, sizeof(counts->ahead_night), "%s", batch_run->keys.night);
 }
 
-/* Put a row for each run of the manifest into the history, of the result that is in OUT.  One that is not there, or is
+/* Put a row for each run of the manifest into the history, of the result that is in OUT.  One that is missing, or is
  * of an input that has changed since, makes a row with the status "missing".
  * in:     until  later nights are in the future
  * out:    counts  runs, their state, and those with future dates

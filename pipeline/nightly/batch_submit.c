@@ -74,7 +74,7 @@ static void take_number(char to[TM_JOB_BYTES], const char *line, const char *wor
     to[digits] = '\0';
 }
 
-/* Read lines "array 17" and "merge 18"; other lines, and what is not a number, are passed over. */
+/* Read lines "array 17" and "merge 18"; other lines, and what is not a number, are skipped. */
 static void slurm_jobs_read(struct tm_slurm_jobs *jobs, const char *text)
 {
     while (*text) {

@@ -188,7 +188,7 @@ bool tm_path_is_below(const char *path);
  * modification time, and its first and last 64 KiB.  Reading all of a terabyte to find that nothing is to be done would
  * cost as much as doing it. */
 
-/* errors: TM_ERR_INPUT  it is not there, or cannot be read */
+/* errors: TM_ERR_INPUT  it does not exist, or cannot be read */
 tm_status tm_file_fingerprint(struct tm_run *run, const char *path, uint64_t *bytes, int64_t *mtime_ns,
                               char fingerprint[TM_FINGERPRINT_BYTES]);
 /* For a run: from the fingerprints of its files, in their order. */

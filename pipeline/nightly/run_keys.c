@@ -33,7 +33,7 @@ struct tm_key_match {
     struct tm_path_part value[TM_KEY_KINDS];
 };
 
-/* A date in a part, at its start or its end: 2026-11-21, 2026_11_21, 20261121, and a time behind it. */
+/* A date in a part, at its start or its end: 2026-11-21, 2026_11_21, 20261121, and a time after it. */
 struct tm_part_date {
     char night[11];           /* "2026-11-21" */
     int64_t midnight_ns;      /* since 1970, as if it were UTC */
@@ -138,7 +138,7 @@ static bool part_date_of_three(const struct tm_path_part parts[3], struct tm_par
 }
 
 /* What follows a date, if it is a time: hh mm or hh mm ss, with or without something between, maybe T before and Z
- * behind it.  out: how many bytes it takes */
+ * after it.  out: how many bytes it takes */
 static size_t read_time(struct tm_path_part rest, int64_t *ns)
 {
     int number[3] = { 0 };

@@ -42,7 +42,7 @@ static_assert(sizeof(struct row) == 24, "a slot takes 24 bytes");
 #define NUMBER_MOST (UINT64_MAX >> 6)
 
 struct page {
-    struct row rows[ROWS_IN_PAGE]; /* in order; behind them zeros */
+    struct row rows[ROWS_IN_PAGE]; /* in order; after them zeros */
     uint64_t count;
     uint64_t unused;
 };
@@ -51,7 +51,7 @@ static_assert(sizeof(struct page) == 4096, "pages are whole blocks of the spill 
 /* Rows in order, each in the page that its place determines, or in one of the next if that is full. */
 struct key_run {
     uint64_t at;     /* in the spill file */
-    uint64_t pages;  /* among which places are dealt out */
+    uint64_t pages;  /* among which places are distributed */
     uint64_t length; /* pages written: some more where the last one overflowed */
     uint64_t rows, families;
     uint64_t *filter; /* a word for each family; NULL = none */

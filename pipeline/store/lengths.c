@@ -207,7 +207,7 @@ static uint64_t find_difference(const uint64_t *words, size_t count)
     return all >> TM_LENGTH_COUNT_BITS << TM_LENGTH_COUNT_BITS;
 }
 
-/* What words are dealt out by. */
+/* What words are distributed by. */
 struct digit {
     unsigned shift;
     uint64_t mask;
@@ -308,7 +308,7 @@ static void sort_bucket(uint64_t *words, uint64_t *scratch, size_t count)
         memcpy(words, at, count * sizeof(*words));
 }
 
-/* Sort any number of words.  Those that do not fit into the scratch words are dealt out by the highest bits that
+/* Sort any number of words.  Those that do not fit into the scratch words are distributed by the highest bits that
  * differ, and the parts are sorted in the same way. */
 static void sort_parts(uint64_t *words, size_t count, uint64_t *scratch, size_t scratch_count)
 {

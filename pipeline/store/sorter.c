@@ -99,7 +99,7 @@ void tm_window_close(struct tm_window *window)
     window->drawn_bytes = 0;
 }
 
-/* The sort of a window.  Tags of rows are dealt out by the bytes of their prefixes, from the lowest on, without a look
+/* The sort of a window.  Tags of rows are distributed by the bytes of their prefixes, from the lowest on, without a look
  * at the rows.  A merge sort of natural runs does the rest, or everything if there is no prefix. */
 
 enum { SHORT_RUN = 12, FEW_ROWS = 256, VALUES = 256, PREFIX_BYTES = sizeof(uint32_t) };

@@ -677,7 +677,7 @@ static void draw_break(struct tm_chart *chart, bool upwards, struct tm_point at,
 struct place {
     double across, thick; /* across the scale */
     bool is_plain;        /* of one figure */
-    double note;          /* where the note starts; 0: behind the bar */
+    double note;          /* where the note starts; 0: after the bar */
 };
 
 static void tell_part(struct tm_chart *chart, const struct tm_bar *bar, int role, bool is_plain)

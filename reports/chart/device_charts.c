@@ -235,7 +235,7 @@ static void draw_transfers(struct tm_chart *chart, const struct tm_value *summar
     tm_parts_table(chart, "direction", bars, count);
 }
 
-/* --- devices beside each other --- */
+/* --- devices side by side --- */
 
 /* Rows of devices, of many those with the largest figure. */
 struct ranking {

@@ -301,7 +301,7 @@ static void draw_waterfall(struct tm_chart *chart, const struct tm_value *compar
 }
 
 /* The charts of a scaling study (schemas/SCALING.md): speedup and efficiency over the number of
- * devices, which double from one place to the next, and what a step is made of. */
+ * devices, which double from one place to the next, and the parts of a step. */
 
 enum { POINTS_MOST = 64, ROWS_MOST = 16, CURVE_PIECES = 48 };
 
@@ -553,7 +553,7 @@ static void draw_efficiency(struct tm_chart *chart, const struct tm_value *scali
     tm_chart_add_caption(chart, " Efficiency is the speedup as a share of the ideal speedup.");
 }
 
-/* --- what a step is made of --- */
+/* --- the parts of a step --- */
 
 static size_t count_scaled_step(const struct tm_value *scaling)
 {

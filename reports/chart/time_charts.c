@@ -577,7 +577,7 @@ static struct stretch bin_of(const struct strip *strip, size_t index)
     return (struct stretch){ begin_of(strip, index), begin_of(strip, index + 1), tm_int(tm_at(strip->busy, index)) };
 }
 
-/* The bins from *index on that `belongs` together with the first of them.  out: *index behind them */
+/* The bins from *index on that `belongs` together with the first of them.  out: *index after them */
 static struct stretch next_stretch(const struct strip *strip, size_t *index,
                                    bool (*belongs)(double first_pct, double pct))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The devices of the sides beside each other, by their places: ids have names of hosts in them,
+/* The devices of the sides side by side, by their places: ids have names of hosts in them,
  * which differ. */
 #include <math.h>
 #include <stdbool.h>

@@ -215,7 +215,7 @@ char *tm_signed_time(char out[SIGNED_TIME_BYTES], double ps);
 /* "12.3% longer", "4.0% less", "3.1 times as long" */
 char *tm_longer_by(char out[SIGNED_TIME_BYTES], double base, double value);
 
-/* Rows by name of several sides beside each other: kernels, ops, collectives ... */
+/* Rows by name of several sides side by side: kernels, ops, collectives ... */
 
 enum row_match { MATCH_NAME, MATCH_FAMILY, MATCH_PATTERN, MATCH_CATEGORY, MATCH_NONE };
 

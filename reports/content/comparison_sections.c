@@ -221,7 +221,7 @@ static const struct tm_section change_section = {
     .id = "change", .title = "Step times", .key = "tests", .say = emit_change
 };
 
-/* The devices of the sides beside each other. */
+/* The devices of the sides side by side. */
 
 static void emit_devices(const struct tm_content *content)
 {
@@ -248,7 +248,7 @@ static const struct tm_section compared_devices_section = {
     .id = "devices", .title = "Devices", .key = "devices", .say = emit_devices
 };
 
-/* The figures of the sides beside each other. */
+/* The figures of the sides side by side. */
 
 enum { FIGURES_MOST = 96 };
 

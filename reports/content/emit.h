@@ -34,7 +34,7 @@ void tm_emit_columns(const struct tm_content *content, const char *id, const str
 /* The findings of the document, after a remark on their order. in: none  the text if there are none */
 void tm_emit_findings(const struct tm_content *content, const char *none, const char *order);
 
-/* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or not there */
+/* "Title: not recorded (why)" as a paragraph.  out: true when the value is null or missing */
 bool tm_emit_missing(const struct tm_content *content, const struct tm_value *value, const char *title);
 
 /* The same for several null parts of an object: those with the same reason in one sentence.

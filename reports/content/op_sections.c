@@ -230,7 +230,7 @@ static void fill_loss(struct tm_cell *row, const struct loss *loss, const struct
     row[6] = tm_cell_of_text(TM_DOC_PROSE, term < 0 ? "" : tm_term_text(term, meaning));
 }
 
-/* The titles of what was looked for and is not there, in one sentence. */
+/* The titles of what was searched for and does not exist, in one sentence. */
 static void emit_what_is_not(const struct tm_content *content, const struct tm_value *fusion)
 {
     char text[TEXT_BYTES] = "";

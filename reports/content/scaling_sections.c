@@ -139,7 +139,7 @@ static const struct tm_section speedup_section = {
     .id = "speedup", .title = "Speedup", .key = "points", .say = emit_speedup
 };
 
-/* What a step is made of by devices, and to what the efficiency is lost. */
+/* The parts of a step by devices, and to what the efficiency is lost. */
 
 static const struct tm_table parts = {
     .id = "scaled-parts",

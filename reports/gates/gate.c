@@ -322,7 +322,7 @@ static bool gate_check_limit(const struct tm_gate *gate, struct tm_wrong *wrong)
     return true;
 }
 
-/* Take the limit, in the unit that is written behind it.  "1.1x" of max and min makes the rule a
+/* Take the limit, in the unit that is written after it.  "1.1x" of max and min makes the rule a
  * relative one. in:     text  kept: of the gates' document out:    false, *wrong */
 static bool gate_set_limit(struct tm_gate *gate, const char *text, struct tm_wrong *wrong)
 {

@@ -370,7 +370,7 @@ static size_t piece_distance(const char *typed, const char *name)
     return 3 * distance > length + 2 ? SIZE_MAX : distance;
 }
 
-/* The path with another name for the piece that is not there. */
+/* The path with another name for the piece that is missing. */
 static void offer_other(struct candidates *c, size_t begin, size_t end, const char *name)
 {
     char path[TM_FIGURE_PATH], typed[TM_FIGURE_PATH];

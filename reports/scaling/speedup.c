@@ -211,7 +211,7 @@ static void work_out_speedups(struct scaling_study *s)
     }
 }
 
-/* What a step is made of at each point, how much is computed, and by that whether the problem grew
+/* The parts of a step at each point, how much is computed, and by that whether the problem grew
  * with the devices. */
 
 static enum scaling_part part_of(enum tm_part part)

@@ -27,7 +27,7 @@ tm_status tm_scaling(struct tm_run *run, struct tm_doc *out, const struct tm_sca
 /* Shared state of a scaling study.  Created by tm_scaling, filled in sequence: times, parts, mode, speedup, fit; then
  * it is written.  Unknown values are NaN. */
 
-/* What a step is made of, as the losses are reported. */
+/* The parts of a step, as the losses are reported. */
 enum scaling_part {
     SCALING_COMMUNICATION, /* exposed collectives */
     SCALING_IDLE,

@@ -73,7 +73,7 @@ void tm_show_walk(const struct tm_doc_field *fields, const char *prefix, tm_show
     }
 }
 
-/* The tables below an object, those that are not there with their reason. */
+/* The tables below an object, those that are missing with their reason. */
 typedef void each_table(void *to, const char *path, const struct tm_doc_field *field, const struct tm_value *value,
                         const struct tm_value *parent);
 

@@ -165,7 +165,7 @@ struct search {
 };
 
 struct stretch {
-    size_t from, to; /* behind the last */
+    size_t from, to; /* after the last */
 };
 
 static double median_of(const double *value, size_t count, double *room)

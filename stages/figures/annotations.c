@@ -47,7 +47,7 @@ static inline int64_t annotation_end(const struct annotation_span *span)
 /* The annotations of a thread. */
 struct annotation_thread {
     uint32_t last, open; /* numbers of spans, 0 = none: the last one that started, the innermost one that may be open */
-    uint32_t found;      /* the one that was looked for last */
+    uint32_t found;      /* the one that was requested last */
     bool takes_launches; /* as `last` was set */
 };
 
@@ -317,7 +317,7 @@ static struct place find_place(struct annotations *a, uint32_t number)
     return span ? (struct place){ span->ordinal, span->jump } : (struct place){ 0, 0 };
 }
 
-/* Put a span behind the last one of its thread.  Two jumps of one length become one of twice it and one. */
+/* Put a span after the last one of its thread.  Two jumps of one length become one of twice it and one. */
 static void set_before(struct annotations *a, uint32_t last, struct annotation_span *span)
 {
     const struct place near = find_place(a, last), far = find_place(a, near.jump), farther = find_place(a, far.jump);

@@ -826,7 +826,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     return s->run->error.status;
 }
 
-/* What the key of a row is made of; no gaps in it. */
+/* The parts of the key of a row; no gaps in it. */
 struct key_text {
     struct tm_key data_type;
     uint64_t message_bytes;

@@ -413,7 +413,7 @@ static void keep_table(struct tm_device_profiles *p, uint32_t table, struct tm_t
     while ((row = next_row(p, table))) {
         if (largest_first(row, tm_top_rows_at(top, tm_top_rows_count(top) - 1)) <= 0)
             continue;
-        /* behind the last one that is kept */
+        /* after the last one that is kept */
         rest->rows++;
         rest->count = tm_sum_counts(rest->count, row->count);
         rest->bytes = tm_sum_counts(rest->bytes, row->bytes);

@@ -531,7 +531,7 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
     tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, event);
 }
 
-/* All devices take turns up to the time at which the host is: when it goes on, they have passed its last event. */
+/* All devices take turns up to the time at which the host is: when it continues, they have passed its last event. */
 static void note_turn(struct device_time *d, const struct lane *lane, const struct tm_event *events, size_t count)
 {
     if (!lane && d->has_device_turn && d->host_ps != INT64_MIN)

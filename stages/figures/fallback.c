@@ -259,7 +259,7 @@ struct tm_callback_name tm_callback_name_of(const char *text, size_t length, boo
 
 enum { TEXT_MOST = 512 }; /* bytes of a name that are examined */
 
-/* What the key of a row is made of; no gaps in it. */
+/* The parts of the key of a row; no gaps in it. */
 struct key_text {
     struct tm_key name, op;
     uint64_t sort, kind;

@@ -830,7 +830,7 @@ static void fill_call(struct host *h, struct host_call *call, tm_strid name, enu
     call->is_wrapper = length >= sizeof(wrapper) - 1 && memcmp(text, wrapper, sizeof(wrapper) - 1) == 0;
 }
 
-/* The calls of one name and kind, to fold into; valid until the next one is looked for.  NULL after a failure */
+/* The calls of one name and kind, to fold into; valid until the next one is searched for.  NULL after a failure */
 static struct host_call *find_call(struct host *h, tm_strid name, enum host_call_kind kind)
 {
     bool is_new;

@@ -184,7 +184,7 @@ static bool is_kernel(const struct kernels *k, const struct tm_event *event)
     return event->record.class == TM_CLASS_KERNEL || event->record.class == TM_CLASS_COLLECTIVE;
 }
 
-/* What the key of a kernel is made of; no gaps in it. */
+/* The parts of the key of a kernel; no gaps in it. */
 struct key_text {
     struct tm_key name, op;
     uint64_t shared_bytes;

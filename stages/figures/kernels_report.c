@@ -49,7 +49,7 @@ struct variant {
 /* Quantiles of one listed kernel, or name. */
 struct quantile_row {
     uint64_t key;   /* low half */
-    uint64_t index; /* of the listed row; names come behind the kernels */
+    uint64_t index; /* of the listed row; names come after the kernels */
     uint64_t seen, p50_rank, p95_rank;
     int64_t p50_ps, p95_ps;
 };

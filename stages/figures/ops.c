@@ -126,7 +126,7 @@ static tm_status ops_load(struct tm_stage *s, struct tm_partial_reader *r)
 
 enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 
-/* What the key of an operation is made of; no gaps in it. */
+/* The parts of the key of an operation; no gaps in it. */
 struct key_text {
     struct tm_key name, module;
     int64_t program_id; /* where the module is unknown */

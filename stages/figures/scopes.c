@@ -194,7 +194,7 @@ static int layer_order(const void *a, const void *b)
     return tm_key_order(x->layer.key, y->layer.key);
 }
 
-/* The place of a family among those that take most; FAMILIES_MOST = it is not there. */
+/* The place of a family among those that take most; FAMILIES_MOST = it does not exist. */
 static uint32_t place_of(struct tm_top_rows *families, struct tm_key key)
 {
     const uint32_t count = (uint32_t)tm_top_rows_count(families);

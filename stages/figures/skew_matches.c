@@ -363,7 +363,7 @@ void tm_skew_begin_host(struct skew *k, const struct tm_trace *trace)
 
 /* --- what a collective belongs to --- */
 
-/* What the key of a communicator is made of; no gaps in it. */
+/* The parts of the key of a communicator; no gaps in it. */
 struct key_text {
     struct tm_key name, group, ranks;
     uint64_t message_bytes, kind;
@@ -502,7 +502,7 @@ static void fill(uint32_t *groups, uint32_t count, uint32_t group)
         groups[i] = group;
 }
 
-/* The number at *at, which is left behind it; TM_NONE where it is too large. */
+/* The number at *at, which is left after it; TM_NONE where it is too large. */
 static uint32_t read_number(const char **at)
 {
     uint32_t number = 0;

@@ -875,7 +875,7 @@ TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *eve
         sum->unknown_count++;
 }
 
-/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches belong to no step:
+/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches do not belong to a step:
  * those count that start while the analyzed steps run. */
 TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {

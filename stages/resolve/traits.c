@@ -451,7 +451,7 @@ static uint32_t python_traits(struct tm_text text)
     return traits;
 }
 
-/* PyTorch's frames, "torch/utils/data/dataloader.py(633): __next__": the function behind the line, and the file.
+/* PyTorch's frames, "torch/utils/data/dataloader.py(633): __next__": the function after the line, and the file.
  * out: *file  without its folders */
 static bool is_python_frame(struct tm_text text, struct tm_text *file, struct tm_text *function)
 {

@@ -69,7 +69,7 @@ enum tm_archive_advance { TM_ARCHIVE_MEMBER, TM_ARCHIVE_END, TM_ARCHIVE_DAMAGED 
 
 /* Reads archives with libarchive, with only tar and zip enabled: what a tar is wrapped in is unwrapped
  * here, under the ledger.  It reads through a window of 256 KiB that starts small after each jump, so that members
- * which are passed over cost one small read each where nothing is wrapped.
+ * which are skipped cost one small read each where nothing is wrapped.
  * A zip is read by the directory at its end; where that is missing or damaged, by the headers before the members. */
 
 enum { STEP_LEAST = 4096 };

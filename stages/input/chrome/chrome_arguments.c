@@ -67,7 +67,7 @@ struct text {
     bool is_escaped;
 };
 
-/* in: a->at  the quote.  out: a->at  behind the other one */
+/* in: a->at  the quote.  out: a->at  after the other one */
 static struct text walk_text(struct tm_chrome_arguments *a)
 {
     struct text text = { .at = a->at + 1 };
@@ -328,7 +328,7 @@ static const uint8_t *text_end(const uint8_t *at)
 }
 
 /* in:     at  a value in an object
- * out:    the comma or the brace behind it */
+ * out:    the comma or the brace after it */
 static const uint8_t *value_end(const uint8_t *at)
 {
     uint32_t depth = 0;

@@ -341,7 +341,7 @@ static bool is_hex(uint8_t c)
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* in:     at  behind the backslash */
+/* in:     at  after the backslash */
 static const uint8_t *walk_escape(struct tm_chrome_reader *r, const uint8_t *at)
 {
     at = tm_json_more(&r->window, at);
@@ -419,7 +419,7 @@ static uint32_t traits_of(uint32_t code)
 }
 
 /* What \uXXXX says, with the one that follows where the two are a pair.
- * in:     at  behind the backslash
+ * in:     at  after the backslash
  * out:    *used  bytes from there on; 0 = the text ends inside it */
 static uint32_t read_code(const uint8_t *at, size_t left, size_t *used)
 {
@@ -438,7 +438,7 @@ static uint32_t read_code(const uint8_t *at, size_t left, size_t *used)
     return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* in:     at  behind the backslash */
+/* in:     at  after the backslash */
 static uint32_t read_escape(const uint8_t *at, size_t left, size_t *used)
 {
     static const char letters[] = "bfnrt", codes[] = "\b\f\n\r\t";

@@ -67,7 +67,7 @@ static inline bool tm_ends_number(uint8_t c)
 }
 
 /* An integer of at most 18 digits.
- * out:    behind it; NULL where this is not for us */
+ * out:    after it; NULL where this is not for us */
 static inline const uint8_t *tm_short_integer(const uint8_t *at, int64_t *value)
 {
     const bool negative = *at == '-';
@@ -83,7 +83,7 @@ static inline const uint8_t *tm_short_integer(const uint8_t *at, int64_t *value)
 
 /* The digits after the point, rounded to six.
  * out:    *millionths  at most 1000000
- *         returns behind them */
+ *         returns after them */
 static inline const uint8_t *tm_short_fraction(const uint8_t *at, uint32_t *millionths)
 {
     static const uint32_t powers[7] = { 1000000, 100000, 10000, 1000, 100, 10, 1 };

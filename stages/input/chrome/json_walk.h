@@ -26,7 +26,7 @@ static inline const uint8_t *walk_space(struct tm_chrome_reader *r, const uint8_
     return at;
 }
 
-/* in:     at  behind the quote
+/* in:     at  after the quote
  * out:    the other quote; reader->text_traits */
 static inline const uint8_t *walk_text(struct tm_chrome_reader *r, const uint8_t *at)
 {
@@ -114,7 +114,7 @@ static inline const uint8_t *take_key(struct tm_chrome_reader *r, uint32_t *leng
 }
 
 /* After a member of an object.
- * out:    *ended  the object has ended: behind it; else at the next key */
+ * out:    *ended  the object has ended: after it; else at the next key */
 static inline const uint8_t *next_member(struct tm_chrome_reader *r, const uint8_t *at, bool *ended)
 {
     at = walk_space(r, at);
@@ -142,7 +142,7 @@ static inline const uint8_t *skip_digits(const uint8_t *at)
     return at;
 }
 
-/* out:    behind the digits of a number, with its sign and point; NULL where it is none of JSON */
+/* out:    after the digits of a number, with its sign and point; NULL where it is none of JSON */
 static inline const uint8_t *plain_digits_end(const uint8_t *begin)
 {
     const uint8_t *at = begin + (*begin == '-'), *const digits = at;

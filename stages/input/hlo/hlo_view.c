@@ -45,7 +45,7 @@ struct entry {
     uint8_t relation, level, has_bytes;
 };
 
-/* An operand whose name is looked for. */
+/* An operand whose name is searched for. */
 struct wanted {
     int64_t id;
     uint64_t computation;

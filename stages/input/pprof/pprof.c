@@ -589,7 +589,7 @@ static void walk_sample(struct sample *s, uint64_t at, uint64_t length)
         pprof_damaged(s->p, "a sample cannot be read", at);
 }
 
-/* A value that is not there, or below zero, which no amount of memory is, counts nothing. */
+/* A value that is missing, or below zero, which no amount of memory is, counts nothing. */
 static uint64_t value_of(const struct sample *s, int at)
 {
     if ((uint32_t)at < s->value_count && s->values[at] >= 0)

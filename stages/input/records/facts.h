@@ -216,7 +216,7 @@ void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value
  * A decimal fraction is stored as a double, and truncated for ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
 
-/* A fact that is an integer, or a string of one.  false: it is not there, or something else */
+/* A fact that is an integer, or a string of one.  false: it does not exist, or something else */
 bool tm_facts_whole(const struct tm_facts *facts, enum tm_stat stat, int64_t *number);
 
 /* The flags of a record whose category says that it is a kernel, a copy or a memset: as if its statistics did. */

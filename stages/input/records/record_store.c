@@ -564,7 +564,7 @@ void tm_record_store_clear(struct tm_record_store *store, uint64_t track)
         turn_to(store, track);
     number = store->chain.first;
     for (uint32_t class = 0; number && !tm_failed(store->run); class ++) {
-        const uint64_t last = class < LARGEST ? number : store->chain.last; /* all behind the third are largest ones */
+        const uint64_t last = class < LARGEST ? number : store->chain.last; /* all after the third are largest ones */
         struct block *const block = block_at(store, last);
 
         next = block->next;

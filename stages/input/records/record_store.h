@@ -152,7 +152,7 @@ struct tm_span_order {
     tm_strid name;
 };
 
-/* The next record of the track in the order (start, longer first); what is not a span is passed by. */
+/* The next record of the track in the order (start, longer first); what is not a span is skipped. */
 void tm_span_order_take(struct tm_span_order *order, struct tm_trace *trace, const struct tm_record *record);
 
 /* A source over another one that is expensive to read: the pass over a track that counts keeps its records in a record

@@ -81,7 +81,7 @@ static bool enter_value(struct tm_reader *w, int64_t *key, bool *is_damaged)
         if (head.type == TM_WIRE_LEN)
             tm_reader_skip(w, head.value);
     }
-    if (found && begin != tm_reader_offset(w)) /* the key came behind it */
+    if (found && begin != tm_reader_offset(w)) /* the key came after it */
         tm_reader_init(w, w->input, w->buffer, w->buffer_bytes, begin, end);
     else if (found)
         tm_reader_end_at(w, end);

@@ -77,7 +77,7 @@ struct device_rows {
     struct tm_rows *rows; /* struct tm_derived_work_row, host by host */
     uint64_t first_row;   /* of the present host */
     uint32_t asked_host;
-    uint64_t asked_first; /* of the host that was asked for last */
+    uint64_t asked_first; /* of the host that was requested last */
     /* of the present host */
     struct device_work *devices;
     uint32_t device_count;

@@ -333,7 +333,7 @@ static void sift_down(struct tm_lanes *l, size_t at, struct entry moving)
     sift_up(l, at, top, moving);
 }
 
-/* Where an entry is, from a place down; SIZE_MAX = not there.  Only what ends no later is examined. */
+/* Where an entry is, from a place down; SIZE_MAX = missing.  Only what ends no later is examined. */
 static size_t find_entry(const struct tm_lanes *l, size_t at, struct entry entry)
 {
     size_t found;

@@ -282,7 +282,7 @@ static inline bool tm_perfetto_is_kernel(const struct tm_out_event *event)
 /* The packet of a kernel, at the time of the packet before it.
  * in:     event  tm_perfetto_is_kernel, and its name has just been used
  *         to     room for a packet
- * out:    behind it; nothing if its name is not in the table of names */
+ * out:    after it; nothing if its name is not in the table of names */
 uint8_t *tm_perfetto_put_kernel(struct tm_perfetto_kernels *k, struct tm_perfetto_names *names, uint8_t *to,
                                 const struct tm_out_event *event, uint32_t sequence, uint32_t flags);
 

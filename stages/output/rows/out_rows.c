@@ -386,7 +386,7 @@ static void order_threads(struct tm_out_rows *r)
     tm_sorter_free(places);
 }
 
-/* --- rows of ours, behind the tracks: see tm_out_rows_derived --- */
+/* --- rows of ours, after the tracks: see tm_out_rows_derived --- */
 
 static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, uint32_t rank)
 {

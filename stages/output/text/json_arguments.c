@@ -258,7 +258,7 @@ uint64_t tm_json_keys_again(struct tm_json_keys *keys, uint64_t hash, uint32_t o
 }
 
 /* Decimal numbers, so that every reader takes them for what they are.  Perfetto (v52) reads the digits before the
- * point, and those behind it, as integers of 64 bits each: more digits than fit make another number, zeros in front
+ * point, and those after it, as integers of 64 bits each: more digits than fit make another number, zeros in front
  * too. It drops all arguments after a number past the range of a double.
  * source: RFC 8259 section 6; measured with the importer */
 
@@ -266,8 +266,8 @@ enum { DIGITS_MOST = 18, EXPONENT_MOST = 308 };
 
 /* A number taken apart: places in its text. */
 struct decimal {
-    size_t whole, point, fraction, end; /* the first digit; behind the last one before the point; the first one after
-                                           the point; behind the last one */
+    size_t whole, point, fraction, end; /* the first digit; after the last one before the point; the first one after
+                                           the point; after the last one */
     long exponent;
 };
 
@@ -395,7 +395,7 @@ static size_t escape(const struct tm_json_text *json, char *to, char byte)
     return 1 + json->quote_bytes;
 }
 
-/* Valid UTF-8.  The last byte of a string is never a backslash: Perfetto (v52) takes the quotation mark behind it for a
+/* Valid UTF-8.  The last byte of a string is never a backslash: Perfetto (v52) takes the quotation mark after it for a
  * part of the text, and refuses the file.
  * in: to  ESCAPE_MOST bytes for each of the text.  out: bytes written */
 static size_t escape_run(const struct tm_json_text *json, char *to, const char *text, size_t length)
