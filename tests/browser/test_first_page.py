@@ -100,6 +100,21 @@ def check_short(tap, browser, folder):
         tap.ok(page.wait_for("document.querySelector('#definitions > details').open"), "a link opens a folded section")
 
 
+# How tall the rows of tables are, by the lines of the first cell and of all cells that are seen.
+TALL_ROWS = """Array.from(document.querySelectorAll('main table tbody tr')).filter((r) => r.checkVisibility() && r.cells.length > 3).filter((r) => {
+    const seen = Array.from(r.cells).filter((c) => c.getBoundingClientRect().left < innerWidth && !c.matches('.prose'));
+    const lines = Math.max(...seen.map((c) => { const range = document.createRange(); range.selectNodeContents(c); return range.getBoundingClientRect().height; }));
+    return r.getBoundingClientRect().height > lines + 34 && !r.querySelector('.prose, details[open]'); }).map((r) => r.textContent.slice(0, 60)).slice(0, 3)"""
+
+
+def check_rows(tap, browser, path):
+    """Names in columns that a phone does not show make no row taller."""
+    with browser.open_page(390, 844) as page:
+        page.load(path)
+        tall = page.js(TALL_ROWS)
+        tap.ok(not tall, "rows are as tall as what is seen of them on a phone", *tall)
+
+
 def check_long_title(tap, browser, folder):
     """Runs are named by folders and files: on a phone two lines of the name are shown, the rest is in the list of files."""
     title = "experiment_2026-11-20_resnet50_imagenet_bf16_bs2048_8xH100_num_workers_16_prefetch_4_compiled_seed_1234"
@@ -129,6 +144,7 @@ def main():
                 check_charts(tap, name, browser, path)
             check_short(tap, browser, folder)
             check_long_title(tap, browser, folder)
+            check_rows(tap, browser, paths["demo"])
     tap.done()
 
 
