@@ -145,6 +145,26 @@ def check_choice(tap, source, folder):
     tap.ok(refused.status == 2 and "streams" in refused.err, "an unknown row is refused", refused)
 
 
+def check_restless(tap, folder):
+    """Scopes that change with each kernel repeat the stream: a level that does so is not drawn, from the first kernel on."""
+    stream = Line(13, "Stream #13(Compute)")
+    for i in range(3000):
+        path = f"jit(step)/block_{i // 10 % 2}/part_{i % 7}/dot_general"
+        stream.events.append(Event(f"k{i % 9}", (100 + 10 * i) * US, 9 * US, {
+            "kernel_details": DETAILS.format(grid=1), "hlo_op": f"k{i % 9}", "hlo_module": "jit_step", "name": path}))
+    gpu = Plane("/device:GPU:0", 0, [stream], {"device_vendor": "Nvidia", "core_count": 132})
+    source, out = folder / "restless.xplane.pb", folder / "restless.pftrace"
+    source.write_bytes(Space([gpu], "host0").encode())
+    result = run("convert", source, "-o", out, "--quiet")
+    if not tap.ok(result.status == 0, "scopes that change with each kernel", result):
+        return
+    names = {}
+    for _, row, _, _, name, *_ in importer.load(out, SLICES).rows[0]:
+        if own_name(row) == "scopes":
+            names[name] = names.get(name, 0) + 1
+    tap.ok(names == {"step": 1, "block_0": 150, "block_1": 150}, "only the levels that group kernels are drawn", names)
+
+
 def main():
     tap = Tap()
     why = importer.missing()
@@ -165,6 +185,7 @@ def main():
             check_kernels(tap, done.rows[4])
             check_counters(tap, done.rows[5])
         check_choice(tap, source, folder)
+        check_restless(tap, folder)
     tap.done()
 
 

@@ -578,8 +578,10 @@ void tm_derived_begin(struct tm_derived *d, uint32_t host)
 
 const struct tm_derived_row *tm_derived_next(struct tm_derived *d)
 {
-    const struct derived_row *const next = d->ahead = d->has_last ? tm_sorter_next(d->sorter) : d->ahead;
+    const struct derived_row *next = d->ahead = d->has_last ? tm_sorter_next(d->sorter) : d->ahead;
 
+    while (next && next->sort == TM_DERIVED_WORK && !tm_device_rows_show(d, next))
+        next = d->ahead = tm_sorter_next(d->sorter);
     d->has_last = next && next->host == d->asked_host && !tm_failed(d->run);
     if (!d->has_last)
         return NULL;

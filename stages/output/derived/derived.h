@@ -73,6 +73,7 @@ void tm_derived_choose_work(struct tm_derived *derived, uint32_t works, int64_t 
 /* One of these rows.  They are known when the analysis has ended. */
 struct tm_derived_work_row {
     uint32_t host, device, work; /* work: enum tm_derived_work */
+    uint32_t depth_most;         /* spans that are nested deeper are not shown */
     tm_strid name;
 };
 
@@ -226,6 +227,8 @@ void tm_device_rows_begin_host(struct tm_derived *d, const struct tm_trace *trac
 void tm_device_rows_take(struct tm_derived *d, const struct tm_event *event);
 void tm_device_rows_end_host(struct tm_derived *d);
 void tm_device_rows_take_matched(struct tm_derived *d, const struct tm_matched_collective *matched);
+/* Whether a span is shown, on its row: what is left out is known at the end. */
+bool tm_device_rows_show(struct tm_derived *d, const struct derived_row *row);
 void tm_device_rows_free(struct tm_derived *d);
 
 #endif

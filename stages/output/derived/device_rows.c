@@ -9,7 +9,7 @@
  * Activities that follow each other and have the same name become one span, from the first start to the last end.  It
  * ends with its step, and where the device is idle for longer than --gap-min, so no span hides a gap that is shown.
  * A level of scopes whose spans hold fewer than LEVEL_LEAST activities on average, over the first LOOK_ACTIVITIES of a
- * device, is left out from there on: it repeats the streams, and would cost as much as they do.
+ * device, is left out: it repeats the streams, and would cost as much as they do.
  * What all events of a call site share (path, module, op, source line) is looked up once for each.
  *
  * Collectives have a row for each communicator.  When the run has been read and collectives are matched, each of them gets
@@ -77,7 +77,9 @@ struct device_rows {
     struct tm_rows *rows; /* struct tm_derived_work_row, host by host */
     uint64_t first_row;   /* of the present host */
     uint32_t asked_host;
+    uint64_t asked_count;
     uint64_t asked_first; /* of the host that was requested last */
+    bool is_limited;      /* some row has a depth_most */
     /* of the present host */
     struct device_work *devices;
     uint32_t device_count;
@@ -137,7 +139,7 @@ static const struct tm_derived_work_row *row_at(struct tm_derived *d, uint64_t n
 static uint32_t add_row(struct tm_derived *d, uint32_t host, uint32_t device, enum tm_derived_work work, tm_strid name)
 {
     struct device_rows *const w = d->work;
-    const struct tm_derived_work_row row = { host, device, work, name };
+    const struct tm_derived_work_row row = { host, device, work, UINT32_MAX, name };
     const uint64_t number = tm_rows_count(w->rows) - w->first_row;
 
     if (number >= ROWS_MOST)
@@ -154,14 +156,25 @@ const struct tm_derived_work_row *tm_derived_work_row(struct tm_derived *d, uint
 
     if (!count)
         return NULL;
-    if (!number || host != w->asked_host) {
+    if (host != w->asked_host || tm_rows_count(w->rows) != w->asked_count) {
         w->asked_host = host;
+        w->asked_count = count;
         w->asked_first = 0;
         while (w->asked_first < count && row_at(d, w->asked_first)->host < host)
             w->asked_first++;
     }
     row = w->asked_first + number < count ? row_at(d, w->asked_first + number) : NULL;
     return row && row->host == host ? row : NULL;
+}
+
+bool tm_device_rows_show(struct tm_derived *d, const struct derived_row *row)
+{
+    const struct tm_derived_work_row *on;
+
+    if (!d->work->is_limited)
+        return true;
+    on = tm_derived_work_row(d, row->host, row->row);
+    return !on || row->depth < on->depth_most;
 }
 
 /* --- spans --- */
@@ -366,7 +379,9 @@ static uint32_t row_of_group(struct tm_derived *d, uint32_t host, uint32_t devic
             return last;
         found++;
     }
-    if (!may_add || found == COMMUNICATORS_MOST)
+    if (!may_add && found < COMMUNICATORS_MOST) /* of an unnamed group */
+        return found == 1 ? last : TM_NONE;
+    if (found == COMMUNICATORS_MOST)
         return last;
     if (found == COMMUNICATORS_MOST - 1)
         name = tm_names_put_string(d->names, "collectives, other groups");
@@ -518,11 +533,27 @@ void tm_device_rows_take(struct tm_derived *d, const struct tm_event *event)
     go_on(d, event->device, TM_WORK_SOURCES, &at->source, site->source, r);
 }
 
+/* What was made before the look is not shown either. */
+static void limit_scopes(struct tm_derived *d, uint32_t device)
+{
+    struct device_rows *const w = d->work;
+    const struct device_work *const at = &w->devices[device];
+    struct tm_derived_work_row *row;
+
+    if (at->depth_most == LEVELS_MOST || at->rows[TM_WORK_SCOPES] == TM_NONE)
+        return;
+    row = tm_rows_change(w->rows, w->first_row + at->rows[TM_WORK_SCOPES]);
+    row->depth_most = at->depth_most;
+    w->is_limited = true;
+}
+
 void tm_device_rows_end_host(struct tm_derived *d)
 {
     if (!d->work)
         return;
-    for (uint32_t i = 0; i < d->work->device_count && !tm_failed(d->run); i++)
+    for (uint32_t i = 0; i < d->work->device_count && !tm_failed(d->run); i++) {
         close_all(d, i);
+        limit_scopes(d, i);
+    }
     free_devices(d);
 }

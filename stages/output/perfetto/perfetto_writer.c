@@ -631,6 +631,8 @@ static void set_unit(struct tm_perfetto *w, Perfetto__CounterDescriptor *counter
     }
     counter->has_unit_name = true;
     counter->unit_name = text;
+    counter->has_y_axis_share_key = is_text(text, "%"); /* shares can be compared */
+    counter->y_axis_share_key = text;
 }
 
 static void put_track(struct tm_perfetto *w, const struct tm_out_row *row, Perfetto__TrackDescriptor *track)
