@@ -19,6 +19,9 @@
 /* --- filters --- Parses a filter into a term.  Each kind has a row: its keyword, its value, and its parser.  Nothing
  * is copied: patterns and names refer to the original text. */
 
+/* On both sides of an event, if not given. */
+#define TM_AROUND_PS INT64_C(1000000000)
+
 /* A term on its way from text to numbers. */
 struct reading {
     const char *text, *origin; /* all of it, for messages */
@@ -122,6 +125,26 @@ static tm_status read_pattern(const struct reading *r)
     return TM_OK;
 }
 
+/* The times of events: a pattern, and for `around` how much more on both sides. */
+static tm_status read_within(const struct reading *r)
+{
+    return *r->value ? read_pattern(r) : refuse_filter(r, "it has no name", "write it as in within='train_step*'");
+}
+
+static tm_status read_around(const struct reading *r)
+{
+    const char *const colon = strchr(r->value, ':');
+    struct reading name = *r;
+    struct tm_wrong wrong;
+
+    r->term->begin = TM_AROUND_PS;
+    if (colon && tm_read_time(r->value, (size_t)(colon - r->value), &r->term->begin, &wrong))
+        name.value = colon + 1;
+    else
+        r->term->begin = TM_AROUND_PS;
+    return read_within(&name);
+}
+
 static tm_status read_class(const struct reading *r)
 {
     struct tm_nearest nearest = { 0 };
@@ -142,6 +165,27 @@ static tm_status read_class(const struct reading *r)
     return TM_ERR_USAGE;
 }
 
+/* "python=100us", behind "min." */
+static tm_status read_least_of_class(const struct reading *r)
+{
+    static const char hint[] = "write it as in min.python=100us";
+    const char *const sign = strchr(r->value, '=');
+    char name[64];
+    struct reading class = *r, least = *r;
+
+    if (!sign || (size_t)(sign - r->value) >= sizeof(name))
+        return refuse_filter(r, "it names no class and time", hint);
+    memcpy(name, r->value, (size_t)(sign - r->value));
+    name[sign - r->value] = '\0';
+    class.value = name;
+    least.value = sign + 1;
+    if (read_class(&class))
+        return TM_ERR_USAGE;
+    r->term->end = r->term->begin;
+    r->term->text = NULL; /* it was the copy */
+    return read_least(&least);
+}
+
 static const struct {
     const char *word; /* with what is before the value */
     tm_status (*read)(const struct reading *r);
@@ -151,7 +195,8 @@ static const struct {
     { "step=", read_step_term, TM_FILTER_STEP },    { "name=", read_pattern, TM_FILTER_NAME },
     { "name!=", read_pattern, TM_FILTER_NOT_NAME }, { "min=", read_least, TM_FILTER_MIN },
     { "class=", read_class, TM_FILTER_CLASS },      { "class!=", read_class, TM_FILTER_NOT_CLASS },
-    { "track=", read_pattern, TM_FILTER_TRACK },
+    { "track=", read_pattern, TM_FILTER_TRACK },    { "min.", read_least_of_class, TM_FILTER_MIN_CLASS },
+    { "within=", read_within, TM_FILTER_AROUND },   { "around=", read_around, TM_FILTER_AROUND },
 };
 
 tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char *origin, struct tm_error *error)
@@ -174,10 +219,11 @@ tm_status tm_filter_read(struct tm_filter *filter, const char *text, const char 
         filter->count += st == TM_OK;
         return st;
     }
-    return refuse_filter(
-        &r, "it is not a filter",
-        "a filter is time=, device=, step=, name=, name!=, min=, class=, class!= or track=, and a value,"
-        " as in name='fusion*'");
+    return refuse_filter(&r, "it is not a filter",
+                         "a filter is time=, within=, around=, device=, step=, name=, name!=, min=, min.CLASS=, "
+                         "class=, class!= or track=,"
+                         " and a value,"
+                         " as in name='fusion*'");
 }
 
 /* --- options --- */
@@ -304,8 +350,9 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_FILTER] = {
         "filter", TM_KIND_OWN, TRACES | TM_FOR_QUERY, FIELD(filter), .argument = "TERM", .read = read_filter,
         .flags = TM_OPTION_MANY,
-        .help = "write only matching events: time=A:B, device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, "
-          "class=NAME, class!=NAME, track=GLOB; can be repeated" },
+        .help = "write only matching events: time=A:B, within=GLOB (the time of events of that name), around=TIME:GLOB, "
+          "device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, min.CLASS=TIME, class=NAME, class!=NAME, track=GLOB; can "
+          "be repeated" },
     [TM_OPTION_ARGS] = {
         "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY | TM_FOR_OPEN, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",
@@ -332,8 +379,8 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "by", TM_KIND_OWN, TM_FOR_SPLIT, FIELD(by), .argument = "WHERE",
         .words = "step device time=1s", .read = read_by,
         .help =
-        "additional boundaries of parts: step or step=N, after every N steps; time=TIME, after this time; device: "
-        "separate parts per device, and for events that belong to no device" },
+        "additional boundaries of parts: step or step=N, after every N steps; time=TIME, after this time; name=GLOB, where an "
+        "event of that name starts; device: separate parts per device, and for events that belong to no device" },
     [TM_OPTION_MAX_EVENTS] = {
         "max-events", TM_KIND_NUMBER, TM_FOR_SPLIT, FIELD(part_events), .argument = "N",
         .fallback = "1000000", .least = 1, .most = UINT64_MAX,
@@ -817,7 +864,7 @@ static tm_status read_by(const struct tm_reading *r)
 {
     struct tm_options *const to = r->options;
     const char *steps = value_of(r->text, "step");
-    const char *const time = value_of(r->text, "time");
+    const char *const time = value_of(r->text, "time"), *const name = value_of(r->text, "name");
     struct tm_wrong wrong;
 
     to->by_steps = 1;
@@ -833,8 +880,13 @@ static tm_status read_by(const struct tm_reading *r)
             return refuse_by(r, wrong.reason);
         if (to->by_time_ps == 0)
             return refuse_by(r, "it is zero");
+    } else if (name) {
+        to->by = TM_BY_NAME;
+        to->by_name = name;
+        if (tm_glob_wrong(name))
+            return refuse_by(r, tm_glob_wrong(name));
     } else {
-        return refuse_by(r, "it is none of step, device and time");
+        return refuse_by(r, "it is none of step, device, time and name");
     }
     return TM_OK;
 }

@@ -11,11 +11,15 @@
 
 /* --filter, which can be repeated; an event must match every kind that is given, and any of the terms of a kind:
  *     time=1.5s:2s      in that time after the first event; spans are clipped; either end can be omitted
- *     device=gpu:0      on that device (also "HOST/gpu:0", "gpu", "host" for everything on no device)
+ *     within=GLOB       in the time of an event of that name; spans are clipped
+ *     around=TIME:GLOB   the same, and TIME before and after it (around=GLOB: 1 ms)
+ *     device=gpu:0      on that device, and the calls that launched its work (also "HOST/gpu:0", "gpu", "host" for
+ *     everything on no device)
  *     step=3:7          belongs to a step of that ordinal, from 0, up to but excluding 7 (step=3: that one); events
  *     without a step: in the time of one of them
  *     name=GLOB         *, ? and [a-z] as in a shell; name!=GLOB: not of that name
- *     min=10us          lasts at least that long (not applied to instants, counters, and arrows)
+ *     min=10us          lasts at least that long (not applied to instants, counters, and arrows); min.python=100us: of
+ *     events of that class
  *     class=kernel      of that class (docs/classes.md); class!=python: of any other class
  *     track=GLOB        on a row of that name */
 enum { TM_FILTER_TERMS = 64 };
@@ -27,17 +31,19 @@ enum tm_filter_kind {
     TM_FILTER_NAME,
     TM_FILTER_NOT_NAME,
     TM_FILTER_MIN,
+    TM_FILTER_MIN_CLASS,
     TM_FILTER_CLASS,
     TM_FILTER_NOT_CLASS,
     TM_FILTER_TRACK,
+    TM_FILTER_AROUND,
     TM_FILTER_KINDS
 };
 
 struct tm_filter_term {
     uint8_t kind;       /* enum tm_filter_kind */
     int64_t begin, end; /* TIME in ps, STEP in ordinals, [begin, end): an end that was left out is 0, or INT64_MAX;
-                              MIN: begin, in ps */
-    const char *text;   /* DEVICE, NAME, NOT_NAME, TRACK; CLASS too: begin is its number */
+                              MIN: begin, in ps; MIN_CLASS: end is the class; AROUND: begin, in ps on both sides */
+    const char *text;   /* DEVICE, NAME, NOT_NAME, TRACK, AROUND; CLASS too: begin is its number */
 };
 
 struct tm_filter {
@@ -111,7 +117,7 @@ enum tm_device_rows {
 };
 
 /* Where `split` ends a part, besides its limits. */
-enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME };
+enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME, TM_BY_NAME };
 
 enum tm_color { TM_COLOR_AUTO, TM_COLOR_ALWAYS, TM_COLOR_NEVER };
 
@@ -181,6 +187,7 @@ struct tm_options {
     enum tm_split_by by;     /* --by */
     uint64_t by_steps;       /* number of steps in a part */
     int64_t by_time_ps;      /* so much time */
+    const char *by_name;     /* a pattern of the events at which parts end */
     uint64_t part_events;    /* --max-events: slices */
     uint64_t part_bytes;     /* --max-size: before compression */
 

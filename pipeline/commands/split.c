@@ -152,8 +152,11 @@ bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_co
         b->counters_before = counts->counters;
     }
     /* What is at its start does not end it: parts would be empty forever. */
-    if (tm_failed(b->run) || (counts->slices <= counts->pieces && counts->counters <= b->counters_before))
+    if (tm_failed(b->run) || (counts->slices <= counts->pieces && counts->counters <= b->counters_before)) {
+        if (o->by == TM_BY_NAME) /* it starts here anyway */
+            b->border_ps = INT64_MAX;
         return false;
+    }
     if (time_ps >= b->border_ps)
         return true;
     return has_enough_new(b, counts) &&
@@ -379,6 +382,14 @@ static bool wants_cut(void *to, const struct tm_export_counts *counts, uint64_t 
     return tm_split_borders_want(&p->borders, counts, raw_bytes, open_spans, time_ps);
 }
 
+/* An event that ends a part starts. */
+static void at_border(void *to, int64_t time_ps)
+{
+    struct tm_split_parts *const p = to;
+
+    p->borders.border_ps = time_ps;
+}
+
 static struct tm_out_file *next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps)
 {
     struct tm_split_parts *p = to;
@@ -393,7 +404,13 @@ static struct tm_out_file *next_file(void *to, const struct tm_export_counts *co
 static void open_writer(struct tm_split_parts *p, bool has_device, uint32_t device)
 {
     const struct tm_export_options choice = {
-        .has_device = has_device, .device = device, .wants_cut = wants_cut, .next_file = next_file, .to = p
+        .has_device = has_device,
+        .device = device,
+        .wants_cut = wants_cut,
+        .next_file = next_file,
+        .border = p->c->options->by == TM_BY_NAME ? p->c->options->by_name : NULL,
+        .at_border = at_border,
+        .to = p,
     };
 
     tm_trace_output_open(&p->out, p->c, p->format, &choice);
@@ -593,7 +610,7 @@ static void add_names(const struct tm_split_parts *p, struct tm_value *root)
 
 static void add_settings(const struct tm_split_parts *p, struct tm_value *root)
 {
-    static const char *const by[] = { "limits", "step", "device", "time" };
+    static const char *const by[] = { "limits", "step", "device", "time", "name" };
     const struct tm_options *o = p->c->options;
     struct tm_value *to = tm_add_object(root, "tool");
 

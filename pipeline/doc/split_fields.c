@@ -48,7 +48,7 @@ static const struct tm_doc_field split_fields[] = {
     { "run", TM_DOC_NAME, .title = "Run" },
     { "hosts", TM_DOC_HOST | TM_DOC_LIST | TM_DOC_FILLED, .title = "Hosts", .least = 1 },
     { "format", TM_DOC_WORD, .title = "Format", .words = "pftrace|json" },
-    { "by", TM_DOC_WORD, .help = "What starts a new part.", .words = "limits|step|device|time" },
+    { "by", TM_DOC_WORD, .help = "What starts a new part.", .words = "limits|step|device|time|name" },
     { "max_events", TM_DOC_COUNT, .help = "Per part.", .least = 1 },
     { "max_bytes", TM_DOC_COUNT, .help = "Per part.", .least = 65536 },
     { "epoch_ns", TM_DOC_NS, .help = "Reading of the parts' clock at time 0." },

@@ -325,6 +325,14 @@ tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct 
     if (tm_conversion_host(c, number, &host))
         return run->error.status;
     before = count_now(run);
+    if (tm_exporter_wants_scan(exporter)) {
+        tm_exporter_begin_scan(exporter, &host->trace);
+        if (!tm_failed(run))
+            (void)tm_host_bare_events(host, tm_exporter_scan, exporter);
+        run->tallies = before.tallies;
+        run->events_read = before.events;
+        run->bytes_read = before.bytes;
+    }
     tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
     if (!tm_failed(run))
         (void)(c->is_bare ? tm_host_bare_events : tm_host_events)(host, take_event, exporter);

@@ -197,6 +197,25 @@ def is_long(_, item):
     return item.is_instant or item.end - item.begin >= 20 * 10**6
 
 
+def in_times_of(recording, name, margin):
+    """What is in the time of the slices whose names start with it, and as much more on both sides."""
+    spans = sorted((item.begin - margin, item.end + margin) for row in recording.rows for item in row.items
+                   if item.name.startswith(name))
+    times = []
+    for begin, end in spans:
+        if times and begin <= times[-1][1]:
+            times[-1][1] = max(times[-1][1], end)
+        else:
+            times.append([begin, end])
+
+    def keep(_, item):
+        if item.begin == item.end:
+            return (item.begin, item.end) if any(b <= item.begin < e for b, e in times) else None
+        met = [(b, e) for b, e in times if item.begin < e and item.end > b]
+        return (max(item.begin, met[0][0]), min(item.end, met[-1][1])) if met else None
+    return keep
+
+
 def filters_of(recording):
     """(name, words, keep) of each"""
     first = first_of(recording)
@@ -206,6 +225,9 @@ def filters_of(recording):
     yield "open time", ["time=2.5ms:"], in_time(first + 5 * MS // 2, 1 << 100)
     yield "name", [f"name={name}*"], whole(lambda _, item: item.name.startswith(name))
     yield "not the name", [f"name!={name}*"], whole(lambda _, item: not item.name.startswith(name))
+    if not any(item.lane for row in recording.rows for item in row.items):  # the order of pieces is not that of their starts
+        yield "the time of a name", [f"within={name}*"], in_times_of(recording, name, 0)
+        yield "around a name", [f"around=7us:{name}*"], in_times_of(recording, name, 7 * 10**6)
     yield "least length", ["min=20us"], whole(is_long)
     yield "row", ["track=*[Ss]tream*"], whole(lambda row, _: "stream" in row.name.lower().replace("STREAM", ""))
     yield "name and length", [f"name={name}*", "min=20us"], whole(

@@ -31,7 +31,7 @@ SCHEMA = json.loads((ROOT / "schemas" / "split.schema.json").read_text(encoding=
 # Of which sources, and how.
 QUICK = ("made/gpu-xspace, *", "made/pytorch, each step", "made/pytorch, devices", "made/odd, 250 *")
 WAYS = {"250 slices": ["--max-events", "250"], "64 KiB": ["--max-size", "64K"], "each step": ["--by", "step"],
-        "two steps": ["--by", "step=2"], "5 ms": ["--by", "time=5ms"], "devices": ["--by", "device"],
+        "two steps": ["--by", "step=2"], "5 ms": ["--by", "time=5ms"], "a name": ["--by", "name=train*"], "devices": ["--by", "device"],
         "devices, 300 slices": ["--by", "device", "--max-events", "300"],
         "250 slices in json": ["--max-events", "250", "--format", "json"]}
 SOURCES = ("made/*", "generated/gpu-*", "generated/tpu-xplane", "logdir/train/*vm.trace.json.gz",
@@ -57,10 +57,10 @@ class Piece:
         return self.label, self.whole_begin, self.whole_end - self.whole_begin, self.name, self.depth
 
 
-def pieces_of(held, offset=0, is_json=False):
+def pieces_of(held, offset=0, is_json=False, are_all=False):
     for one in held.slices.values():
         track = held.tracks[one.track]
-        if not is_derived(track):
+        if are_all or not is_derived(track):
             yield Piece(label_of_track(track), one, offset, held.clock_ns, is_json)
 
 
@@ -98,7 +98,7 @@ def check_entry(folder, entry, index, held):
     """A part against its row in the list."""
     path, wrong = folder / entry["file"], []
     values = {"bytes": path.stat().st_size, "slices": len(held.slices), "counters": len(held.counters),
-              "pieces": sum(p.cut in ("begin", "both") for p in pieces_of(held))}
+              "pieces": sum(p.cut in ("begin", "both") for p in pieces_of(held, are_all=True))}
     wrong += [f"{key}: {entry[key]} in the list, {value} in the part" for key, value in values.items()
               if entry[key] != value]
     most = max(index["max_events"], held_at_once(held))
@@ -106,7 +106,21 @@ def check_entry(folder, entry, index, held):
         wrong.append(f"{entry['slices']} slices, {most} may be")
     if entry["raw_bytes"] > index["max_bytes"]:
         wrong.append(f"{entry['raw_bytes']} bytes before compression, {index['max_bytes']} may be")
+    if entry.get("device") not in (None, "", "host"):
+        wrong += check_launches(held)
     return [f"{entry['file']}: {line}" for line in wrong]
+
+
+def check_launches(held):
+    """The part of a device has the calls that launched its work, on a row of its own, with their arrows."""
+    calls = {one.id: one for one in held.slices.values() if label_of_track(held.tracks[one.track])[1] == "launches · tracemill"}
+    pieces = list(pieces_of(held, are_all=True))
+    starts = {begin for begin, end in held.flows if begin in calls and end not in calls}
+    wrong = [f"{calls[begin].name} at {calls[begin].ts} launches {held.slices[end].name} at {held.slices[end].ts}"
+             for begin, end in held.flows if begin in calls and held.slices[end].ts < calls[begin].ts]
+    if not calls or (len(starts) < len(calls) and not any(piece.cut for piece in pieces)):
+        wrong.append(f"{len(calls)} calls, {len(starts)} of them with an arrow")
+    return wrong[:4]
 
 
 def held_at_once(held):
@@ -158,6 +172,14 @@ def check_index(folder, index):
     return problems
 
 
+def check_named(folder, index, wanted):
+    """A part for each slice whose name starts with `train`, and one for what is before them."""
+    named = sorted(ts for _, ts, _, name, _ in wanted if name.startswith("train"))
+    begins = sorted(part["begin_ns"] for part in index["parts"])
+    clock = Held(folder / index["parts"][0]["file"]).clock_ns
+    return [f"parts start at {begins}, named slices at {named}"] * (begins[1:] != [ts - clock for ts in named])
+
+
 def put_together(folder, index):
     whole = folder.parent / f"{folder.name}.whole.pftrace"
     whole.write_bytes(b"".join((folder / entry["file"]).read_bytes() for entry in index["parts"]))
@@ -175,6 +197,8 @@ def check(source, folder, options):
     wanted = wanted_slices(source.recording, is_json)
     wrong = check_index(folder, index) + wrong + broken
     wrong += differences("slice", wanted, wholes) + check_counters(source.recording, counters)
+    if "name=train*" in options:
+        wrong += check_named(folder, index, wanted)
     if not is_json and not wrong:
         whole = Held(put_together(folder, index))
         wholes, broken = joined(pieces_of(whole))

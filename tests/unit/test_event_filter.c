@@ -64,7 +64,7 @@ static void assert_left(struct filter_rig *rig, struct tm_event_filter *f, const
     struct tm_wanted wanted;
     char text[64] = "-";
 
-    tm_event_filter_take(f, track, event, &wanted);
+    tm_event_filter_take(f, track, event, false, &wanted);
     if (wanted.is_wanted)
         (void)snprintf(text, sizeof(text), "%lld-%lld", (long long)wanted.start_ps, (long long)wanted.end_ps);
     assert_string_equal(text, expected);
@@ -338,12 +338,83 @@ static void test_derived_work(void **state)
     rig_free(&rig);
 }
 
+/* Of classes without a term any length is long enough. */
+static void test_least_of_class(void **state)
+{
+    static const struct {
+        uint8_t class;
+        int64_t dur_ps;
+        bool is_wanted;
+    } cases[] = {
+        { TM_CLASS_PYTHON, 99, false }, { TM_CLASS_PYTHON, 100, true }, { TM_CLASS_LAUNCH, 4, false },
+        { TM_CLASS_LAUNCH, 5, true },   { TM_CLASS_KERNEL, 0, true },
+    };
+    struct filter_rig rig;
+    struct tm_event_filter *f;
+    struct tm_run run;
+
+    (void)state;
+    rig_init(&rig, &run);
+    add_range(&rig, TM_FILTER_MIN_CLASS, 100, TM_CLASS_PYTHON);
+    add_range(&rig, TM_FILTER_MIN_CLASS, 7, TM_CLASS_LAUNCH);
+    add_range(&rig, TM_FILTER_MIN_CLASS, 5, TM_CLASS_LAUNCH); /* any of them */
+    f = open_filter(&rig);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct tm_event event = export_rig_event(&rig.export, 0, TM_SPAN, "a", 0, cases[i].dur_ps);
+        struct tm_wanted wanted;
+
+        event.record.class = cases[i].class;
+        tm_event_filter_take(f, &rig.host, &event, false, &wanted);
+        assert_int_equal(wanted.is_wanted, cases[i].is_wanted);
+    }
+    tm_event_filter_free(f);
+    rig_free(&rig);
+}
+
+/* The times of events are joined where they overlap, with a margin that may differ by the name. */
+static void test_around(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t begin, end;
+    } named[] = { { "save 1", 100, 120 }, { "other", 0, 900 }, { "save 2", 118, 140 }, { "load", 300, 310 } };
+    struct filter_rig rig;
+    struct tm_event_filter *f;
+    struct tm_run run;
+
+    (void)state;
+    rig_init(&rig, &run);
+    add_text(&rig, TM_FILTER_AROUND, "save*");
+    add_text(&rig, TM_FILTER_AROUND, "load");
+    rig.filter.terms[1].begin = 170; /* from 130 on: it reaches back into the others */
+    f = open_filter(&rig);
+    assert_true(tm_event_filter_wants_scan(f));
+    for (int turn = 0; turn < 2; turn++) { /* of each host anew */
+        tm_event_filter_begin_scan(f);
+        for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+            const struct tm_event event =
+                export_rig_event(&rig.export, 0, TM_SPAN, named[i].name, named[i].begin, named[i].end - named[i].begin);
+
+            tm_event_filter_scan(f, &event);
+        }
+        tm_event_filter_begin_host(f, &rig.export.trace);
+        assert_span(&rig, f, 0, 100, "-");
+        assert_span(&rig, f, 0, 101, "100-101");
+        assert_span(&rig, f, 90, 1000, "100-480");
+        assert_span(&rig, f, 100, 100, "100-100");
+        assert_span(&rig, f, 200, 210, "200-210");
+        assert_span(&rig, f, 480, 480, "-");
+    }
+    tm_event_filter_free(f);
+    rig_free(&rig);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_devices), cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_others),  cmocka_unit_test(test_derived),
-        cmocka_unit_test(test_derived_work),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_devices),        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_others),         cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_derived_work), cmocka_unit_test(test_least_of_class), cmocka_unit_test(test_around),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

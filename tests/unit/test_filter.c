@@ -50,6 +50,11 @@ static void terms_are_read_exactly(void **state)
         { "class=kernel", TM_FILTER_CLASS, TM_CLASS_KERNEL, 0, "kernel" },
         { "class=tpu_op", TM_FILTER_CLASS, TM_CLASS_TPU_OP, 0, "tpu_op" },
         { "class!=python", TM_FILTER_NOT_CLASS, TM_CLASS_PYTHON, 0, "python" },
+        { "min.python=100us", TM_FILTER_MIN_CLASS, 100000000, TM_CLASS_PYTHON, NULL },
+        { "within=train*", TM_FILTER_AROUND, 0, 0, "train*" },
+        { "around=save", TM_FILTER_AROUND, 1000000000, 0, "save" },
+        { "around=5us:save", TM_FILTER_AROUND, 5000000, 0, "save" },
+        { "around=std::save", TM_FILTER_AROUND, 1000000000, 0, "std::save" },
     };
     struct tm_filter filter;
     struct tm_error error;
@@ -108,6 +113,14 @@ static void what_is_no_filter_is_refused_with_its_reason(void **state)
         { "class=kernels", "no such class" },
         { "class=unresolved", "no such class" },
         { "class=", "no such class" },
+        { "min.=1us", "no such class" },
+        { "min.python", "no class and time" },
+        { "min.pythons=1us", "no such class" },
+        { "min.python=1", "no unit" },
+        { "within=", "no name" },
+        { "around=", "no name" },
+        { "around=5us:", "no name" },
+        { "within=[a", "not closed" },
     };
     struct tm_filter filter;
     struct tm_error error;

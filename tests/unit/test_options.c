@@ -275,13 +275,23 @@ static void parts_end_where_they_are_told_to(void **state)
         uint64_t steps;
         int64_t time_ps;
     } cases[] = {
-        { "step", TM_OK, TM_BY_STEP, 1, 0 },     { "step=10", TM_OK, TM_BY_STEP, 10, 0 },
-        { "device", TM_OK, TM_BY_DEVICE, 1, 0 }, { "time=1.5s", TM_OK, TM_BY_TIME, 1, 1500000000000 },
-        { "", TM_ERR_USAGE, 0, 0, 0 },           { "s", TM_ERR_USAGE, 0, 0, 0 },
-        { "steps", TM_ERR_USAGE, 0, 0, 0 },      { "step=", TM_ERR_USAGE, 0, 0, 0 },
-        { "step=0", TM_ERR_USAGE, 0, 0, 0 },     { "step=2x", TM_ERR_USAGE, 0, 0, 0 },
-        { "device=gpu", TM_ERR_USAGE, 0, 0, 0 }, { "time=", TM_ERR_USAGE, 0, 0, 0 },
-        { "time=0", TM_ERR_USAGE, 0, 0, 0 },     { "time=5", TM_ERR_USAGE, 0, 0, 0 },
+        { "step", TM_OK, TM_BY_STEP, 1, 0 },
+        { "step=10", TM_OK, TM_BY_STEP, 10, 0 },
+        { "name=epoch*", TM_OK, TM_BY_NAME, 1, 0 },
+        { "name=[a", TM_ERR_USAGE, 0, 0, 0 },
+        { "name=", TM_ERR_USAGE, 0, 0, 0 },
+        { "device", TM_OK, TM_BY_DEVICE, 1, 0 },
+        { "time=1.5s", TM_OK, TM_BY_TIME, 1, 1500000000000 },
+        { "", TM_ERR_USAGE, 0, 0, 0 },
+        { "s", TM_ERR_USAGE, 0, 0, 0 },
+        { "steps", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=0", TM_ERR_USAGE, 0, 0, 0 },
+        { "step=2x", TM_ERR_USAGE, 0, 0, 0 },
+        { "device=gpu", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=0", TM_ERR_USAGE, 0, 0, 0 },
+        { "time=5", TM_ERR_USAGE, 0, 0, 0 },
     };
     struct tm_options options;
     struct tm_error error;

@@ -99,12 +99,14 @@ static void test_planes(void **state)
             rows, &(struct tm_derived_work_row){ .device = 1 - i,
                                                  .work = i ? TM_WORK_MODULES : TM_WORK_COLLECTIVES,
                                                  .name = tm_names_put_string(rig.names, i ? "modules" : "all") });
+    use(&rig, rows, tm_out_rows_launches(rows, 0), 0);
     use(&rig, rows, tm_out_rows_work(rows, 1), 0);
     use(&rig, rows, tm_out_rows_work(rows, 0), 0);
     assert_string_equal(export_rig_lines(&rig), "process 1001 /device:GPU:0 @1\n"
-                                                "row 1001/1000001 modules \u00b7 tracemill @64\n"
+                                                "row 1001/1000001 launches \u00b7 tracemill @0\n"
+                                                "row 1001/1000002 modules \u00b7 tracemill @64\n"
                                                 "process 1002 /device:GPU:1 @2\n"
-                                                "row 1002/1000001 all \u00b7 tracemill @320\n");
+                                                "row 1002/1000002 all \u00b7 tracemill @320\n");
     tm_out_rows_free(rows);
     export_rig_free(&rig);
     assert_ledger_is_even(&run);

@@ -27,6 +27,7 @@ struct tm_event_filter {
     struct times work[TM_FILTER_TERMS]; /* of those steps, on the host and on its devices; as requested */
     size_t work_count;
     bool devices[TM_DEVICES_MOST], no_device;
+    struct tm_rows *around; /* struct times, in order, apart from each other: of AROUND; NULL = not wanted */
     struct tm_name_answer events[EVENT_NAMES], tracks[TRACK_NAMES]; /* what the patterns say of their names */
 };
 
@@ -44,10 +45,78 @@ struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names 
     return f;
 }
 
+/* --- the times of events, by name --- */
+
+enum { AROUND_BYTES = 64 << 10, AROUND_PAGE = 4 << 10 };
+
+bool tm_event_filter_wants_scan(const struct tm_event_filter *f)
+{
+    return f->has[TM_FILTER_AROUND] > 0;
+}
+
+void tm_event_filter_begin_scan(struct tm_event_filter *f)
+{
+    tm_rows_free(f->around);
+    f->around = tm_rows_new_paged(f->run, TM_ACCOUNT_TABLES, sizeof(struct times), AROUND_BYTES, AROUND_PAGE);
+}
+
+static int64_t after(int64_t first_ps, int64_t ps);
+
+static void add_around(struct tm_event_filter *f, int64_t start_ps, int64_t end_ps)
+{
+    struct times times = { start_ps, end_ps };
+    uint64_t count;
+
+    /* With a larger margin, it may reach back over several. */
+    while ((count = tm_rows_count(f->around))) {
+        const struct times last = *(const struct times *)tm_rows_at(f->around, count - 1);
+
+        if (times.start_ps > last.end_ps)
+            break;
+        times.start_ps = last.start_ps < times.start_ps ? last.start_ps : times.start_ps;
+        times.end_ps = last.end_ps > times.end_ps ? last.end_ps : times.end_ps;
+        tm_rows_resize(f->around, count - 1);
+    }
+    tm_rows_append(f->around, &times);
+}
+
+/* How much more than the event itself; -1 = it has none of the names. */
+static int64_t margin_of(const struct tm_event_filter *f, tm_strid name)
+{
+    int64_t margin_ps = -1;
+    size_t length;
+    const char *const text = tm_names_text(f->names, name, NAME_MOST, &length);
+
+    for (size_t i = 0; i < f->filter->count; i++) {
+        const struct tm_filter_term *const term = &f->filter->terms[i];
+
+        if (term->kind == TM_FILTER_AROUND && term->begin > margin_ps && tm_glob_fits(term->text, text, length))
+            margin_ps = term->begin;
+    }
+    return margin_ps;
+}
+
+void tm_event_filter_scan(struct tm_event_filter *f, const struct tm_event *event)
+{
+    const struct tm_record *const r = &event->record;
+    struct tm_name_answer *const known = tm_name_answer(f->events, EVENT_NAMES, r->name);
+    int64_t margin_ps;
+
+    if (r->kind >= TM_COUNTER || !r->name || (known->is_known && !known->answer))
+        return;
+    margin_ps = margin_of(f, r->name);
+    known->is_known = true;
+    known->answer = margin_ps >= 0;
+    if (known->answer)
+        add_around(f, r->start_ps - margin_ps, after(r->start_ps, r->dur_ps + margin_ps));
+}
+
 void tm_event_filter_free(struct tm_event_filter *f)
 {
-    if (f)
-        tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
+    if (!f)
+        return;
+    tm_rows_free(f->around);
+    tm_give(&f->run->budget, TM_ACCOUNT_TABLES, f, sizeof(*f));
 }
 
 /* --- a host starts --- */
@@ -161,6 +230,8 @@ static void find_devices(struct tm_event_filter *f, const struct tm_trace *trace
 
 void tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace)
 {
+    if (f->has[TM_FILTER_AROUND]) /* the names meant something else */
+        memset(f->events, 0, sizeof(f->events));
     find_times(f, trace->first_ps);
     find_devices(f, trace);
     f->step_count = 0;
@@ -198,9 +269,52 @@ static bool cut(const struct times *wanted, size_t count, struct tm_wanted *part
     return is_in;
 }
 
+/* The first of the times around events that ends after a time; count if none does. */
+static uint64_t first_around(const struct tm_event_filter *f, int64_t start_ps)
+{
+    uint64_t from = 0, to = tm_rows_count(f->around);
+
+    while (from < to) {
+        const uint64_t middle = from + (to - from) / 2;
+
+        if (((const struct times *)tm_rows_at(f->around, middle))->end_ps > start_ps)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
+/* As cut, for any number of times. */
+static bool cut_around(const struct tm_event_filter *f, struct tm_wanted *part)
+{
+    const int64_t start_ps = part->start_ps, end_ps = part->end_ps;
+    const uint64_t count = f->around ? tm_rows_count(f->around) : 0;
+    bool is_in = false;
+
+    for (uint64_t i = f->around ? first_around(f, start_ps) : 0; i < count; i++) {
+        const struct times times = *(const struct times *)tm_rows_at(f->around, i);
+
+        if (times.start_ps > end_ps)
+            break;
+        if (!lies_in(&times, start_ps, end_ps))
+            continue;
+        if (!is_in && start_ps < times.start_ps)
+            part->start_ps = times.start_ps;
+        part->end_ps = end_ps < times.end_ps ? end_ps : times.end_ps;
+        is_in = true;
+    }
+    return is_in;
+}
+
 static bool is_on(const struct tm_event_filter *f, uint32_t device)
 {
     return device < TM_DEVICES_MOST ? f->devices[device] : f->no_device;
+}
+
+bool tm_event_filter_is_on(const struct tm_event_filter *f, uint32_t device)
+{
+    return !f->has[TM_FILTER_DEVICE] || is_on(f, device);
 }
 
 static bool is_in_steps(const struct tm_event_filter *f, uint32_t step, int64_t start_ps, int64_t end_ps)
@@ -267,9 +381,28 @@ static bool is_long_enough(const struct tm_event_filter *f, const struct tm_reco
     return false;
 }
 
+/* Classes without a term of their own are of any length. */
+static bool is_long_for_class(const struct tm_event_filter *f, const struct tm_record *record)
+{
+    bool has_term = false;
+
+    if (record->kind >= TM_COUNTER || tm_event_is_instant(record))
+        return true;
+    for (size_t i = 0; i < f->filter->count; i++) {
+        const struct tm_filter_term *const term = &f->filter->terms[i];
+
+        if (term->kind != TM_FILTER_MIN_CLASS || term->end != record->class)
+            continue;
+        if (record->dur_ps >= term->begin)
+            return true;
+        has_term = true;
+    }
+    return !has_term;
+}
+
 /* What needs no text, the cheapest first. */
 static bool passes(const struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
-                   struct tm_wanted *part)
+                   bool is_launch, struct tm_wanted *part)
 {
     if (f->has[TM_FILTER_CLASS] && !has_class(f, TM_FILTER_CLASS, event->record.class))
         return false;
@@ -277,7 +410,11 @@ static bool passes(const struct tm_event_filter *f, const struct tm_track *track
         return false;
     if (f->has[TM_FILTER_MIN] && !is_long_enough(f, &event->record))
         return false;
-    if (f->has[TM_FILTER_DEVICE] && !is_on(f, tm_event_device(track, event)))
+    if (f->has[TM_FILTER_MIN_CLASS] && !is_long_for_class(f, &event->record))
+        return false;
+    if (f->has[TM_FILTER_DEVICE] && !is_launch && !is_on(f, tm_event_device(track, event)))
+        return false;
+    if (f->has[TM_FILTER_AROUND] && !cut_around(f, part))
         return false;
     if (f->has[TM_FILTER_STEP] && !is_in_steps(f, event->step, part->start_ps, part->end_ps))
         return false;
@@ -285,12 +422,12 @@ static bool passes(const struct tm_event_filter *f, const struct tm_track *track
 }
 
 void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
-                          struct tm_wanted *wanted)
+                          bool is_launch, struct tm_wanted *wanted)
 {
     const struct tm_record *const record = &event->record;
 
     *wanted = (struct tm_wanted){ true, record->start_ps, record->start_ps + record->dur_ps };
-    wanted->is_wanted = passes(f, track, event, wanted);
+    wanted->is_wanted = passes(f, track, event, is_launch, wanted);
     if (wanted->is_wanted && f->has[TM_FILTER_TRACK])
         wanted->is_wanted = ask(f, tm_name_answer(f->tracks, TRACK_NAMES, track->name), TM_FILTER_TRACK);
     if (wanted->is_wanted && (f->has[TM_FILTER_NAME] || f->has[TM_FILTER_NOT_NAME]))
@@ -308,4 +445,6 @@ void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct 
                                          : cut(f->work, f->work_count, wanted);
     if (wanted->is_wanted && f->has[TM_FILTER_TIME])
         wanted->is_wanted = cut(f->wanted, f->wanted_count, wanted);
+    if (wanted->is_wanted && f->has[TM_FILTER_AROUND])
+        wanted->is_wanted = cut_around(f, wanted);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "pipeline/argument_templates.h"
+#include "pipeline/strings.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/hash.h"
 #include "stages/output/derived/derived.h"
@@ -447,6 +448,12 @@ static uint64_t launch_id(uint64_t host, uint64_t correlation)
     return tm_hash_key(parts, sizeof(parts)).low | UINT64_C(1) << 62;
 }
 
+/* What is written is the work of one device. */
+static bool is_of_device(const struct tm_exporter *e)
+{
+    return e->options.has_device && e->options.device != TM_NONE;
+}
+
 /* The arrow from a call to what it launched that an event belongs to; 0 = none. */
 static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct tm_track *track,
                                       const struct tm_event *event)
@@ -454,7 +461,8 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
     const bool is_launched = event->launch_track != TM_NONE && track->line != TM_LINE_TPU_OPS;
     uint64_t id;
 
-    if (e->has_arrows || !event->record.correlation)
+    /* In the part of a device, the file's own arrows start elsewhere. */
+    if ((e->has_arrows && !is_of_device(e)) || !event->record.correlation)
         return 0;
     if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
         return 0;
@@ -779,6 +787,7 @@ void tm_exporter_free(struct tm_exporter *e)
         return;
     tm_exporter_end_counters(e);
     exporter_forget_flows(e);
+    tm_sorter_free(e->launches.sorter);
     tm_event_filter_free(e->filter);
     tm_out_rows_free(e->rows);
     tm_lanes_free(e->lanes);
@@ -854,6 +863,97 @@ static void advance(struct tm_exporter *e, int64_t time_ps)
     exporter_end_spans(e, time_ps);
 }
 
+/* --- calls that launched the work of selected devices --- */
+
+struct kept_launch {
+    int64_t start_ps;
+    uint32_t track;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct kept_launch *x = a, *y = b;
+
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return (x->track > y->track) - (x->track < y->track);
+}
+
+/* Where devices are selected, and the calls are not. */
+static bool wants_launches(const struct tm_exporter *e)
+{
+    if (e->options.has_device)
+        return is_of_device(e);
+    return e->filter && !tm_event_filter_is_on(e->filter, TM_NONE);
+}
+
+bool tm_exporter_wants_scan(const struct tm_exporter *e)
+{
+    return wants_launches(e) || (e->filter && tm_event_filter_wants_scan(e->filter));
+}
+
+void tm_exporter_begin_scan(struct tm_exporter *e, const struct tm_trace *trace)
+{
+    const size_t memory = tm_budget_share(&e->run->budget, TM_ACCOUNT_MODEL) / 16;
+
+    tm_sorter_free(e->launches.sorter);
+    e->launches = (struct tm_kept_launches){ .sorter = NULL };
+    if (wants_launches(e))
+        e->launches.sorter = tm_sorter_new(e->run, TM_ACCOUNT_MODEL, sizeof(struct kept_launch), memory, by_start);
+    if (!e->filter)
+        return;
+    tm_event_filter_begin_host(e->filter, trace); /* which devices are selected */
+    tm_event_filter_begin_scan(e->filter);
+}
+
+tm_status tm_exporter_scan(void *exporter, const struct tm_event *event)
+{
+    struct tm_exporter *const e = exporter;
+
+    if (e->filter && tm_event_filter_wants_scan(e->filter))
+        tm_event_filter_scan(e->filter, event);
+    if (e->launches.sorter && event->launch_track != TM_NONE && event->device != TM_NONE &&
+        (!e->options.has_device || event->device == e->options.device) &&
+        (!e->filter || tm_event_filter_is_on(e->filter, event->device))) {
+        const struct kept_launch row = { event->launch_start_ps, event->launch_track };
+
+        tm_sorter_push(e->launches.sorter, &row);
+    }
+    return e->run->error.status;
+}
+
+static void begin_launches(struct tm_exporter *e)
+{
+    if (!e->launches.sorter)
+        return;
+    tm_sorter_finish(e->launches.sorter);
+    e->launches.ahead = tm_sorter_next(e->launches.sorter);
+    e->launches.count = 0;
+}
+
+/* Those that start together, up to a few. */
+static void next_launches(struct tm_kept_launches *l)
+{
+    l->count = 0;
+    l->start_ps = l->ahead->start_ps;
+    for (; l->ahead && l->ahead->start_ps == l->start_ps; l->ahead = tm_sorter_next(l->sorter))
+        if ((!l->count || l->tracks[l->count - 1] != l->ahead->track) && l->count < TM_LAUNCHES_TOGETHER)
+            l->tracks[l->count++] = l->ahead->track;
+}
+
+/* Events come by their starts, and of those that start together in any order of tracks. */
+static bool is_kept_launch(struct tm_exporter *e, const struct tm_record *record)
+{
+    struct tm_kept_launches *const l = &e->launches;
+
+    while ((!l->count || l->start_ps < record->start_ps) && l->ahead)
+        next_launches(l);
+    for (uint32_t i = 0; i < l->count && l->start_ps == record->start_ps; i++)
+        if (l->tracks[i] == record->track)
+            return !tm_is_flow(record);
+    return false;
+}
+
 /* --- hosts --- */
 
 static void look_for_arrows(struct tm_exporter *e)
@@ -878,6 +978,7 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
     tm_exporter_begin_counters(e);
     if (e->filter)
         tm_event_filter_begin_host(e->filter, trace);
+    begin_launches(e);
     exporter_begin_derived(e);
     return e->run->error.status;
 }
@@ -915,17 +1016,21 @@ enum choice { WANTED, ELSEWHERE /* on another device: in another output */, UNWA
 static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
 {
     const struct tm_record *const record = &item->event->record;
-    const bool is_here = !e->options.has_device || tm_event_device(item->track, item->event) == e->options.device;
+    const bool is_launch = e->launches.sorter && is_kept_launch(e, record);
+    const bool is_own = !e->options.has_device || tm_event_device(item->track, item->event) == e->options.device;
+    const bool is_here = is_own || is_launch;
     struct tm_wanted part = { true, record->start_ps, record->start_ps + record->dur_ps };
 
     if (e->filter && (is_here || tm_is_flow(&item->event->record)))
-        tm_event_filter_take(e->filter, item->track, item->event, &part);
+        tm_event_filter_take(e->filter, item->track, item->event, is_launch, &part);
     if (!part.is_wanted) {
         tm_tally_add(&e->run->tallies, TM_TALLY_FILTERED_OUT, is_here);
         return UNWANTED;
     }
     if (!is_here)
         return ELSEWHERE;
+    if (!is_own) /* its own row is in the part of the host */
+        item->number = tm_out_rows_launches(e->rows, e->options.device);
     item->start_ps = exporter_time(e, part.start_ps);
     item->end_ps = exporter_time(e, part.end_ps);
     return WANTED;
@@ -950,6 +1055,24 @@ static bool stays_together(struct tm_exporter *e, const struct tm_event *event)
     return false;
 }
 
+/* Whether a part ends where the event starts. */
+static bool is_border(struct tm_exporter *e, const struct tm_record *record)
+{
+    struct tm_name_answer *known;
+    size_t length;
+
+    if (!e->options.border || record->kind >= TM_COUNTER || !record->name)
+        return false;
+    known = tm_name_answer(e->borders, TM_KNOWN_KEYS, record->name);
+    if (!known->is_known) {
+        const char *const text = tm_names_text(e->names, record->name, NAME_MOST, &length);
+
+        known->is_known = true;
+        known->answer = tm_glob_fits(e->options.border, text, length);
+    }
+    return known->answer;
+}
+
 static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const struct tm_event *const event = item->event;
@@ -958,6 +1081,8 @@ static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item
     if (item->start_ps > e->now_ps)
         advance(e, item->start_ps);
     e->now_ps = item->start_ps;
+    if (is_border(e, &event->record))
+        e->options.at_border(e->options.to, item->start_ps);
     if (!stays_together(e, event))
         cut_where_wanted(e, item->start_ps);
     if (tm_failed(e->run))

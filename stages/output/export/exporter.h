@@ -30,9 +30,17 @@ struct tm_event_filter *tm_event_filter_new(struct tm_run *run, struct tm_names 
 void tm_event_filter_free(struct tm_event_filter *f); /* tolerates NULL */
 /* in: trace  surveyed: times count from its first_ps, steps are its marks */
 void tm_event_filter_begin_host(struct tm_event_filter *f, const struct tm_trace *trace);
-/* in: track  that it is on: of the end of an arrow the one that it points to */
+/* in: track      that it is on: of the end of an arrow the one that it points to
+ *     is_launch  of work of a selected device: a call on no device that is wanted all the same */
 void tm_event_filter_take(struct tm_event_filter *f, const struct tm_track *track, const struct tm_event *event,
-                          struct tm_wanted *wanted);
+                          bool is_launch, struct tm_wanted *wanted);
+/* Times of events by their names are looked up before a host is filtered: all its events in time order, between
+ * begin_scan and begin_host. */
+bool tm_event_filter_wants_scan(const struct tm_event_filter *f);
+void tm_event_filter_begin_scan(struct tm_event_filter *f);
+void tm_event_filter_scan(struct tm_event_filter *f, const struct tm_event *event);
+/* Whether a device is selected; TM_NONE = none of them. */
+bool tm_event_filter_is_on(const struct tm_event_filter *f, uint32_t device);
 void tm_event_filter_take_derived(const struct tm_event_filter *f, const struct tm_derived_row *row,
                                   struct tm_wanted *wanted);
 
@@ -147,6 +155,8 @@ uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device
  * anything is written of the host. */
 void tm_out_rows_add_work(struct tm_out_rows *r, const struct tm_derived_work_row *row);
 uint64_t tm_out_rows_work(const struct tm_out_rows *r, uint32_t row);
+/* The row for the calls that launched the work of a device, where their own rows are in another file. */
+uint64_t tm_out_rows_launches(const struct tm_out_rows *r, uint32_t device);
 uint32_t tm_out_rows_own_process(const struct tm_out_rows *r);
 
 /* What a row or a counter of a device, computed, is called: "queue depth \u00b7 tracemill", or where its process is not
@@ -264,7 +274,10 @@ struct tm_export_options {
     bool names_hosts;              /* rows of several hosts in one output: processes start with the host's name */
     tm_wants_cut *wants_cut;       /* NULL = never */
     tm_next_file *next_file;
-    void *to; /* of both */
+    const char
+        *border; /* a pattern of names: before the present file may end there, at_border is called; NULL = none */
+    void (*at_border)(void *to, int64_t time_ps);
+    void *to; /* of these */
 };
 
 /* in:     names  of everything
@@ -276,6 +289,13 @@ void tm_exporter_free(struct tm_exporter *e); /* tolerates NULL */
 
 /* A file has started (writer->begin_file was called); counts start with 0. */
 void tm_exporter_begin_file(struct tm_exporter *e);
+
+/* What has to be known of a host before it is written: the times of events that a filter names, and which calls launched
+ * the work of the selected devices, because these are written with it.  If wanted, all its events are passed to
+ * tm_exporter_scan in time order, before tm_exporter_begin_host. */
+bool tm_exporter_wants_scan(const struct tm_exporter *e);
+void tm_exporter_begin_scan(struct tm_exporter *e, const struct tm_trace *trace);
+tm_status tm_exporter_scan(void *exporter, const struct tm_event *event);
 
 /* The next host, with events ordered by tm_order.
  * in:     trace      surveyed; it keeps arguments
@@ -306,6 +326,16 @@ struct tm_series_table {
     uint64_t seed;
 };
 
+enum { TM_LAUNCHES_TOGETHER = 64 };
+
+/* The calls that launched the work of the selected devices, in the order of their starts. */
+struct tm_kept_launches {
+    struct tm_sorter *sorter; /* struct kept_launch; NULL = none are wanted */
+    const struct kept_launch *ahead;
+    int64_t start_ps; /* of those below */
+    uint32_t tracks[TM_LAUNCHES_TOGETHER], count;
+};
+
 struct tm_lost_flows {
     uint64_t *ids; /* 2 * TM_LOST_FLOWS_MOST places, 0 = free; NULL = none yet */
     size_t count;
@@ -320,6 +350,7 @@ struct tm_exporter {
     struct tm_export_options options;
     struct tm_trace_writer *writer;
     struct tm_event_filter *filter; /* NULL = everything */
+    struct tm_kept_launches launches;
     struct tm_lanes *lanes;
     struct tm_out_rows *rows;
     struct tm_series_table series;
@@ -329,8 +360,9 @@ struct tm_exporter {
     bool ends_at_once;                             /* a span is written as a whole when it starts */
     struct tm_known_arrow (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS */
     uint64_t arrows_begun;                         /* in the present file */
-    uint8_t *common;                           /* TM_ARGUMENTS_MOST: the common arguments that were requested last */
-    struct tm_name_answer keys[TM_KNOWN_KEYS]; /* of arguments: whether it is "counter_value" */
+    uint8_t *common;                              /* TM_ARGUMENTS_MOST: the common arguments that were requested last */
+    struct tm_name_answer borders[TM_KNOWN_KEYS]; /* of events: whether options.border fits */
+    struct tm_name_answer keys[TM_KNOWN_KEYS];    /* of arguments: whether it is "counter_value" */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
     /* of the present host */

@@ -448,6 +448,16 @@ void tm_out_rows_add_work(struct tm_out_rows *r, const struct tm_derived_work_ro
                 is_ours ? own_rank(r, row->device, PLACE_WORK) : 1 + row->work);
 }
 
+static void add_launches(struct tm_out_rows *r, uint32_t device)
+{
+    const uint32_t process = r->device_process[device];
+    const bool is_ours = process == r->own_process;
+    char text[TM_OWN_NAME_BYTES];
+
+    tm_out_rows_name_of_device(r, device, is_ours, "launches", text, sizeof(text));
+    add_own_row(r, process, tm_names_put_string(r->names, text), is_ours ? own_rank(r, device, PLACE_QUEUE) : 0);
+}
+
 static void add_own_rows(struct tm_out_rows *r)
 {
     find_sharing_devices(r);
@@ -458,6 +468,8 @@ static void add_own_rows(struct tm_out_rows *r)
     add_own_row(r, r->own_process, r->name_host_steps, PLACE_HOST_STEPS);
     add_own_row(r, r->own_process, r->name_findings, PLACE_FINDINGS);
     add_own_row(r, r->own_process, r->name_verdict, PLACE_VERDICT);
+    for (uint32_t i = 0; i < r->device_count; i++)
+        add_launches(r, i);
 }
 
 enum { PAGE_BYTES = 4096, LANE_PLACES = 64 /* in the order of a process, for each thread */, SMALL_LANES = 16 };
@@ -554,7 +566,12 @@ uint64_t tm_out_rows_derived(const struct tm_out_rows *r, enum tm_derived_sort s
 
 uint64_t tm_out_rows_work(const struct tm_out_rows *r, uint32_t row)
 {
-    return tm_out_rows_derived(r, TM_DERIVED_FACTS, TM_NONE) + 1 + row;
+    return tm_out_rows_launches(r, r->device_count) + row;
+}
+
+uint64_t tm_out_rows_launches(const struct tm_out_rows *r, uint32_t device)
+{
+    return tm_out_rows_derived(r, TM_DERIVED_FACTS, TM_NONE) + 1 + device;
 }
 
 uint32_t tm_out_rows_own_process(const struct tm_out_rows *r)

@@ -229,5 +229,7 @@ def compare_arrows(recording, held, offset=0, is_json=False):
     got = Counter()
     for left, right in held.flows:
         one, other = held.slices[left], held.slices[right]
+        if is_derived(held.tracks[one.track]) or is_derived(held.tracks[other.track]):
+            continue
         got[(one.ts + offset, clean(one.name), other.ts + offset, clean(other.name))] += 1
     return differences("arrow", wanted, got)
