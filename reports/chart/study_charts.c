@@ -173,25 +173,33 @@ static const struct tm_value *side_of(const struct tm_value *comparison, const s
 struct way {
     const struct tm_value *part[PARTS_DRAWN];
     size_t parts;
-    int64_t base_ps, new_ps;
-    double low, high; /* of all sums on the way */
+    int64_t base_ps, new_ps, small_ps; /* small: the sum of those that are not drawn */
+    double low, high;                  /* of all sums on the way */
 };
 
-static void follow(struct way *way, const struct tm_value *waterfall)
+/* in: is_short  parts that are hardly seen beside the largest one are one row, the last one */
+static void follow(struct way *way, const struct tm_value *waterfall, bool is_short)
 {
     const struct tm_value *parts = tm_get(waterfall, "parts");
-    double sum;
+    const double seen_least = 0.03;
+    double sum, least = 0;
 
     *way =
         (struct way){ .base_ps = tm_int(tm_get(waterfall, "base_ps")), .new_ps = tm_int(tm_get(waterfall, "new_ps")) };
     sum = (double)way->base_ps;
     way->low = fmin(sum, (double)way->new_ps);
     way->high = fmax(sum, (double)way->new_ps);
+    for (size_t i = 0; is_short && i < tm_length(parts); i++)
+        least = fmax(least, seen_least * fabs((double)tm_int(tm_get(tm_at(parts, i), "change_ps"))));
     for (size_t i = 0; i < tm_length(parts) && way->parts < PARTS_DRAWN; i++) {
         const int64_t change = tm_int(tm_get(tm_at(parts, i), "change_ps"));
 
         if (change == 0)
             continue;
+        if (fabs((double)change) < least) {
+            way->small_ps += change;
+            continue;
+        }
         way->part[way->parts++] = tm_at(parts, i);
         sum += (double)change;
         way->low = fmin(way->low, sum);
@@ -240,20 +248,18 @@ static void draw_end(struct tm_chart *chart, const struct rows *rows, size_t row
     tm_chart_cell(chart, time);
 }
 
-static double draw_part(struct tm_chart *chart, const struct rows *rows, size_t row, const struct tm_value *part,
-                        double from)
+static double draw_part(struct tm_chart *chart, const struct rows *rows, size_t row, const char *title, int64_t change,
+                        enum tm_role role, double from)
 {
-    const int64_t change = tm_int(tm_get(part, "change_ps"));
     const double to = from + (double)change, x = tm_axis_place(&rows->axis, from),
                  top = rows->top + (double)row * row_pitch;
-    const char *title = tm_text(tm_get(part, "title"));
     char text[TM_FORMAT_BYTES], sum[TM_FORMAT_BYTES];
 
     signed_time(text, change);
     put_name(chart, rows, row, title, text);
     tm_chart_line(chart, TM_ROLE_QUIET, x, top - (row_pitch - row_bar) / 2, x, top + (row_pitch - row_bar) / 2);
     tm_chart_open(chart, "%s: %s", title, text);
-    draw_span(chart, rows, row, role_of(part), from, to);
+    draw_span(chart, rows, row, role, from, to);
     tm_chart_close(chart);
     tm_chart_cell(chart, title);
     tm_chart_cell(chart, text);
@@ -277,8 +283,9 @@ static void draw_waterfall(struct tm_chart *chart, const struct tm_value *compar
     struct rows rows = { .top = 4 };
     struct way way;
     double names, notes = 0, sum;
+    bool has_small;
 
-    follow(&way, waterfall);
+    follow(&way, waterfall, chart->is_short);
     name_side(base, sizeof(base), tm_path(comparison, "sides[0]"));
     name_side(new, sizeof(new), side_of(comparison, waterfall));
     choose_scale(&rows, &way);
@@ -288,12 +295,18 @@ static void draw_waterfall(struct tm_chart *chart, const struct tm_value *compar
         notes = fmax(notes,
                      tm_chart_text_width(signed_time(text, tm_int(tm_get(way.part[i], "change_ps"))), TM_TEXT_SMALL));
     }
-    begin_rows(chart, &rows, way.parts + 2, names, notes);
+    has_small = way.small_ps != 0;
+    if (has_small)
+        notes = fmax(notes, tm_chart_text_width(signed_time(text, way.small_ps), TM_TEXT_SMALL));
+    begin_rows(chart, &rows, way.parts + has_small + 2, names, notes);
     draw_end(chart, &rows, 0, base, way.base_ps);
     sum = (double)way.base_ps;
     for (size_t i = 0; i < way.parts; i++)
-        sum = draw_part(chart, &rows, i + 1, way.part[i], sum);
-    draw_end(chart, &rows, way.parts + 1, new, way.new_ps);
+        sum = draw_part(chart, &rows, i + 1, tm_text(tm_get(way.part[i], "title")),
+                        tm_int(tm_get(way.part[i], "change_ps")), role_of(way.part[i]), sum);
+    if (has_small)
+        (void)draw_part(chart, &rows, way.parts + 1, "Other parts", way.small_ps, TM_ROLE_UNKNOWN, sum);
+    draw_end(chart, &rows, way.parts + has_small + 1, new, way.new_ps);
     (void)snprintf(chart->title, sizeof(chart->title), "From %.60s to %.60s", base, new);
     tm_chart_add_caption(
         chart, "Mean time per step and device, and the increase or decrease of each part. Gray: within noise.%s",

@@ -724,8 +724,8 @@ static bool emit_all_hold(const struct tm_content *content, const struct tm_valu
     if (!content->medium->room.is_short || failed > 0)
         return false;
     tm_emit(content, TM_TONE_GOOD,
-            "%s identities of the figures were verified on this input, and all of them hold: the parts of every "
-            "step, device and table add up to their totals.",
+            "All %s consistency checks passed on this input: the parts of every step, device and table add up to "
+            "their totals.",
             tm_format_count(number, (int64_t)held));
     return true;
 }

@@ -150,7 +150,7 @@ enum {
     TITLE_LINES = 2,
     NOTE_LINES = 6,
     FACT_LINES = 3,
-    VERDICT_LINES = 5,
+    VERDICT_LINES = 8,
     FIX_LINES = 2
 };
 
@@ -462,7 +462,7 @@ static void put_findings(struct tm_pdf *pdf)
         shown++;
     if (shown == n || tm_pdf_left_on_page(pdf) < tm_pdf_leading(&tm_pdf_quiet))
         return;
-    (void)snprintf(more, sizeof(more), "%zu more under Findings.", n - shown);
+    (void)snprintf(more, sizeof(more), "%zu more on the following pages.", n - shown);
     put(pdf, &tm_pdf_quiet, more, 1);
 }
 
@@ -505,27 +505,36 @@ static const struct tm_pdf_style term_style = { .face = TM_PDF_BOLD, .size = 6.4
 
 static const double glossary_gap = 16, term_gap = 1.6;
 
-/* An entry from y on, its term in bold before the text of its first line; drawn or only measured.  out: its height */
+/* An entry from y on, its term in bold before the text of its first line, a long one above it; drawn or only measured.
+ * out: its height */
 static double put_term(struct tm_pdf *pdf, const struct tm_table *table, size_t row, struct tm_pdf_box box,
                        bool is_drawn)
 {
-    enum { INDENT_MOST = 200 };
+    enum { INDENT_MOST = 200, TERM_LINES = 4 };
     const struct tm_cell term = tm_table_cell(table, row, (size_t)table->glossary - 1),
                          meaning = tm_table_cell(table, row, table->columns - 1);
     const double blank = tm_pdf_width(pdf, &meaning_style, " ", 1);
     char text[TM_FORMAT_BYTES];
-    size_t indent;
+    double width, above = 0;
+    size_t indent = 0;
 
     tm_pdf_encode(pdf, pdf->text, TM_PDF_CELL_BYTES, tm_cell_shown(&term, pdf->summary, text));
-    tm_pdf_fit(pdf, &term_style, pdf->text, box.width, 1);
-    if (is_drawn)
-        tm_pdf_text_at(pdf, &term_style, box.x, box.y + term_style.size, pdf->text);
-    indent = (size_t)(tm_pdf_width(pdf, &term_style, pdf->text, strlen(pdf->text)) / blank) + 3;
-    indent = indent < INDENT_MOST ? indent : INDENT_MOST;
+    width = tm_pdf_width(pdf, &term_style, pdf->text, strlen(pdf->text));
+    if (width > box.width) {
+        tm_pdf_fit(pdf, &term_style, pdf->text, box.width, TERM_LINES);
+        above = is_drawn ? tm_pdf_text_in(pdf, &term_style, &box, pdf->text)
+                         : tm_pdf_lines(pdf, &term_style, pdf->text, box.width) * tm_pdf_leading(&term_style);
+        box.y += above;
+    } else {
+        if (is_drawn)
+            tm_pdf_text_at(pdf, &term_style, box.x, box.y + term_style.size, pdf->text);
+        indent = (size_t)(width / blank) + 3;
+        indent = indent < INDENT_MOST ? indent : INDENT_MOST;
+    }
     memset(pdf->cell[0], ' ', indent);
     tm_pdf_encode_prose(pdf, pdf->cell[0] + indent, TM_PDF_CELL_BYTES - INDENT_MOST,
                         tm_cell_shown(&meaning, pdf->summary, text));
-    return term_gap +
+    return term_gap + above +
            (is_drawn ? tm_pdf_text_in(pdf, &meaning_style, &box, pdf->cell[0])
                      : tm_pdf_lines(pdf, &meaning_style, pdf->cell[0], box.width) * tm_pdf_leading(&meaning_style));
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import make_profile  # noqa: E402
+import studies  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, SHARED, Scratch, run  # noqa: E402
@@ -115,6 +116,19 @@ def check_rows(tap, browser, path):
         tap.ok(not tall, "rows are as tall as what is seen of them on a phone", *tall)
 
 
+def check_comparison(tap, browser, folder):
+    """The parts of a step that changed are seen on a phone; small ones are one row, and the table below has all."""
+    studies.make(folder)
+    _, out, stem = studies.study(folder, "comparison", "html")
+    with browser.open_page(390, 844) as page:
+        page.load(out / f"{stem}.html")
+        at = page.js(FIRST)
+        tap.ok(0 < at["steps"] <= 844 and at["findings"] < at["steps"], "a comparison: the first screen of a phone holds the waterfall", at)
+        rows = page.js("[document.querySelector('.top svg').parentElement.parentElement, document.querySelector('#waterfall, main')]"
+                       ".map((e) => e.querySelectorAll('tbody tr').length)")
+        tap.ok(3 <= rows[0] < rows[1], "a comparison: the first screen shows the largest parts", rows)
+
+
 def check_long_title(tap, browser, folder):
     """Runs are named by folders and files: on a phone two lines of the name are shown, the rest is in the list of files."""
     title = "experiment_2026-11-20_resnet50_imagenet_bf16_bs2048_8xH100_num_workers_16_prefetch_4_compiled_seed_1234"
@@ -145,6 +159,7 @@ def main():
             check_short(tap, browser, folder)
             check_long_title(tap, browser, folder)
             check_rows(tap, browser, paths["demo"])
+            check_comparison(tap, browser, folder)
     tap.done()
 
 
