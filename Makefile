@@ -319,8 +319,12 @@ bench: ## time and memory beside igzip, gzip, zstd and Python's json; BENCH='--q
 	@scripts/install-deps.sh bench || true
 	@$(MAKE) --no-print-directory run-bench
 .PHONY: run-bench
-run-bench: $(NEEDS) $(BENCH_TOOLS)
+run-bench: $(NEEDS) $(BENCH_TOOLS) zlib-only
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/run.py $(BENCH)
+# The same program without ISA-L, in a folder of its own: what it costs where only zlib is installed.
+.PHONY: zlib-only
+zlib-only:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/zlib ISAL=0 $(BUILD)/zlib/tracemill
 bench-check: ## instructions of the inner loops against tests/bench/instructions.json: fails on 5 % growth
 	@scripts/install-deps.sh build test valgrind
 	@$(MAKE) --no-print-directory run-bench-check

@@ -40,6 +40,7 @@ from traces import HERE, Store, Trace  # noqa: E402
 
 FOLDER = BUILD / "bench"
 MEASURE, DECODE = FOLDER / "measure", FOLDER / "decode"
+ZLIB_BINARY = BUILD / "zlib" / "tracemill"  # built without ISA-L, as where that is not packaged
 SHARED_GENERATOR = SHARED / "tools" / "make_trace.py"
 QUICK_EVENTS = 250_000
 EVENTS, PAGE_EVENTS, GROWTH_EVENTS = 2_000_000, 5_000_000, 20_000_000  # where nothing is told
@@ -131,14 +132,14 @@ def out_of(trace, name):
     return FOLDER / "out" / "".join(c if c.isalnum() else "-" for c in f"{trace.title} {name}")
 
 
-def report_row(name, trace, path, memory, formats):
+def report_row(name, trace, path, memory, formats, binary=BINARY):
     out = out_of(trace, name)
-    return Row(name, trace, [BINARY, "report", path, "-o", out, "--format", formats, "--memory", memory, "--quiet"],
+    return Row(name, trace, [binary, "report", path, "-o", out, "--format", formats, "--memory", memory, "--quiet"],
                out)
 
 
-def inspect_row(trace, path, memory):
-    return Row("inspect", trace, [BINARY, "inspect", path, "--memory", memory])
+def inspect_row(trace, path, memory, name="inspect", binary=BINARY):
+    return Row(name, trace, [binary, "inspect", path, "--memory", memory])
 
 
 def convert_row(trace, path, memory, ending, *more):
@@ -160,8 +161,10 @@ def chrome_rows(store, options):
             Row(f"python json, {small.events:,}", small, [sys.executable, HERE / "count_names.py", small.gz])]
     rows += [Row(f"decode bytes{path.suffix}", trace, [DECODE, "bytes", path]) for path in (trace.gz, trace.plain)]
     rows += [Row(f"decode events{path.suffix}", trace, [DECODE, "events", path]) for path in (trace.gz, trace.plain)]
-    rows.append(inspect_row(trace, trace.gz, options.memory))
-    rows += [report_row("report json .gz", trace, trace.gz, options.memory, "json"),
+    rows += [inspect_row(trace, trace.gz, options.memory),
+             inspect_row(trace, trace.gz, options.memory, "inspect, zlib only", ZLIB_BINARY),
+             report_row("report json .gz, zlib only", trace, trace.gz, options.memory, "json", ZLIB_BINARY),
+             report_row("report json .gz", trace, trace.gz, options.memory, "json"),
              report_row(f"report json .gz {LEAST_MEMORY}", trace, trace.gz, LEAST_MEMORY, "json"),
              report_row("report json .json", trace, trace.plain, options.memory, "json"),
              report_row("report all formats .gz", trace, trace.gz, options.memory, "html,pdf,json,text")]
@@ -423,7 +426,7 @@ def main():
     print_rows(rows)
     if options.json:
         write_json(options.json, head, rows)
-    return any(row.problem and row.command[0] in (str(BINARY), str(DECODE)) for row in rows)
+    return any(row.problem and row.command[0] in map(str, (BINARY, DECODE, ZLIB_BINARY)) for row in rows)
 
 
 if __name__ == "__main__":
