@@ -191,6 +191,8 @@ struct tm_trace {
     struct tm_rows *hlo_modules;  /* struct tm_hlo_module */
     bool keeps_arguments;         /* set before the scan: records come with their arguments (pipeline/arguments.h) */
     bool has_inert_flows;         /* set before the scan: flows are not drawn, so they stay in file order */
+    bool skims_lines;             /* set before the scan of an XSpace: of a line, only its head is read */
+    bool is_misread;              /* that was not enough: all has to be read again with skims_lines unset */
     struct tm_rows *common;       /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
     struct tm_rows *common_bytes; /* their bytes */
     struct tm_argument_templates *templates; /* of lists; NULL where arguments are not kept */

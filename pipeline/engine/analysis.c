@@ -81,19 +81,19 @@ static const double span_scanning = 0.2, span_surveying = 0.25, span_read = 0.5,
 static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 {
     if (host->input->kind == TM_FILE_CHROME_JSON) {
+        host->trace.skims_lines = false; /* the scan reads all of it */
         tm_chrome_scan(&host->trace, host->input, &host->source);
         return;
     }
     if (host->input->wrapping != TM_PLAIN)
         tm_progress_phase(&host->run->progress, "reading", host->input->disk_bytes);
     tm_progress_span(&host->run->progress, span_scanning, span_surveying);
-    tm_input_hold(host->input);
+    if (!host->input->held) /* else it is read again */
+        tm_input_hold(host->input);
     if (tm_failed(host->run))
         return;
     tm_progress_phase(&host->run->progress, "reading", host->input->bytes);
     tm_xspace_scan(&host->trace, host->input, warn, to, &host->source);
-    if (!tm_failed(host->run))
-        tm_input_finish(host->input);
 }
 
 /* Records that will be read again are not decoded again if decoding is expensive. */
@@ -135,14 +135,47 @@ static void survey(struct tm_host_run *host, const struct tm_host_options *optio
         tm_progress_phase(&run->progress, "reading", host->input->bytes);
     if (!tm_failed(run))
         tm_survey(host->source, &options->steps, host->census, &host->resolver);
-    if (!tm_failed(run))
-        tm_input_check(host->input);
+}
+
+static void read_records(struct tm_host_run *host, const struct tm_host_options *options, uint64_t events_before,
+                         tm_take_warning *warn)
+{
+    if (!tm_failed(host->run) && !(options->only_scans && host->input->kind == TM_FILE_CHROME_JSON))
+        scan(host, warn, options->to);
+    if (!tm_failed(host->run) && !host->trace.is_misread && !options->only_scans)
+        survey(host, options, events_before);
+}
+
+static void free_tables(struct tm_host_run *host);
+
+/* A trace that was misread is read again, as if it had not been read yet.  But the profiler's messages have been passed
+ * on, and its names stay, which are counted when they are new. */
+static void read_again(struct tm_host_run *host, const struct tm_host_options *options, uint64_t events_before,
+                       const struct tm_tallies *tallies_before)
+{
+    const struct tm_trace before = host->trace;
+    const uint64_t invalid_names = host->run->tallies.count[TM_TALLY_INVALID_UTF8];
+
+    free_tables(host);
+    host->run->tallies = *tallies_before;
+    host->run->tallies.count[TM_TALLY_INVALID_UTF8] = invalid_names;
+    host->run->events_read = events_before;
+    host->trace = (struct tm_trace){ .run = before.run,
+                                     .host = before.host,
+                                     .names = before.names,
+                                     .keeps_arguments = before.keeps_arguments,
+                                     .has_inert_flows = before.has_inert_flows,
+                                     .environment = { .rank = -1, .world_size = -1 } };
+    memcpy(host->trace.host_name, before.host_name, sizeof(before.host_name));
+    make_tables(&host->trace);
+    read_records(host, options, events_before, NULL);
 }
 
 tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_names *names,
                        const struct tm_found_file *found, uint32_t number, const struct tm_host_options *options)
 {
     const uint64_t events_before = run->events_read;
+    const struct tm_tallies tallies_before = run->tallies;
     char name[TM_FOUND_NAME_BYTES];
 
     *host = (struct tm_host_run){ .run = run,
@@ -151,31 +184,36 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
                                              .names = names,
                                              .keeps_arguments = options->keeps_arguments,
                                              .has_inert_flows = options->has_inert_flows,
+                                             .skims_lines = !options->only_scans && !options->walks_lines,
                                              .environment = { .rank = -1, .world_size = -1 } } };
     (void)snprintf(host->trace.host_name, sizeof(host->trace.host_name), "%s", found->host);
     tm_progress_file(&run->progress, found->bytes);
     tm_progress_span(&run->progress, 0, span_read);
     open_input(host, found);
     make_tables(&host->trace);
-    if (!tm_failed(run) && !(options->only_scans && host->input->kind == TM_FILE_CHROME_JSON))
-        scan(host, options->warn, options->to);
+    read_records(host, options, events_before, options->warn);
+    if (!tm_failed(run) && host->trace.is_misread)
+        read_again(host, options, events_before, &tallies_before);
+    if (!tm_failed(run) && host->input->held)
+        tm_input_finish(host->input);
     if (!tm_failed(run) && !options->only_scans)
-        survey(host, options, events_before);
+        tm_input_check(host->input);
     host->events = run->events_read - events_before;
     return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
 
-void tm_host_close(struct tm_host_run *host)
+static void free_tables(struct tm_host_run *host)
 {
-    struct tm_trace *trace = &host->trace;
+    struct tm_trace *const trace = &host->trace;
 
-    if (!host->run)
-        return;
     tm_survey_stats_free(host->census);
+    host->census = NULL;
     if (host->resolver.run)
         tm_survey_free(&host->resolver);
+    host->resolver = (struct tm_resolver){ .run = NULL };
     if (host->source)
         host->source->type->free(host->source);
+    host->source = NULL;
     tm_rows_free(trace->tracks);
     tm_rows_free(trace->configs);
     tm_rows_free(trace->messages);
@@ -188,6 +226,13 @@ void tm_host_close(struct tm_host_run *host)
     tm_rows_free(trace->steps.rows);
     tm_give(&host->run->budget, TM_ACCOUNT_METADATA, trace->devices,
             trace->devices ? TM_DEVICES_MOST * sizeof(*trace->devices) : 0);
+}
+
+void tm_host_close(struct tm_host_run *host)
+{
+    if (!host->run)
+        return;
+    free_tables(host);
     tm_input_close(&host->own);
     *host = (struct tm_host_run){ .run = NULL };
 }

@@ -243,6 +243,7 @@ struct tm_host_options {
     bool keeps_arguments; /* records include their arguments */
     bool keeps_records;   /* its events will be requested: that they are read again is to be cheap */
     bool counts;          /* for tm_host_counts */
+    bool walks_lines;     /* for tests: the scan of an XSpace reads all of each line, as for unusual ones */
     bool only_scans;      /* its tables and programs; nothing of its events */
     bool has_inert_flows; /* only figures are computed, and no figure depends on a flow's time, key or flags */
     tm_take_warning *warn;

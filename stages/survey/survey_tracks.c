@@ -75,6 +75,7 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, const 
     struct tm_cursor *cursor = type->open(s->source, number, s->buffer_bytes);
     struct tm_batch *const batch = s->batch;
     struct before before = nothing_before;
+    const uint64_t events_before = s->run->events_read;
 
     if (cursor)
         cursor->counts = counts;
@@ -98,8 +99,11 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, const 
             take->record(s, track, &raw);
         }
     }
-    if (counts)
+    if (counts) {
+        if (s->trace->skims_lines)
+            track->events = s->run->events_read - events_before;
         note_track(s->trace, track);
+    }
     type->close(cursor);
 }
 

@@ -5,7 +5,9 @@
  *
  * Of each file a line {"file":true}; one per line of events, ["plane", id, "line"], with the texts as bytes in hexadecimal;
  * behind it one per event that has a place in time, [start, length, "name"] in picoseconds, in the order of the file; then
- * {"partial":false,"tallies":{...}}.  A file that is refused has {"refused":true} alone. */
+ * {"partial":false,"problem":"","events":7,"xxh3":1,"tallies":{...}}.  A file that is refused has {"refused":true} alone.
+ * All of it comes twice: after {"file":true} as files are read, lines skimmed by the scan; then after {"again":true} with
+ * lines walked by the scan.  Both have to be the same. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +75,10 @@ static void print_end(const struct tm_host_run *host)
 {
     const char *comma = "";
 
-    (void)printf("{\"partial\":%s,\"tallies\":{", host->trace.partial ? "true" : "false");
+    (void)printf("{\"partial\":%s,\"problem\":\"", host->trace.partial ? "true" : "false");
+    for (const char *at = host->trace.problem; *at; at++)
+        (void)printf("%02x", (uint8_t)*at);
+    (void)printf("\",\"events\":%" PRIu64 ",\"xxh3\":%" PRIu64 ",\"tallies\":{", host->events, host->input->xxh3);
     for (int i = 0; i < TM_TALLY_COUNT; i++) {
         if (host->run->tallies.count[i] == 0)
             continue;
@@ -83,13 +88,13 @@ static void print_end(const struct tm_host_run *host)
     (void)fputs("}}\n", stdout);
 }
 
-static void print_file(char *path)
+static void print_file(char *path, bool walks_lines)
 {
     static struct tm_run run;
     static char host_name[] = "host";
     static struct tm_found_file found;
     struct tm_host_run host = { .run = NULL };
-    const struct tm_host_options options = { .counts = false };
+    const struct tm_host_options options = { .walks_lines = walks_lines };
     tm_status st = TM_ERR_LIMIT;
 
     memset(&run, 0, sizeof(run));
@@ -97,7 +102,7 @@ static void print_file(char *path)
     run.spill_dir = "/var/tmp";
     run.quiet = true;
     found = (struct tm_found_file){ .path = path, .host = host_name };
-    (void)printf("{\"file\":true}\n");
+    (void)printf("{\"%s\":true}\n", walks_lines ? "again" : "file");
     struct tm_names *const names = tm_names_new(&run, tm_budget_share(&run.budget, TM_ACCOUNT_NAMES), tm_traits_of);
 
     if (names)
@@ -114,7 +119,9 @@ static void print_file(char *path)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++)
-        print_file(argv[i]);
+    for (int i = 1; i < argc; i++) {
+        print_file(argv[i], false);
+        print_file(argv[i], true);
+    }
     return argc > 1 ? 0 : 2;
 }

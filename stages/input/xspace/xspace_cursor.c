@@ -168,6 +168,7 @@ static void xevent_read(struct tm_xspace *x, const struct tm_plane *plane, uint6
 enum {
     LINE_EVENT = 4,
     LEAST_BUFFER = 64,
+    CATCH_UP_MOST = 4 << 20, /* bytes between two lines: of tables */
     CLOCK_BUFFER = 64 << 10,
 };
 
@@ -180,6 +181,7 @@ struct xspace_cursor {
     uint64_t plane_number;
     struct tm_track track;
     uint64_t next_part;   /* row of more_lines, plus one; 0 = none */
+    uint64_t skimmed_to;  /* of the line: fields behind this place are new */
     int64_t line_ps;      /* what offsets count from */
     bool line_is_outlier; /* line_ps does not fit */
     struct tm_reader window;
@@ -219,6 +221,26 @@ static tm_strid find_ref(void *to, uint64_t plane, uint64_t ref)
     return tm_xspace_ref(to, plane, (int64_t)ref);
 }
 
+/* Where the scan has skimmed lines, the fingerprint is taken while they are read, if they follow each other in the file:
+ * it needs what is between them.  In profiles of JAX, those of the host come last, and only they are read twice. */
+static void catch_up(struct xspace_cursor *c, uint64_t to)
+{
+    const struct tm_input *const input = c->x->input;
+    struct tm_run *const run = c->x->source.trace->run;
+
+    if (!c->x->source.trace->skims_lines || to - tm_input_unseen(input) > CATCH_UP_MOST)
+        return;
+    while (!tm_failed(run) && tm_input_unseen(input) < to) {
+        const uint64_t left = to - tm_input_unseen(input);
+        size_t got = 0;
+
+        if (tm_input_read(input, c->buffer, left < c->buffer_bytes ? (size_t)left : c->buffer_bytes,
+                          tm_input_unseen(input), &got) != TM_OK ||
+            !got)
+            return;
+    }
+}
+
 /* Go to a part of the track's timeline. */
 static void open_part(struct xspace_cursor *c, const struct tm_line_row *line)
 {
@@ -228,6 +250,8 @@ static void open_part(struct xspace_cursor *c, const struct tm_line_row *line)
     c->plane_number = c->maker.plane = line->plane;
     c->kin = (struct tm_xkin){ .plane = line->plane, .line = c->track.line };
     c->next_part = line->next;
+    c->skimmed_to = line->skimmed_to;
+    catch_up(c, line->begin);
     c->line_is_outlier = __builtin_mul_overflow(line_ns, (int64_t)1000, &c->line_ps);
     tm_reader_init(&c->window, c->x->input, c->buffer, c->buffer_bytes, line->begin, line->end);
 }
@@ -582,9 +606,15 @@ static bool read_field(struct xspace_cursor *c, struct tm_raw_record *raw, bool 
     struct tm_head head;
     bool damaged;
 
-    /* Damage was noted by the scan: what remains of that line cannot be trusted. */
-    if (!tm_reader_head(&c->window, &head, &damaged) || damaged)
+    if (!tm_reader_head(&c->window, &head, &damaged))
         return open_next_part(c);
+    /* Damage was noted by the scan, if it read the line: what remains of that line cannot be trusted. */
+    if (damaged) {
+        c->x->source.trace->is_misread |= c->skimmed_to != UINT64_MAX;
+        return open_next_part(c);
+    }
+    if (head.offset > c->skimmed_to)
+        tm_xspace_late_field(c->x, &head, c->base.counts);
     if (head.type != TM_WIRE_LEN)
         return true;
     if (head.number == LINE_EVENT) {

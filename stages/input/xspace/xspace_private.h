@@ -31,6 +31,7 @@ struct tm_plane {
 
 struct tm_line_row {
     uint64_t begin, end; /* of its bytes */
+    uint64_t skimmed_to; /* the scan has read it up to here; UINT64_MAX: all of it */
     int64_t timestamp_ns;
     uint64_t plane;
     uint64_t next;    /* the part that follows: row of more_lines, plus one; 0 = none */
@@ -103,6 +104,9 @@ static inline uint64_t tm_metadata_key(uint64_t plane, int64_t id)
  * is also the text of a ref_value. 0 if there is no such entry. */
 tm_strid tm_xspace_ref(struct tm_xspace *x, uint64_t plane, int64_t id);
 enum tm_stat tm_xspace_stat(struct tm_xspace *x, uint64_t plane, int64_t id);
+
+/* xspace_scan.c: a field of a line behind its first event, which the scan has not read. */
+void tm_xspace_late_field(struct tm_xspace *x, const struct tm_head *head, bool counts);
 
 /* xspace_tables.c: one entry of a table, or one statistic of a plane; the window is at its first byte.
  * out:    *is_damaged  set if an entry is damaged: its readable part counts */

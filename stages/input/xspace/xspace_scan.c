@@ -2,6 +2,11 @@
 /* The first pass over an XSpace: finds the planes and lines, and reads the metadata tables.  Memory: one read buffer,
  * the tables (which spill).  Each plane is visited three times, because its name determines how the rest is read and
  * statistics are named in a table that comes last; lines are skipped by their length.
+ *
+ * Writers put the id, the name, and the time of a line before its events.  With trace.skims_lines, nothing is read of a
+ * line but these, so that a file is read once, by the survey, and not twice: the fingerprint is taken then as well, as
+ * far as lines are read in the order of the file.  The survey checks what the scan would have found behind the first
+ * event; in a file that is damaged or unusual there, trace.is_misread is set, and the caller starts again without it.
  * source: tensorflow.profiler.XSpace; does not depend on the order of fields on the wire. */
 #include <stdio.h>
 
@@ -13,6 +18,7 @@
 /* clang-format off */
 enum {
     SCAN_BUFFER = 256 << 10,
+    SKIM_BUFFER = 16 << 10,
     PLANES_MOST = 1 << 16, /* a row of half a KiB each; real profiles have under a hundred */
     SPACE_PLANE = 1, SPACE_ERRORS = 2, SPACE_WARNINGS = 3, SPACE_HOSTNAMES = 4,
     PLANE_ID = 1, PLANE_NAME = 2, PLANE_LINE = 3, PLANE_EVENT_METADATA = 4, PLANE_STAT_METADATA = 5, PLANE_STAT = 6,
@@ -45,9 +51,11 @@ struct scan {
 /* Bytes of a short LEN field at the window's place; the window steps over them. */
 static struct tm_wire take_bytes(struct scan *s, struct tm_reader *w, uint64_t length)
 {
-    const uint64_t most = length < SCAN_BUFFER ? length : SCAN_BUFFER;
+    const uint64_t most = length < w->buffer_bytes ? length : w->buffer_bytes;
 
-    if (most < length)
+    if (most < length && w->buffer_bytes == SKIM_BUFFER)
+        s->trace->is_misread = true;
+    else if (most < length)
         tm_tally_add(&s->run->tallies, TM_TALLY_LONG_VALUE, 1);
     return tm_reader_peek(w, (size_t)most);
 }
@@ -219,18 +227,48 @@ static bool is_passed_over(const struct tm_head *head)
     return head->number == LINE_DISPLAY_NAME && head->type == TM_WIRE_LEN;
 }
 
+void tm_xspace_late_field(struct tm_xspace *x, const struct tm_head *head, bool counts)
+{
+    struct tm_trace *const trace = x->source.trace;
+    const bool is_number = head->type == TM_WIRE_VARINT, is_bytes = head->type == TM_WIRE_LEN;
+
+    if (((head->number == LINE_ID || head->number == LINE_TIMESTAMP) && is_number) ||
+        (head->number == LINE_NAME && is_bytes))
+        trace->is_misread = true;
+    else if (!(head->number == LINE_EVENT && is_bytes) && !is_passed_over(head) && counts)
+        tm_tally_add(&trace->run->tallies, TM_TALLY_UNKNOWN_FIELD, 1);
+}
+
+/* Whether the rest of a line is left to the survey: its events come next.  It will count them. */
+static bool leaves_rest(struct scan *s, const struct tm_plane *plane, struct tm_reader *w, struct tm_track *track,
+                        struct tm_line_row *line)
+{
+    struct tm_wire next;
+
+    if (!s->trace->skims_lines || plane->accelerator)
+        return false;
+    next = tm_reader_peek(w, 1);
+    if (next.at == next.end || *next.at != TM_WIRE_KEY(LINE_EVENT, TM_WIRE_LEN))
+        return false;
+    track->events = 1;
+    line->skimmed_to = tm_reader_offset(w);
+    return true;
+}
+
 /* One line: its head, how many events it has, where it is.  Its events are skipped by their lengths. */
 static void scan_line(struct scan *s, uint64_t plane_number, struct tm_reader *w)
 {
     const struct tm_plane *plane = tm_rows_at(s->x->planes, plane_number);
-    struct tm_line_row line = { .begin = tm_reader_offset(w), .end = w->end, .plane = plane_number };
+    struct tm_line_row line = {
+        .begin = tm_reader_offset(w), .end = w->end, .plane = plane_number, .skimmed_to = UINT64_MAX
+    };
     struct tm_track track = { .device = TM_NONE, .thread = TM_NONE };
 
     track.plane_name = plane->name;
     track.side = plane->side;
     track.device = plane->device;
     track.accelerator = plane->accelerator;
-    for (;;) {
+    while (!leaves_rest(s, plane, w, &track, &line)) {
         struct tm_head head;
         struct tm_wire event;
 
@@ -283,7 +321,8 @@ static void take_field(struct scan *s, uint64_t plane, struct tm_reader *w, cons
         tm_xspace_plane_stat(s->x, plane, &view);
         return;
     }
-    tm_reader_inside(&inside, w, head->value, s->inner_buffer, SCAN_BUFFER);
+    tm_reader_inside(&inside, w, head->value, s->inner_buffer,
+                     head->number == PLANE_LINE && s->trace->skims_lines ? SKIM_BUFFER : SCAN_BUFFER);
     if (head->number == PLANE_LINE)
         scan_line(s, plane, &inside);
     else if (head->number == PLANE_STAT_METADATA)
@@ -391,7 +430,8 @@ static void scan_planes(struct scan *s)
         find_process(s, i, plane);
         begin = plane->begin;
         end = plane->end;
-        see_all(s, begin);
+        if (!s->trace->skims_lines)
+            see_all(s, begin);
         walk_plane(s, i, begin, end, WALK_LINES);
     }
     tm_index_finish(s->x->stats);
@@ -495,13 +535,16 @@ tm_status tm_xspace_scan(struct tm_trace *trace, const struct tm_input *input,
         find_planes(&s);
         scan_planes(&s);
     }
-    if (!tm_failed(run)) {
+    trace->is_misread |= trace->skims_lines && trace->partial;
+    if (!tm_failed(run) && !trace->is_misread) {
         refuse_damaged(&s);
         find_origin(&s);
     }
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.buffer, SCAN_BUFFER);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.inner_buffer, SCAN_BUFFER);
     tm_give(&run->budget, TM_ACCOUNT_INPUT, s.processes, PROCESS_SLOTS * sizeof(*s.processes));
+    if (trace->is_misread)
+        return run->error.status;
     if (!tm_failed(run)) {
         tm_hlo_read(x->hlo);
         tm_hlo_join_all(x->hlo);
