@@ -227,7 +227,7 @@ static const struct tm_doc_field row_changes[] = {
     { "p", TM_DOC_P | TM_DOC_OR_NULL, .title = "p" },
     { "significant", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Significant" },
     { "status", TM_DOC_TERM, .title = "Became", .help = "New and gone rows exist on one side only; slower and faster "
-      "rows changed by more than noise, as far as it is known; rows within noise say so.",
+      "rows changed by more than noise, if the noise is known; unchanged ones are within it.",
       .words = "added|removed|slower|faster|same|unclear" },
     { "from_count_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "Due to count", .help = "Effect of more or fewer "
       "executions at the same duration." },

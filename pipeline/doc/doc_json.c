@@ -189,7 +189,7 @@ static uint32_t read_hex(struct reading *r)
         } else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
             code = code << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
         } else {
-            refuse(r, c == PAST_END ? "it is truncated inside a text" : "\\u wants four hexadecimal digits");
+            refuse(r, c == PAST_END ? "it is truncated inside a text" : "\\u requires four hexadecimal digits");
             return 0;
         }
         r->at++;
@@ -271,7 +271,7 @@ static void read_text(struct reading *r)
         r->at++;
         append(r, "", 1);
     } else {
-        refuse(r, c == PAST_END ? "it is truncated inside a text" : "a control character stands in a text as it is");
+        refuse(r, c == PAST_END ? "it is truncated inside a text" : "a string contains an unescaped control character");
     }
 }
 
@@ -556,7 +556,7 @@ static void read_object(struct reading *r, struct tm_value *to)
     pass_mark(r);
     c = look_past_blanks(r);
     if (c != '{') {
-        refuse(r, c == PAST_END ? "it is empty" : "it is no JSON object: it does not begin with '{'");
+        refuse(r, c == PAST_END ? "it is empty" : "it is not a JSON object: it does not start with '{'");
         return;
     }
     r->at++;

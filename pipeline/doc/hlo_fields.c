@@ -33,7 +33,7 @@ static const struct tm_doc_field buffers[] = {
 
 static const struct tm_doc_field instructions[] = {
     { "relation", TM_DOC_WORD, .title = "Relation", .words = "op|caller|operand|user|body", .help = "To the instruction "
-      "that was asked for: itself, what calls its computation, what it reads, what reads it, or what it calls." },
+      "that was requested: itself, what calls its computation, what it reads, what reads it, or what it calls." },
     { "level", TM_DOC_COUNT, .title = "Level", .help = "Steps from it." },
     { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Instruction" },
     { "opcode", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Opcode" },

@@ -19,7 +19,7 @@ const struct tm_doc_field tm_doc_content_row[] = {
     { "kind", TM_DOC_WORD, .title = "Kind", .words = "table|figures|figure" },
     { "rows", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Rows", .help = "Rows listed in the document; for figures, "
       "their number." },
-    { "not_listed", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Not listed", .help = "Further rows, of which the "
+    { "not_listed", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Not listed", .help = "Remaining rows, for which the "
       "document has only the sum." },
     { "value", TM_DOC_VALUE | TM_DOC_OR_NULL, .title = "Value", .help = "For a single figure." },
     { "unit", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Units", .help = "Of the figure, or of the fields of a table." },

@@ -109,8 +109,8 @@ const struct tm_doc_field tm_doc_steps[] = {
       "by --steps." },
     { "warmup", TM_DOC_COUNT, .title = "Excluded as warm-up", .help = "Leading steps that compile or take more than "
       "twice the median of the others." },
-    { "incomplete", TM_DOC_COUNT, .title = "Excluded as incomplete", .help = "Steps of which the profile contains "
-      "only a part." },
+    { "incomplete", TM_DOC_COUNT, .title = "Excluded as incomplete", .help = "Steps that the profile "
+      "contains only partly." },
     { "skipped", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The first of them.", .fields = steps_skipped, .most = 100 },
     { "basis", TM_DOC_WORD, .help = "How step time is measured: from end to end, or by the step's marker on the host.",
       .words = "period|host_span" },
@@ -233,7 +233,7 @@ static const struct tm_doc_field devices_steps[] = {
     { "activities", TM_DOC_COUNT | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Activities", .most = 1000 },
     { "first_ps", TM_DOC_MOMENT | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "First", .most = 1000 },
     { "last_ps", TM_DOC_MOMENT | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Last", .most = 1000 },
-    { "period_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .help = "Time range of its own.", .most = 1000 },
+    { "period_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .help = "Its own time range.", .most = 1000 },
     { "device_span_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Device span", .most = 1000 },
     { "busy_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OF_NULLS, .title = "Busy", .most = 1000 },
     { .key = NULL },
@@ -436,7 +436,7 @@ static const struct tm_doc_field critical_path_rows[] = {
     { "unrecorded_ps", TM_DOC_TIME, .title = "Not recorded" },
     { "activities", TM_DOC_COUNT, .title = "Activities", .help = "Device activities that start in the step." },
     { "on_path", TM_DOC_COUNT, .title = "On the path", .help = "Of these, those on the path." },
-    { "switches", TM_DOC_COUNT, .title = "Device changes", .help = "How often the path goes from one device to "
+    { "switches", TM_DOC_COUNT, .title = "Device changes", .help = "How often the path moves from one device to "
       "another: at a collective, or at a wait of the host." },
     { .key = NULL },
 };

@@ -328,7 +328,7 @@ static void add_chosen(struct tm_inputs *inputs, const struct tm_found *found, c
             return;
         }
     }
-    (void)tm_fail(&inputs->run->error, TM_ERR_INPUT, -1, "cannot open '%s': it is no longer there",
+    (void)tm_fail(&inputs->run->error, TM_ERR_INPUT, -1, "cannot open '%s': it no longer exists",
                   choice->member ? choice->member : choice->path);
 }
 

@@ -50,7 +50,7 @@ static void add_explained(const struct causes *k, struct tm_value *to, const str
     const double change_ps = (double)(k->w->new_ps - k->w->base_ps);
 
     if (cause->is_fact)
-        tm_add_null(to, "explains_pct", "it has no time of its own");
+        tm_add_null(to, "explains_pct", "it has no separate time");
     else if (fabs(change_ps) * 100 < STEP_LEAST_PCT * k->step_ps)
         tm_add_null(to, "explains_pct", "the step has hardly changed");
     else
@@ -85,14 +85,14 @@ static void add_cause(const struct causes *k, struct tm_value *findings, const s
         tm_add_string(list, NULL, tm_no_test_reason(k->c, k->side, reason, sizeof(reason)));
     tm_add_ps(to, "at_stake_ps", fmax(0, cause->change_ps), NULL);
     tm_add_figure(to, "share_pct", cause->is_fact || !(k->step_ps > 0) ? NAN : 100 * cause->change_ps / k->step_ps,
-                  "it has no time of its own");
+                  "it has no separate time");
     tm_add_string(to, "cause", cause->why ? cause->why : "");
     list = tm_add_array(to, "fix");
     for (size_t i = 0; cause->fixes && cause->fixes[i] && cause->change_ps >= 0; i++)
         tm_add_string(list, NULL, cause->fixes[i]);
     (void)tm_add_array(to, "where");
     tm_add_string(to, "side", tm_side_id(k->c, k->side, id));
-    tm_add_ps(to, "change_ps", cause->is_fact ? NAN : cause->change_ps, "it has no time of its own");
+    tm_add_ps(to, "change_ps", cause->is_fact ? NAN : cause->change_ps, "it has no separate time");
     tm_add_bool(to, "tested", k->is_tested);
     add_explained(k, to, cause);
 }

@@ -397,7 +397,7 @@ static void test_gate_steps(struct tm_judging *j, struct tm_gate_result *r)
         not_known(r);
         say(r, "%s", j->steps.refused);
     } else if (j->steps.steps < TM_NOISE_SAMPLES_LEAST || j->steps.base_steps < TM_NOISE_SAMPLES_LEAST) {
-        say(r, "%zu and %zu steps are too few for a test, which needs %d each: the limit applies as it is",
+        say(r, "%zu and %zu steps are too few for a test, which needs %d each: the limit applies without one",
             j->steps.base_steps, j->steps.steps, TM_NOISE_SAMPLES_LEAST);
     } else if (isnan(is_mean(r->path) ? j->steps.mean.p : j->steps.median.p)) {
         r->is_untested = true;

@@ -117,8 +117,8 @@ static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, 
     tm_nightly_add_number(to, "value", value, why);
     tm_add_string(to, "unit", kpi->unit);
     tm_add_string(to, "band", band);
-    tm_add_null(to, "good", "it has no limit of its own");
-    tm_add_null(to, "bad", "it has no limit of its own");
+    tm_add_null(to, "good", "it has no limits");
+    tm_add_null(to, "bad", "it has no limits");
     tm_add_string(to, "definition", kpi->definition);
 }
 

@@ -150,7 +150,7 @@ struct sqlite3_stmt *tm_query_prepare(struct tm_run *run, struct sqlite3 *db, co
         refuse(run, db, sql, &c);
     } else if (!statement || !sqlite3_stmt_readonly(statement) || (rest && *rest)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot run the query: %s",
-                      statement && rest && *rest ? "there is more than one statement" : "it is no SELECT");
+                      statement && rest && *rest ? "there is more than one statement" : "it is not a SELECT statement");
         tm_hint(&run->error, "a query is one SELECT over the tables that 'tracemill schema' lists");
     } else {
         return statement;

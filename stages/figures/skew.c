@@ -629,7 +629,7 @@ static void add_figures(const struct skew *k, struct matches *m, struct skew_sum
     tm_add_int(skew, "max_ps", sums->max_ps);
     add_clock_check(k, sums, skew);
     if (straggler == TM_NONE)
-        tm_add_null(skew, "straggler", "no device stands out");
+        tm_add_null(skew, "straggler", "no device is an outlier");
     else
         tm_add_string(skew, "straggler", k->members.rows[straggler].device);
     add_skew_members(k, sums, skew);

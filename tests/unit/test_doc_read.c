@@ -241,8 +241,8 @@ static void what_is_no_json_is_refused(void **state)
     static const char *const rows[][2] = {
         { "", "it is empty" },
         { " ", "it is empty" },
-        { "[]", "no JSON object" },
-        { "nul", "no JSON object" },
+        { "[]", "not a JSON object" },
+        { "nul", "not a JSON object" },
         { "{}x", "something follows" },
         { "{}{}", "something follows" },
         { "{,}", "a key is missing" },

@@ -500,7 +500,7 @@ static void too_few_steps_are_told_and_the_limit_holds(void **state)
     add_steps(&rig, 1 / 1.03, 5, "00000000000000b1");
     assert_status(&rig, "step_time>+2%", "failed");
     assert_string_equal(text(&rig, 0, "why"),
-                        "5 and 20 steps are too few for a test, which needs 6 each: the limit applies as it is");
+                        "5 and 20 steps are too few for a test, which needs 6 each: the limit applies without one");
     assert_false(tm_has(tm_get(row(&rig, 0), "p")));
     rig_free(&rig);
 }

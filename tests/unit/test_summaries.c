@@ -303,7 +303,7 @@ static void results_without_their_traces_are_refused(void **state)
     } rows[] = {
         { "{}", TM_ERR_INPUT, "contains no trace path" },
         { "{\"a\": {\"execution_time\": 1}}", TM_ERR_INPUT, "contains no trace path" },
-        { "[]", TM_ERR_INPUT, "no JSON object" },
+        { "[]", TM_ERR_INPUT, "not a JSON object" },
         { "{\"a\": {\"tensorboard_trace\": \"here\"}", TM_ERR_INPUT, "truncated" },
         { "{\"a\": {\"tensorboard_trace\": \"nowhere\"}}", TM_ERR_USAGE, "cannot find the trace 'nowhere' of 'a'" },
         { "{\"a\": {\"tensorboard_trace\": \"\\u001b[31m\\n\"}}", TM_ERR_USAGE, "'?[31m?'" },
