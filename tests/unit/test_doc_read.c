@@ -264,7 +264,7 @@ static void what_is_no_json_is_refused(void **state)
         { "{\"a\":1e}", "a digit is missing" },
         { "{\"a\":0x1}", "',' or the end" },
         { "{'a':1}", "a key is missing" },
-        { "{\"a\":\"\t\"}", "a control character" },
+        { "{\"a\":\"\t\"}", "an unescaped control character" },
         { "{\"a\":\"\\x\"}", "no such escape" },
         { "{\"a\":\"\\u12g4\"}", "hexadecimal" },
         { "{\"a\":\"\\ud800\\x\"}", "no such escape" },
@@ -275,7 +275,7 @@ static void what_is_no_json_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_refused(rows[i][0], strlen(rows[i][0]), TM_ERR_INPUT, rows[i][1]);
-    assert_refused("{\"a\":\"\0\"}", 10, TM_ERR_INPUT, "a control character");
+    assert_refused("{\"a\":\"\0\"}", 10, TM_ERR_INPUT, "an unescaped control character");
     assert_refused("{}\0", 3, TM_ERR_INPUT, "something follows");
 }
 
