@@ -258,6 +258,8 @@ static const struct tm_doc_field kpis[] = {
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "band", TM_DOC_WORD, .title = "Band", .words = "good|warning|bad|info|unknown" },
+    { "finding", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "For a figure outside its band, id of the finding that explains "
+      "it.", .words = "night_failed|night_worse|night_absent" },
     { "good", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Good" },
     { "bad", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Bad" },
     { "definition", TM_DOC_PROSE, .title = "Definition" },

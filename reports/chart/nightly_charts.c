@@ -502,7 +502,7 @@ static const char *name_of(char out[TM_CHART_NAME_BYTES], const struct job *job,
     return out;
 }
 
-/* "152 ms -> 171 ms, +12.4 %" */
+/* "152 ms -> 171 ms, +12.4 %"; "+12.4 %" if that is all that fits */
 static const char *note_of(char out[NOTE_BYTES], const struct job *job, double room)
 {
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES];
@@ -510,6 +510,8 @@ static const char *note_of(char out[NOTE_BYTES], const struct job *job, double r
     (void)snprintf(
         out, NOTE_BYTES, "%s \xe2\x86\x92 %s, %+.1f%%", tm_format_time(before, tm_int(tm_get(job->step, "before"))),
         tm_format_time(value, tm_int(tm_get(job->step, "value"))), fmin(fmax(job->change, -most_told), most_told));
+    if (tm_chart_text_width(out, TM_TEXT_SMALL) > room)
+        (void)snprintf(out, NOTE_BYTES, "%+.1f%%", fmin(fmax(job->change, -most_told), most_told));
     tm_chart_fit(out, NOTE_BYTES, TM_TEXT_SMALL, room);
     return out;
 }

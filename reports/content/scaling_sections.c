@@ -99,7 +99,7 @@ static void emit_mode(const struct tm_content *content)
     else if (strcmp(mode, "weak") == 0)
         tm_emit(content, TM_TONE_PLAIN,
                 "Weak scaling: the compute time per device stays within %lld%% of that of the first point (maximum "
-                "%s), so the work grows with the devices. Speedup refers to work per time.",
+                "%s), so the work grows with the devices. Speedup refers to throughput.",
                 within, tm_cell_shown(&cell[1], content->summary, text[0]));
     else
         tm_emit(content, TM_TONE_PLAIN,

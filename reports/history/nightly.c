@@ -106,6 +106,7 @@ static void add_counts(struct night *night)
 
 struct kpi {
     const char *id, *title, *unit, *definition;
+    const char *finding; /* explains it where it is outside its band; NULL = none */
 };
 
 static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, const char *band, const char *why)
@@ -117,6 +118,8 @@ static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, 
     tm_nightly_add_number(to, "value", value, why);
     tm_add_string(to, "unit", kpi->unit);
     tm_add_string(to, "band", band);
+    if (kpi->finding && (strcmp(band, "bad") == 0 || strcmp(band, "warning") == 0))
+        tm_add_string(to, "finding", kpi->finding);
     tm_add_null(to, "good", "it has no limits");
     tm_add_null(to, "bad", "it has no limits");
     tm_add_string(to, "definition", kpi->definition);
@@ -145,20 +148,23 @@ static bool is_step_worse(const struct night *night, double least_pct)
 static void add_kpis(struct night *night)
 {
     static const struct kpi
-        runs = { "runs", "Runs", "count",
-                 "Runs of the last night, and runs of other nights that were merged with it." },
-        failed = { "failed", "Failed runs", "count",
-                   "Of these, runs that were refused, failed, or never got a result." },
+        runs = { "runs", "Runs", "count", "Runs of the last night, and runs of other nights that were merged with it.",
+                 NULL },
+        failed = { "failed", "Failed runs", "count", "Of these, runs that were refused, failed, or never got a result.",
+                   "night_failed" },
         worse = { "worse", "Regressed jobs", "count",
                   "Jobs whose newest run differs from the median of the previous seven good runs by more than the "
-                  "usual variation: in step time or, if that is unchanged, in another figure." },
-        better = { "better", "Improved jobs", "count", "The same in the other direction." },
+                  "usual variation: in step time or, if that is unchanged, in another figure.",
+                  "night_worse" },
+        better = { "better", "Improved jobs", "count", "The same in the other direction.", NULL },
         step = { "step_change", "Largest step time increase", "%",
-                 "The largest change of a step time relative to the median of the previous seven good runs." },
+                 "The largest change of a step time relative to the median of the previous seven good runs.",
+                 "night_worse" },
         absent = { "absent", "Missing jobs", "count",
                    "Jobs that ran on at least four of the previous seven nights, and have now paused for longer than "
-                   "usual between two of those." },
-        fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs." };
+                   "usual between two of those.",
+                   "night_absent" },
+        fresh = { "new", "New jobs", "count", "Jobs that never ran before these runs.", NULL };
     struct tm_value *list = tm_add_array(night->root, "kpis");
     const double change = worst_step(night), bad = (double)failed_of(night);
     const bool has_worse = night->of_state[NIGHT_WORSE] > 0, has_judged = judged_count(night) > 0;

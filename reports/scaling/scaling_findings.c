@@ -256,7 +256,7 @@ static void tell_speedup(const struct scaling_study *s, char *out)
     if (s->mode == SCALING_WEAK)
         (void)snprintf(
             out, VERDICT_BYTES,
-            "Weak scaling from %.0f to %s: %s times the work per time%s, the median step takes %s; efficiency %s.",
+            "Weak scaling from %.0f to %s: %s times the throughput%s, the median step takes %s; efficiency %s.",
             s->facts[0].devices, tm_devices_text(devices, last->devices), tm_format_number(speedup, last->speedup),
             interval_text(interval, sizeof(interval), &last->speedup_interval),
             tm_format_time(time, tm_whole(last->step_ps)), tm_format_pct(pct, last->efficiency_pct));
@@ -570,7 +570,7 @@ static void add_slower(struct scaling_study *s)
     if (best == last || !(last->speedup < best->speedup * 0.98))
         return;
     to = begin(s, "scaling_slower", "critical");
-    tm_add_printed(to, "title", "%s do less work per time than %s", tm_devices_text(n, last->devices),
+    tm_add_printed(to, "title", "%s have less throughput than %s", tm_devices_text(n, last->devices),
                    tm_devices_text(m, best->devices));
     add_value(to, last->speedup / best->speedup * 100, "%", NAN);
     tm_add_printed(tm_member(to, "evidence"), NULL, "The median step takes %s with %s, %s with %s",

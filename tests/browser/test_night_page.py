@@ -17,6 +17,7 @@ import make_profile  # noqa: E402
 import nights  # noqa: E402
 from devtools import Browser  # noqa: E402
 from tap import Tap  # noqa: E402
+from test_first_page import UNLINKED  # noqa: E402
 from test_hostile import wrong_with  # noqa: E402
 from test_page import BROWSER, Balance, Reading, browse, shown  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
@@ -68,7 +69,11 @@ def check_forms(tap, browser, page):
                     const box = c.getBoundingClientRect(), drawings = [...c.querySelectorAll('svg')].map((s) => s.getBoundingClientRect());
                     return drawings.find((r) => r.width > 0).right - box.right; })""")
                 tap.ok(ends and max(map(abs, ends)) < 2, f"{width} px, {scheme}: the newest run of each trend is in sight", ends)
+                notes = view.js("[...document.querySelectorAll('.top svg text')].filter((t) => t.getBoundingClientRect().width).map((t) => t.textContent)")
+                tap.ok(not [n for n in notes if "%" in n and "\u2026" in n], f"{width} px, {scheme}: no change is cut", *notes)
                 if width == 1280:
+                    unlinked = view.js(UNLINKED)
+                    tap.ok(not unlinked, f"{scheme}: no figure has the color of a problem without its finding", *unlinked)
                     bottom = view.js("document.querySelector('.verdict').getBoundingClientRect().bottom")
                     first = view.js("document.querySelector('#figures').getBoundingClientRect().top")
                     tap.ok(bottom < 300 and first < 900, f"{scheme}: verdict, findings and key figures are on the first screen", bottom, first)

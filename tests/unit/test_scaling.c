@@ -143,7 +143,7 @@ static void weak_scaling_counts_the_work(void **state)
     assert_near(root, "points[2].lost.communication_pct", 100 * 23.0 / 125);
     assert_near(root, "points[2].lost.compute_pct", 100 * (92.0 - 90) / 125);
     assert_null_because(root, "fit", "four points");
-    assert_non_null(strstr(verdict_of(root), "Weak scaling from 1 to 4 devices: 3.20 times the work per time"));
+    assert_non_null(strstr(verdict_of(root), "Weak scaling from 1 to 4 devices: 3.20 times the throughput"));
     assert_string_equal(tm_text(tm_path(root, "verdict.severity")), "good");
     assert_non_null(found(root, "findings", "scaling_work_grows"));
     made_study_end(&study);
@@ -350,7 +350,7 @@ static void a_slow_device_and_more_devices_that_are_slower_are_told(void **state
     assert_string_equal(tm_text(tm_get(finding, "severity")), "critical");
     assert_non_null(strstr(tm_text(tm_get(finding, "title")), "Among 2 devices, the slowest computes 20.0% longer"));
     finding = found(root, "findings", "scaling_slower");
-    assert_string_equal(tm_text(tm_get(finding, "title")), "4 devices do less work per time than 2 devices");
+    assert_string_equal(tm_text(tm_get(finding, "title")), "4 devices have less throughput than 2 devices");
     made_study_end(&study);
 }
 
