@@ -204,7 +204,7 @@ static tm_status fail_path(struct tm_run *run, const char *act, const char *path
     return tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
-/* Join folder and name; false where the result is too long. */
+/* Join folder and name; false if the result is too long. */
 static bool join(char *to, size_t to_bytes, const char *folder, const char *name)
 {
     const size_t n = strlen(folder);

@@ -90,7 +90,7 @@ static void end_search(struct search *s)
     tm_run_free(s->run, &s->here);
 }
 
-/* The name of the folder that a path means, where the path does not end with it ("." or "/"). */
+/* The name of the folder that a path means, if the path does not end with it ("." or "/"). */
 static char *copy_folder_name(struct tm_run *run, const char *path)
 {
     size_t length;
@@ -121,7 +121,7 @@ static void push_folder(struct search *s, const char *folder, const char *name, 
         s->stack[s->stack_count++] = (struct pending){ path, depth };
 }
 
-/* in: path, host  owned by the run from now on; NULL where there was no memory for them */
+/* in: path, host  owned by the run from now on; NULL if there was no memory for them */
 static void add_file(struct search *s, char *path, char *host, const struct stat *info, enum tm_found_kind kind)
 {
     const struct tm_found_file file = {

@@ -27,7 +27,7 @@ struct tm_input; /* stages/input/bytes/input_file.h */
 struct tm_found_file {
     char *path;        /* for opening: the file, or the archive that it is in */
     char *member;      /* its name in the archive at `path`; NULL = the file at `path` itself */
-    char *target;      /* the member that holds its content, where it is a link to one; NULL = itself */
+    char *target;      /* the member that holds its content, if it is a link to one; NULL = itself */
     uint64_t position; /* of the member that holds it in its archive, from 1; 0 = not a member */
     uint64_t listed;   /* private: position of the name, of a link that of the link */
     char *problem;     /* of its archive, reported with one file of each run; NULL = none */
@@ -196,7 +196,7 @@ bool tm_trace_name_read(const char *name, struct tm_trace_name *told);
 bool tm_plain_name_read(const char *name, struct tm_trace_name *told);
 /* out: false  it is not a trace */
 bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind);
-/* Length of `name` without `ending`, or 0 where it has another one or nothing is left. */
+/* Length of `name` without `ending`, or 0 if it has another one or nothing is left. */
 size_t tm_name_without(const char *name, size_t length, const char *ending);
 char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_USE; /* a copy, cleaned */
 
@@ -205,11 +205,11 @@ char *tm_find_host(struct tm_run *run, const char *name, size_t length) TM_MUST_
 /* --- files and runs --- */
 
 /* Add a file to a run; it is the run's from then on, also after a failure.
- * in:     file  path and host: NULL where there was no memory for them */
+ * in:     file  path and host: NULL if there was no memory for them */
 tm_status tm_run_add(struct tm_run *run, struct tm_found_run *r, const struct tm_found_file *file);
 
 /* The files of a folder are complete: put them in order, and move the run to those that were found.
- * in:     name  the run's, owned by it from now on; NULL where there was no memory for it */
+ * in:     name  the run's, owned by it from now on; NULL if there was no memory for it */
 tm_status tm_run_keep(struct tm_found *found, struct tm_found_run *r, const char *folder, char *name);
 /* A run of one file that was named itself.  in: r  with that file; it is moved as well */
 tm_status tm_run_keep_file(struct tm_found *found, struct tm_found_run *r);

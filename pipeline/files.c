@@ -114,7 +114,7 @@ void tm_guard_end(struct tm_run *run)
 
 /* --- paths --- */
 
-/* One part of a path behind one without links.  out: false where it is too long */
+/* One part of a path behind one without links.  out: false if it is too long */
 static bool add_part(char to[PATH_MAX], const char *part, size_t length)
 {
     const size_t used = strlen(to);

@@ -190,7 +190,7 @@ static inline void *tm_front_find(const struct tm_front *front, uint64_t site)
 /* The row of a site, which is not 0, to fold into; valid until the next call.
  * out:    *is_new  it is all zero: the caller fills it, with its key, before the next call.  A caller that fails then
  * ends
- * errors: NULL where a row could not be passed on */
+ * errors: NULL if a row could not be passed on */
 static inline void *tm_front_at(struct tm_front *front, uint64_t site, bool *is_new)
 {
     struct tm_front_row *row = tm_site_rows_place(&front->rows, site);

@@ -181,7 +181,7 @@ static tm_status run_verb(const struct tm_verb *verb, struct tm_run *run, const 
     st = tm_failed(run) ? run->error.status : verb->run(run, options);
     tm_archive_end(run);
     tm_guard_end(run);
-    /* The first failure wins: this one is seen only where none was reported. */
+    /* The first failure wins: this one is seen only if none was reported. */
     if (st != TM_OK && st != TM_PARTIAL && st != TM_GATE)
         (void)tm_fail(&run->error, st, -1, "cannot finish '%s'", verb->name);
     tm_progress_end(&run->progress);

@@ -31,7 +31,7 @@ char *tm_format_number(char *out, double value); /* "0.0123" "12.3" "1,230,000";
  * ...). */
 char *tm_format_unit(char *out, double value, const char *unit);
 
-/* By how much a figure changed, in percent, or in points where it is a share itself: "+1.2 %"; not a number: "" */
+/* The change of a figure, in percent, or in points if it is a share itself: "+1.2 %"; not a number: "" */
 char *tm_format_change(char *out, double change, bool is_share);
 
 /* A limit in the form of the threshold table: "80 %", "0.1 ms", "0". */

@@ -782,7 +782,7 @@ static tm_status read_steps(const struct tm_reading *r)
     return TM_OK;
 }
 
-/* The index of one of the option's words.  out: -1, with the error set, where it is none of them */
+/* The index of one of the option's words.  out: -1, with the error set, if it is none of them */
 static int word_index(const struct tm_reading *r, const char *text, size_t length)
 {
     struct tm_nearest nearest = { 0 };

@@ -244,7 +244,7 @@ struct tm_options {
 
 /* How the text of an option is read. */
 enum tm_option_kind {
-    TM_KIND_FLAG,   /* yes or no; no where nothing is said */
+    TM_KIND_FLAG,   /* yes or no; no by default */
     TM_KIND_TEXT,   /* a path or a name, not empty: const char *, or struct tm_texts of TM_OPTION_MANY */
     TM_KIND_WORD,   /* one of its words: an enum in their order */
     TM_KIND_WORDS,  /* some of them joined by commas: bits in their order */

@@ -704,7 +704,7 @@ static size_t count_address(const char *text, size_t length, bool behind)
     return at < length && is_word_byte(text[at]) ? 0 : at;
 }
 
-/* The length of the word at the start, which is cut between characters where it is too long. */
+/* The length of the word at the start, which is cut between characters if it is too long. */
 static size_t count_word(const char *text, size_t length)
 {
     size_t n = 0;

@@ -14,7 +14,7 @@ struct tm_progress {
     bool shown;
     const char *phase;
     uint64_t total_bytes, done_bytes;   /* of the phase; total: 0 = not known */
-    uint64_t total_events, done_events; /* likewise: where the total is known, the phase is measured in events */
+    uint64_t total_events, done_events; /* likewise: if the total is known, progress is measured in events */
     const uint64_t *events_read;        /* counter of the run; NULL = none */
     uint64_t events_before;             /* what it read when the phase started */
     uint64_t begin_ns, last_print_ns;
@@ -135,7 +135,7 @@ enum tm_tally {
     TM_TALLY_ZERO_PADDING, /* files with zero bytes after the end */
     TM_TALLY_OPEN_ARRAY,   /* the list of events is not closed, which its format allows */
     TM_TALLY_STACK_FRAMES, /* tables of stack frames: left out */
-    TM_TALLY_DAMAGED_TEXT, /* places where the text is not JSON: skipped up to the next whole event */
+    TM_TALLY_DAMAGED_TEXT, /* places if the text is not JSON: skipped up to the next whole event */
     /* Traces that are written */
     TM_TALLY_FILTERED_OUT,          /* events that the filter excluded */
     TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on their own lane */
@@ -220,7 +220,7 @@ static inline bool tm_failed(const struct tm_run *run)
 /* Limits on claimed sizes of files and on the number of entries below a folder: far more than real inputs need, so a
  * small file cannot use up a disk or a night. --raise-limits TIMES raises all of them. */
 
-/* in:     usual  where nothing is raised */
+/* in:     usual  if nothing is raised */
 uint64_t tm_raised_limit(const struct tm_run *run, uint64_t usual);
 
 /* Hint after a limit was reached. in: instead  an alternative, as a clause: "give parts of it" */

@@ -8,7 +8,7 @@
 
 /* One step through a string of any bytes.
  * in:     length  bytes that are left, at least 1
- * out:    code    the code point, where the result is not 0
+ * out:    code    the code point, if the result is not 0
  *         result  length of the valid sequence (1 to 4), or 0: the first byte starts none
  * source: RFC 3629: no surrogates, no overlong forms, nothing past U+10FFFF */
 enum { TM_UTF8_LONGEST = 4 };
@@ -73,7 +73,7 @@ bool tm_utf8_is_valid(const char *text, size_t length);
  * start of a cell; and directly or behind quotes where some spreadsheets start another cell: they take ';' or a tab for
  * the comma, depending on the country, and then a line's end inside of a cell for one of the table.  U+FFFD takes the
  * place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as
- * reports show it: "\n", "\u001b", "\u{e0001}"; where it is requested as it was recorded (is_raw), only NUL is not.
+ * reports show it: "\n", "\u001b", "\u{e0001}"; if it is requested as it was recorded (is_raw), only NUL is not.
  * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
 
@@ -118,7 +118,7 @@ size_t tm_word_distance(const char *a, const char *b);
 
 /* The search for the known word closest to a mistyped one.  Zeroed = nothing offered. */
 struct tm_nearest {
-    const char *word; /* the best so far; NULL where none is near enough to suggest */
+    const char *word; /* the best so far; NULL if none is near enough to suggest */
     size_t distance;
 };
 

@@ -31,7 +31,7 @@ enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = T
  * returned: false  nothing follows, or it failed: the reader continues without the thread */
 typedef bool tm_ahead_fill(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read);
 
-/* out:    NULL where no core is free, the memory does not allow it, or the system makes no thread: not an error
+/* out:    NULL if no core is free, the memory does not allow it, or the system makes no thread: not an error
  * owns:   the caller; tm_ahead_end */
 struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *of);
 

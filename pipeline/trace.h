@@ -195,8 +195,8 @@ struct tm_trace {
     bool is_misread;              /* that was not enough: all has to be read again with skims_lines unset */
     struct tm_rows *common;       /* struct tm_common_arguments; row 0 is empty; where arguments are kept */
     struct tm_rows *common_bytes; /* their bytes */
-    struct tm_argument_templates *templates; /* of lists; NULL where arguments are not kept */
-    struct tm_device *devices;               /* those with an activity come to the figures; the others are `unused` */
+    struct tm_argument_templates *templates; /* of lists; NULL if arguments are not kept */
+    struct tm_device *devices;               /* those with an activity are in the figures; the others are `unused` */
     uint32_t device_count;
     uint32_t group_count; /* groups of devices that are active at the same time: tm_device.group; set by the survey */
     struct tm_steps steps;
@@ -207,7 +207,7 @@ struct tm_trace {
     uint64_t launch_numbers; /* no event has a larger number of a launch */
     enum tm_origin origin;
     int64_t clock_ns;          /* of an XSpace: the reading of its host's clock at time 0; 0 = not recorded */
-    int64_t origin_us;         /* what the file's clock reads at time 0; 0 where it counts from the profile's start */
+    int64_t origin_us;         /* what the file's clock reads at time 0; 0 if it counts from the profile's start */
     bool partial;              /* the input was truncated or damaged */
     char problem[512];         /* the first damage, in words; "" = none */
     char note[512];            /* what the format lacks, in words; "" = nothing */
@@ -240,7 +240,7 @@ tm_status tm_trace_common(const struct tm_trace *trace, uint32_t row, uint8_t *b
                           struct tm_arguments *list) TM_MUST_USE;
 
 /* What the HLO of a program says of the op that launch facts name.
- * out:    *op  NULL where nothing is known of it; valid until the next row of hlo_ops is requested */
+ * out:    *op  NULL if nothing is known of it; valid until the next row of hlo_ops is requested */
 tm_status tm_trace_hlo(const struct tm_trace *trace, const struct tm_config *config, const struct tm_hlo_op **op);
 
 /* Note damage: the trace is partial, and the first text stays. */

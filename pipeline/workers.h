@@ -31,7 +31,7 @@ struct tm_work {
 };
 
 /* SIGINT, SIGTERM and SIGHUP end the processes, and then the driver as they would have without.
- * errors: those of ended; TM_ERR_LIMIT where no process can be made at all */
+ * errors: those of ended; TM_ERR_LIMIT if no process can be made at all */
 tm_status tm_work_all(struct tm_run *run, const struct tm_work *work);
 
 /* How many bytes of data a process of the pool may have on top of those that it starts with. */

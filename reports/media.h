@@ -102,7 +102,7 @@ tm_status tm_html_parts_write(struct tm_run *run, const struct tm_doc *doc, FILE
 enum { TM_PDF_PAGES = 60 };
 
 /* Write report.pdf: a first page that is alone, the contents, the sections of reports/content.  The same summary
- * gives the same bytes; SOURCE_DATE_EPOCH, where it is set, is the date of the document, which has none otherwise.
+ * gives the same bytes; SOURCE_DATE_EPOCH, if it is set, is the date of the document, which has none otherwise.
  * in:     doc  a summary (schemas/SUMMARY.md); any section may be null or absent
  * out:    to   a PDF file with its fonts; characters that they lack are written as escapes (\u4e2d)
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */

@@ -33,7 +33,7 @@ struct scaling {
     size_t count; /* of points */
 };
 
-/* N of "N=PATH"; 0 where the label is not a number. */
+/* N of "N=PATH"; 0 if the label is not a number. */
 static uint32_t said_devices(const struct tm_run_operand *operand)
 {
     const char *at = operand->label;

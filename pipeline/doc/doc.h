@@ -38,7 +38,7 @@ void tm_add_string(struct tm_value *to, const char *key, const char *text);
 void tm_add_printed(struct tm_value *to, const char *key, const char *format, ...) TM_PRINTF(3, 4); /* up to 1 KiB */
 void tm_add_text(struct tm_value *to, const char *key, const char *text, size_t length);            /* any bytes; made
                                                                valid UTF-8 (U+FFFD) when it is added */
-/* A string of any bytes, or where it is NULL or "" null with that reason. */
+/* A string of any bytes, or null with that reason if it is NULL or "". */
 void tm_add_known(struct tm_value *to, const char *key, const char *text, const char *why);
 void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and
                                      printed as member "why": {key: reason} of the same object */
@@ -69,7 +69,7 @@ const char *tm_text(const struct tm_value *v);
 bool tm_is(const struct tm_value *v); /* a bool that is true */
 
 bool tm_has(const struct tm_value *v);                 /* there, and not null */
-const char *tm_why(const struct tm_value *null_value); /* "" where none was given */
+const char *tm_why(const struct tm_value *null_value); /* "" if none was given */
 /* By path: "steps.median_ps", "devices[0].busy_ps", "kpis[device_utilization].value" (an element by its `id`). */
 const struct tm_value *tm_path(const struct tm_value *from, const char *path);
 
@@ -99,13 +99,13 @@ void tm_add_copy(struct tm_value *to, const char *key, const struct tm_value *fr
  *
  * in:     bytes  their number; name  of the file, for messages
  * out:    to     gets the members of the object
- * errors: TM_ERR_INPUT with the byte where it is not JSON, or not an object; TM_ERR_LIMIT beyond TM_DOC_BYTES_MOST
+ * errors: TM_ERR_INPUT with the byte if it is not JSON, or not an object; TM_ERR_LIMIT beyond TM_DOC_BYTES_MOST
  *         bytes, TM_DOC_DEPTH_MOST levels, or TM_DOC_TEXT_MOST bytes of a string, or if memory runs out */
 enum { TM_DOC_DEPTH_MOST = 64, TM_DOC_BYTES_MOST = 64 << 20, TM_DOC_TEXT_MOST = 1 << 20 };
 
 tm_status tm_doc_read(struct tm_doc *doc, struct tm_value *to, const char *bytes, size_t length, const char *name);
 
-/* The same of a whole file.  errors: also TM_ERR_INPUT where it cannot be read */
+/* The same of a whole file.  errors: also TM_ERR_INPUT if it cannot be read */
 tm_status tm_doc_read_file(struct tm_doc *doc, struct tm_value *to, const char *path);
 
 /* The same of an open file, from its position on.
@@ -118,7 +118,7 @@ struct cJSON;
  * in:     length  of the text; only blanks may follow its value
  *         act     starts the messages: "use thresholds of"; name  of the file
  * owns:   the caller; cJSON_Delete
- * errors: NULL, with the error set: TM_ERR_USAGE with the byte where it is not JSON; TM_ERR_LIMIT if out of memory,
+ * errors: NULL, with the error set: TM_ERR_USAGE with the byte if it is not JSON; TM_ERR_LIMIT if out of memory,
  *         which cJSON cannot distinguish from an error */
 struct cJSON *tm_json_parse(const char *text, size_t length, const char *act, const char *name,
                             struct tm_error *error) TM_MUST_USE;

@@ -25,7 +25,7 @@ enum tm_doc_kind {
     TM_DOC_BOOL,
 
     /* Strings. */
-    TM_DOC_WORD,      /* a short text of the program: one of `words`, where they are listed */
+    TM_DOC_WORD,      /* a short text of the program: one of `words`, if they are listed */
     TM_DOC_TERM,      /* the same; reports have other words for it */
     TM_DOC_CAUSE,     /* of idle time */
     TM_DOC_DIRECTION, /* of a copy */

@@ -453,7 +453,7 @@ static void read_reason(struct reading *r, struct tm_value *of, struct tm_value 
         tm_add_null(of, r->text, r->text + begin);
 }
 
-/* After "why": {.  out: kept  the member that stays; unchanged where none does */
+/* After "why": {.  out: kept  the member that stays; unchanged if none does */
 static void read_reasons(struct reading *r, struct tm_value *of, struct tm_value **kept)
 {
     if (look_past_blanks(r) == '}') {

@@ -207,7 +207,7 @@ struct tm_warnings {
 
 /* Section "settings": the version, the choices that change what is counted, the name of the run.
  * in:     path  for messages
- * errors: TM_ERR_USAGE where other choices were made, with the first one that differs; TM_ERR_INPUT */
+ * errors: TM_ERR_USAGE if other choices were made, with the first one that differs; TM_ERR_INPUT */
 void tm_partial_save_settings(struct tm_partial_writer *w, const struct tm_options *options, const char *run_name);
 void tm_partial_load_settings(struct tm_partial_reader *r, struct tm_run *run, const char *path,
                               const struct tm_options *options, char *run_name, size_t run_name_bytes);
@@ -241,7 +241,7 @@ typedef void tm_take_warning(void *to, const char *text, size_t length);
 struct tm_host_options {
     struct tm_chosen_steps steps;
     bool keeps_arguments; /* records include their arguments */
-    bool keeps_records;   /* its events will be requested: that they are read again is to be cheap */
+    bool keeps_records;   /* its events will be requested: reading them again should be cheap */
     bool counts;          /* for tm_host_counts */
     bool walks_lines;     /* for tests: the scan of an XSpace reads all of each line, as for unusual ones */
     bool only_scans;      /* its tables and programs; nothing of its events */
@@ -265,7 +265,7 @@ void tm_host_close(struct tm_host_run *host);
 typedef tm_status tm_take_event(void *to, const struct tm_event *event);
 
 tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to);
-/* The same without what they say of themselves, even where that is kept. */
+/* The same without their own arguments, even if these are kept. */
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same device by device, in the order of tm_order_by_device: for figures. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);

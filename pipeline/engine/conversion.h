@@ -65,7 +65,7 @@ tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct 
 
 /* --strict, once everything was read. */
 tm_status tm_conversion_judge(const struct tm_conversion *c, const char *act);
-/* What was not written, on stderr.  out: TM_PARTIAL where the input was damaged, else TM_OK */
+/* What was not written, on stderr.  out: TM_PARTIAL if the input was damaged, else TM_OK */
 tm_status tm_conversion_warn(const struct tm_conversion *c);
 
 /* A format that traces are written in, by the ending of a file's name. */

@@ -419,7 +419,7 @@ static void look_into(struct tm_inputs *inputs, size_t at, const struct tm_optio
     tm_give(&run->budget, TM_ACCOUNT_MODEL, file, file ? sizeof(*file) : 0);
 }
 
-/* Open a file for its kind; false where it cannot be opened: reading it will say why.
+/* Open a file for its kind; false if it cannot be opened: reading it will say why.
  * owns:   *input is the caller's, also after a failure
  * errors: of stdin, which can be read only once, and of memory */
 static bool open_for_kind(struct tm_run *run, const struct tm_found_file *file, struct tm_input *input)

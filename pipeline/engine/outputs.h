@@ -66,7 +66,7 @@ tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand 
  * out:    run->tallies  the sum over all that were analyzed
  * owns:   the caller; tm_summaries_free, also after a failure
  * errors: as of tm_analyze and tm_doc_read_file; a summary of another schema version: TM_ERR_INPUT;
- * with --strict: any loss; TM_ERR_LIMIT where they do not fit into memory together */
+ * with --strict: any loss; TM_ERR_LIMIT if they do not fit into memory together */
 tm_status tm_summaries_load(struct tm_summaries *summaries, struct tm_run *run, const struct tm_options *options,
                             const struct tm_run_operand *operand, size_t count, const char *act);
 void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed one */
@@ -77,7 +77,7 @@ void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed on
 tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file);
 
 /* What pseudonyms would have to be in: verbs that read several runs do not make them.
- * errors: TM_ERR_USAGE where the settings ask for --redact */
+ * errors: TM_ERR_USAGE if the settings ask for --redact */
 tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act);
 
 /* What the verbs that write files share. */
@@ -88,7 +88,7 @@ tm_status tm_check_folder(struct tm_run *run, const char *path);
 
 /* A file to write: its folder and its name. */
 struct tm_file_place {
-    char folder[TM_PLACE_BYTES]; /* "." where the path has none */
+    char folder[TM_PLACE_BYTES]; /* "." if the path has none */
     const char *name;            /* a view into the path */
     bool has_folder;             /* the path has one */
 };
@@ -131,7 +131,7 @@ tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *fil
 /* The results of an external benchmark:
  *     {"NAME": {"execution_time": TIME or {"mean": TIME, ...}, "tensorboard_trace": PATH,
  * ...}, ...} Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the
- * folder of the file, and where nothing is there, from the working folder.  Members of other kinds
+ * folder of the file, and if nothing is there, from the working folder.  Members of other kinds
  * are left alone. */
 struct tm_result {
     struct tm_run_operand operand;
@@ -246,7 +246,7 @@ int tm_columns_of_line(void);
  * errors: that; TM_ERR_OUTPUT */
 tm_status tm_finish_stdout(struct tm_run *run, tm_status st);
 
-/* A string of an input as words for a terminal, cut where it is long. */
+/* A string of an input as words for a terminal, cut if it is long. */
 void tm_print_clean(FILE *to, const char *text);
 
 /* A line on stderr for a gate that failed or could not be assessed (a row of "gates", schemas/CHECK.md); others:

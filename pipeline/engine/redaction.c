@@ -228,7 +228,7 @@ static void print_map(struct tm_run *run, FILE *to)
 /* --- where it is --- */
 
 struct map_place {
-    char path[PATH_BYTES], folder[PATH_BYTES]; /* folder: "." where the path has none */
+    char path[PATH_BYTES], folder[PATH_BYTES]; /* folder: "." if the path has none */
     const char *name;                          /* in path */
 };
 

@@ -83,7 +83,7 @@ static size_t most_bytes(const struct tm_run *run)
 
 /* --- which are summaries --- */
 
-/* What follows blanks and the text, in `at`; NULL where it does not exist. */
+/* What follows blanks and the text, in `at`; NULL if it does not exist. */
 static const char *past(const char *at, const char *text)
 {
     if (at)
@@ -175,7 +175,7 @@ static void put_text(struct command *c, const char *text)
     put_word(c, text, strlen(text));
 }
 
-/* What the options of a summary were, where they are not the defaults: figures depend on them. */
+/* What the options of a summary were, if they are not the defaults: figures depend on them. */
 static void put_settings(struct command *c, const struct tm_value *settings)
 {
     static const enum tm_option_index told[] = { TM_OPTION_STEPS, TM_OPTION_SKIP_STEPS, TM_OPTION_WINDOW,

@@ -102,7 +102,7 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
  *         gate that failed}], in the order of job and time, "counts": {"runs", "passed", "failed", "unknown",
  *         "not_judged", "no_report", "gates": {"passed", "failed", "unknown", "skipped"}}, "verdict": {"text",
  *         "severity"}; the result of the gates is also set in the history
- *         verdict  TM_OK, TM_GATE, or TM_PARTIAL where one is unknown
+ *         verdict  TM_OK, TM_GATE, or TM_PARTIAL if one is unknown
  * errors: TM_ERR_USAGE  the file or an expression */
 tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options, const char *out,
                            struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
@@ -142,14 +142,14 @@ struct tm_batch_pool {
 tm_status tm_batch_pool_options(struct tm_batch_pool *pool);
 
 /* Process all tasks, and count their results.
- * errors: TM_ERR_OUTPUT where OUT does not take results; TM_ERR_LIMIT, TM_ERR_USAGE of jobs */
+ * errors: TM_ERR_OUTPUT if OUT does not take results; TM_ERR_LIMIT, TM_ERR_USAGE of jobs */
 tm_status tm_batch_pool_work(struct tm_batch_pool *pool);
 
 /* Write the result of a task that failed, in place of all that is in its folder. */
 tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
                              int exit_status, const char *message, const char *hint);
 
-/* How a run stood before its report was pruned; TM_RESULT_MISSING where it was not, or has changed since. */
+/* How a run stood before its report was pruned; TM_RESULT_MISSING if it was not, or has changed since. */
 enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const struct tm_batch_run *batch_run);
 
 /* --- of an item --- */

@@ -343,7 +343,7 @@ static struct tm_value *begin_row(struct gated_night *n, const struct tm_history
     return row;
 }
 
-/* Put a run that is assessed into the result, assessed where it has a report and there are gates. */
+/* Put a run that is assessed into the result, assessed if it has a report and there are gates. */
 static void night_gates_take(struct gated_night *n, const struct tm_history_run *row)
 {
     struct judged *const j = tm_take(&n->run->budget, TM_ACCOUNT_MODEL, sizeof(*j), &n->run->error);

@@ -78,7 +78,7 @@ static void emit_counts(const struct tm_options *options, const struct tm_batch_
 }
 
 /* Report the state of the items of a batch: a line on a terminal, a document with --json.
- * errors: TM_PARTIAL where one is not done, or of a damaged input; TM_ERR_OUTPUT */
+ * errors: TM_PARTIAL if one is not done, or of a damaged input; TM_ERR_OUTPUT */
 static tm_status batch_close(struct tm_run *run, const struct tm_options *options, const struct tm_batch_counts *counts)
 {
     if (options->dry_run)

@@ -256,7 +256,7 @@ static char *make_run_id(const struct scanning *s, const char *path)
 
 /* --- rows --- */
 
-/* A path below the base, without empty parts and "."; false where it is not below it, or cannot be. */
+/* A path below the base, without empty parts and "."; false if it is not below it, or cannot be. */
 static bool path_below(const struct scanning *s, const char *path, char *out, size_t bytes)
 {
     const size_t length = strcmp(s->base, "/") == 0 ? 0 : strlen(s->base);
@@ -681,7 +681,7 @@ static void print_json(const struct tm_manifest *m, const struct counts *counts,
 
 /* --- the output path --- */
 
-/* The file to write: of a folder the list in it.  out: false where the path is too long */
+/* The file to write: of a folder the list in it.  out: false if the path is too long */
 static bool choose_file(const char *output, char path[TM_PLACE_BYTES])
 {
     struct stat info;

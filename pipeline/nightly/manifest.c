@@ -426,7 +426,7 @@ static void read_files(struct reading *r, const struct tm_value *from, struct tm
         (void)refuse(r, "two traces of a run have the same id");
 }
 
-/* out: false where it is too long, or no text */
+/* out: false if it is too long, or no text */
 static bool take_key(char *to, size_t bytes, const struct tm_value *value)
 {
     const char *text = tm_text(value);
@@ -803,7 +803,7 @@ void tm_batch_items_free(struct tm_run *run, struct tm_batch_item *items, size_t
 
 enum { SHARDS_MOST = 100000 }; /* in the syntax of --shard */
 
-/* A number in a variable.  out: false where it is not set */
+/* A number in a variable.  out: false if it is not set */
 static bool read_task_variable(const char *name, uint64_t *number, struct tm_error *error, tm_status *st)
 {
     const char *const text = getenv(name);

@@ -113,7 +113,7 @@ struct tm_fixed_pool {
     size_t room, used;
 };
 
-/* As zlib wants them: zalloc and zfree; pool is the struct.  out: aligned to 16; NULL where the rest is too small */
+/* For zlib: zalloc and zfree; pool is the struct.  out: aligned to 16; NULL if the rest is too small */
 void *tm_fixed_pool_take(void *pool, unsigned items, unsigned item_bytes);
 void tm_fixed_pool_give(void *pool, void *block);
 

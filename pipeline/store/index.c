@@ -392,7 +392,7 @@ static size_t find_not_above(const struct keys *keys, uint64_t key)
     return low;
 }
 
-/* Find the page that may hold the key; near_count = 0 where the key is before all others. */
+/* Find the page that may hold the key; near_count = 0 if the key is before all others. */
 static void find_page(struct tm_index *index, uint64_t key)
 {
     uint64_t count;

@@ -27,7 +27,7 @@ enum {
     RATIO = 3,                          /* each run has more than this many times the rows of the next */
     RUNS_MOST = 38,                     /* RATIO to the power of it is more than NUMBER_MOST */
     RESOLVED = 64,
-    FILTER_BITS = 10, /* for each family, where there is room */
+    FILTER_BITS = 10, /* for each family, if there is room */
     PROBES_MOST = 5,
 };
 

@@ -190,7 +190,7 @@ static void length_groups_give_order(struct tm_length_groups *groups, struct tm_
 
 enum {
     DIGIT_BITS = 8,
-    WIDE_BITS = 11, /* of a digit where there are many words */
+    WIDE_BITS = 11, /* of a digit if there are many words */
     MANY_WORDS = 1 << 12,
     VALUES = 1 << WIDE_BITS,
     FEW_WORDS = 48,

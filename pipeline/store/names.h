@@ -43,7 +43,7 @@ static inline tm_strid tm_names_put_string(struct tm_names *names, const char *t
 /* A new host starts: strings that are not UTF-8 are tallied for each host that has them, as if it were alone. */
 void tm_names_begin_host(struct tm_names *names);
 
-/* What is known of a handle; cheap, but not free once spilled. */
+/* What is known about a handle; cheap, but not free once spilled. */
 struct tm_name tm_names_info(struct tm_names *names, tm_strid id);
 
 /* The hashes of some strings, from which keys are made.  in: ids, out: hashes, both [count] */

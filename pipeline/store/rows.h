@@ -16,7 +16,7 @@ struct tm_spill {
  * A tmpfs is used only if it was requested (--tmp, or an output folder where nothing else can be written),
  * and then with a warning on stderr.
  * owns:   run->spill_dir points to the chosen argument, which has to outlive the run
- * errors: TM_ERR_OUTPUT where none can be written */
+ * errors: TM_ERR_OUTPUT if none can be written */
 tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char *output_dir);
 
 tm_status tm_spill_open(struct tm_spill *spill, struct tm_run *run);

@@ -88,7 +88,7 @@ struct tm_tag {
     uint32_t prefix, number;
 };
 
-/* Bring the rows of a window into order: stable, and linear where they are in order already.
+/* Bring the rows of a window into order: stable, and linear if they are already in order.
  * in:     tags     room for two per row
  *         prefix   NULL = none
  * out:    the first half of tags has the numbers of the rows in order */
@@ -148,7 +148,7 @@ void tm_index_free(struct tm_index *index);
 void tm_index_put(struct tm_index *index, const void *row);
 /* No more rows.  Then look-ups are allowed. */
 void tm_index_finish(struct tm_index *index);
-/* In place of finish, where the rows do not fit in memory: give one row of each key, in the order of the keys.  The
+/* In place of finish, if the rows do not fit in memory: give one row of each key, in the order of the keys.  The
  * index is unusable afterwards.
  * out: false: they fit, and nothing was done */
 typedef void tm_index_take(void *to, const void *row);

@@ -91,8 +91,8 @@ static void add_member(const struct brief *b, struct tm_value *to, const char *k
 }
 
 /* Members as the brief has them, of a row of the document: "job text, run text = id, value, reason known".  Of each its
- * key; "text" where it is one, which is cut where there is little room, or "known" where that may be null; and its
- * path, where that is not its key. */
+ * key; "text" if it is one, which is cut if there is little room, or "known" where that may be null; and its
+ * path, if that is not its key. */
 static void add_members(const struct brief *b, struct tm_value *to, const struct tm_value *from, const char *members)
 {
     char text[MEMBERS_BYTES], *rest = NULL, *words;

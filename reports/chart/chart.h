@@ -246,7 +246,7 @@ double tm_legend_draw(struct tm_chart *chart, const struct tm_legend_entry *entr
  * in:     values  sorted in place */
 double tm_without_outliers(double *values, size_t count);
 
-/* Dots of a plot, and the names placed beside some of them where there was room. */
+/* Dots of a plot, and the names placed beside some of them if there was room. */
 enum { TM_SPOTS_MOST = 200, TM_SPOT_NAMES_MOST = 16 };
 
 /* A dot, with its radius as width, or a text from x on with its baseline at y. */
@@ -282,13 +282,13 @@ void tm_parts_of_device(struct tm_parts *parts, const struct tm_value *device);
 /* One stacked bar as it is to be drawn. */
 struct tm_bar {
     char name[96];  /* beside the bar: "step 7", "vm/gpu:0" */
-    char label[32]; /* below it, where it is a column: "7" */
+    char label[32]; /* below it, if it is a column: "7" */
     char note[96];  /* at its other end: "12.3 ms" */
     struct tm_parts parts;
 };
 
 /* Bars as rows, with a scale in time below and names on the left; good for few.  The bars share a scale,
- * except for those that are many times as long as the others: these are cut, with a mark.  out: true where one is */
+ * except for those that are many times as long as the others: these are cut, with a mark.  out: true if one is */
 bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count);
 
 /* Bars of one figure each, without a legend; a pointer shows name and note.  A dashed line with its name is at

@@ -123,7 +123,7 @@ static void add_row(struct tm_bar *bar, enum tm_role role, const struct tm_value
     parts->total_ps += longer_ps;
 }
 
-/* The bar of a kind; a new one at the end.  out: NULL where there are too many */
+/* The bar of a kind; a new one at the end.  out: NULL if there are too many */
 static struct tm_bar *bar_of(struct tm_bar *bars, int *count, const char *kind)
 {
     char name[TM_CHART_NAME_BYTES];

@@ -16,7 +16,7 @@ static bool is_drawn(const struct tm_value *step)
     return tm_is(tm_get(step, "chosen"));
 }
 
-/* Length of a step by the basis that the summary names.  out: below 0 where it has none */
+/* Length of a step by the basis that the summary names.  out: below 0 if it has none */
 static int64_t step_length(const struct tm_value *steps, const struct tm_value *step)
 {
     const bool host = strcmp(tm_text(tm_get(steps, "basis")), "host_span") == 0;

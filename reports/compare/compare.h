@@ -36,7 +36,7 @@ double tm_spread_pct(const struct tm_spread *spread, size_t spreads, const char 
 
 struct tm_compare_options {
     const char *title, *note;       /* NULL = none */
-    size_t rows;                    /* at most in each table; the rest is summed up */
+    size_t rows;                    /* maximum rows in each table; the rest is summed up */
     bool is_forced;                 /* continue where tm_compare_check refuses */
     const struct tm_spread *spread; /* by figure; of the step time the mean and the median count here */
     size_t spreads;                 /* 0 = nothing is known */
@@ -64,7 +64,7 @@ bool tm_has_steps(const struct tm_value *summary);
  * out:    false: no device activity, or parts that exceed their total, as a foreign summary may have */
 bool tm_step_parts(const struct tm_value *summary, double part[TM_PARTS], double *total);
 
-/* The model of the devices; "" where there are several, or it is unknown. */
+/* The model of the devices; "" if there are several, or it is unknown. */
 const char *tm_device_model(const struct tm_value *summary);
 
 /* A hash of the contents of the files, in any order.  out: 16 hex digits; "" and false: a file has none */
@@ -115,11 +115,11 @@ bool tm_are_steps_alike(const struct tm_value *a, const struct tm_value *b);
 /* The number of analyzed steps; 1 of a run without steps. */
 double tm_analyzed_steps(const struct tm_value *summary);
 
-/* Steps in which a program is compiled: events that are recorded one by one, and no matter of chance. */
+/* Steps in which a program is compiled: events that are recorded individually and are not random. */
 struct tm_compiling_steps {
     double steps, compiling;
     double mean_ps;   /* of all steps; NaN = there are none */
-    double excess_ps; /* by how much the compiling ones raise it: less the mean of the others; 0 where all compile */
+    double excess_ps; /* by how much the compiling ones raise it: less the mean of the others; 0 if all compile */
 };
 
 /* Do they come in another share of the steps, and do they change the mean by so much of the base's? */

@@ -29,7 +29,7 @@ static const struct tm_value *first_of(const struct comparison *c, size_t side)
     return c->side[side].run[0].summary;
 }
 
-/* Members in which sides should agree, and what it means where they do not. */
+/* Members in which sides should agree, and what it means if they do not. */
 static const struct {
     const char *id, *path, *text;
 } agreements[] = {

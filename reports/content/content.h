@@ -96,12 +96,12 @@ enum {
 };
 
 enum {
-    TM_WIDE = 1 << 8,    /* shown where there is room: on screens and in CSV, not on paper */
+    TM_WIDE = 1 << 8,    /* shown if there is room: on screens and in CSV, not on paper */
     TM_SUMS = 1 << 9,    /* rows that are not listed are summed up in one */
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
     TM_GIVEN = 1 << 12,  /* of what only some users give: left out without a word where no row has it */
     TM_KNOWN = 1 << 13,  /* likewise, in data too */
-    TM_RARE = 1 << 10,   /* of what many runs do not have: left out where it is 0, or "no", in all rows */
+    TM_RARE = 1 << 10,   /* rare: omitted if it is 0, or "no", in all rows */
 };
 
 struct tm_column {
@@ -221,7 +221,7 @@ enum { TM_FRONT_FACTS_MOST = 10, TM_FRONT_BYTES = 512, TM_FRONT_TITLE_BYTES = 25
 /* Texts may hold any bytes that a trace can bring. */
 struct tm_front_page {
     char title[TM_FRONT_TITLE_BYTES];    /* --title, else the name of the run */
-    char subtitle[TM_FRONT_TITLE_BYTES]; /* hosts and devices, "2 hosts, 8 devices"; the run too where there is a
+    char subtitle[TM_FRONT_TITLE_BYTES]; /* hosts and devices, "2 hosts, 8 devices"; the run too if there is a
                                             --title */
     const char *note;                    /* --note; "" = none */
     const char *verdict;                 /* a sentence; "" = none */
@@ -248,7 +248,7 @@ char *tm_front_add_fact(struct tm_front_page *front, const char *title);
 void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
 void tm_front_of_report(struct tm_front_page *front, const struct tm_value *summary);
 
-/* What to do first: the findings with potential savings, or all where none has any.
+/* What to do first: the findings with potential savings, or all if none has any.
  * out:    pick  their places among the findings, `most` at most; returned: how many */
 size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pick);
 
@@ -256,7 +256,7 @@ size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pi
 struct tm_key_figure {
     const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
     const char *id, *title, *definition;
-    const char *band; /* "good", "warning", "critical", "unknown"; "" where it is outside its band and costs nothing */
+    const char *band; /* "good", "warning", "critical", "unknown"; "" if it is outside its band and costs nothing */
     const char *why;  /* it has no value, or the value no assessment, or it costs nothing; "" = nothing to say */
     size_t finding;   /* of this number has its savings, 1 is the first; 0 = none */
     bool has_value;
@@ -270,7 +270,7 @@ struct tm_key_figure {
 size_t tm_kpi_count(const struct tm_value *summary);
 void tm_kpi_at(struct tm_key_figure *out, const struct tm_value *summary, size_t index);
 
-/* The tiles of the first screen: step time, model FLOP utilization where it is known, utilization, then the figures
+/* The tiles of the first screen: step time, model FLOP utilization if it is known, utilization, then the figures
  * outside their bands that have a finding with savings, the largest savings first.
  * out:    pick  places for tm_kpi_at; returned: how many */
 enum { TM_KPI_TILES_MOST = 6 };

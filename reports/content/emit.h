@@ -19,7 +19,7 @@ void tm_emit(const struct tm_content *content, enum tm_tone tone, const char *fo
 void tm_emit_charts(const struct tm_content *content, enum tm_chart_kind kind);
 void tm_emit_detail_charts(const struct tm_content *content, enum tm_chart_kind kind); /* not where it is brief */
 
-/* A table; nothing where it has no rows.  One that repeats a chart is left out where there are charts. */
+/* A table; nothing where it has no rows.  One that repeats a chart is left out if there are charts. */
 void tm_emit_table(const struct tm_content *content, const struct tm_table *table);
 
 /* Facts: members of one object of the summary; a path that does not exist is left out, nulls are reported after them

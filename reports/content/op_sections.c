@@ -514,7 +514,7 @@ static size_t pick_variants(const struct tm_value *rows, const char *name, size_
     return n;
 }
 
-/* Names first, below each its variants where there are several.  The op of a name is that of all its variants. */
+/* Names first, below each its variants if there are several.  The op of a name is that of all its variants. */
 static void fill_tree(struct kernel_tree *tree, const struct tm_value *kernels, size_t variants_most)
 {
     const struct tm_value *names = tm_get(kernels, "by_name"), *rows = tm_get(kernels, "rows");

@@ -248,7 +248,7 @@ static void list_file(struct csv *c, const char *name, const char *caption, int6
 
 /* --- tables --- */
 
-/* A tree has the depth of its rows in a column, at the end where the table has none. */
+/* A tree has the depth of its rows in a column, at the end if the table has none. */
 static bool adds_depth(const struct tm_table *table)
 {
     for (size_t i = 0; i < table->columns; i++)

@@ -138,7 +138,7 @@ static void describe_change(struct series series, struct change change, char *to
 /* What changed between the compiles of one module: " f32[8,128] -> f32[9,128]" for the first argument that changed and
  * how many more did, or that none did.
  * in:     events  compile.events of the summary, in time order
- * out:    to      the clause; "" where the shapes are not known */
+ * out:    to      the clause; "" if the shapes are not known */
 static void describe_shapes(const struct tm_value *events, const char *module, char *to, size_t to_bytes)
 {
     const struct series begin = { .events = events, .module = module };

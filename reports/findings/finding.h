@@ -124,7 +124,7 @@ void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, co
 void tm_finding_where_row(struct tm_finding *f, const struct tm_value *row);
 
 /* A sentence for each of the first rows of a list, and the places of the first ones.
- * in:     sentence  NULL where none is said */
+ * in:     sentence  NULL if none is said */
 void tm_finding_emit_rows(struct tm_finding *f, const char *sentence, const struct tm_value *rows, size_t said,
                           size_t placed);
 
@@ -163,7 +163,7 @@ bool tm_idle_is_of_long_launches(const struct tm_findings *all);
  * threads wait for each other, waiting_names.h; with_sleep: those that sleep are named). */
 void tm_host_emit_launches(struct tm_finding *f);
 void tm_host_emit_functions(struct tm_findings *all, struct tm_finding *f, bool with_sleep);
-/* compile_findings.c: 0 where steps are not marked */
+/* compile_findings.c: 0 if steps are not marked */
 int64_t tm_compiles_inside_steps(const struct tm_findings *all);
 /* profile_findings.c */
 bool tm_host_was_not_recorded(const struct tm_findings *all);

@@ -250,7 +250,7 @@ static double main_part(const struct tm_findings *all, const char *cause)
     return total_ps > 0 ? (double)tm_int(tm_get(of_cause, "main_ps")) / (double)total_ps : 0;
 }
 
-/* The idle time of an average step, where there are steps; an event that happens once is not of each of them. */
+/* The idle time of an average step, if there are steps; an event that happens once is not of each of them. */
 static void emit_share(struct tm_findings *all, struct tm_finding *f, const char *name, const struct tm_value *cause)
 {
     const int64_t total_ps = tm_clamp_to_window(all, tm_int(tm_get(cause, "total_ps")));

@@ -357,7 +357,7 @@ static size_t beginning_of_all(const struct tm_value *hosts, const char *name)
     return common;
 }
 
-/* The same without the last word of it, which says what the rest is ("job-0").  0 where too little would be saved. */
+/* The same without the last word of it, which says what the rest is ("job-0").  0 if too little would be saved. */
 static size_t common_bytes(const struct tm_value *hosts, const char *name)
 {
     const size_t common = word_before(name, beginning_of_all(hosts, name));

@@ -25,7 +25,7 @@ static void add_figure(struct tm_value *to, const char *key, const char *text_ke
 {
     char text[TM_FORMAT_BYTES], per_step[TM_FORMAT_BYTES + 16] = "";
 
-    tm_add_double(to, key, value); /* null where it is not known */
+    tm_add_double(to, key, value); /* null if it is not known */
     if (!isnan(value))
         (void)snprintf(per_step, sizeof(per_step), "%s%s", tm_format_unit(text, value, unit),
                        is_per_step ? " per step" : "");

@@ -112,7 +112,7 @@ static size_t put_place(char *place, size_t length, const char *piece, size_t by
 
 static void step(struct walk *w, struct point at, char *place);
 
-/* Each element, named by its id or name where it has one. */
+/* Each element, named by its id or name if it has one. */
 static void step_each(struct walk *w, struct point at, char *place)
 {
     const bool is_object = tm_type_of(at.value) == TM_OBJECT;

@@ -163,7 +163,7 @@ struct tm_figure {
     double value;
     char unit[TM_FIGURE_UNIT];  /* "ps", "ms", "%", "bytes", "bytes/s", "FLOP/s", "count" or "" */
     char place[TM_FIGURE_PATH]; /* the path with the elements that were taken */
-    const char *why;            /* of a null; "" where none was given */
+    const char *why;            /* of a null; "" if none was given */
     enum tm_type type;          /* of what was found */
 };
 

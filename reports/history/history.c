@@ -458,7 +458,7 @@ enum { TEXT_BYTES_MOST = 4096 };
 
 /* --- in --- */
 
-/* A text without what SQL and JSON cannot hold: cut where it is too long, or ends to be UTF-8. */
+/* A text without what SQL and JSON cannot hold: cut if it is too long, or ends to be UTF-8. */
 static int bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
     const size_t length = text ? tm_utf8_head(text, strnlen(text, TEXT_BYTES_MOST)) : 0;
@@ -530,7 +530,7 @@ tm_status tm_history_set_gates(struct tm_history *history, const char *id, const
 
 /* --- out --- */
 
-/* A text of a row: "" = null.  out: false where it is none, or null and may not be */
+/* A text of a row: "" = null.  out: false if it is none, or null and may not be */
 static bool history_read_text(sqlite3_stmt *statement, int at, bool has_value, const char **text)
 {
     const int type = sqlite3_column_type(statement, at);

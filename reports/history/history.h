@@ -55,7 +55,7 @@ tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const
 tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path);
 
 /* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So
- * does its page where the row has none and the run is the same: job, night, status, fingerprint, options, version. */
+ * does its page if the row has none and the run is the same: job, night, status, fingerprint, options, version. */
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row);
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text);
 /* A renewed one takes the name of the old one.  It can be visited before and afterwards. */

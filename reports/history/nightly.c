@@ -106,7 +106,7 @@ static void add_counts(struct night *night)
 
 struct kpi {
     const char *id, *title, *unit, *definition;
-    const char *finding; /* explains it where it is outside its band; NULL = none */
+    const char *finding; /* explains it if it is outside its band; NULL = none */
 };
 
 static void add_kpi(struct tm_value *list, const struct kpi *kpi, double value, const char *band, const char *why)

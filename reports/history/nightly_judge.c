@@ -778,7 +778,7 @@ static void emit_others(struct tm_value *evidence, const struct night_judgement 
     }
 }
 
-/* Since when it is so, where it is not only this night. */
+/* Since when it is so, if it is not only this night. */
 static void emit_since(struct tm_value *evidence, const struct night *night, const struct night_judgement *judged)
 {
     struct tm_change_point points[TM_CHANGE_POINTS_MOST];

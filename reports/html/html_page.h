@@ -103,7 +103,7 @@ void tm_page_text(struct tm_page *page, const char *text);
 /* Advice of the program: what is between backticks is code. */
 void tm_page_advice(struct tm_page *page, const char *text);
 
-/* The title of a figure or a column, linked to its definition where it has one (content.h), which it also shows. */
+/* The title of a figure or a column, linked to its definition if it has one (content.h), which it also shows. */
 void tm_page_label(struct tm_page *page, const char *label);
 
 /* An assessment: the word with its own sign shape, in its colour. */

@@ -201,7 +201,7 @@ static void put_linked(struct writer *out, const struct tm_cell *cell, const cha
     tm_htmlw_close(out->w);
 }
 
-/* The first column has more room for names, most of all where there are few others. */
+/* The first column has more room for names, most of all if there are few others. */
 static size_t name_chars(const struct writer *out, size_t shown)
 {
     return shown > 0 ? TM_NAME_NARROW : out->layout.columns <= FEW_COLUMNS ? TM_NAME_WIDE : TM_NAME_CHARS;

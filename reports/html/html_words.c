@@ -313,7 +313,7 @@ void tm_page_text(struct tm_page *page, const char *text)
         tm_htmlw_text(&page->w, " …");
 }
 
-/* A browser breaks lines at hyphens: words with one (flags) are kept together where there is room. */
+/* A browser breaks lines at hyphens: words with one (flags) are kept together if there is room. */
 static void put_code(struct tm_page *page, const char *text, size_t length)
 {
     tm_htmlw_open(&page->w, "code");

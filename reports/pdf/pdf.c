@@ -181,7 +181,7 @@ static void pdf_facts_draw(struct tm_pdf *pdf, const struct tm_pdf_facts *facts)
 
 static const double header_y = 38, footer_below = 30;
 
-/* The date of the document: SOURCE_DATE_EPOCH in seconds, UTC; none where it is not set or no number. */
+/* The date of the document: SOURCE_DATE_EPOCH in seconds, UTC; none if it is not set or no number. */
 static void set_date(struct tm_pdf *pdf)
 {
     const char *text = getenv("SOURCE_DATE_EPOCH");

@@ -293,13 +293,13 @@ void tm_pdf_embed(struct tm_pdf *pdf, enum tm_pdf_face face);
  * links to it.  More than TM_PDF_PLACES_MOST are not remembered. */
 void tm_pdf_add_place(struct tm_pdf *pdf, int level, const char *section, size_t finding, const char *title);
 
-/* A link from a box on this page to a section, or to a finding where that is not 0. */
+/* A link from a box on this page to a section, or to a finding if that is not 0. */
 void tm_pdf_add_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *section, size_t finding);
 
 /* A link from a box on this page to a file below the document's folder.  in: path  lives as long as the document */
 void tm_pdf_add_file_link(struct tm_pdf *pdf, const struct tm_pdf_box *box, const char *path);
 
-/* Points that the contents take, which are at the end of the first page where there is room for them. */
+/* Points that the contents take, which are at the end of the first page if there is room for them. */
 double tm_pdf_contents_height(const struct tm_pdf *pdf);
 
 /* A text that readers show outside of the pages, in UTF-16: libharu's encoder of UTF-8 has tables of all characters,

@@ -235,7 +235,7 @@ char *tm_devices_text(char out[DEVICES_TEXT], double devices)
     return out;
 }
 
-/* " (95 % interval 4.81 to 5.02)"; "" where it is not known */
+/* " (95 % interval 4.81 to 5.02)"; "" if it is not known */
 static char *interval_text(char *out, size_t out_bytes, const struct scaling_interval *interval)
 {
     char low[TM_FORMAT_BYTES], high[TM_FORMAT_BYTES];

@@ -679,7 +679,7 @@ static bool show_path(struct tm_run *run, struct tm_show_table *table, const str
     return true;
 }
 
-/* "steps.figures" beside the list of the steps, "gaps.rows" where the list has another name. */
+/* "steps.figures" beside the list of the steps, "gaps.rows" if the list has another name. */
 static bool show_part(struct tm_run *run, struct tm_show_table *table, const struct tm_value *root, const char *what)
 {
     char path[TM_SHOW_PATH];

@@ -28,10 +28,10 @@ void tm_sample_sort(double *value, size_t count); /* ascending; NaN last */
  * in: count  1 or more; no NaN */
 double tm_sample_select_median(double *value, size_t count);
 
-/* exp(mean(log x)); NaN where a value is not positive, or there is none. */
+/* exp(mean(log x)); NaN if a value is not positive, or there is none. */
 double tm_sample_geomean(struct tm_sample sample);
 
-/* Tests of two samples.  p is two-sided; NaN where they are too small for a test. */
+/* Tests of two samples.  p is two-sided; NaN if they are too small for a test. */
 
 /* Mann-Whitney (Wilcoxon rank sum): do values of one sample tend to be larger? Exact if no two values are equal, the
  * smaller sample has up to 20 values, and there are fewer than 16,384 pairs of values, and if values are equal and both
@@ -62,7 +62,7 @@ struct tm_change_test {
     double lag1, share /* of the values that is independent */, effective_a, effective_b;
     double p_median, p_mean; /* NaN = too few, or a value is NaN */
     bool is_enough;          /* this many independent values can be below the level in any order */
-    double level;            /* that p has to be below: where it is not enough, a tenth */
+    double level;            /* that p has to be below: if it is not enough, a tenth */
 };
 
 struct tm_change_test tm_change_test(struct tm_sample a, struct tm_sample b, double lag1, double level);
@@ -89,7 +89,7 @@ double tm_welch_sample_test(struct tm_sample a, struct tm_sample b);
  *      level    0.95
  *      scratch  a.count + b.count + 2000 doubles */
 struct tm_interval {
-    double low, high; /* NaN where a sample is empty or has a NaN, or the median of a can be 0 or less */
+    double low, high; /* NaN if a sample is empty or has a NaN, or the median of a can be 0 or less */
 };
 
 enum { TM_RESAMPLES = 2000 };

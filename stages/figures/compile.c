@@ -668,7 +668,7 @@ static void add_totals(const struct compiles *c, const struct totals *t, enum so
         tm_add_null(section, "source", "nothing was compiled");
 }
 
-/* NULL where compiles would show; profiles of JAX alone have them. */
+/* NULL if compiles would show; profiles of JAX alone have them. */
 static const char *why_nothing(const struct compiles *c)
 {
     if (c->origins == 1u << TM_ORIGIN_PYTORCH)

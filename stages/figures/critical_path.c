@@ -27,7 +27,7 @@ enum {
     MEMBER_BACK = 256, /* rows of another device among which its part of a collective is */
     NESTED_MOST = 16,  /* ops of a TPU in each other */
     COUNTERS = 256,    /* different collectives of a device in a step: a power of two */
-    KEPT_ROWS = 512,   /* rows that are no longer needed are dropped where there are more of them */
+    KEPT_ROWS = 512,   /* rows that are no longer needed are dropped if there are more of them */
     PAGE = 16 << 10,
 };
 
@@ -660,7 +660,7 @@ static void follow_host(struct walk *w, uint32_t thread, int64_t ready_ps)
     tm_host_threads_back(d->threads, thread, w->step.start_ps, w->at_ps, take_stretch, w);
 }
 
-/* The device that started a collective last, which the others wait for; the lane itself where it is not known. */
+/* The device that started a collective last, which the others wait for; the lane itself if it is not known. */
 static void find_last_member(const struct walk *w, const struct activity *own, uint32_t *lane, uint64_t *index,
                              struct activity *last)
 {

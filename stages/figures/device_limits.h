@@ -82,7 +82,7 @@ struct tm_occupancy tm_occupancy_of(const struct tm_launch_shape *shape);
  * shared memory beyond 48 KiB, for which it writes 0: where the SMs of the device are known, a launch that
  * does not fill them has the occupancy that its warps make up, and one for which the estimate says that no block fits is
  * computed by CUDA's rules.
- * out: *milli  thousandths of a percent; returns false where it is unknown */
+ * out: *milli  thousandths of a percent; returns false if it is unknown */
 bool tm_recorded_occupancy(const struct tm_config *config, const struct tm_device *device, uint32_t *milli);
 
 #endif

@@ -132,7 +132,7 @@ static void copy_text(struct tm_device_profiles *p, tm_strid name, char *to, siz
     to[length] = '\0';
 }
 
-/* "train.py:12"; "" where the file is not recorded. */
+/* "train.py:12"; "" if the file is not recorded. */
 static void tell_place(struct tm_device_profiles *p, const struct tm_frame *frame, char to[PLACE_BYTES])
 {
     size_t used;

@@ -267,7 +267,7 @@ struct step_line {
     uint64_t ordinal;    /* of the host's steps */
     uint32_t host, lane; /* lane: the busiest one of the group in it; TM_NONE = no activity */
     uint8_t has_host_span, has_compile, warmup, complete, chosen, has_activity;
-    uint8_t is_cut;          /* the profile started after it did: no sample where there are three or more */
+    uint8_t is_cut;          /* the profile started after it did: no sample if there are three or more */
     struct time_parts parts; /* of that lane */
 };
 

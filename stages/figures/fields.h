@@ -156,7 +156,7 @@ tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_fi
                              uint64_t most);
 
 /* Lengths, in the order of group and value, as groups are.
- * in:     fields  of struct tm_length: its value is a TIME; the group is 0 where the table has none
+ * in:     fields  of struct tm_length: its value is a TIME; the group is 0 if the table has none
  * errors: of the lengths and the partial */
 tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
                                  struct tm_lengths *lengths);

@@ -76,7 +76,7 @@ struct tm_top_rows *tm_listed_rows_new(struct tm_run *run, size_t row_bytes, uin
 
 /* Whether a row would be kept now: if not, only what the order needs has to be found. */
 bool tm_top_rows_keep(const struct tm_top_rows *top, const void *row);
-/* errors: TM_ERR_LIMIT where the rows that were requested do not fit */
+/* errors: TM_ERR_LIMIT if the rows that were requested do not fit */
 tm_status tm_top_rows_add(struct tm_top_rows *top, const void *row);
 /* Put the kept rows in order.  No more rows come. */
 void tm_top_rows_sort(struct tm_top_rows *top);

@@ -228,7 +228,7 @@ static void take_small(struct fusion *f, struct fusion_lane *lane, const struct 
 static inline void count(struct fusion *f, struct fusion_site *site, uint32_t open, int64_t dur_ps);
 static void fusion_merge_ops(void *into, const void *from);
 
-/* A pattern that is whole counts for the softmax's op, or its name where that is not known. */
+/* A pattern that is whole counts for the softmax's op, or its name if that is not known. */
 static void add_attention(struct fusion *f, const struct fusion_lane *lane)
 {
     struct fusion_op row = { .kind = FUSION_ATTENTION_OP,

@@ -119,7 +119,7 @@ struct tm_host_window {
 tm_status tm_find_host_window(const struct tm_trace *trace, const struct tm_settings *settings,
                               struct tm_host_window *window);
 
-/* Cut a span to the window.  out: false where nothing of it is in it */
+/* Cut a span to the window.  out: false if nothing of it is in it */
 static inline bool tm_cut_to_window(const struct tm_host_window *window, int64_t *start_ps, int64_t *end_ps)
 {
     if (*start_ps < window->start_ps)

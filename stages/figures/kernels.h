@@ -26,7 +26,7 @@ struct kernel_row {
     uint64_t count;
     int64_t total_ps, min_ps, max_ps;
     struct tm_wide squares;   /* sum of squared lengths */
-    int64_t occupancy_ps;     /* of the launches where it is known */
+    int64_t occupancy_ps;     /* of the launches if it is known */
     struct tm_wide occupancy; /* thousandths of a percent times ps, of those */
     struct tm_key name_hash;
     uint64_t devices; /* bit n: a device with the number n modulo 64 */

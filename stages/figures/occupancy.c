@@ -129,7 +129,7 @@ struct folded {
     uint64_t count, variants;
     int64_t total_ps;
     int64_t waves_ps, lost_ps, below_one_ps; /* of the variants whose waves are known; lost_ps includes below_one_ps,
-                                                what is lost where the grid does not fill the device once */
+                                                what is lost if the grid does not fill the device once */
     int64_t idle_ps;                         /* of multiprocessors that get no block at all */
 };
 

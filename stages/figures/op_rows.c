@@ -764,7 +764,7 @@ static void add_known(const struct ops *o, struct tm_value *to)
     tm_add_double(to, "flops_known_pct", pct_of(o->cost.flops_ps, o->compute_ps));
 }
 
-/* What limits the greater part of the time, where that is known of half of it. */
+/* What limits the greater part of the time, if that is known of half of it. */
 static enum op_bound main_bound(const struct op_roofs *roofs, int64_t compute_ps)
 {
     const enum op_bound bounds[] = { OP_BOUND_MEMORY, OP_BOUND_COMPUTE, OP_BOUND_LATENCY };

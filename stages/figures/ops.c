@@ -129,7 +129,7 @@ enum { TEXT_MOST = 4096 }; /* bytes of a string that are examined */
 /* The parts of the key of an operation; no gaps in it. */
 struct key_text {
     struct tm_key name, module;
-    int64_t program_id; /* where the module is unknown */
+    int64_t program_id; /* if the module is unknown */
     uint64_t kind;
 };
 
@@ -249,7 +249,7 @@ static bool has_cost(const struct op_row *row, const struct tm_config *config)
     return row->level != TM_LEVEL_CONTAINER && config->tpu_part != TM_TPU_START;
 }
 
-/* Compilers record 0 of a custom call where they do not know it. */
+/* Compilers record 0 of a custom call if they do not know it. */
 static void take_stats(const struct tm_config *config, struct op_facts *facts)
 {
     facts->has_flops = config->has_flops && (config->flops || !facts->row.is_opaque);

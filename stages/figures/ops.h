@@ -13,7 +13,7 @@
  * source: docs/metrics.md, "Operations" and "Roofline" */
 extern const struct tm_stage_type tm_ops_stage;
 
-/* What operations cost, of those where it is reported.  Sums of all executions. */
+/* The costs of operations for which they are reported.  Sums of all executions. */
 struct op_cost {
     struct tm_wide flops, bytes;
     int64_t flops_ps, bytes_ps; /* self time of those with known operations, with known bytes */

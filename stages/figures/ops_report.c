@@ -95,7 +95,7 @@ static void merge_families(void *into, const void *from)
     tm_op_merge(&a->row, &b->row);
 }
 
-/* A program has an operation once: where there are more of a family than there are steps, they are one that it has many
+/* A program has an operation once: if there are more of a family than there are steps, they are one that it has many
  * times, each with a number. */
 static bool counts_as_one(const struct report *r, const struct family *family)
 {

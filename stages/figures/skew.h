@@ -181,7 +181,7 @@ struct skew_sums {
     struct clock_check clock;
     struct overlap overlap;      /* of all that were put together */
     struct member_sums *members; /* by member */
-    /* By host: what its time 0 is in that of the earliest one; 0 where they do not share a clock. */
+    /* By host: what its time 0 is in that of the earliest one; 0 if they do not share a clock. */
     int64_t *offsets_ps;
     struct tm_sorter *lengths; /* int64_t, the skew of each */
     struct tm_sorter *rows;    /* struct matched, in the order (member, serial) */

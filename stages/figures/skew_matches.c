@@ -502,7 +502,7 @@ static void fill(uint32_t *groups, uint32_t count, uint32_t group)
         groups[i] = group;
 }
 
-/* The number at *at, which is left after it; TM_NONE where it is too large. */
+/* The number at *at, which is left after it; TM_NONE if it is too large. */
 static uint32_t read_number(const char **at)
 {
     uint32_t number = 0;
@@ -515,7 +515,7 @@ static uint32_t read_number(const char **at)
     return number;
 }
 
-/* out: *numbers  how many there are, *groups  how many groups have one; false where the text is of another form */
+/* out: *numbers  how many there are, *groups  how many groups have one; false if the text is of another form */
 static bool put_groups(const char *text, uint32_t *groups, uint32_t count, uint32_t *numbers, uint32_t *group_count)
 {
     uint32_t depth = 0;
@@ -610,7 +610,7 @@ static int by_count(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The number that most devices have, the larger one of several; 0 where no two devices have the same. */
+/* The number that most devices have, the larger one of several; 0 if no two devices have the same. */
 static uint64_t most_frequent(struct matching *g)
 {
     uint64_t chosen = 0;

@@ -23,7 +23,7 @@ tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct 
  * source: tensorflow.profiler.XSpace (tsl/profiler/protobuf/xplane.proto); schemas/xplane.proto */
 
 /* Scan an XSpace and fill the trace's dictionary: names, tracks, devices (all of them, with activities 0),
- * configs, environment; sets trace->partial where the file is truncated.
+ * configs, environment; sets trace->partial if the file is truncated.
  * in:     trace    run, host and host_name set; names, tracks and configs made
  *         warn     called for every warning and error that the profiler left in the file; may be NULL
  * owns:   *source is the caller's, freed by (*source)->type->free; input and trace must outlive it

@@ -18,7 +18,7 @@ enum { MOST_OPEN = 255, LARGEST_BUFFER = 64 << 10, SMALLEST_BUFFER = 4 << 10 };
 
 /* The next record of one place. */
 struct head {
-    struct tm_raw_record raw; /* where it has a number, only what tm_fill_record needs */
+    struct tm_raw_record raw; /* if it has a number, only what tm_fill_record needs */
     struct tm_track track;
     struct tm_cursor *cursor; /* NULL: the sorted rest */
     struct tm_batch *batch;   /* NULL: records come one by one */

@@ -26,7 +26,7 @@ enum tm_out_sort {
                      * own */
     TM_OUT_THREAD,  /* with pid and tid */
     TM_OUT_LANE,    /* of a thread or a row: what does not nest on it; parent is its uuid */
-    TM_OUT_ROW,     /* of a process, without a thread; has a tid all the same, for formats that know only threads */
+    TM_OUT_ROW,     /* of a process, without a thread; it still has a tid, for formats that know only threads */
     TM_OUT_COUNTER, /* of a process */
 };
 
@@ -109,7 +109,7 @@ struct tm_out_counter {
     double value;  /* finite */
     int64_t whole; /* the same, where is_whole */
     bool is_whole;
-    const struct tm_trace *trace; /* where it was recorded; NULL for computed rows */
+    const struct tm_trace *trace; /* if it was recorded; NULL for computed rows */
     int64_t start_ps;             /* its time on the clock of that trace */
 };
 

@@ -150,7 +150,7 @@ enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char 
 
 enum { ANY_DETAILS = TM_FLAG_KERNEL_DETAILS | TM_FLAG_COPY_DETAILS | TM_FLAG_MEMSET_DETAILS };
 
-/* A graph as a whole; its nodes, where they are recorded, are kernels and copies. */
+/* A graph as a whole; its nodes, if they are recorded, are kernels and copies. */
 static bool is_graph(const struct tm_class_question *q)
 {
     if (q->flags & ANY_DETAILS)
@@ -572,7 +572,7 @@ static void read_bytes(struct tm_text value, struct tm_config *config)
     uint64_t number;
 
     if (!whole_number(value, TM_COPY_BYTES_MOST, &number) || !number)
-        return; /* ROCm writes 0 where it does not know */
+        return; /* ROCm writes 0 if it does not know */
     config->copy_bytes = number;
     config->has_copy_bytes = 1;
 }

@@ -133,7 +133,7 @@ struct tm_graph_event {
 void tm_survey_host_tracks(struct tm_survey *s);
 
 /* Readings of the devices' lines: `facts` (activities, first, last, program times) and `rows` (activities by step);
- * both at once where the steps are known already. */
+ * both at once if the steps are known already. */
 void tm_survey_program_tracks(struct tm_survey *s);
 void tm_survey_device_tracks(struct tm_survey *s, bool facts, bool rows);
 void tm_survey_other_tracks(struct tm_survey *s);

@@ -36,7 +36,7 @@ enum { TM_ARCHIVE_BLOCK_BYTES = 256 * 1024, TM_ARCHIVE_SHOWN = 200 };
 struct tm_archive_source {
     int fd;
     struct tm_unchanged opened;
-    uint64_t at, end;         /* where it is not wrapped */
+    uint64_t at, end;         /* if it is not wrapped */
     size_t step;              /* of the next read */
     uint8_t *block;           /* TM_ARCHIVE_BLOCK_BYTES */
     struct tm_unwrap *unwrap; /* NULL = not wrapped */
@@ -69,8 +69,8 @@ enum tm_archive_advance { TM_ARCHIVE_MEMBER, TM_ARCHIVE_END, TM_ARCHIVE_DAMAGED 
 
 /* Reads archives with libarchive, with only tar and zip enabled: what a tar is wrapped in is unwrapped
  * here, under the ledger.  It reads through a window of 256 KiB that starts small after each jump, so that members
- * which are skipped cost one small read each where nothing is wrapped.
- * A zip is read by the directory at its end; where that is missing or damaged, by the headers before the members. */
+ * which are skipped cost one small read each if nothing is wrapped.
+ * A zip is read by the directory at its end; if that is missing or damaged, by the headers before the members. */
 
 enum { STEP_LEAST = 4096 };
 
@@ -386,7 +386,7 @@ static void archive_reader_tell(const struct tm_archive_reader *r, char *reason,
 
 /* --- members --- */
 
-/* out: NULL where it cannot be reported, or is longer than a path can be */
+/* out: NULL if it cannot be reported, or is longer than a path can be */
 static const char *archive_entry_name(const struct tm_archive_reader *r, struct archive_entry *entry)
 {
     const locale_t before = r->locale ? uselocale(r->locale) : (locale_t)0;
@@ -601,7 +601,7 @@ static tm_status refuse_head(struct tm_run *run, const char *path, const char *a
     return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
-/* The start of a regular file; nothing of anything else, nor where nothing is: the code that reads it will say so. */
+/* The start of a regular file; empty for anything else, or if it does not exist: the code that reads it reports that. */
 static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, size_t *got)
 {
     struct stat info;

@@ -34,7 +34,7 @@ struct tm_decoder {
     uint64_t at;         /* bytes of the file taken so far */
     uint64_t members;    /* complete ones: members of a gzip, frames of a zstd */
     char problem[256];   /* what is wrong with the data, the first thing; "" = nothing */
-    uint64_t problem_at; /* byte of the file: of its end where it is truncated, of the check where one fails, near
+    uint64_t problem_at; /* byte of the file: of its end if it is truncated, of the check where one fails, near
                             the damage elsewhere */
     bool doubtful;       /* what was found, or not, rests on an engine that may see it otherwise than zlib does */
 };
@@ -80,7 +80,7 @@ uint64_t tm_unzstd_window(const uint8_t *first, size_t length);
 
 /* A decoder of zstd: several frames, frames to be skipped among them.  A frame whose check fails is returned as it
  * is, and the next one is read.  What libzstd takes is of the account `input`: 0.5 MiB and the window of the frame.
- * errors: NULL, with the error in run->error.  Its run: TM_ERR_LIMIT where a frame needs a larger window */
+ * errors: NULL, with the error in run->error.  Its run: TM_ERR_LIMIT if a frame needs a larger window */
 struct tm_decoder *tm_unzstd_new(struct tm_run *run) TM_MUST_USE;
 
 #endif

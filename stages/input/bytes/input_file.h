@@ -127,7 +127,7 @@ enum { TM_HELD_TIMES_MOST = 256, TM_HELD_FREE_BYTES = 256 << 20 };
 /* How an input is opened.  Zeroed = the defaults. */
 struct tm_input_options {
     const char *member; /* of the archive at `path`, by its name there; NULL = the file itself */
-    const char *target; /* the member that holds its content, where it is a link to one; NULL = itself */
+    const char *target; /* the member that holds its content, if it is a link to one; NULL = itself */
     uint64_t position;  /* of that name, from a list of the archive; 0 = unknown: the last one of that name */
     enum tm_inflate_engine engine; /* TM_INFLATE_DEFAULT: the fastest that was built in */
     size_t read_most;              /* bytes that one tm_input_next gives at most, for tests; 0 = no limit */
@@ -149,7 +149,7 @@ tm_status tm_input_require_readable(const struct tm_input *in);
 
 /* Stream: the next bytes of the content, in order; the fingerprint is taken on the way.  Nothing is spilled.
  * out:    got     1 to `bytes` bytes; 0 at the end of the content.  After that everything in `in` is known:
- *                 partial and problem where the wrapping is damaged (whether that is an error, --strict, is the
+ *                 partial and problem if the wrapping is damaged (whether that is an error, --strict, is the
  *                 caller's decision)
  * errors: TM_ERR_INPUT  the file cannot be read, or changed while it was read */
 tm_status tm_input_next(struct tm_input *in, void *to, size_t bytes, size_t *got) TM_MUST_USE;
@@ -171,7 +171,7 @@ tm_status tm_input_finish(struct tm_input *in);
 /* Read the content at a place; only after tm_input_hold.
  * out:    got bytes read: fewer than requested only at the end of the content; 0 past it
  * errors: TM_ERR_INPUT with the path and the byte where the file cannot be read or has become shorter;
- *         TM_ERR_OUTPUT where the spill file cannot */
+ *         TM_ERR_OUTPUT if the spill file cannot */
 tm_status tm_input_read(const struct tm_input *in, void *to, size_t bytes, uint64_t at, size_t *got) TM_MUST_USE;
 
 /* Whether the file is unchanged since it was opened: for callers that read from it after it was finished.

@@ -240,7 +240,7 @@ static void take_key(struct json_keys *keys, const uint8_t *key, size_t length, 
     }
 }
 
-/* The end of the string that starts after `at`; `length` where it does not end. */
+/* The end of the string that starts after `at`; `length` if it does not end. */
 static size_t string_end(const uint8_t *first, size_t length, size_t at)
 {
     while (at < length && first[at] != '"')
@@ -534,8 +534,8 @@ static bool has_type(const struct field_shape *field, unsigned type)
     return type == (field->type == TEXT ? LEN : field->type);
 }
 
-/* Walk a message as `shape`.  As deep as the tables are: space, plane, line, event, stat.
- * out: false where the structure is lost: the caller stops as well */
+/* Walk a message as `shape`.  Up to the depth of the tables: space, plane, line, event, stat.
+ * out: false if the structure is lost: the caller stops as well */
 static bool walk(const struct shape *shape, struct span s, struct fit *fit)
 {
     while (s.at < s.end) {

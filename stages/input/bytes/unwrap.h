@@ -74,7 +74,7 @@ const uint8_t *tm_unwrap_head(const struct tm_unwrap *stream, size_t *length);
 
 /* The next bytes of the content, from its first.
  * out:    got     as many as fit, 0 at the end
- * errors: as tm_raw_read; TM_ERR_LIMIT where the decoder gets no memory, or a zstd needs too large a window */
+ * errors: as tm_raw_read; TM_ERR_LIMIT if the decoder gets no memory, or a zstd needs too large a window */
 tm_status tm_unwrap_next(struct tm_unwrap *stream, void *to, size_t bytes, size_t *got) TM_MUST_USE;
 
 /* The bytes of a file may also be read at their positions instead of as a stream: noting them adds them to the

@@ -141,7 +141,7 @@ static inline void note_number(struct tm_chrome_reader *r, const uint8_t *at, co
             (struct tm_noted_number){ at, end, key, (uint8_t)kind, key ? (uint8_t)key->stat : TM_STAT_UNKNOWN };
 }
 
-/* A string, or nothing where it is none. */
+/* A string, or nothing if it is none. */
 static inline const uint8_t *read_optional_text(struct tm_chrome_reader *r, const uint8_t *at, bool *has,
                                                 struct tm_json_slice *text)
 {
@@ -215,7 +215,7 @@ static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t
     return at;
 }
 
-/* out:    NULL where it is not for a glance */
+/* out:    NULL if it is not for a glance */
 TM_INLINE const uint8_t *read_decimal(const uint8_t *at, struct tm_json_time *time)
 {
     uint64_t us;

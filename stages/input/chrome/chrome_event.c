@@ -418,7 +418,7 @@ static uint32_t traits_of(uint32_t code)
     return code >= 0x80 ? TM_TEXT_UNICODE : 0;
 }
 
-/* What \uXXXX says, with the one that follows where the two are a pair.
+/* What \uXXXX says, with the one that follows if the two are a pair.
  * in:     at  after the backslash
  * out:    *used  bytes from there on; 0 = the text ends inside it */
 static uint32_t read_code(const uint8_t *at, size_t left, size_t *used)

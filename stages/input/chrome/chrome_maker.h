@@ -120,7 +120,7 @@ void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_
 /* All names are known: sides, devices, lines and names of all tracks. */
 void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header);
 
-/* The event before, where it is on a thread or a stream. */
+/* The previous event, if it is on a thread or a stream. */
 struct tm_chrome_lately {
     bool is_any;
     uint32_t thread, track; /* thread: of its process and thread; track: where it is */

@@ -292,7 +292,7 @@ bool tm_json_time_of(const struct tm_json_decimal *decimal, struct tm_json_time 
 bool tm_json_int_of(const struct tm_json_decimal *decimal, int64_t *value);
 bool tm_json_uint_of(const struct tm_json_decimal *decimal, uint64_t *value);
 
-/* The nearest double; infinite where it is too large. */
+/* The nearest double; infinite if it is too large. */
 double tm_json_double_of(const struct tm_json_decimal *decimal);
 
 /* The id that a string is: itself, or the number that is written plainly ("12", but not "012" or "1e1"). */
@@ -356,7 +356,7 @@ void tm_chrome_keys_begin(struct tm_chrome_keys *keys);
 struct tm_key_slot *tm_chrome_key_slow(struct tm_chrome_keys *keys, const uint8_t *key, struct tm_key_name *name);
 /* The spare one, for this key alone. */
 struct tm_key_slot *tm_chrome_key_spare(struct tm_chrome_keys *keys, enum tm_stat stat);
-/* Its name where it is longer than TM_KEY_BYTES. */
+/* Its name if it is longer than TM_KEY_BYTES. */
 void tm_chrome_key_hash(const uint8_t *key, struct tm_key_name *name);
 
 static inline uint64_t tm_key_head(const uint8_t *key, uint32_t length)
@@ -548,7 +548,7 @@ const uint8_t *tm_chrome_number(struct tm_chrome_reader *reader, const uint8_t *
 
 const uint8_t *tm_chrome_word(struct tm_chrome_reader *reader, const uint8_t *at); /* true, null, NaN ... */
 
-/* A string that has just been walked becomes what it says: without escapes, cut where it is too long, copied aside
+/* A string that has just been walked is decoded: without escapes, cut if it is too long, copied aside
  * where it cannot stay in the window. */
 void tm_chrome_keep_text(struct tm_chrome_reader *reader, struct tm_json_slice *text);
 

@@ -16,7 +16,7 @@ enum {
     TM_LEARN_ONE_IN = 64, /* where the credit is used up */
     TM_TRUST_MOST = 64,
     TM_TRUST_GAIN = 4,
-    TM_TRY_ONE_IN = 16, /* where nothing was found lately */
+    TM_TRY_ONE_IN = 16, /* if nothing was found lately */
 };
 
 /* A run of bytes that several events share, after the same prefix, and the number that follows. */
@@ -163,7 +163,7 @@ TM_INLINE struct tm_piece *find_piece_of_tag(struct tm_chrome_templates *t, uint
         if (slot->tag == tag && piece->after == after) {
             if (is_piece_at(piece, at))
                 return piece;
-            left--; /* a comparison is dear */
+            left--; /* a comparison is expensive */
         }
         slot = &t->slots[(uint32_t)(slot - t->slots + 1) & t->slot_mask];
     }

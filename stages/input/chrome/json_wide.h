@@ -65,7 +65,7 @@ static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value
 }
 
 /* The digits of an integer, at most 16, without zeros before it.
- * out:    after them; NULL where this is not for us */
+ * out:    after them; NULL if this is not for us */
 static inline const uint8_t *tm_glance_digits(const uint8_t *at, int64_t *value)
 {
     const unsigned count = tm_digit_count(at);

@@ -26,7 +26,7 @@ static const struct hlo_result *find_result(struct tm_hlo *hlo, uint32_t module,
     return found && found->id == (int64_t)id && found->module == module ? found : NULL;
 }
 
-/* The shape of an operand that is an array; rank 0 and no elements where it is not known. */
+/* The shape of an operand that is an array; rank 0 and no elements if it is not known. */
 static void operand_shape(struct tm_hlo *hlo, uint32_t module, const struct tm_hlo_instruction *in, uint32_t n,
                           struct tm_hlo_shape *shape)
 {

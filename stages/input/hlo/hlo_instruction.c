@@ -486,7 +486,7 @@ static bool is_sizeless(uint8_t element)
     return element == ELEMENT_OPAQUE || element == ELEMENT_TOKEN || element == ELEMENT_BUFFER;
 }
 
-/* Bytes of an array; false where they are not known. */
+/* Bytes of an array; false if they are not known. */
 static bool array_bytes(const struct level *level, uint64_t *bytes)
 {
     uint64_t bits = hlo_element_bits(level->element);

@@ -125,7 +125,7 @@ struct hlo_module {
     uint64_t first_computation, computations;
     uint64_t first_file, files, first_location, locations, first_frame, frames; /* of the stack frames */
     uint64_t replicas, partitions; /* of the device assignment; 0 = not recorded */
-    uint64_t damaged_at;           /* where it is damaged first, in the first walk */
+    uint64_t damaged_at;           /* position of the first damage, from the first walk */
     uint8_t is_skipped, is_damaged, is_cut;
 };
 
@@ -289,7 +289,7 @@ enum { /* fields */
 };
 /* clang-format on */
 
-/* The next field of a message that ends at `end`; false there, or where it is damaged.
+/* The next field of a message that ends at `end`; false there, or if it is damaged.
  * in: damaged  points to false */
 bool tm_hlo_next_field(struct tm_reader *w, uint64_t end, struct tm_head *head, bool *damaged);
 

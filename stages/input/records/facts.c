@@ -655,7 +655,7 @@ static bool is_hlo_text(const char *text, size_t length)
     return length > 4 && *text == '%' && memmem(text, length < 256 ? length : 256, " = ", 3);
 }
 
-/* out: the op's HLO text; no text where it is not an op of a TPU */
+/* out: the op's HLO text; no text if it is not an op of a TPU */
 static struct tm_fact_text hlo_text_of(const struct tm_fact_maker *maker, const struct tm_facts *facts)
 {
     const struct tm_fact_text none = { .kind = TM_FACT_NO_TEXT };

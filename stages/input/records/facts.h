@@ -212,7 +212,7 @@ static inline void tm_facts_put_text(struct tm_facts *facts, enum tm_stat stat, 
 
 void tm_facts_put_double(struct tm_facts *facts, enum tm_stat stat, double value);
 
-/* A number that is written as text (JAX's JSON has only strings): both are kept, the number where it is one.
+/* A number that is written as text (JAX's JSON has only strings): both are kept, the number if it is one.
  * A decimal fraction is stored as a double, and truncated for ints. */
 void tm_facts_put_number_text(struct tm_facts *facts, enum tm_stat stat, const char *text, size_t length);
 
@@ -237,7 +237,7 @@ struct tm_fact_maker {
     enum tm_class given;
     const char *name;
     size_t name_length;
-    struct tm_hlo *hlo; /* the programs of the file; NULL where the format has none */
+    struct tm_hlo *hlo; /* the programs of the file; NULL if the format has none */
 };
 
 /* The handle of a string; 0 = none. */

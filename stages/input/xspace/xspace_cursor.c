@@ -573,7 +573,7 @@ static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, c
 
 /* --- reading --- */
 
-/* The bytes of an event: in the window, or in the scratch memory where it is larger than the buffer. */
+/* The bytes of an event: in the window, or in the scratch memory if it is larger than the buffer. */
 static struct tm_wire event_bytes(struct xspace_cursor *c, size_t length)
 {
     size_t got = 0;

@@ -84,7 +84,7 @@ static struct tm_xshape *make_shape(struct tm_xknown *known, const struct tm_xki
 }
 
 /* What a statistic is, and where its number is.
- * out:    *hole  but `before`; head_bytes 0 where it is not as writers write it: id first, then the value, nothing
+ * out:    *hole  but `before`; head_bytes 0 if it is not as writers write it: id first, then the value, nothing
  * else,
  *         all lengths in one byte */
 static void look_at_stat(struct tm_xspace *x, uint64_t plane, const struct tm_wire *field, struct tm_xhole *hole)

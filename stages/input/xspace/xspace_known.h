@@ -146,7 +146,7 @@ static __attribute__((noinline, unused)) bool is_whole(uint8_t value_key, const 
 }
 
 /* Read the number in a hole, at its first byte.
- * out:    what follows it; NULL where it is another statistic or damaged */
+ * out:    what follows it; NULL if it is another statistic or damaged */
 TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *at, const uint8_t *end,
                                    int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
 {
@@ -164,7 +164,7 @@ TM_INLINE const uint8_t *read_hole(const struct tm_xhole *hole, const uint8_t *a
     return behind;
 }
 
-/* The key of an event, and its numbers; 0 where it has another shape. */
+/* The key of an event, and its numbers; 0 if it has another shape. */
 TM_INLINE uint64_t read_by_shape(const struct tm_xshape *shape, const struct tm_xkin *kin, const struct tm_wire *stats,
                                  int64_t numbers[TM_STAT_COUNT], tm_wire_packing *pack)
 {

@@ -82,7 +82,7 @@ struct tm_xspace {
     struct tm_device_clock *clock;         /* NULL: recorded times hold */
     struct tm_configs *configs;
     struct tm_hlo *hlo; /* the programs that the file holds */
-    int64_t origin_ns;  /* subtracted from line times from it on: 0 where lines count from the profile's start */
+    int64_t origin_ns;  /* subtracted from line times from it on: 0 if lines count from the profile's start */
     uint8_t *scratch;   /* for names and statistics of the tables */
     size_t scratch_bytes;
     void (*warn)(void *to, const char *text, size_t length);

@@ -39,7 +39,7 @@ bool tm_wire_any_varint(struct tm_wire *w, uint64_t *value)
 }
 
 /* Step over what is left of a group after its first key, up to its end.
- * errors: false where it does not end, or not as the group of this number */
+ * errors: false if it does not end, or not as the group of this number */
 static bool skip_group(struct tm_wire *w, uint32_t number)
 {
     uint64_t depth = 1, key, value;
@@ -158,7 +158,7 @@ void tm_reader_inside(struct tm_reader *w, struct tm_reader *outer, uint64_t len
 /* How far before its place an empty window reads on; a window that is not empty reads on where it ends. */
 static size_t leap_of(const struct tm_reader *w, size_t bytes)
 {
-    const uint64_t leap = w->base - w->read_to; /* huge where it is not empty */
+    const uint64_t leap = w->base - w->read_to; /* huge if it is not empty */
 
     return leap <= SHORT_LEAP && leap + bytes <= w->buffer_bytes ? (size_t)leap : 0;
 }

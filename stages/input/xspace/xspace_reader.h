@@ -39,7 +39,7 @@ enum { TM_WIRE_TYPE_BITS = 3 };
 #define TM_WIRE_KEY(number, type) ((uint64_t)(number) << TM_WIRE_TYPE_BITS | (type))
 
 /* A number of any length.
- * errors: false where the bytes end inside the number or it is longer than 10 bytes */
+ * errors: false if the bytes end inside the number or it is longer than 10 bytes */
 bool tm_wire_any_varint(struct tm_wire *w, uint64_t *value);
 
 static inline uint64_t tm_wire_fixed64(const uint8_t *bytes)
@@ -71,7 +71,7 @@ typedef uint64_t tm_wire_packing(uint64_t bytes); /* tm_wire_pack, or what does 
 
 /* A number of at most 8 bytes.
  * in:     8 bytes can be read from `at` on
- * out:    what follows it; NULL where it is longer */
+ * out:    what follows it; NULL if it is longer */
 TM_INLINE const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value, tm_wire_packing *pack)
 {
     const uint64_t word = tm_wire_fixed64(at);

@@ -60,7 +60,7 @@ static struct tm_wire take_bytes(struct scan *s, struct tm_reader *w, uint64_t l
     return tm_reader_peek(w, (size_t)most);
 }
 
-/* The next field of a part; false at its end or where it is damaged. */
+/* The next field of a part; false at its end or if it is damaged. */
 static bool next_field(struct scan *s, struct tm_reader *w, struct tm_head *head, const char *where)
 {
     bool damaged;

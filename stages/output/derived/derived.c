@@ -471,7 +471,7 @@ void tm_derived_free(struct tm_derived *d)
 
 /* --- a host is observed --- */
 
-/* Where the devices' window starts; INT64_MAX where none has one. */
+/* Where the devices' window starts; INT64_MAX if none has one. */
 static int64_t window_begin(const struct tm_trace *trace)
 {
     int64_t start_ps = INT64_MAX;

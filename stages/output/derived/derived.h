@@ -127,7 +127,7 @@ struct derived_host {
     char name[128];
     bool has_events;
     int64_t first_ps, last_ps; /* of its events: first start, last end */
-    int64_t window_ps;         /* where the window of its devices starts; first_ps where it has none */
+    int64_t window_ps;         /* where the window of its devices starts; first_ps if it has none */
 };
 
 /* The largest depth of a queue in each stretch. */

@@ -22,7 +22,7 @@ struct all_devices {
 
 /* --- gaps --- */
 
-/* Nothing where it is not known. */
+/* Nothing if it is not known. */
 static void put_name(struct tm_derived *d, enum derived_key key, tm_strid name)
 {
     if (name)

@@ -168,7 +168,7 @@ enum { TM_OWN_NAME_BYTES = 256 };
 void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bool is_ours, const char *what,
                                 char *name, size_t size);
 
-/* Something is to be written on a row: its process, the row and the lane are written before, where the file does not
+/* Something is to be written on a row: its process, the row and the lane are written before, if the file does not
  * have them yet.
  * out: valid until another row is used; *rows  grows by how many were written */
 const struct tm_out_row *tm_out_rows_use(struct tm_out_rows *r, struct tm_trace_writer *writer, uint64_t number,

@@ -118,7 +118,7 @@ enum {
     TM_PERFETTO_INTERNED_MOST = 64 << 10, /* bytes: longer strings are in their packets */
     TM_PERFETTO_TEXT_MOST = 128 << 10,    /* bytes of an input string; a longer one is truncated */
     TM_PERFETTO_COPIED_MOST = 512 << 10,  /* bytes of the strings of one packet but those that are in its arguments */
-    TM_PERFETTO_FRESH_KEYS = 256,         /* entries that one packet may bring along; more are where they are used */
+    TM_PERFETTO_FRESH_KEYS = 256,         /* entries that one packet may add; more are written where they are used */
     TM_PERFETTO_FRESH_STRINGS = 512,
     TM_PERFETTO_FRESH = 2 + TM_PERFETTO_FRESH_KEYS + TM_PERFETTO_FRESH_STRINGS,
     TM_PERFETTO_ENTRY_HEAD = TM_PB_HEAD + TM_PB_MOST + TM_PB_HEAD, /* bytes of an entry but its text, at most */
@@ -205,7 +205,7 @@ void tm_perfetto_put_text(struct tm_perfetto_names *n, uint8_t **to, unsigned fi
 ProtobufCBinaryData tm_perfetto_copy(struct tm_perfetto_names *n, const char *text, size_t length);
 ProtobufCBinaryData tm_perfetto_text(struct tm_perfetto_names *n, tm_strid id);
 
-/* The same of bytes of an event's arguments, which count only where they are not valid.
+/* The same of bytes of an event's arguments, which count only if they are not valid.
  * in: *to  room for them besides */
 void tm_perfetto_put_argument(struct tm_perfetto_names *n, uint8_t **to, unsigned field, const char *text,
                               size_t length);

@@ -278,7 +278,7 @@ static size_t skip_digits(const char *text, size_t length, size_t at)
     return at;
 }
 
-/* The exponent, from 'e' on; past EXPONENT_MOST where it is too large or none.  out: *end */
+/* The exponent, from 'e' on; past EXPONENT_MOST if it is too large or none.  out: *end */
 static long read_exponent(const char *text, size_t length, size_t at, size_t *end)
 {
     long exponent = 0;
@@ -482,7 +482,7 @@ static bool make_ready(struct tm_json_text *json, struct tm_json_ready *ready, c
     return true;
 }
 
-/* The entry of a name; NULL where it is too long for one: then *text. */
+/* The entry of a name; NULL if it is too long for one: then *text. */
 static const struct tm_json_ready *json_look_up(struct tm_json_text *json, tm_strid name, const char **text,
                                                 size_t *length)
 {
