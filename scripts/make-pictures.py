@@ -35,7 +35,7 @@ from tracemill import BINARY, Scratch  # noqa: E402
 
 DEMO = "tests/data/demo"
 COMPARED = ("--devices", "2", "--steps", "20", "--layers", "4", "--format", "xplane", "--events", "16000", "--quiet")
-PDF_PAGES = ("Sorted by potential savings", "Where the time of each step goes")  # a text of each page behind the contents
+PDF_PAGES = ("Sorted by potential savings", "Breakdown of the analyzed steps")  # a text on each page after the first
 TREND = "resnet50/imagenet: step time"
 # The pixels of a PNG, four bytes each.
 PIXELS = """(async () => { const image = new Image(); image.src = 'data:image/png;base64,DATA'; await image.decode();
@@ -100,7 +100,7 @@ def report_pdf(browser, folder):
         return "pdftoppm is not installed"
     pdf, images = folder / "demo" / "report.pdf", []
     tracemill("report", DEMO, "-o", folder / "demo", "--format", "pdf")
-    for number in [1] + [next(n for n in range(3, 20) if text in page_of(pdf, n)) for text in PDF_PAGES]:
+    for number in [1] + [next(n for n in range(2, 20) if text in page_of(pdf, n)) for text in PDF_PAGES]:
         subprocess.run(["pdftoppm", "-r", "74", "-png", "-singlefile", "-f", str(number), "-l", str(number), pdf,
                         folder / f"page-{number}"], check=True)
         images.append(f"<img src='page-{number}.png'>")
