@@ -666,6 +666,7 @@ const struct tm_kept_record *tm_record_store_next_row(struct tm_record_place *pl
     if (!rows)
         return NULL;
     unpack_row(place, rows);
+    place->signature = tm_is_small(rows) ? rows->small.signature_and_form >> TM_PACKED_SMALL_BITS : 0;
     return &place->row;
 }
 

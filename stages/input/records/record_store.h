@@ -71,6 +71,7 @@ struct tm_record_place {
     uint64_t id;               /* of the last one of those that has any */
     uint64_t next_block;       /* plus one; 0 = these rows are the last */
     struct tm_kept_record row; /* returned last; of a short record only its own_length is set */
+    uint32_t signature; /* of the row returned last by tm_record_store_next_row, if it is known; 0 = look it up */
     struct tm_allocation args; /* of the record returned last, or what it has instead */
     struct tm_device_times times;
     bool has_times; /* of the record returned last */
