@@ -370,7 +370,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "overview", TM_KIND_FLAG, TRACES, FIELD(overview),
         .help = "write an overview that opens in seconds, whatever the size of the run: short slices of a row are merged, "
           "with their number, sum and maximum; convert: for .pftrace; split: overview.pftrace beside the parts, in which each "
-          "step names its part" },
+          "step names its part, even if there is only one part" },
+    [TM_OPTION_NO_OVERVIEW] = {
+        "no-overview", TM_KIND_FLAG, TM_FOR_SPLIT, FIELD(no_overview),
+        .help = "write no overview.pftrace beside the parts, which takes another pass over the events" },
     [TM_OPTION_RAW] = {
         "raw", TM_KIND_FLAG, REPORTS | TM_FOR_CONVERT | TM_FOR_SHOW | TM_FOR_QUERY, FIELD(raw),
         .help =

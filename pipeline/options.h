@@ -183,7 +183,8 @@ struct tm_options {
     enum tm_args_level args; /* --args */
     bool plain;              /* --plain: nothing that was computed */
     uint32_t device_rows;    /* --device-rows: enum tm_device_rows */
-    bool overview;           /* --overview: of convert: what is too short to be seen is merged */
+    bool overview;           /* --overview: what is too short to be seen is merged; of split: also of one part */
+    bool no_overview;        /* --no-overview of split */
     enum tm_split_by by;     /* --by */
     uint64_t by_steps;       /* number of steps in a part */
     int64_t by_time_ps;      /* so much time */
@@ -307,6 +308,7 @@ enum tm_option_index {
     TM_OPTION_PLAIN,
     TM_OPTION_DEVICE_ROWS,
     TM_OPTION_OVERVIEW,
+    TM_OPTION_NO_OVERVIEW,
     TM_OPTION_RAW,
     TM_OPTION_BY,
     TM_OPTION_MAX_EVENTS,

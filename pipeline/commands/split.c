@@ -39,6 +39,7 @@ struct tm_split_parts {
     struct tm_trace_output out;
     struct tm_out_file *file; /* NULL = none */
     struct tm_written part;
+    struct tm_written overview; /* its name is "" where there is none */
 };
 
 /* Decides when a part is full.  Steps are visited in sequence as parts are written, without additional memory. */
@@ -535,16 +536,15 @@ static void write_overview(struct tm_split_parts *p)
     struct tm_conversion *const c = p->c;
     struct step_search search = { .parts = p };
     struct tm_out_file *file = NULL;
-    struct tm_written written;
 
-    if (tm_failed(c->run) || !c->options->overview)
+    if (tm_failed(c->run) || c->options->no_overview || (!c->options->overview && tm_rows_count(p->written) < 2))
         return;
     c->part_of_step = part_of_step;
     c->to_parts = &search;
-    tm_convert_into(c, tm_trace_format_of(TM_SPLIT_OVERVIEW), p->folder, TM_SPLIT_OVERVIEW, &file, &written);
+    tm_convert_into(c, tm_trace_format_of(TM_SPLIT_OVERVIEW), p->folder, TM_SPLIT_OVERVIEW, &file, &p->overview);
     c->part_of_step = NULL;
     if (!tm_failed(c->run))
-        tm_out_file_commit(file, &written.bytes);
+        tm_out_file_commit(file, &p->overview.bytes);
     tm_out_file_free(file);
 }
 
@@ -557,8 +557,7 @@ static void split_parts_free(struct tm_split_parts *p)
 /* Remove what was written. */
 static void split_parts_remove(struct tm_split_parts *p)
 {
-    if (p->c->options->overview)
-        split_folder_remove(p->folder, TM_SPLIT_OVERVIEW);
+    split_folder_remove(p->folder, TM_SPLIT_OVERVIEW);
     for (uint64_t i = 0; i < tm_rows_count(p->written); i++) {
         const struct tm_written *part = tm_rows_at(p->written, i);
 
@@ -577,6 +576,7 @@ static void add_total(struct tm_written *total, const struct tm_written *part)
     total->raw_bytes += part->raw_bytes;
     to->slices += part->counts.slices;
     to->pieces += part->counts.pieces;
+    to->launches += part->counts.launches;
     to->counters += part->counts.counters;
     to->arrows += part->counts.arrows;
     total->arguments += part->arguments;
@@ -589,6 +589,7 @@ static void add_sums(const struct tm_written *total, uint64_t parts, struct tm_v
     tm_add_uint(to, "raw_bytes", total->raw_bytes);
     tm_add_uint(to, "slices", total->counts.slices);
     tm_add_uint(to, "pieces", total->counts.pieces);
+    tm_add_uint(to, "launches", total->counts.launches);
     tm_add_uint(to, "counters", total->counts.counters);
     tm_add_uint(to, "arrows", total->counts.arrows);
     tm_add_uint(to, "arguments", total->arguments);
@@ -625,6 +626,22 @@ static void add_settings(const struct tm_split_parts *p, struct tm_value *root)
     tm_add_bool(root, "partial", p->c->damaged_files > 0);
 }
 
+static void add_overview(const struct tm_split_parts *p, struct tm_value *root)
+{
+    const struct tm_written *const overview = &p->overview;
+    struct tm_value *to;
+
+    if (!overview->name[0]) {
+        tm_add_null(root, "overview", p->c->options->no_overview ? "--no-overview" : "there is one part");
+        return;
+    }
+    to = tm_add_object(root, "overview");
+    tm_add_string(to, "file", overview->name);
+    tm_add_uint(to, "bytes", overview->bytes);
+    tm_add_uint(to, "raw_bytes", overview->raw_bytes);
+    tm_add_uint(to, "slices", overview->counts.slices);
+}
+
 /* The list of the parts, as defined by schemas/split.schema.json, and as lines. */
 static void split_parts_add(const struct tm_split_parts *p, struct tm_value *root)
 {
@@ -635,6 +652,7 @@ static void split_parts_add(const struct tm_split_parts *p, struct tm_value *roo
     tm_add_string(root, "schema", TM_SPLIT_SCHEMA);
     tm_add_int(root, "schema_version", 1);
     add_settings(p, root);
+    add_overview(p, root);
     sums = tm_add_object(root, "total");
     list = tm_add_array(root, "parts");
     for (uint64_t i = 0; i < count; i++) {
@@ -648,6 +666,8 @@ static void split_parts_add(const struct tm_split_parts *p, struct tm_value *roo
 
 static void split_parts_print(const struct tm_split_parts *p, FILE *to)
 {
+    if (p->overview.name[0])
+        (void)fprintf(to, "%s/%s  the whole run: open it first\n", p->folder, p->overview.name);
     for (uint64_t i = 0; i < tm_rows_count(p->written); i++)
         tm_written_print(tm_rows_at(p->written, i), p->folder, to);
     tm_written_print_page(p->folder, TM_SPLIT_PAGE, tm_rows_count(p->written), to);
@@ -789,7 +809,7 @@ const struct tm_verb tm_split_verb = {
     .summary = "split a trace that is too large for a viewer into smaller parts",
     .usage = "INPUT... [-o DIR] [OPTION...]",
     .description =
-        "Writes a trace like convert, but in parts that each open on their own: a part ends before it exceeds --max-events slices or --max-size bytes, and at the boundaries set by --by. A slice that is open at a cut is in both parts and marked. index.html and index.json list the parts; an older split in the folder is replaced. A small trace becomes a single part.\n"
+        "Writes a trace like convert, but in parts that each open on their own: a part ends before it exceeds --max-events slices or --max-size bytes, and at the boundaries set by --by. A slice that is open at a cut is in both parts and marked. index.html and index.json list the parts; an older split in the folder is replaced. A small trace becomes a single part. With several parts, overview.pftrace shows the whole run, and each step in it names the part that has it.\n"
         "All parts share one clock and the same rows: 'cat part-*.pftrace > whole.pftrace' joins them again.",
     .examples =
         "tracemill split huge.trace.json.gz -o parts    parts that any browser can open\n"

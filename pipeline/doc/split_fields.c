@@ -10,6 +10,8 @@
     { "raw_bytes", TM_DOC_COUNT, .help = "Before compression." },                                                      \
     { "slices", TM_DOC_COUNT, .help = "Slices, parts of slices, and instants." },                                        \
     { "pieces", TM_DOC_COUNT, .help = "Of these, slices that started in the previous part." },                            \
+    { "launches", TM_DOC_COUNT, .help = "Of these, calls that launched the work of the part's device; they are in the " \
+      "part of the host too." },                                                                                         \
     { "counters", TM_DOC_COUNT, .help = "Counter values." },                                                       \
     { "arrows", TM_DOC_COUNT, .help = "Arrows between two events of the part." },                                      \
     { "arguments", TM_DOC_COUNT, .help = "Of the slices." }
@@ -41,6 +43,14 @@ static const struct tm_doc_field part[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field overview[] = {
+    { "file", TM_DOC_WORD, .help = "In the folder of the list.", .words = "overview.pftrace" },
+    { "bytes", TM_DOC_COUNT, .help = "On disk." },
+    { "raw_bytes", TM_DOC_COUNT, .help = "Before compression." },
+    { "slices", TM_DOC_COUNT, .help = "Slices, those that stand for many, and counter values." },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field split_fields[] = {
     { "schema", TM_DOC_WORD, .title = "Schema", .words = "tracemill.split" },
     { "schema_version", TM_DOC_COUNT, .title = "Schema version", .least = 1, .most = 1 },
@@ -53,6 +63,8 @@ static const struct tm_doc_field split_fields[] = {
     { "max_bytes", TM_DOC_COUNT, .help = "Per part.", .least = 65536 },
     { "epoch_ns", TM_DOC_NS, .help = "Reading of the parts' clock at time 0." },
     { "partial", TM_DOC_BOOL, .help = "An input was truncated or damaged." },
+    { "overview", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "The file that shows the whole run; each of its steps names "
+      "the part that has it.", .fields = overview },
     { "total", TM_DOC_OBJECT, .help = "Over all parts.", .fields = total },
     { "parts", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Sorted by name.", .fields = part },
     { .key = NULL },

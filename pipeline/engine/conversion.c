@@ -125,7 +125,7 @@ struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, boo
     return (struct tm_writer_options){ .args = c->options->args,
                                        .epoch_ns = c->epoch_ns,
                                        .is_gzip = is_gzip,
-                                       .kernels = (c->options->device_rows & TM_ROWS_KERNELS) && !c->options->overview,
+                                       .kernels = (c->options->device_rows & TM_ROWS_KERNELS) != 0,
                                        .facts = c->facts.list,
                                        .fact_count = c->facts.count };
 }
@@ -416,8 +416,10 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
     const struct tm_filter *filter = &c->options->filter;
     struct tm_export_options export = *choice;
 
-    if (choice->is_overview)
+    if (choice->is_overview) {
         options.args = TM_ARGS_NONE;
+        options.kernels = false;
+    }
 
     *out = (struct tm_trace_output){ .writer = format->type->open(c->run, c->names, &options) };
     if (out->writer && choice->is_overview)
@@ -513,7 +515,7 @@ static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, st
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written)
 {
-    const struct tm_export_options choice = { .is_overview = c->options->overview,
+    const struct tm_export_options choice = { .is_overview = c->options->overview || c->part_of_step,
                                               .part_of_step = c->part_of_step,
                                               .to_parts = c->to_parts };
     struct tm_trace_output out = { .writer = NULL };

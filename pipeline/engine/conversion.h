@@ -29,7 +29,7 @@ struct tm_conversion {
     struct tm_file_facts *file; /* of the file that is being read */
     char problem[2600];         /* of the first damaged file, with its path */
     uint64_t damaged_files;
-    tm_part_of_step *part_of_step; /* for the overview of parts; NULL = there are none */
+    tm_part_of_step *part_of_step; /* not NULL: the overview of parts is written */
     void *to_parts;
 };
 

@@ -154,6 +154,7 @@ void tm_written_add(const struct tm_written *w, struct tm_value *to)
     tm_add_uint(to, "raw_bytes", w->raw_bytes);
     tm_add_uint(to, "slices", counts->slices);
     tm_add_uint(to, "pieces", counts->pieces);
+    tm_add_uint(to, "launches", counts->launches);
     tm_add_uint(to, "counters", counts->counters);
     tm_add_uint(to, "arrows", counts->arrows);
     tm_add_uint(to, "arguments", w->arguments);

@@ -255,6 +255,18 @@ static void put_step_of_use(struct parts_page *p, const char *what, const char *
     tm_htmlw_close_line(&p->w);
 }
 
+static void put_overview(struct parts_page *p, const char *file)
+{
+    tm_htmlw_open(&p->w, "li");
+    tm_htmlw_text(&p->w, "Start with ");
+    tm_htmlw_open_with(&p->w, "a", "href", file, "download", "", NULL);
+    tm_htmlw_text(&p->w, file);
+    tm_htmlw_close(&p->w);
+    tm_htmlw_text(&p->w,
+                  ": it shows the whole run, with short slices merged, and each step names the part that has it.");
+    tm_htmlw_close_line(&p->w);
+}
+
 static void put_use(struct parts_page *p)
 {
     const bool is_json = strcmp(tm_text(tm_get(p->list, "format")), "json") == 0;
@@ -262,6 +274,8 @@ static void put_use(struct parts_page *p)
     tm_htmlw_open(&p->w, "section");
     tm_htmlw_element(&p->w, "h2", NULL, "How to open them");
     tm_htmlw_open(&p->w, "ul");
+    if (tm_has(tm_get(p->list, "overview")))
+        put_overview(p, tm_text(tm_path(p->list, "overview.file")));
     put_step_of_use(p, "In a browser: open ", "ui.perfetto.dev",
                     " and drop a part onto it. The file does not leave this machine.");
     put_step_of_use(p, "If a part is too large for the browser's memory: run ",

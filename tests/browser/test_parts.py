@@ -20,11 +20,12 @@ def check(tap, name, out, folder):
     text = page.read_text(encoding="utf-8")
     index = json.loads((out / "index.json").read_text(encoding="utf-8"))
     files = [p["file"] for p in index["parts"]]
+    links = files + ([index["overview"]["file"]] if index["overview"] else [])
     parser = Balance()
     parser.feed(text)
     parser.close()
     tap.ok(not parser.wrong and not parser.open, f"{name}: tags are balanced", parser.wrong[:5], parser.open[:5])
-    tap.ok(sorted(parser.addresses) == sorted(files), f"{name}: links lead to the parts and nowhere else", parser.addresses[:10])
+    tap.ok(sorted(parser.addresses) == sorted(links), f"{name}: links lead to the parts, to their overview, and nowhere else", parser.addresses[:10])
     tap.ok(not parser.handlers and "<script" not in text, f"{name}: there is no script", parser.handlers[:10])
     tap.ok("default-src 'none'" in html.unescape(text) and "script-src 'none'" in html.unescape(text),
            f"{name}: the page forbids itself to load or run anything")

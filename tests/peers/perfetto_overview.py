@@ -96,7 +96,7 @@ def check_small(tap, folder):
 def check_parts(tap, folder):
     """Beside the parts of a run: each step says which of them has it."""
     source, parts = folder / "run.xplane.pb", folder / "parts"
-    result = run("split", source, "-o", parts, "--by", "step=2", "--overview", "--quiet")
+    result = run("split", source, "-o", parts, "--by", "step=2", "--quiet")
     listed = json.loads((parts / "index.json").read_text(encoding="utf-8"))["parts"]
     sql = "select cast(substr(name, 6) as int), extract_arg(arg_set_id, 'debug.part') from slice where name glob 'step [0-9]*'"
     done = importer.load(parts / "overview.pftrace", importer.STATS, sql)
@@ -109,7 +109,7 @@ def check_parts(tap, folder):
     wrong = [(step, part) for step, part in done.rows[1]
              if part != " to ".join(dict.fromkeys((holders[step - first][0], holders[step - first][-1])))]
     tap.ok(done.rows[1] and not wrong, f"{len(done.rows[1])} steps name their parts", *wrong[:5], dict(holders))
-    run("split", source, "-o", parts, "--by", "step=2", "--quiet")
+    run("split", source, "-o", parts, "--by", "step=2", "--no-overview", "--quiet")
     tap.ok(not (parts / "overview.pftrace").exists(), "a split without one takes the older one away")
 
 

@@ -162,6 +162,9 @@ def check_counters(recording, counters):
 def check_index(folder, index):
     problems = [e.message for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(index)]
     listed = {entry["file"] for entry in index["parts"]} | {"index.json", "index.html"}
+    listed |= {index["overview"]["file"]} if index["overview"] else set()
+    if (index["overview"] is None) != (len(index["parts"]) < 2):
+        problems.append(f"overview {index['overview']} of {len(index['parts'])} parts")
     there = {path.name for path in folder.iterdir()}
     if listed != there:
         problems.append(f"files {sorted(there ^ listed)}")

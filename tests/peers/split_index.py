@@ -12,7 +12,7 @@ from schemas import problems, validator_of  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import DEMO, Scratch, run  # noqa: E402
 
-SUMS = ("bytes", "raw_bytes", "slices", "pieces", "counters", "arrows", "arguments")
+SUMS = ("bytes", "raw_bytes", "slices", "pieces", "launches", "counters", "arrows", "arguments")
 
 
 def check(tap, validator, name, sources, folder, *options, most_events=1000000):
@@ -40,13 +40,17 @@ def check(tap, validator, name, sources, folder, *options, most_events=1000000):
             wrong.append(f"{part['file']}: ends before it begins")
     tap.ok(not wrong, f"{name}: the list tells what is there", *wrong[:10])
     there = {p.name for p in out.iterdir()}
-    tap.ok(there == {"index.json", "index.html", *(p["file"] for p in parts)}, f"{name}: nothing else is there", sorted(there))
+    overview = index["overview"]
+    tap.ok((overview is not None) == (len(parts) > 1) and
+           (overview is None or (out / overview["file"]).stat().st_size == overview["bytes"]),
+           f"{name}: an overview is beside several parts", overview)
+    tap.ok(there == {"index.json", "index.html", *(p["file"] for p in parts), *([overview["file"]] if overview else [])}, f"{name}: nothing else is there", sorted(there))
     return parts
 
 
 def joined(tap, name, parts, total):
     """Pieces beside, the parts hold what one file holds."""
-    slices = sum(p["slices"] - p["pieces"] for p in parts)
+    slices = sum(p["slices"] - p["pieces"] - p["launches"] for p in parts)
     tap.ok(slices == total, f"{name}: the parts together hold every slice once", slices, total)
 
 

@@ -165,7 +165,7 @@ def parts_again(tap, folder, name, file, data):
     for part in listed["parts"]:
         result = run("inspect", folder / "parts" / part["file"], "--json")
         events = json.loads(result.out)["files"][0]["events"] if result.status == 0 else -1
-        spans += part["slices"] - part["pieces"]
+        spans += part["slices"] - part["pieces"] - part["launches"]
         if events < part["slices"] + part["counters"]:
             wrong.append(f"{part['file']}: {events} events read, {part['slices']} slices, {part['counters']} counters: {result}")
     whole = sum(event["ph"] in ("X", "i") for event in written_trace.events_of_json((folder / "whole.json").read_bytes()))
@@ -195,7 +195,7 @@ def two_hosts(tap, folder):
         result = run("split", folder / "logs", "-o", folder / "parts", "-q", *options)
         names = [path.name for path in (folder / "parts").glob("part-*")]
         wrong = [written_trace.problem_of(folder / "parts" / one) for one in names]
-        tap.ok(result.status == 0 and not any(wrong) and len(list((folder / "parts").iterdir())) == len(names) + 2
+        tap.ok(result.status == 0 and not any(wrong) and len(list((folder / "parts").iterdir())) == len(names) + 3
                and any("host1" in one for one in names), f"two hosts: {' '.join(options)}", result, *wrong)
 
 

@@ -196,7 +196,8 @@ def told(tap, folder):
            "what the filter left out", result)
     result = run("split", DEMO, "-o", folder / "parts", "--max-events", "8000", "--plain")
     lines = result.out.splitlines()
-    tap.ok(len(lines) == 3 and lines[1].startswith(f"{folder}/parts/part-0002.pftrace  ") and lines[2] ==
+    tap.ok(len(lines) == 4 and lines[0].startswith(f"{folder}/parts/overview.pftrace  ") and
+           lines[2].startswith(f"{folder}/parts/part-0002.pftrace  ") and lines[3] ==
            f"{folder}/parts/index.html  lists 2 parts", "parts and their page", result)
 
 

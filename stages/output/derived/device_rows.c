@@ -30,7 +30,7 @@ enum {
     LEVELS_MOST = 12, /* scopes of a path; what is deeper is in the last one */
     LOOK_ACTIVITIES = 1024,
     LEVEL_LEAST = 4,
-    SITES = 512,             /* a power of two */
+    SITES = 2048,            /* a power of two */
     COMMUNICATORS_MOST = 16, /* of a device; more share a row */
     NAME_BYTES = 160,
     ROWS_PAGE = 4 << 10,
@@ -267,6 +267,8 @@ static void look_at_levels(struct device_work *at, uint32_t common, uint32_t dep
     for (uint32_t i = 0; i < LEVELS_MOST && at->depth_most == LEVELS_MOST; i++)
         if (at->held[i] < (uint64_t)LEVEL_LEAST * at->spans[i])
             at->depth_most = i;
+    if (!at->depth_most)
+        at->works &= ~(1u << TM_WORK_SCOPES);
 }
 
 static void go_on_scopes(struct tm_derived *d, uint32_t device, const struct work_site *site, const struct tm_record *r)
@@ -321,7 +323,7 @@ static const struct work_site *site_of(struct tm_derived *d, const struct tm_eve
         site->module = site->module ? site->module : hlo->module;
         site->source = site->source ? site->source : hlo->source;
     }
-    if (path)
+    if (path && d->work->devices[event->device].works & 1u << TM_WORK_SCOPES)
         read_scopes(d, path, site);
     return site;
 }

@@ -29,6 +29,7 @@ struct tm_export_item {
     const struct tm_track *track; /* that it is on; of the end of an arrow the one that it points to */
     uint64_t number;              /* of that track; TM_NONE = of none */
     int64_t start_ps, end_ps;     /* the requested part, on the output's clock */
+    bool is_copy;                 /* a call that launched work, beside that work */
 };
 
 /* Allocator data of events, as counters of the device.  Allocates no memory. */
@@ -462,7 +463,7 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
     uint64_t id;
 
     /* In the part of a device, the file's own arrows start elsewhere. */
-    if ((e->has_arrows && !is_of_device(e)) || !event->record.correlation)
+    if ((e->has_arrows && !is_of_device(e)) || !event->record.correlation || e->options.is_overview)
         return 0;
     if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
         return 0;
@@ -1029,7 +1030,8 @@ static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
     }
     if (!is_here)
         return ELSEWHERE;
-    if (!is_own) /* its own row is in the part of the host */
+    item->is_copy = !is_own;
+    if (item->is_copy) /* its own row is in the part of the host */
         item->number = tm_out_rows_launches(e->rows, e->options.device);
     item->start_ps = exporter_time(e, part.start_ps);
     item->end_ps = exporter_time(e, part.end_ps);
@@ -1042,6 +1044,7 @@ static void take_other(struct tm_exporter *e, const struct tm_export_item *item)
     const uint8_t class = item->event->record.class;
 
     exporter_take_span(e, item);
+    e->counts.launches += item->is_copy;
     if (!e->trace->has_memory_counters && (class == TM_CLASS_ALLOC || class == TM_CLASS_FREE))
         exporter_take_allocation(e, item);
 }

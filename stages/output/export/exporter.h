@@ -243,6 +243,7 @@ struct tm_export_counts {
     uint64_t arrow_ends; /* of arrows that the input has */
     uint64_t rows;
     uint64_t pieces;           /* slices that continue from the previous part */
+    uint64_t launches;         /* slices that are in the part of the host too: calls that launched a device's work */
     int64_t first_ps, last_ps; /* of its slices and counters, on the output's clock; first after last = nothing */
 };
 
