@@ -569,9 +569,11 @@ static void tell_side(char *out, const struct tm_value *comparison, size_t at)
     if (tm_has(median))
         (void)snprintf(out + used, TM_FRONT_BYTES - used, ", median %s", tm_format_time(time, tm_int(median)));
     used = strlen(out);
-    if (tm_int(devices) > 0)
-        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld × %.80s", (long long)tm_int(devices),
-                       tm_has(model) ? tm_text(model) : "device");
+    if (tm_int(devices) > 0 && tm_has(model))
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld × %.80s", (long long)tm_int(devices), tm_text(model));
+    else if (tm_int(devices) > 0)
+        (void)snprintf(out + used, TM_FRONT_BYTES - used, ", %lld device%s", (long long)tm_int(devices),
+                       tm_format_plural(tm_int(devices)));
 }
 
 static void make_comparison_front(struct tm_front_page *front, const struct tm_value *comparison)
