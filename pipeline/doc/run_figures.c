@@ -208,6 +208,9 @@ const struct tm_run_figure *tm_run_figure_at(const char *path)
 
 char *tm_figure_headline(char out[TM_FIGURE_TITLE_BYTES], const struct tm_run_figure *figure)
 {
-    (void)snprintf(out, TM_FIGURE_TITLE_BYTES, "%c%s", toupper((unsigned char)figure->name[0]), figure->name + 1);
+    if (figure->title)
+        (void)snprintf(out, TM_FIGURE_TITLE_BYTES, "%s", figure->title);
+    else
+        (void)snprintf(out, TM_FIGURE_TITLE_BYTES, "%c%s", toupper((unsigned char)figure->name[0]), figure->name + 1);
     return out;
 }

@@ -104,7 +104,7 @@ static inline bool tm_figure_is_of_parts(const struct tm_run_figure *figure)
     return figure->steps == TM_FIGURE_OF_PARTS;
 }
 
-/* "Step time".  out: returned */
+/* "Median step time".  out: returned */
 char *tm_figure_headline(char out[TM_FIGURE_TITLE_BYTES], const struct tm_run_figure *figure);
 
 #endif

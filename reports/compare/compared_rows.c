@@ -365,7 +365,7 @@ static void add_figure(const struct comparison *c, struct tm_value *figures, con
     char headline[TM_FIGURE_TITLE_BYTES];
 
     tm_add_string(to, "id", figure->path);
-    tm_add_string(to, "title", figure->title ? figure->title : tm_figure_headline(headline, figure));
+    tm_add_string(to, "title", tm_figure_headline(headline, figure));
     tm_add_string(to, "kind", kinds[figure->kind] ? kinds[figure->kind] : "number");
     tm_add_string(to, "better", better[figure->better]);
     tm_add_bool(to, "per_step", figure->is_per_step);

@@ -120,7 +120,7 @@ def check_action(tap):
                "action: the baseline is the artifact of the last good run on the branch", asked)
         result = json.loads(runner.read("work/tracemill-report/check.json"))
         tap.ok(any(g["baseline"] is not None for g in result["gates"]), "action: gates compare with the baseline", result["gates"])
-        tap.ok(status == 1 and "::error title=Step time::" in runner.log and ", max 1us" in runner.log, "action: a failed gate is an error annotation, and status 1", status, runner.log)
+        tap.ok(status == 1 and "::error title=Median step time::" in runner.log and ", max 1us" in runner.log, "action: a failed gate is an error annotation, and status 1", status, runner.log)
         body = runner.read("gh.log.body")
         tap.ok("pr comment 17 --repo o/r" in asked and body.startswith("# Check of") and "## Key figures" in body and len(body) <= 65000,
                "action: the comment has what failed, then the report", asked, body[:300])

@@ -71,7 +71,7 @@ def check_report(tap, folder):
         saved = made.save(folder / f"saved{suffix}").read_text(encoding="utf-8")
         lines = [line for line in (folder / "whole" / name).read_text(encoding="utf-8").splitlines() if line not in saved.splitlines()]
         # The command that makes the report again names the input that was read: the partial.
-        tap.ok(len(lines) <= 8 and all(word not in "".join(lines) for word in ("<svg", "| Step time")), f"save: {name} of the program", *lines)
+        tap.ok(len(lines) <= 8 and all(word not in "".join(lines) for word in ("<svg", "| Median step time")), f"save: {name} of the program", *lines)
     tap.ok(made.save(folder / "x.pdf").read_bytes().startswith(b"%PDF"), "save: a PDF")
     refused(tap, "save: an unknown ending", lambda: made.save(folder / "x.docx"), lambda e: ".html" in e.hint)
     page = made._repr_html_()
@@ -278,7 +278,7 @@ def check_jax(tap, folder):
                     "def test_file(tracemill_gate):\n    tracemill_gate(logs)\n" % str(folder / "logs"))
     (folder / "gates.json").write_text('{"gates": [{"figure": "step_time", "max": "1ps"}]}')
     done = call(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tracemill-gate", "gates.json", test, cwd=folder)
-    tap.ok(done.returncode == 1 and "2 failed, 1 passed" in done.stdout and "Step time: " in done.stdout and "max 1ps" in done.stdout,
+    tap.ok(done.returncode == 1 and "2 failed, 1 passed" in done.stdout and "Median step time: " in done.stdout and "max 1ps" in done.stdout,
            "pytest: a limit that is passed fails the test, and says which", done.stdout, done.stderr)
     done = call(PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", test, cwd=folder)
     tap.ok("no gates" in done.stdout and "1 passed" in done.stdout, "pytest: no gates at all is an error", done.stdout)

@@ -1211,7 +1211,7 @@ static void junit_has_a_case_for_each_gate(void **state)
     assert_has(xml, "<testsuite name=\"tracemill check\" tests=\"5\" failures=\"2\" errors=\"1\" "
                     "skipped=\"1\" time=\"0\">");
     assert_has(xml, "<testcase name=\"steps.median_ps max 1ms\" classname=\"tracemill.check\" time=\"0\">");
-    assert_has(xml, "<failure message=\"Step time: it is 100 ms; the limit is at most 1ms\" type=\"gate\">say "
+    assert_has(xml, "<failure message=\"Median step time: it is 100 ms; the limit is at most 1ms\" type=\"gate\">say "
                     "&quot;&lt;hi&gt;&quot; ");
     assert_has(
         xml,

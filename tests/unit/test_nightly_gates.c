@@ -124,7 +124,7 @@ static void the_newest_good_run_before_it_is_the_baseline(void **state)
     assert_int_equal(baselines(&m), 1);
     assert_string_equal(text_at(&m, "runs[0].baseline[0]"), second);
     assert_string_equal(text_at(&m, "runs[0].text"),
-                        "Step time: 110 ms, in the baseline 100 ms (+10%); max_increase_pct 5");
+                        "Median step time: 110 ms, in the baseline 100 ms (+10%); max_increase_pct 5");
     assert_string_equal(text_at(&m, "baseline"), "last-good");
     /* two passed, then the two that were not judged */
     judge(&m, five_pct, "median:3", "passed"); /* 80, 100, 112: one more may be anywhere */
@@ -312,7 +312,7 @@ static void the_history_keeps_what_gates_said(void **state)
     add(&m, (struct made_night_run){ .night = 2, .step_ms = 120 });
     judge(&m, five_pct, NULL, "failed");
     assert_int_equal(tm_history_visit(m.history, &query, find, said), TM_OK);
-    assert_string_equal(said, "failed: Step time: 120 ms, in the baseline 100 ms (+20%); max_increase_pct 5");
+    assert_string_equal(said, "failed: Median step time: 120 ms, in the baseline 100 ms (+20%); max_increase_pct 5");
     judge(&m, five_pct, NULL, "failed"); /* again, the same */
     judge(&m, "{'gates': [{'figure': 'step_time', 'max': '1s'}]}", NULL, "passed");
     assert_int_equal(tm_history_visit(m.history, &query, find, said), TM_OK);
@@ -392,12 +392,13 @@ static void files_tell_a_night(void **state)
     assert_has(text, "<testsuite name=\"a&lt;b&gt;|` #2\"");
     assert_has(text, "<property name=\"revision\" value=\"abcdef02\"/>");
     assert_has(text, "<error message=\"no &lt;trace&gt;\" type=\"refused\"/>");
-    assert_has(text, "<failure message=\"Step time: it is 120 ms, in the baseline 100 ms (+20%); the limit is an "
-                     "increase in percent of "
-                     "at most 5\" type=\"gate\">");
+    assert_has(text,
+               "<failure message=\"Median step time: it is 120 ms, in the baseline 100 ms (+20%); the limit is an "
+               "increase in percent of "
+               "at most 5\" type=\"gate\">");
     text = written(&m, false);
     assert_has(text, "### Night 2026-11-02\n\n**1 run failed its gates, 1 without a report, 1 passed.**");
-    assert_has(text, "| **failed** | Step time: increase of at most 5% | 120 ms | 100 ms | +20% |\n");
+    assert_has(text, "| **failed** | Median step time: increase of at most 5% | 120 ms | 100 ms | +20% |\n");
     assert_has(text, "| refused | no `<trace>` | | | |\n");
     assert_has(text, "<details><summary>");
     made_nights_end(&m);
