@@ -135,6 +135,38 @@ struct tm_least_change {
 size_t tm_change_points(struct tm_sample series, struct tm_least_change least, double *scratch,
                         struct tm_change_point points[TM_CHANGE_POINTS_MOST]);
 
+/* Regressions of a figure, found value by value as nights pass: docs/night.md, "Regressions". */
+enum { TM_REGRESSIONS_MOST = 16 };
+
+enum tm_regression_kind { TM_REGRESSION_STEP, TM_REGRESSION_DRIFT };
+enum tm_regression_end {
+    TM_REGRESSION_OPEN,
+    TM_REGRESSION_RECOVERED,
+    TM_REGRESSION_DISMISSED, /* later values show that the figure varies by as much */
+    TM_REGRESSION_ACCEPTED,
+};
+
+struct tm_regression {
+    enum tm_regression_kind kind;
+    enum tm_regression_end end;
+    size_t from;          /* its first value */
+    size_t opened;        /* the value that showed it */
+    size_t closed;        /* the value that ended it; SIZE_MAX = it is open */
+    double before, after; /* median of the baseline; of its last three values */
+    double score;         /* of the change when it opened: 1 = the limit */
+};
+
+struct tm_watch_options {
+    struct tm_least_change least;
+    bool is_lower_better;
+    const bool *accepted; /* of each value: from it on, the level is the new baseline; NULL = none is */
+};
+
+/* in:  series  in order, without NaN
+ * out: found   in order; only the last one can be open; their number is returned */
+size_t tm_watch_series(struct tm_sample series, const struct tm_watch_options *options,
+                       struct tm_regression found[TM_REGRESSIONS_MOST]);
+
 /* The serial share s of a program from its times t(n) on n devices, by least squares of the
  * relative errors. Strong scaling (Amdahl 1967): t(n) = t1 (s + (1 - s) / n).  Weak scaling
  * (Gustafson 1988): t(n) = t1 ((1 - s) + s n), where n times the work is done. */
