@@ -420,7 +420,7 @@ static const struct tm_doc_field critical_path_rows[] = {
     { "begin_ps", TM_DOC_MOMENT, .title = "Start" },
     { "total_ps", TM_DOC_TIME | TM_DOC_ADDS, .title = "Length", .help = "Of the step on the devices of the host; the "
       "parts below add up to it." },
-    { "bound_by", TM_DOC_CAUSE, .title = "Bound by", .help = "The largest part.", .words = TM_DOC_PATH_KINDS },
+    { "bound_by", TM_DOC_CAUSE | TM_DOC_OWN, .title = "Bound by", .help = "The largest part.", .words = TM_DOC_PATH_KINDS },
     { "compute_ps", TM_DOC_TIME, .title = "Compute" },
     { "collective_ps", TM_DOC_TIME, .title = "Collectives", .help = "From the moment the last device on the same host "
       "starts it." },
@@ -442,7 +442,7 @@ static const struct tm_doc_field critical_path_rows[] = {
 };
 
 static const struct tm_doc_field critical_path_contributors[] = {
-    { "kind", TM_DOC_CAUSE, .title = "Kind", .words = TM_DOC_PATH_KINDS },
+    { "kind", TM_DOC_CAUSE | TM_DOC_OWN, .title = "Kind", .words = TM_DOC_PATH_KINDS },
     { "name", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Name", .help = "An activity, or what the host did; for a "
       "launch or a device wait of 10 us or more, the activity that started after it." },
     { "op", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Op" },
@@ -460,6 +460,28 @@ static const struct tm_doc_field critical_path_devices[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field critical_path_replay_rows[] = {
+    { "without", TM_DOC_CAUSE | TM_DOC_OWN, .title = "Without", .help = "What is left out: all of a kind; stragglers: the last device "
+      "starts each collective together with the one before it; compute_half, compute_quarter: that part of the compute.",
+      .words = TM_DOC_PATH_KINDS "|stragglers|compute_half|compute_quarter" },
+    { "path_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "On the path", .help = "Its time on the critical "
+      "paths of all analyzed steps, which the savings cannot exceed." },
+    { "saved_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Saved", .help = "Of the length of all analyzed steps, at the share "
+      "of the replayed ones; at most the time on the path." },
+    { "saved_pct", TM_DOC_SHARE, .title = "Shorter by", .help = "As a share of the length of the replayed steps." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field critical_path_replay[] = {
+    { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Replays", .fields = critical_path_replay_rows },
+    { "steps", TM_DOC_COUNT, .title = "Replayed steps", .help = "Steps at equal distances: on each host at least one, "
+      "and as many as have 4,096 activities together." },
+    { "activities", TM_DOC_COUNT, .title = "Activities" },
+    { "total_ps", TM_DOC_TIME, .title = "Length of the replayed steps" },
+    { "error_ps", TM_DOC_TIME, .help = "How much shorter the steps are in a replay that leaves nothing out." },
+    { .key = NULL },
+};
+
 const struct tm_doc_field tm_doc_critical_path[] = {
     { "rows", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .title = "Steps", .help = "The analyzed steps of each host, "
       "in their order.", .fields = critical_path_rows },
@@ -473,6 +495,8 @@ const struct tm_doc_field tm_doc_critical_path[] = {
       "host, by their time on the paths.", .fields = critical_path_contributors },
     { "contributors_rest", TM_DOC_OBJECT, .title = "Remaining contributors", .fields = tm_doc_rest },
     { "devices", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Devices", .fields = critical_path_devices },
+    { "replay", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "How long the steps would take without a part of their work: "
+      "their dependencies, followed again.", .fields = critical_path_replay },
     { .key = NULL },
 };
 

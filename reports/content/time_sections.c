@@ -311,12 +311,23 @@ static const struct tm_table path_steps = {
     .is_detail = true,
 };
 
+static const struct tm_table path_replays = {
+    .id = "critical-path-replays",
+    .caption = "Step time without a part of the work",
+    .shows = "without, path_ps, saved_ps, saved_pct",
+    .list = "critical_path.replay.rows",
+    .where = "path_ps|saved_ps",
+    .paper_rows = PARTS_MOST,
+    .is_detail = true,
+};
+
 static void emit_path(const struct tm_content *content)
 {
     tm_emit_table(content, &path_kinds);
     tm_emit_table(content, &path_sites);
     if (tm_length(tm_of(content, "critical_path.devices")) > 1)
         tm_emit_table(content, &path_devices);
+    tm_emit_table(content, &path_replays);
     tm_emit_table(content, &path_steps);
 }
 

@@ -2,6 +2,7 @@
 #ifndef TM_CRITICAL_PATH_H
 #define TM_CRITICAL_PATH_H
 
+#include "pipeline/front.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/host_threads.h"
@@ -17,13 +18,150 @@ enum tm_path_kind {
     TM_PATH_KINDS = TM_PATH_CAUSES + TM_CAUSE_COUNT
 };
 
+/* What is left out in the replays of a step: all of a kind, or a part of the work of the devices. */
+enum {
+    TM_REPLAY_STRAGGLERS = TM_PATH_KINDS, /* the last device starts a collective with the one before it */
+    TM_REPLAY_COMPUTE_HALF,
+    TM_REPLAY_COMPUTE_QUARTER,
+    TM_REPLAY_NOTHING,
+    TM_REPLAYS
+};
+
+/* Of the replayed steps. */
+struct tm_path_replays {
+    uint64_t steps, activities;
+    int64_t length_ps;
+    int64_t saved_ps[TM_REPLAYS];
+};
+
 /* "compute", "collective", "copy", "device_wait", ... */
 const char *tm_path_kind_name(int kind);
 
 struct device_time;
-struct tm_critical_path;
 
-/* owns:   tm_critical_path_free releases it (NULL allowed)
+enum {
+    TM_PATH_STREAMS = 16,     /* of a device, whose last activity is known: a power of two */
+    TM_PATH_OPEN_MOST = 32,   /* activities of a device that run at once */
+    TM_PATH_BLOCK = 32,       /* rows that are stored at once: a power of two */
+    TM_PATH_NESTED_MOST = 16, /* ops of a TPU in each other */
+};
+
+/* One activity.  before, on_stream: how many rows before this one is the one that ended last before it starts, on its
+ * device and its stream; 0 = none. */
+struct tm_path_activity {
+    int64_t start_ps, end_ps;
+    int64_t launch_ps, launch_end_ps; /* INT64_MIN = no launch is known */
+    uint64_t collective;              /* the same on all devices that take part; 0 = it is none, or not known */
+    uint32_t before, on_stream;
+    uint32_t name, config, thread; /* thread: that launched it */
+    uint32_t level;
+};
+
+static_assert(sizeof(struct tm_path_activity) == 64, "one cache line");
+
+/* A row of the store: appending and moving them costs little per activity. */
+struct tm_path_block {
+    struct tm_path_activity rows[TM_PATH_BLOCK];
+};
+
+/* Ops of a TPU that run, each inside the one before; from start_ps on it has no row yet. */
+struct tm_path_nested {
+    struct tm_path_activity op[TM_PATH_NESTED_MOST];
+    uint32_t track[TM_PATH_NESTED_MOST];
+};
+
+struct tm_path_open {
+    int64_t end_ps;
+    uint64_t row; /* of all rows of the device, from 1 */
+};
+
+struct tm_path_counter {
+    uint64_t key;
+    uint32_t step, count;
+};
+
+/* One device of the present host. */
+struct tm_path_lane {
+    struct tm_rows *blocks; /* struct tm_path_block, of rows in the order of their starts; NULL = it is not analyzed */
+    uint64_t count;         /* rows; the last ones are in `tail` until it is full */
+    uint64_t dropped;       /* rows that were before the first one */
+    int64_t from_ps, until_ps; /* the analyzed steps */
+    struct tm_path_open open[TM_PATH_OPEN_MOST];
+    uint32_t open_count;
+    int64_t next_end_ps;       /* the earliest of these */
+    struct tm_path_open ended; /* that ended last; row 0 = none */
+    struct {
+        int64_t end_ps;
+        uint64_t row;
+        uint32_t track; /* plus one */
+    } stream[TM_PATH_STREAMS];
+    struct tm_path_counter *counters; /* of collectives; NULL = it has run none */
+    uint32_t counter_count;
+    uint32_t nested_count;
+    struct tm_path_nested *nested; /* of a TPU; NULL elsewhere */
+    struct tm_path_block tail;
+};
+
+/* The next analyzed step of a group. */
+struct tm_path_group {
+    uint64_t ordinal;
+    int64_t start_ps, end_ps;
+    bool exists;
+    uint64_t steps, activities; /* of all of its analyzed steps */
+    uint64_t done;              /* of these */
+};
+
+struct tm_critical_path {
+    struct device_time *d;
+    struct tm_path_lane *lanes; /* of the present host */
+    uint32_t lane_count;
+    struct tm_path_group *groups; /* likewise */
+    uint32_t group_count;
+    tm_strid subgroups_text; /* that `subgroups` refers to */
+    uint32_t subgroups[TM_DEVICES_MOST];
+    bool has_cpu; /* a device was left out because it is a CPU */
+    /* of the run */
+    struct tm_rows *steps;   /* struct path_step */
+    struct tm_groups *sites; /* struct path_row */
+    struct tm_front front;
+    struct tm_path_replays replays;
+};
+
+/* An activity: a lane, and its row. */
+struct tm_path_place {
+    uint32_t lane;
+    uint64_t index;
+};
+
+/* --- critical_rows.c --- */
+void tm_path_begin_lane(struct tm_critical_path *path, uint32_t lane, size_t memory_bytes);
+void tm_path_end_lane(struct tm_critical_path *path, struct tm_path_lane *lane);
+bool tm_path_is_in_group(const struct tm_critical_path *path, uint32_t group, uint32_t lane);
+/* Append what is over of the ops that are in each other. */
+void tm_path_end_nested(struct tm_path_lane *lane, int64_t now_ps);
+/* No later step needs rows that end before this time. */
+void tm_path_drop_rows(struct tm_path_lane *lane, int64_t before_ps);
+
+/* Valid until the next call for the lane. */
+const struct tm_path_activity *tm_path_at(const struct tm_path_lane *lane, uint64_t index);
+/* The first row that does not start before a time. */
+uint64_t tm_path_first(const struct tm_path_lane *lane, int64_t time_ps);
+/* Of all devices of a group what ended last by a time.  out: false: nothing */
+bool tm_path_find_last(const struct tm_critical_path *path, uint32_t group, int64_t time_ps,
+                       struct tm_path_place *place, int64_t *end_ps);
+uint64_t tm_path_member(const struct tm_path_lane *other, const struct tm_path_activity *own);
+/* The device that started a collective last.  in: *place  of the activity; out: of the last one, which is returned; of
+ * the activity itself where no other is known */
+struct tm_path_activity tm_path_last_member(const struct tm_critical_path *path, uint32_t group,
+                                            const struct tm_path_activity *own, struct tm_path_place *place);
+/* What an activity followed.  out: 0 = nothing, else its index plus one */
+uint64_t tm_path_before(const struct tm_path_lane *lane, uint64_t index, const struct tm_path_activity *row);
+int tm_path_kind_of(const struct tm_path_activity *row);
+
+/* --- critical_replay.c: the next step of a group, if it is one of those that are replayed --- */
+void tm_critical_path_replay(struct tm_critical_path *path, uint32_t group);
+
+/* --- the stage's calls --- owns:   tm_critical_path_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */
 struct tm_critical_path *tm_critical_path_new(struct device_time *d) TM_MUST_USE;
 void tm_critical_path_free(struct tm_critical_path *path);

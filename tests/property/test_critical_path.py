@@ -12,7 +12,7 @@ import made_path  # noqa: E402
 import make_profile  # noqa: E402
 from differences import Differences  # noqa: E402
 from slow_figures import Run  # noqa: E402
-from slow_path import KINDS, paths_of  # noqa: E402
+from slow_path import KINDS, WITHOUT, paths_of, replays_of  # noqa: E402
 from slow_steps import forget  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import Scratch, summary_of  # noqa: E402
@@ -39,6 +39,19 @@ def check_sums(d, path):
     d.equal("steps bound", path["steps"], sum(row["steps"] for row in path["by_kind"].values()))
     busy = sum(path["by_kind"][kind]["total_ps"] for kind in ("compute", "collective", "copy"))
     d.equal("devices", busy, sum(row["total_ps"] for row in path["devices"]))
+
+
+def check_replays(d, path, run):
+    """All steps of a small profile are replayed."""
+    replay, want = path["replay"], replays_of(run)
+    d.equal("replayed", (path["steps"], path["total_ps"]), (replay["steps"], replay["total_ps"]))
+    d.equal("without nothing", (0, 0), (want["nothing"], replay["error_ps"]))
+    got = {row["without"]: row["saved_ps"] for row in replay["rows"]}
+    d.equal("kinds", WITHOUT, tuple(got))
+    for kind in WITHOUT:
+        d.equal(f"without {kind}", True, abs(want[kind] - got[kind]) <= 1)
+        if kind in KINDS:
+            d.equal(f"{kind}: at most its time on the path", True, got[kind] <= path["by_kind"][kind]["total_ps"] + 1)
 
 
 def check_planted(tap):
@@ -80,6 +93,8 @@ def check_made(tap):
                 d.equal(f"step {number}: parts", {k: v for k, v in walk.parts.items() if v}, parts_of(row))
                 d.equal(f"step {number}: on the path", walk.on_path, row["on_path"])
             d.part(lambda d: check_sums(d, summary["critical_path"]))
+            d.part(lambda d: check_replays(d, summary["critical_path"], Run(path)))
+            forget()
             tap.ok(not d.wrong, f"made profile, seed {seed}: {d.compared} figures", d.report())
 
 

@@ -173,3 +173,92 @@ def paths_of(run):
     thread = Thread([s for track in run._host_tracks() for s in track[3] if "python" in track[1]])
     return {run.steps[i][0]: Walk(*period, nodes, thread).run()
             for i, period in enumerate(periods(run, group[0])) if period and period[1] > period[0]}
+
+
+class Replay:
+    """A step without all of a kind: every time is looked up from what it waits for."""
+
+    def __init__(self, begin, end, nodes, thread, without):
+        self.begin, self.end, self.nodes, self.thread, self.without = begin, end, nodes, thread, without
+        self.late, self.ends, self.starts = {}, {}, {}
+        for n in nodes:
+            instance = self.instance(n)
+            last = max(instance, key=lambda m: m.begin)
+            if len(instance) > 1 and begin <= last.begin < end:
+                self.late[last.device] = max(self.late.get(last.device, begin), last.begin)
+
+    def length(self, kind, length):
+        if kind == "compute" and self.without in ("compute_half", "compute_quarter"):
+            return length - length // (2 if self.without == "compute_half" else 4)
+        return 0 if kind == self.without else length
+
+    def instance(self, node):
+        """The members of a collective that were under way together."""
+        overlap = [n for n in node.members if n.begin < node.end and n.end > node.begin]
+        last = max(overlap, key=lambda n: n.begin)
+        return overlap if last.begin < min(n.end for n in overlap) else [node]
+
+    def host(self, moment):
+        at = self.begin
+        for b, e, cause in reversed(list(sync_stretches(self.thread.back_from(moment, self.begin)))):
+            node = latest(self.nodes, e) if cause == "sync" else None
+            if node and node.end > b:
+                at = max(at, self.finish(node) + self.length("sync", e - node.end))
+            else:
+                at += self.length(cause, e - b)
+        return at
+
+    def begins(self, node):
+        if node not in self.starts:
+            self.starts[node] = self._begins(node)
+        return self.starts[node]
+
+    def _begins(self, node):
+        previous = before(node, self.nodes)
+        inside = previous and previous.end > self.begin
+        ready, at = (previous.end, self.finish(previous)) if inside else (self.begin, self.begin)
+        if not node.call and node.begin - ready >= PAUSE:
+            return max(at, self.host(node.begin))
+        if node.call and node.call[0] > ready:
+            return max(at, self.host(node.call[0]) + self.length("launch", node.begin - node.call[0]))
+        at += self.length("launch" if node.call and node.call[1] > ready else "device_wait", node.begin - ready)
+        if node.call and node.call[0] >= self.begin:
+            least = min(node.call[1] - node.call[0], node.begin - node.call[0])
+            at = max(at, self.host(node.call[0]) + self.length("launch", least))
+        return at
+
+    def finish(self, node):
+        if node not in self.ends:
+            self.ends[node] = self._finish(node)
+        return self.ends[node]
+
+    def _finish(self, node):
+        if node.begin < self.begin:
+            return min(self.begin, node.end) + self.length(node.kind, max(node.end - self.begin, 0))
+        instance = [n for n in self.instance(node) if n.begin >= self.begin]
+        last = max(instance, key=lambda n: n.begin)
+        if len(instance) < 2 or last.begin >= self.end:
+            return self.begins(node) + self.length(node.kind, node.end - node.begin)
+        ready = max(self.begins(n) for n in instance)
+        if self.without == "stragglers":
+            ready = min(self.begins(last), max(self.begins(n) for n in instance if n is not last))
+        return ready + self.length(node.kind, node.end - last.begin)
+
+    def saved(self):
+        ended = [n for n in self.nodes if self.begin < n.end <= self.end and n.begin < self.end]
+        if self.without == "stragglers":
+            ended = [n for n in ended if n.begin >= self.late.get(n.device, n.begin)]
+        return max(0, self.end - max((self.finish(n) for n in ended), default=self.begin))
+
+
+WITHOUT = (*KINDS, "stragglers", "compute_half", "compute_quarter")
+
+
+def replays_of(run):
+    """What is saved without each kind, all steps of the first group of devices together."""
+    group = group_of(run, next(iter(run.devices)))
+    nodes = [n for n in nodes_of(run) if n.device in group]
+    match_collectives(nodes)
+    thread = Thread([s for track in run._host_tracks() for s in track[3] if "python" in track[1]])
+    steps = [period for period in periods(run, group[0]) if period and period[1] > period[0]]
+    return {kind: sum(Replay(*period, nodes, thread, kind).saved() for period in steps) for kind in (*WITHOUT, "nothing")}
