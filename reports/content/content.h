@@ -142,7 +142,7 @@ struct tm_table {
     const char *total_title;        /* of that row, if there is one: "all kernels" */
     size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
     bool obeys_rows;                /* --rows: the summary has all of them, because other figures refer to them */
-    size_t screen_rows;             /* at most, if --rows requests fewer than a medium has room for; 0 = as many */
+    size_t screen_rows;             /* at most on a page; of obeys_rows: what --rows requests; 0 = as many as fit */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */
     const char *anchor;             /* rows can be linked to, as "anchor-N"; NULL = not */
     const int *anchors;             /* N of each row; NULL = its place */

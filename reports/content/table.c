@@ -455,7 +455,7 @@ void tm_table_lay_out(struct tm_layout *layout, const struct tm_table *table, co
     const size_t all = tm_table_rows(table), on_paper = table->paper_rows ? table->paper_rows : TM_PAPER_ROWS;
     size_t most = room->is_paper && on_paper < room->rows ? on_paper : room->rows;
 
-    if (table->screen_rows && table->screen_rows < most)
+    if (table->screen_rows && table->screen_rows < most && (table->obeys_rows || !room->is_data))
         most = table->screen_rows;
     *layout = (struct tm_layout){ .table = table, .summary = summary, .rows = all < most ? all : most };
     layout->rows_left_out = tm_table_left_out(table, layout->rows);

@@ -284,6 +284,7 @@ static const struct tm_table path_sites = {
     .shows = "kind, name, op wide, source wide, count sums, total_ps sums, share_pct",
     .list = "critical_path.contributors",
     .rest_at = "critical_path.contributors_rest",
+    .screen_rows = 100, /* of hundreds, few take more than 0.1% */
     .paper_rows = 10,
     .is_detail = true,
 };

@@ -500,10 +500,10 @@ static void put_chart(struct tm_pdf *pdf, enum tm_chart_kind kind)
 
 /* --- terms --- */
 
-static const struct tm_pdf_style term_style = { .face = TM_PDF_BOLD, .size = 6.4, .role = TM_ROLE_TEXT },
-                                 meaning_style = { .face = TM_PDF_REGULAR, .size = 6.4, .role = TM_ROLE_TEXT };
+static const struct tm_pdf_style term_style = { .face = TM_PDF_BOLD, .size = 6.3, .role = TM_ROLE_TEXT },
+                                 meaning_style = { .face = TM_PDF_REGULAR, .size = 6.3, .role = TM_ROLE_TEXT };
 
-static const double glossary_gap = 16, term_gap = 1.6;
+static const double glossary_gap = 16, term_gap = 1.2;
 
 /* An entry from y on, its term in bold before the text of its first line, a long one above it; drawn or only measured.
  * out: its height */
