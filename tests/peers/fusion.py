@@ -11,6 +11,7 @@ occupancy, collectives included in both.  Without the folder: skipped.
 """
 
 import argparse
+import functools
 import json
 import re
 import subprocess
@@ -142,9 +143,10 @@ def compare_repeated(d, profile, summary):
     d.equal("fusion.repeated: length", min(50, len(rows)), len(fusion["repeated"]))
 
 
-def is_eager(kernel):
+@functools.cache
+def is_eager(kernel_name):
     """A kernel of ATen that does pointwise work, normalizes, indexes, copies or reduces: its functions are named so, or the kernel is."""
-    name = kernel.name[:1024]
+    name = kernel_name[:1024]
     return "at::native" in name and "multi_tensor_apply" not in name and not OTHER_WORK.search(name) and \
         bool(EAGER.search(name))
 
@@ -155,7 +157,7 @@ def chains_of(profile):
     for activities in streams_of(profile):
         chain, step = [], None
         for a in activities + [None]:
-            is_member = a is not None and a.sort == KERNEL and not a.is_collective and is_eager(a)
+            is_member = a is not None and a.sort == KERNEL and not a.is_collective and is_eager(a.name)
             here = step_at(profile, profile.moment_of(a)) if is_member else None
             if chain and (not is_member or len(chain) == CHAIN_MOST or here != step):
                 found.append(chain)

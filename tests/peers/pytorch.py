@@ -57,6 +57,17 @@ ELEMENT_BYTES = {"Float": 4, "BFloat16": 2, "Half": 2, "Long": 8, "Int": 4, "Dou
 DIRECTIONS = (("h2d", "HtoD"), ("d2h", "DtoH"), ("p2p", "PtoP"), ("d2d", "DtoD"))
 
 
+# A name comes back thousands of times, and is searched once.
+@functools.cache
+def is_collective_name(name):
+    return bool(COLLECTIVE.search(name))
+
+
+@functools.cache
+def is_launch_name(name):
+    return bool(LAUNCHES.search(name))
+
+
 def exact_ps(microseconds):
     """Whole picoseconds; JAX and others write 1e-06 for nothing, PyTorch never does."""
     return int(Decimal(microseconds).scaleb(6))
@@ -76,7 +87,7 @@ class Activity:
 
     @property
     def is_collective(self):
-        return self.sort == KERNEL and bool(COLLECTIVE.search(self.name))
+        return self.sort == KERNEL and is_collective_name(self.name)
 
     @property
     def direction(self):
@@ -124,7 +135,7 @@ class Profile:
         for e in self.events:
             if e.get("cat") in DRIVER and "correlation" in e.get("args", {}):
                 begin = exact_ps(e["ts"]) - self.origin
-                call = (not LAUNCHES.search(e["name"]), begin, begin + exact_ps(e["dur"]))
+                call = (not is_launch_name(e["name"]), begin, begin + exact_ps(e["dur"]))
                 key = e["args"]["correlation"]
                 if key not in found or call[:2] < found[key][:2]:
                     found[key] = call
@@ -450,11 +461,12 @@ def memory_of(profile):
     for (kind, device), events in table.items():
         sizes = [e["args"]["Bytes"] for e in events]
         totals = [e["args"]["Total Allocated"] for e in events if "Total Allocated" in e["args"]]
+        peak = max(totals, default=None)
         rows["cpu" if kind == 0 else f"gpu:{device}"] = {
             "allocations": sum(s > 0 for s in sizes), "deallocations": sum(s < 0 for s in sizes),
-            "allocated_bytes": sum(s for s in sizes if s > 0), "peak_bytes": max(totals) if totals else None,
+            "allocated_bytes": sum(s for s in sizes if s > 0), "peak_bytes": peak,
             "peaks_at": {exact_ps(e["ts"]) - profile.origin for e in events
-                         if totals and e["args"]["Total Allocated"] == max(totals)},
+                         if totals and e["args"]["Total Allocated"] == peak},
         }
     return rows
 
@@ -485,7 +497,7 @@ def classes_of(profile):
         "copy": sum(a.sort == COPY for a in profile.activities),
         "memset": sum(a.sort == MEMSET for a in profile.activities),
         "step_marker": len(profile.steps),
-        "launch": sum(e["args"].get("correlation") in ids or bool(LAUNCHES.search(e["name"])) for e in other),
+        "launch": sum(e["args"].get("correlation") in ids or is_launch_name(e["name"]) for e in other),
         "sync": len(blocking) + len(waits),
     }
 

@@ -8,6 +8,7 @@ import functools
 import struct
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+KNOWN_STAT_BYTES = 64  # longer ones seldom come back
 
 
 def varint(data, at):
@@ -130,7 +131,7 @@ class Plane:
 
     def __init__(self, data, at, end):
         self._data, self.name, self.id, self.names = data, "", 0, {}
-        self.stat_names, self._metadata, own, lines = {}, {}, [], []
+        self.stat_names, self._metadata, self._known_stats, own, lines = {}, {}, {}, [], []
         for number, value in fields(data, at, end):
             if number == 1:
                 self.id = signed(value)
@@ -186,7 +187,16 @@ class Plane:
         return bytes(self._data[span[0]:span[1]])
 
     def stat(self, span):
-        """(name, value)"""
+        """(name, value).  Most come back with the same bytes in many events, and are read once."""
+        key = self._data[span[0]:span[1]]
+        found = self._known_stats.get(key)
+        if found is None:
+            found = self._read_stat(span)
+            if len(key) <= KNOWN_STAT_BYTES:
+                self._known_stats[key] = found
+        return found
+
+    def _read_stat(self, span):
         name, result = "", None
         for number, value in fields(self._data, *span):
             if number == 1:
