@@ -47,7 +47,7 @@ static const struct tm_doc_field overview[] = {
     { "file", TM_DOC_WORD, .help = "In the folder of the list.", .words = "overview.pftrace" },
     { "bytes", TM_DOC_COUNT, .help = "On disk." },
     { "raw_bytes", TM_DOC_COUNT, .help = "Before compression." },
-    { "slices", TM_DOC_COUNT, .help = "Slices, those that stand for many, and counter values." },
+    { "slices", TM_DOC_COUNT, .help = "Slices, also those that were merged from several, and counter values." },
     { .key = NULL },
 };
 

@@ -4,7 +4,7 @@ GENERATED += $(BUILD)/gen/html_assets.c
 
 # The parts of the script; start.js uses all others.
 PAGE_SCRIPT := $(addprefix reports/html/script/,base.js view.js sort.js filter.js columns.js copy.js anchors.js open.js \
-	find.js tips.js lit.js zoom.js theme.js start.js)
+	find.js tips.js lit.js zoom.js theme.js trace.js start.js)
 
 $(BUILD)/gen/html_assets.c: reports/html/embed.sh reports/html/style.css reports/html/tools.css $(PAGE_SCRIPT) \
 		reports/chart/palette.c

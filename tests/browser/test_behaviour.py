@@ -495,6 +495,53 @@ def check_page(tap, page, path, folder):
     check_theme(tap, page, path)
 
 
+# A frame in place of Perfetto's tab: what it is sent, and an answer once it is asked.  Before the page's script.
+PERFETTO_TAB = """
+window.sent = [];
+window.open = (address) => {
+    const frame = document.body.appendChild(document.createElement('iframe'));
+    frame.contentWindow.postMessage = (data, origin) => {
+        window.sent.push([data === 'PING' ? data : { ...data.perfetto, buffer: data.perfetto.buffer.byteLength }, origin]);
+        if (data === 'PING')
+            window.dispatchEvent(new MessageEvent('message',
+                { data: 'PONG', origin: 'https://ui.perfetto.dev', source: frame.contentWindow }));
+    };
+    window.opened = address;
+    return frame.contentWindow;
+};
+"""
+DROP = """
+(() => {
+    const files = new DataTransfer();
+    files.items.add(new File(['four'], NAME));
+    document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: files }));
+})()
+"""
+
+
+def check_trace(tap, browser, path):
+    """Without a server: a trace that is dropped onto the page goes to Perfetto's tab, at the place of a finding."""
+    with browser.open_page() as page:
+        page.send("Page.addScriptToEvaluateOnNewDocument", source=PERFETTO_TAB)
+        page.load(path)
+        note = "document.querySelector('.about-trace')?.textContent || ''"
+        button = "Array.from(document.querySelectorAll('ul.where button')).find((b) => b.textContent === 'Open in Perfetto')"
+        tap.ok("nothing is uploaded" in page.js(note) and page.js(f"!!{button}"), "a finding offers its place in the trace", page.js(note))
+        begin, end = page.js(f"""/ts < (\\d+) and ts \\+ dur > (\\d+)/.exec({button}.parentElement.textContent).slice(1).reverse().map(Number)""")
+        page.js(DROP.replace("NAME", "'notes.txt'"))
+        tap.ok("notes.txt" not in page.js(note), "another file is none", page.js(note))
+        page.js(DROP.replace("NAME", "'trace.pftrace'"))
+        tap.ok("opens trace.pftrace" in page.js(note), "a dropped trace is taken", page.js(note))
+        page.js(f"{button}.click()")
+        page.wait_for("sent.length > 1", 10)
+        sent, seen = page.js("sent"), page.js("opened.match(/visStart=(\\d+)&visEnd=(\\d+)/).slice(1).map(Number)")
+        tap.ok(all(origin == "https://ui.perfetto.dev" for _, origin in sent) and sent[0][0] == "PING" and
+               sent[-1][0]["buffer"] == 4 and sent[-1][0]["localOnly"] and sent[-1][0]["fileName"] == "trace.pftrace",
+               "it goes to Perfetto's tab alone", sent)
+        tap.ok(seen[0] <= begin < end <= seen[1], "which shows the place", seen, begin, end)
+        tap.ok(page.requests == [path.as_uri()], "and nothing is asked for", *page.requests)
+
+
 def main():
     tap = Tap()
     if BROWSER is None:
@@ -512,6 +559,7 @@ def main():
             check_view(tap, browser, paths["demo"])
             check_poor_browser(tap, browser, paths["demo"])
             check_no_script(tap, browser, paths["demo"])
+            check_trace(tap, browser, paths["demo"])
             for name, path in paths.items():
                 check_policy(tap, name, path.read_text(encoding="utf-8"))
                 check_widths(tap, name, browser, path)

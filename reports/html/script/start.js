@@ -30,6 +30,7 @@ document.body.append(status);
 makePageTools();
 all('figure.table table').forEach(makeTableTools);
 all('code.copy').forEach(makeCodeCopy);
+makeTraceLinks();
 makeTips();
 makeAnchors();
 makeRowsAndMarksMeet();
