@@ -245,6 +245,14 @@ static void a_screen_has_all_rows_and_paper_some(void **state)
     table.paper_rows = 0;
     lay_out(&layout, &table, &paper);
     assert_int_equal(layout.rows, 5);
+    table.screen_rows = 3;
+    lay_out(&layout, &table, &screen);
+    assert_int_equal(layout.rows, 3);
+    lay_out(&layout, &table, &(struct tm_room){ .is_data = true, .rows = 100 }); /* CSV has all of them */
+    assert_int_equal(layout.rows, 5);
+    table.obeys_rows = true;
+    lay_out(&layout, &table, &(struct tm_room){ .is_data = true, .rows = 100 });
+    assert_int_equal(layout.rows, 3);
 }
 
 static void a_row_sums_up_what_is_not_listed(void **state)
