@@ -60,7 +60,7 @@ struct parameter {
 struct tool {
     const char *name, *title, *help;
     const char *verb;
-    struct parameter parameter[7];
+    struct parameter parameter[8];
 };
 
 /* clang-format off */
@@ -80,7 +80,10 @@ static const struct tool tools[] = {
     { "show", "Show a table or a figure", "One table or figure of a run by name or path; without `what` the list of what there is. Says how "
       "many rows and how much time it left out.", "show",
       { RUN_PARAMETER,
-        { "what", "A name or path: kernels, ops, steps, gaps, findings, figures, host.threads, steps.median_ps, step_time.", OPERAND, false },
+        { "what", "A name or path: kernels, ops, steps, gaps, findings, figures, host.threads, steps.median_ps, step_time; "
+          "of a profile with compiled programs also programs, hlo.buffers, and hlo with an op.", OPERAND, false },
+        { "op", "With `what` hlo: an instruction, fusion.3 or jit_train_step/fusion.3. Lists it with its operands, users, and fusion body.", OPERAND,
+          false },
         { "where", "A condition on rows: self_share_pct > 5 and not name ~ \"copy\". Numbers may have units: 10us, 5%, 1GiB.", OPTION, false },
         { "sort", "Fields to sort by, -FIELD for the largest first: -total_ps.", OPTION, false },
         { "fields", "Fields to print: name,total_ps.", OPTION, false },

@@ -81,6 +81,8 @@ def check_tools(tap):
     for tool, arguments, words in (("brief", {"run": "demo"}, ("brief", DATA / "demo")),
                                    ("show", {"run": "demo", "what": "ops", "top": 3, "sort": "-self_ps", "where": "self_share_pct > 1"},
                                     ("show", DATA / "demo", "ops", "--top", "3", "--sort", "-self_ps", "--where", "self_share_pct > 1")),
+                                   ("show", {"run": "demo", "what": "hlo", "op": "0/dot.45", "top": 2},
+                                    ("show", DATA / "demo", "hlo", "0/dot.45", "--top", "2")),
                                    ("query", {"run": "demo", "sql": "select class, count(*) as n from events group by class"},
                                     ("query", DATA / "demo", "select class, count(*) as n from events group by class")),
                                    ("schema", {"table": "gaps"}, ("schema", "gaps")), ("inspect", {"run": "demo"}, ("inspect", DATA / "demo"))):
@@ -91,6 +93,7 @@ def check_tools(tap):
     tap.ok(not is_error and len(text.encode()) <= 52 << 10 and "cut" in text, "a long answer is cut", len(text))
     for what, tool, arguments in (("missing", "brief", {}), ("unknown", "brief", {"run": "demo", "x": "y"}), ("wrong type", "brief", {"run": 5}),
                                   ("an option", "show", {"run": "demo", "what": "--help"}), ("too many rows", "show", {"run": "demo", "top": 0}),
+                                  ("an op of no program", "show", {"run": "demo", "what": "hlo", "op": "nothing.1"}),
                                   ("no SELECT", "query", {"run": "demo", "sql": "delete from kernels"}),
                                   ("no profile", "brief", {"run": "README.md"})):
         text, is_error = server.call(tool, **arguments)
