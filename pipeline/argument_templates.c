@@ -18,11 +18,19 @@ enum {
     TRUST_MOST = 64,
     TRUST_GAIN = 2,
     TRY_ONE_IN = 16, /* if it is not trusted */
+    FIXED_FROM = 4,  /* so often numbers occur before they get a template of their own */
 };
 
 struct entry {
     uint64_t hash;
     uint32_t number; /* with its flags; 0 = free */
+};
+
+/* Numbers that came with a template: the device of a launch, which each thread calls for the same one. */
+struct fixed {
+    uint64_t numbers;          /* their bytes except for the id, and zeros */
+    uint32_t template, number; /* number: of the template in which they are fixed; 0 = none */
+    uint16_t id_hole, count;
 };
 
 struct tm_argument_templates {
@@ -31,6 +39,7 @@ struct tm_argument_templates {
     size_t used, room;                 /* of the lists */
     struct tm_argument_template *rows; /* 1 << bits */
     struct entry *entries;             /* 2 << bits, by hash */
+    struct fixed *fixed;               /* 1 << bits, by hash; a later one takes the place of an earlier one */
     uint64_t *seen;                    /* 1 << bits hashes, in sets by hash */
     uint8_t *lists;
     uint64_t seed;
@@ -42,7 +51,9 @@ struct tm_argument_templates {
 
 static size_t bytes_for(uint32_t bits)
 {
-    return (sizeof(struct tm_argument_template) + 2 * sizeof(struct entry) + sizeof(uint64_t) + LIST_BYTES) << bits;
+    return (sizeof(struct tm_argument_template) + 2 * sizeof(struct entry) + sizeof(struct fixed) + sizeof(uint64_t) +
+            LIST_BYTES)
+           << bits;
 }
 
 struct tm_argument_templates *tm_argument_templates_new(struct tm_run *run)
@@ -64,7 +75,8 @@ struct tm_argument_templates *tm_argument_templates_new(struct tm_run *run)
     }
     t->rows = (struct tm_argument_template *)(void *)block;
     t->entries = (struct entry *)(void *)(t->rows + ((size_t)1 << t->bits));
-    t->seen = (uint64_t *)(void *)(t->entries + ((size_t)2 << t->bits));
+    t->fixed = (struct fixed *)(void *)(t->entries + ((size_t)2 << t->bits));
+    t->seen = (uint64_t *)(void *)(t->fixed + ((size_t)1 << t->bits));
     t->lists = (uint8_t *)(t->seen + ((size_t)1 << t->bits));
     t->room = (size_t)LIST_BYTES << t->bits;
     return t;
@@ -133,6 +145,15 @@ static uint32_t add(struct tm_argument_templates *t, const struct draft *d, uint
     t->used += d->row.length;
     *entry = (struct entry){ hash, t->count++ | flags };
     return entry->number;
+}
+
+/* The number of a hole as a list has it.  in: *number  its bytes; behind them on return */
+static uint8_t *put_value(uint8_t *to, const uint8_t **number)
+{
+    uint64_t value;
+
+    *number = tm_take_hole(*number, &value);
+    return tm_put_hole(to, (int64_t)(value << 1 ^ -(value >> 63)));
 }
 
 /* --- making drafts --- */
@@ -230,13 +251,91 @@ static uint32_t find_or_add(struct tm_argument_templates *t, const struct draft 
     return *is_seen ? add(t, d, hash, flags, entry) : 0;
 }
 
+/* --- numbers that keep coming --- */
+
+enum { NO_HOLE = TM_ARGUMENT_HOLES };
+
+/* A template with these numbers in all holes but that of the id.
+ * in:     numbers  of all holes
+ *         id_hole  NO_HOLE: there is none
+ * out:    0: there is no room */
+static uint32_t add_fixed(struct tm_argument_templates *t, uint32_t template, const uint8_t *number, size_t id_hole)
+{
+    const struct tm_argument_template *const row = tm_argument_template(t, template);
+    const uint32_t flags = id_hole == NO_HOLE ? 0 : TM_TEMPLATE_CORRELATION;
+    struct draft d = { .row = { .length = 0 } };
+    struct entry *entry;
+    size_t at = 0;
+    uint64_t hash;
+
+    if (row->length + 10 * row->holes > TM_TEMPLATE_LIST_MOST || t->count > UINT32_C(1) << t->bits >> 1)
+        return 0;
+    for (size_t i = 0; i < row->holes; i++) {
+        uint8_t *to = d.list + d.row.length;
+
+        memcpy(to, row->list + at, row->hole_at[i] - at);
+        to += row->hole_at[i] - at;
+        at = (size_t)row->hole_at[i] + 1;
+        if (i == id_hole) {
+            d.row.hole_at[d.row.holes++] = (uint16_t)(to - d.list);
+            while (*number++ & 0x80)
+                ;
+            *to++ = 0;
+        } else {
+            to = put_value(to, &number);
+        }
+        d.row.length = (uint16_t)(to - d.list);
+    }
+    memcpy(d.list + d.row.length, row->list + at, row->length - at);
+    d.row.length = (uint16_t)(d.row.length + row->length - at);
+    hash = hash_of(t, &d, flags);
+    entry = find_entry(t, &d, hash, flags);
+    if (!entry)
+        return 0;
+    return entry->number ? entry->number : add(t, &d, hash, flags, entry);
+}
+
+uint32_t tm_argument_templates_fix(struct tm_argument_templates *t, uint32_t template, struct tm_arguments numbers,
+                                   uint64_t correlation)
+{
+    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    const uint8_t *const first = tm_hole_numbers(template, numbers, correlation, room), *number = first;
+    const size_t holes = tm_argument_template(t, template)->holes;
+    size_t id_hole = NO_HOLE;
+    uint64_t word = 0;
+    struct fixed *f;
+
+    for (size_t i = 0, used = 0; i < holes; i++) {
+        const uint8_t *const from = number;
+        uint64_t value;
+
+        number = tm_take_hole(number, &value);
+        if (id_hole == NO_HOLE && correlation && value == correlation) {
+            id_hole = i;
+            continue;
+        }
+        if (used + (size_t)(number - from) > sizeof(word))
+            return 0;
+        memcpy((uint8_t *)&word + used, from, (size_t)(number - from));
+        used += (size_t)(number - from);
+    }
+    f = &t->fixed[tm_hash_mix(word ^ (uint64_t) template << 32 ^ id_hole, t->seed) >> (64 - t->bits)];
+    if (f->numbers != word || f->template != template || f->id_hole != id_hole)
+        *f = (struct fixed){ .numbers = word, .template = template, .id_hole = (uint16_t)id_hole };
+    if (!f->number && f->count < FIXED_FROM && ++f->count == FIXED_FROM)
+        f->number = add_fixed(t, template, first, id_hole);
+    return f->number;
+}
+
+/* --- lists --- */
+
 uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid name, uint64_t correlation,
                                     struct tm_arguments *list, uint8_t *numbers)
 {
     int8_t *const trust = &t->trust[name % TRUSTED];
     uint8_t *to = numbers;
     struct draft d;
-    uint32_t number;
+    uint32_t number, fixed;
     bool is_seen;
 
     if (correlation && (*trust > -TRUST_MOST || ++t->not_tried % TRY_ONE_IN == 0) &&
@@ -254,9 +353,14 @@ uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid na
     if (!make_draft(&d, *list, false, 0, &to))
         return 0;
     number = find_or_add(t, &d, 0, &is_seen);
-    if (number)
-        *list = (struct tm_arguments){ numbers, (size_t)(to - numbers) };
-    return number;
+    if (!number)
+        return 0;
+    *list = (struct tm_arguments){ numbers, (size_t)(to - numbers) };
+    fixed = tm_argument_templates_fix(t, number, *list, correlation);
+    if (!fixed)
+        return number;
+    list->length = 0;
+    return fixed;
 }
 
 /* --- the list itself --- */
@@ -271,12 +375,8 @@ struct tm_arguments tm_arguments_whole(const struct tm_argument_templates *t, ui
     size_t at = 0;
 
     for (size_t i = 0; i < row->holes; i++) {
-        uint64_t value;
-
         memcpy(to, row->list + at, row->hole_at[i] - at);
-        to += row->hole_at[i] - at;
-        number = tm_take_hole(number, &value);
-        to = tm_put_hole(to, (int64_t)(value << 1 ^ -(value >> 63)));
+        to = put_value(to + row->hole_at[i] - at, &number);
         at = (size_t)row->hole_at[i] + 1;
     }
     memcpy(to, row->list + at, row->length - at);

@@ -56,6 +56,14 @@ uint32_t tm_argument_templates_add(struct tm_argument_templates *t, struct tm_ar
 uint32_t tm_argument_templates_take(struct tm_argument_templates *t, tm_strid name, uint64_t correlation,
                                     struct tm_arguments *list, uint8_t *numbers);
 
+/* Numbers that keep coming with a template get one in which they are fixed: its records have no arguments of their own,
+ * and so have a signature.  Half of the events of an XSpace are launches with a device id in front of their correlation
+ * id: with the device in the template, a launch is stored in 12 bytes instead of 67.
+ * in:     numbers  the values of the holes, as tm_argument_templates_take returns them
+ * out:    the template, of which the correlation id is the only hole; 0: there is none, or not yet */
+uint32_t tm_argument_templates_fix(struct tm_argument_templates *t, uint32_t template, struct tm_arguments numbers,
+                                   uint64_t correlation);
+
 /* The list itself.
  * in:     numbers  the values of the holes
  *         whole    TM_TEMPLATE_WHOLE_MOST bytes

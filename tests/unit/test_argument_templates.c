@@ -177,6 +177,61 @@ static void only_the_numbers_that_vary_are_holes(void **state)
     close_rig(&rig);
 }
 
+/* The device of a launch, in front of its correlation id: of each of them a template, and no numbers for an event. */
+static void numbers_that_keep_coming_are_fixed(void **state)
+{
+    enum { DEVICES = 4, TURNS = 20 };
+    struct rig rig;
+    uint8_t holes[TM_TEMPLATE_NUMBERS_MOST];
+    uint32_t fixed[DEVICES] = { 0 }, all;
+
+    (void)state;
+    open_rig(&rig);
+    all = tm_argument_templates_add(rig.templates, make_list(&rig, 0, "launch", 1), 1 << 0 | 1 << 2, 0);
+    assert_true(all != 0);
+    for (int i = 0; i < DEVICES * TURNS; i++) {
+        const int device = i % DEVICES;
+        const int64_t id = 1000 + 7 * i;
+        uint8_t *const end = tm_put_hole(tm_put_hole(holes, device), id);
+        const struct tm_arguments own = { holes, (size_t)(end - holes) };
+        const uint32_t taken = tm_argument_templates_fix(rig.templates, all, own, (uint64_t)id);
+
+        assert_true(i / DEVICES < 3 ? !taken : taken && taken & TM_TEMPLATE_CORRELATION);
+        assert_true(!fixed[device] || taken == fixed[device]);
+        fixed[device] = taken;
+        assert_whole(&rig, taken ? taken : all, taken ? (struct tm_arguments){ .length = 0 } : own, (uint64_t)id,
+                     make_list(&rig, device, "launch", id));
+    }
+    assert_true(fixed[0] != fixed[1] && fixed[1] != fixed[2] && fixed[2] != fixed[3]);
+    close_rig(&rig);
+}
+
+/* Numbers that are new each time get no templates, and neither do those that do not fit in a word. */
+static void numbers_that_are_new_stay_with_their_event(void **state)
+{
+    struct rig rig;
+    uint8_t holes[TM_TEMPLATE_NUMBERS_MOST];
+    uint32_t all;
+
+    (void)state;
+    open_rig(&rig);
+    all = tm_argument_templates_add(rig.templates, make_list(&rig, 0, "text", 1), 1 << 0 | 1 << 2, 0);
+    for (int i = 0; i < 5000; i++) {
+        uint8_t *const end = tm_put_hole(tm_put_hole(holes, i), -i);
+
+        assert_int_equal(tm_argument_templates_fix(rig.templates, all,
+                                                   (struct tm_arguments){ holes, (size_t)(end - holes) }, 1 << 20),
+                         0);
+    }
+    for (int i = 0; i < 10; i++) {
+        uint8_t *const end = tm_put_hole(tm_put_hole(holes, INT64_MAX), 5);
+
+        assert_int_equal(
+            tm_argument_templates_fix(rig.templates, all, (struct tm_arguments){ holes, (size_t)(end - holes) }, 9), 0);
+    }
+    close_rig(&rig);
+}
+
 static void where_there_is_no_room_lists_stay_as_they_are(void **state)
 {
     struct rig rig;
@@ -237,6 +292,8 @@ int main(void)
         cmocka_unit_test(the_correlation_id_is_not_kept_twice),
         cmocka_unit_test(a_name_of_many_lists_is_trusted_again),
         cmocka_unit_test(only_the_numbers_that_vary_are_holes),
+        cmocka_unit_test(numbers_that_keep_coming_are_fixed),
+        cmocka_unit_test(numbers_that_are_new_stay_with_their_event),
         cmocka_unit_test(where_there_is_no_room_lists_stay_as_they_are),
         cmocka_unit_test(too_long_a_list_gets_no_template),
     };

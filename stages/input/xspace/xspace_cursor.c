@@ -522,6 +522,7 @@ static void take_template(struct xspace_cursor *c, struct tm_xresult *known, con
                           struct tm_raw_record *raw)
 {
     size_t bytes;
+    uint32_t fixed;
 
     if (!known->template && !known->has_no_template && raw->record.kind != TM_COUNTER) {
         known->template = find_template(c, stats, raw);
@@ -535,6 +536,14 @@ static void take_template(struct xspace_cursor *c, struct tm_xresult *known, con
     raw->own = (struct tm_arguments){ c->numbers, bytes };
     raw->record.common = known->template;
     raw->record.flags |= TM_FLAG_TEMPLATE;
+    if (!bytes)
+        return;
+    fixed = tm_argument_templates_fix(c->x->source.trace->templates, known->template, raw->own,
+                                      raw->record.flags & TM_FLAG_CORRELATION ? raw->record.correlation : 0);
+    if (!fixed)
+        return;
+    raw->own.length = 0;
+    raw->record.common = fixed;
 }
 
 /* Whether what a record says of itself has to be requested. */
@@ -661,7 +670,7 @@ static uint32_t number_of(struct xspace_cursor *c, struct tm_xresult *known, con
 
     if (has_list(c, raw))
         return 0;
-    if (!known || !known->is_usual)
+    if (!known || !known->is_usual || (raw->record.flags & TM_FLAG_TEMPLATE && raw->record.common != known->template))
         return tm_signature_of(&c->x->signatures, raw);
     if (known->track != raw->record.track)
         known->signature[0] = known->signature[1] = 0;
