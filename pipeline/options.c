@@ -428,6 +428,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "summary or profile that relative limits refer to; can be repeated for several runs of the same program; "
         "batch: for each job, the last good run (last-good), the last N (median:N), those of a night (night:DATE) or "
         "with a label (label:TEXT), or a path" },
+    [TM_OPTION_FAIL_ON_REGRESSION] = {
+        "fail-on-regression", TM_KIND_WORD, JOINS, FIELD(fail_on_regression), .argument = "yes|no",
+        .words = "yes no", .fallback = "yes",
+        .help = "exit with status 1 if a run of this merge opened a regression" },
     [TM_OPTION_INIT] = {
         "init", TM_KIND_FLAG, TM_FOR_CHECK, FIELD(init),
         .flags = TM_OPTION_NO_ENVIRONMENT,

@@ -138,6 +138,7 @@ enum tm_step_choice {
 enum tm_window_choice { TM_WINDOW_STEPS, TM_WINDOW_SESSION };
 
 /* For times in a file of --results; auto: seconds, unless the profiles say otherwise. */
+enum tm_yes_no { TM_YES, TM_NO };
 enum tm_time_unit { TM_UNIT_AUTO, TM_UNIT_S, TM_UNIT_MS, TM_UNIT_US, TM_UNIT_NS };
 
 enum tm_paper { TM_PAPER_A4, TM_PAPER_LETTER };
@@ -192,28 +193,29 @@ struct tm_options {
     uint64_t part_events;    /* --max-events: slices */
     uint64_t part_bytes;     /* --max-size: before compression */
 
-    enum tm_time_unit time_unit; /* --time-unit of its times */
-    const char *results;         /* --results: a file of an external benchmark */
-    struct tm_texts fail_on;     /* --fail-on: gates as expressions */
-    const char *history;         /* --history: a database of a batch */
-    const char *run_spread;      /* --run-spread: a percentage */
-    const char *gate;            /* --gate: a file */
-    struct tm_texts baseline;    /* --baseline: runs that gates compare with */
-    const char *junit;           /* --junit: a file to write */
-    const char *markdown;        /* --markdown: a file to write */
-    bool as_markdown;            /* --markdown of brief and show: the form on stdout */
-    bool as_csv;                 /* --csv: the form on stdout */
-    uint64_t top;                /* --top: rows; 0 = all */
-    const char *where;           /* --where: a condition on rows */
-    const char *sort;            /* --sort: fields */
-    const char *fields;          /* --fields: what of a row */
-    const char *keep_database;   /* --keep of query: a file to write */
-    int64_t time_limit_ps;       /* --time-limit: clock time of a query; 0 = any */
-    const char *root;            /* --root: what `mcp` may read */
-    const char *install;         /* --install: a folder of skills */
-    bool no_browser;             /* --no-browser: print the address only */
-    const char *perfetto_url;    /* --perfetto-url; NULL = the public one */
-    bool init;                   /* --init: write the gate file */
+    enum tm_time_unit time_unit;       /* --time-unit of its times */
+    const char *results;               /* --results: a file of an external benchmark */
+    struct tm_texts fail_on;           /* --fail-on: gates as expressions */
+    const char *history;               /* --history: a database of a batch */
+    const char *run_spread;            /* --run-spread: a percentage */
+    const char *gate;                  /* --gate: a file */
+    enum tm_yes_no fail_on_regression; /* --fail-on-regression: of a batch */
+    struct tm_texts baseline;          /* --baseline: runs that gates compare with */
+    const char *junit;                 /* --junit: a file to write */
+    const char *markdown;              /* --markdown: a file to write */
+    bool as_markdown;                  /* --markdown of brief and show: the form on stdout */
+    bool as_csv;                       /* --csv: the form on stdout */
+    uint64_t top;                      /* --top: rows; 0 = all */
+    const char *where;                 /* --where: a condition on rows */
+    const char *sort;                  /* --sort: fields */
+    const char *fields;                /* --fields: what of a row */
+    const char *keep_database;         /* --keep of query: a file to write */
+    int64_t time_limit_ps;             /* --time-limit: clock time of a query; 0 = any */
+    const char *root;                  /* --root: what `mcp` may read */
+    const char *install;               /* --install: a folder of skills */
+    bool no_browser;                   /* --no-browser: print the address only */
+    const char *perfetto_url;          /* --perfetto-url; NULL = the public one */
+    bool init;                         /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
     uint64_t jobs;           /* --jobs: processes at once; 0 = as many as the machine carries */
@@ -343,6 +345,7 @@ enum tm_option_index {
     TM_OPTION_ROOT,
     TM_OPTION_INSTALL,
     TM_OPTION_NO_BROWSER,
+    TM_OPTION_FAIL_ON_REGRESSION,
     TM_OPTION_PERFETTO_URL,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,

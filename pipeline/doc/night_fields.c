@@ -75,6 +75,32 @@ static const struct tm_doc_field changed[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field regressions[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
+    { "title", TM_DOC_WORD, .title = "Figure" },
+    { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
+    { "state", TM_DOC_TERM, .title = "State", .help = "Opened by a run of this page, or open since an earlier one.",
+      .words = "opened|open" },
+    { "kind", TM_DOC_TERM, .title = "Kind", .help = "A step from one run to the next, or a drift over many.",
+      .words = "step|drift" },
+    { "before", TM_DOC_NUMBER, .help = "Level of the job's runs that belong to no regression." },
+    { "after", TM_DOC_NUMBER, .help = "Median of the last three runs." },
+    { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
+    { "since", TM_DOC_WORD, .title = "Since", .help = "Night of its first run.", .pattern = "^" NIGHT "$" },
+    { "opened", TM_DOC_WORD, .title = "Detected", .help = "Night of the run that showed it.", .pattern = "^" NIGHT "$" },
+    { "runs", TM_DOC_COUNT, .title = "Runs", .help = "Good runs since then.", .least = 1 },
+    { "id", TM_DOC_NAME, .title = "First run" },
+    { "good_id", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Last good run", .help = "Compare the first run with it." },
+    { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision", .help = "Of the source, in its first run." },
+    { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Previous revision", .help = "In the last good run." },
+    { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
+    { "before_text", TM_DOC_WORD, .title = "Before" },
+    { "after_text", TM_DOC_WORD, .title = "Now" },
+    { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field judged_figure[] = {
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
     { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before", .help = "Median of the previous seven good runs." },
@@ -245,6 +271,8 @@ static const struct tm_doc_field counts[] = {
     { "new", TM_DOC_COUNT, .title = "New" },
     { "not_judged", TM_DOC_COUNT, .help = "Failed, partial, or too few previous runs." },
     { "absent", TM_DOC_COUNT, .title = "Absent" },
+    { "regressions_open", TM_DOC_COUNT, .title = "Open regressions" },
+    { "regressions_opened", TM_DOC_COUNT, .help = "Of these, opened by a run of this page." },
     { "history_runs", TM_DOC_COUNT, .title = "History runs" },
     { "history_jobs", TM_DOC_COUNT, .title = "History jobs" },
     { "history_older_runs", TM_DOC_COUNT, .help = "From version 1: their figures are defined differently and are not "
@@ -291,6 +319,7 @@ static const struct tm_doc_field left_out[] = {
     { "jobs", TM_DOC_COUNT, .title = "Jobs" },
     { "runs", TM_DOC_COUNT, .title = "Runs" },
     { "dated_ahead", TM_DOC_COUNT, .title = "Future dates" },
+    { "regressions", TM_DOC_COUNT, .title = "Regressions" },
     { "worse", TM_DOC_COUNT, .title = "Worse" },
     { "better", TM_DOC_COUNT, .title = "Better" },
     { "change_points", TM_DOC_COUNT, .title = "Change points" },
@@ -316,6 +345,8 @@ static const struct tm_doc_field night_fields[] = {
     { "figures", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures by which jobs are assessed.", .fields = figures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Failures, jobs that regressed (the largest change first, "
       "step times before other figures), missing jobs.", .fields = finding, .most = 50 },
+    { "regressions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open, whatever night opened them; "
+      "those that a run of this page opened first.", .fields = regressions },
     { "worse", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Worse", .fields = changed },
     { "better", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Better", .fields = changed },
     { "jobs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "For its newest run; in the order of the states.", .fields = job },

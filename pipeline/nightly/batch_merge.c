@@ -72,10 +72,11 @@ static const char *report_file(uint32_t formats)
 /* OUT/index.html and the other files of the last night, in the formats of the options; formats of single runs are
  * skipped.  Then what tm_document_deliver says of it.
  * in:     gates  as tm_nightly_gates filled it; NULL = none were requested
+ *         to     an empty document, which becomes that of the night
  * errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 static void night_index_write(struct tm_run *run, const struct tm_options *options, const char *out,
                               struct tm_history *history, const struct tm_judged_night *judged,
-                              const struct tm_value *gates)
+                              const struct tm_value *gates, struct tm_doc *to)
 {
     const struct tm_nightly_options night = { .title = options->title,
                                               .note = options->note,
@@ -83,13 +84,12 @@ static void night_index_write(struct tm_run *run, const struct tm_options *optio
                                               .report = report_file(options->formats),
                                               .judged = judged,
                                               .gates = gates };
-    struct tm_document_result result = { .doc = tm_doc_new(run), .paper = options->paper };
+    struct tm_document_result result = { .doc = to, .paper = options->paper };
     struct tm_options written = *options;
 
     written.formats &= of_documents;
-    if (result.doc && !tm_nightly_fill(run, result.doc, history, &night))
+    if (to && !tm_nightly_fill(run, to, history, &night))
         tm_document_deliver(run, &result, out, &written);
-    tm_doc_free(result.doc);
 }
 
 /* From the partials of hosts to the report of their run.  Hosts that failed are reported as missing. */
@@ -321,6 +321,7 @@ struct merge {
     struct tm_judged_night judged;
     struct tm_batch_counts counts;
     struct tm_doc *gates; /* output of tm_nightly_gates; NULL = none */
+    struct tm_doc *night; /* the page */
     tm_status verdict;    /* of the gates */
 };
 
@@ -344,7 +345,7 @@ static tm_status write_metrics(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_openmetrics_write(m->run, m->history, &m->judged, to);
+    return tm_openmetrics_write(m->run, m->history, &m->judged, tm_get(tm_doc_root(m->night), "regressions"), to);
 }
 
 enum {
@@ -504,12 +505,22 @@ static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const ch
         *used += (size_t)snprintf(to + *used, bytes - *used, "%s%" PRIu64 " %s", *used ? ", " : "", number, what);
 }
 
+static uint64_t regressions_opened(const struct merge *m)
+{
+    return m->night ? (uint64_t)tm_int(tm_path(tm_doc_root(m->night), "counts.regressions_opened")) : 0;
+}
+
+static bool fails_on_regression(const struct merge *m)
+{
+    return m->options->fail_on_regression == TM_YES && regressions_opened(m) > 0;
+}
+
 /* What is damaged for good is reported by the status in the night that it came; what failed, until it is done. */
 static tm_status final_status(const struct merge *m)
 {
     const struct tm_batch_counts *const c = &m->counts;
 
-    if (m->verdict == TM_GATE)
+    if (m->verdict == TM_GATE || fails_on_regression(m))
         return TM_GATE;
     return m->verdict != TM_OK || c->night_troubled + c->ahead + c->failed + c->missing ? TM_PARTIAL : TM_OK;
 }
@@ -524,6 +535,25 @@ static void warn_of_dates(const struct merge *m)
                       " run%s dated more than a day ahead of this machine's clock, such as '%s' of "
                       "%s: not assessed\n",
                       c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
+}
+
+/* The first ones that opened. */
+static void print_regressions(const struct merge *m)
+{
+    const struct tm_value *const rows = tm_get(tm_doc_root(m->night), "regressions");
+    const uint64_t opened = regressions_opened(m);
+
+    for (size_t i = 0; i < tm_length(rows) && i < opened && i < GATES_TOLD; i++) {
+        const struct tm_value *const row = tm_at(rows, i);
+
+        (void)fputs("tracemill: regression: ", stderr);
+        tm_print_clean(stderr, tm_text(tm_get(row, "job")));
+        (void)fprintf(stderr, ": %s %s -> %s since %s\n", tm_text(tm_get(row, "title")),
+                      tm_text(tm_get(row, "before_text")), tm_text(tm_get(row, "after_text")),
+                      tm_text(tm_get(row, "since")));
+    }
+    if (opened > GATES_TOLD)
+        (void)fprintf(stderr, "tracemill: %" PRIu64 " more regressions opened\n", opened - GATES_TOLD);
 }
 
 static void warn(const struct merge *m)
@@ -548,6 +578,7 @@ static tm_status close_merge(const struct merge *m)
         return m->run->error.status;
     if (m->gates)
         print_gates(tm_doc_root(m->gates));
+    print_regressions(m);
     warn_of_dates(m);
     warn(m);
     return final_status(m);
@@ -567,12 +598,14 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         take_results(m);
     if (!tm_failed(run))
         judge(m);
+    m->night = tm_doc_new(run);
     if (!tm_failed(run) && !tm_history_commit(m->history))
-        night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL);
+        night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL, m->night);
     if (!tm_failed(run))
         write_files(m);
     tm_progress_end(&run->progress);
     st = close_merge(m);
+    tm_doc_free(m->night);
     tm_doc_free(m->gates);
     tm_history_close(m->history);
     if (lock >= 0)

@@ -131,6 +131,37 @@ static const struct tm_section nightly_changes_section = {
     .id = "changes", .title = "Changes", .key = "worse", .say = emit_change_rows, .nothing = no_changes
 };
 
+/* Regressions stay here until the figure is back. */
+
+static void emit_regressions(const struct tm_content *content)
+{
+    tm_emit(content, TM_TONE_QUIET,
+            "Changes of level and drifts that have not recovered, of all nights; those found in the runs of this page "
+            "come first. Compare the first run with the last good run to find the cause.");
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = "regressions",
+                                      .caption = "Open regressions",
+                                      .shows = "job, title, state, kind, since, before_text, after_text, change_text, "
+                                               "runs, revision given, revision_before given wide, opened wide, "
+                                               "model wide, id wide, good_id wide",
+                                      .list = "regressions",
+                                      .paper_rows = 40 });
+    if (tm_int(tm_get(tm_of(content, "left_out"), "regressions")) > 0)
+        tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.",
+                (long long)tm_int(tm_get(tm_of(content, "left_out"), "regressions")));
+}
+
+static const char *no_regressions(const struct tm_value *night)
+{
+    return tm_if_none(night, "regressions", "no regression is open");
+}
+
+static const struct tm_section nightly_regressions_section = { .id = "regressions",
+                                                               .title = "Open regressions",
+                                                               .key = "regressions",
+                                                               .say = emit_regressions,
+                                                               .nothing = no_regressions };
+
 /* Runs of the night without a whole report, and why. */
 
 static const struct tm_table failures = {
@@ -250,9 +281,9 @@ static const struct tm_section nightly_runs_section = {
 /* The last night of a batch, and what came with it. */
 
 static const struct tm_section *const sections[] = {
-    &nightly_findings_section, &nightly_changes_section,  &nightly_failures_section,
-    &nightly_gates_section,    &nightly_trends_section,   &nightly_jobs_section,
-    &nightly_runs_section,     &tm_missing_night_section, &tm_definitions_section,
+    &nightly_findings_section, &nightly_regressions_section, &nightly_changes_section, &nightly_failures_section,
+    &nightly_gates_section,    &nightly_trends_section,      &nightly_jobs_section,    &nightly_runs_section,
+    &tm_missing_night_section, &tm_definitions_section,
 };
 
 static long long count_of(const struct tm_value *night, const char *key)

@@ -126,9 +126,10 @@ struct tm_nightly_options {
 tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
                           const struct tm_nightly_options *options);
 
-/* The newest figures of each job, and how its newest run went, in the OpenMetrics text format. */
+/* The newest figures of each job, and how its newest run went, in the OpenMetrics text format.
+ * in:  regressions  of the night's document; NULL = not known */
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
-                               FILE *to) TM_MUST_USE;
+                               const struct tm_value *regressions, FILE *to) TM_MUST_USE;
 
 /* What the files history*.c share. */
 
@@ -190,6 +191,7 @@ struct night_point {
     int64_t when_ns, step; /* step: -1 = not known */
     uint8_t status;        /* enum tm_result_status */
     bool is_judged;        /* it is on the page: tm_history_is_judged */
+    uint64_t hardware;     /* hash of its devices' model and number, and of the number of hosts */
     bool is_current;       /* its figures keep to the definitions of now; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
@@ -254,6 +256,9 @@ struct night_judgement {
 /* out:    of a job without a run on the page: NIGHT_GONE and its newest run; whether it is missed depends on the nights
  *         of other jobs */
 void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
+/* A smaller change is not reported; a change in percent, or in points of a share (NaN = it was 0). */
+struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure);
+double tm_nightly_change_of(const struct tm_run_figure *figure, double before, double after);
 /* Is it a figure by which a job is assessed? */
 bool tm_nightly_counts(const struct tm_run_figure *figure);
 
@@ -266,6 +271,7 @@ struct night_job {
     double weight;          /* orders jobs of a state */
     double step_change_pct; /* NaN = not assessed */
     bool is_step_worse;
+    size_t open, opened; /* regressions of its figures; of these, opened by a run of the page */
 };
 
 struct night {
@@ -287,6 +293,8 @@ struct night {
     uint64_t ahead;                                   /* runs in the history with future dates: of no job here */
     struct night_history *history;                    /* room for one */
     double *series, *scratch;                         /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
+    size_t open, opened;                              /* regressions */
+    uint64_t regressions_left_out;
     size_t trends, jobs_drawn, worse_told;
     uint64_t changes_left_out[2] /* worse, better */, points_left_out;
 };
@@ -300,6 +308,10 @@ void tm_nightly_add_gates_finding(struct night *night);
 void tm_nightly_add_absent_finding(struct night *night);
 void tm_nightly_add_ahead_finding(struct night *night);
 void tm_nightly_add_gates(struct night *night);
+
+/* Regressions of the job that was read last, those that a run of the page opened or those that were open before. */
+void tm_nightly_count_regressions(struct night *night, struct night_job *job);
+void tm_nightly_add_regressions(struct night *night, bool is_opened);
 
 /* Runs with a failed gate. */
 uint64_t tm_nightly_gates_failed(const struct night *night);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pipeline/nightly/result.h"
+#include "pipeline/store/hash.h"
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 
@@ -97,6 +98,8 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "not_judged",
                 night->of_state[NIGHT_YOUNG] + night->of_state[NIGHT_PARTIAL] + night->of_state[NIGHT_FAILED]);
     tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
+    tm_add_uint(to, "regressions_open", night->open);
+    tm_add_uint(to, "regressions_opened", night->opened);
     tm_add_uint(to, "history_runs", night->runs);
     tm_add_uint(to, "history_jobs", night->jobs);
     tm_add_uint(to, "history_older_runs", night->older);
@@ -209,6 +212,7 @@ static void night_add_left_out(struct night *night)
     tm_add_uint(to, "jobs", told > rows ? told - rows : 0);
     tm_add_uint(to, "runs", night->of_night > rows ? night->of_night - rows : 0);
     tm_add_uint(to, "dated_ahead", night->ahead > rows ? night->ahead - rows : 0);
+    tm_add_uint(to, "regressions", night->regressions_left_out);
     tm_add_uint(to, "worse", night->changes_left_out[0]);
     tm_add_uint(to, "better", night->changes_left_out[1]);
     tm_add_uint(to, "change_points", night->points_left_out);
@@ -219,8 +223,8 @@ static const char *severity_of(const struct night *night)
 {
     if (failed_of(night) > 0 || tm_nightly_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
         return "critical";
-    if (night->of_state[NIGHT_WORSE] > 0 || night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0 ||
-        night->ahead > 0)
+    if (night->of_state[NIGHT_WORSE] > 0 || night->open > 0 || night->of_state[NIGHT_ABSENT] > 0 ||
+        night->status[TM_RESULT_PARTIAL] > 0 || night->ahead > 0)
         return "warning";
     return judged_count(night) > 0 ? "good" : "info";
 }
@@ -263,6 +267,9 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
                          tm_nightly_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s missing", absent, tm_format_plural(absent));
+    if (night->open > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu regression%s open, %zu of them new", night->open,
+                         tm_format_plural(night->open), night->opened);
     if (fresh > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
     if (night->ahead > 0)
@@ -525,6 +532,16 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
     to->devices = row->devices;
 }
 
+/* Runs on other hardware are a series of their own. */
+static uint64_t hardware_of(const struct tm_history_run *row)
+{
+    uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
+
+    for (const char *at = row->model ? row->model : ""; *at; at++)
+        hash = tm_hash_mix(hash, (unsigned char)*at);
+    return hash;
+}
+
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row)
 {
     const size_t at = (history->first + history->count) % NIGHT_POINTS;
@@ -543,6 +560,7 @@ void tm_nightly_history_add(struct night_history *history, const struct tm_histo
     }
     point->when_ns = row->keys.when_ns;
     point->step = row->keys.step;
+    point->hardware = hardware_of(row);
     point->status = (uint8_t)tm_result_status_of(row->status);
     (void)snprintf(point->night, sizeof(point->night), "%s", row->keys.night);
     (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
@@ -587,6 +605,7 @@ static tm_status end_job(struct night *night)
     memcpy(job->job, night->history->job, sizeof(job->job));
     memcpy(job->nights, night->history->nights, sizeof(job->nights));
     job->state = judged.state;
+    tm_nightly_count_regressions(night, job);
     night->jobs_that_ran += judged.state != NIGHT_GONE;
     job->weight = judged.weight;
     job->step_change_pct = judged.newest ? judged.figure[0].change : NAN;
@@ -706,10 +725,28 @@ static tm_status write_jobs(struct night *night)
     return tm_doc_status(night->doc);
 }
 
+/* Those that opened first. */
+static tm_status write_regressions(struct night *night)
+{
+    for (int is_opened = 1; is_opened >= 0; is_opened--)
+        for (size_t i = 0; i < night->jobs; i++) {
+            const struct night_job *job = &night->job[i];
+
+            if ((is_opened ? job->opened : job->open - job->opened) == 0)
+                continue;
+            if (night_read_job(night, job->job))
+                return night->run->error.status;
+            tm_nightly_add_regressions(night, is_opened);
+        }
+    return tm_doc_status(night->doc);
+}
+
 /* The lists, in the order of the document; they are filled job by job. */
 static void begin_lists(struct night *night)
 {
-    static const char *const lists[] = { "findings", "worse", "better", "jobs", "trends", "change_points" };
+    static const char *const lists[] = {
+        "findings", "regressions", "worse", "better", "jobs", "trends", "change_points"
+    };
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         (void)tm_add_array(night->root, lists[i]);
@@ -731,6 +768,9 @@ static tm_status fill(struct night *night)
     if (st)
         return st;
     night_add_head(night);
+    st = write_regressions(night);
+    if (st)
+        return st;
     tm_nightly_add_failed_finding(night);
     tm_nightly_add_gates_finding(night);
     st = write_jobs(night);

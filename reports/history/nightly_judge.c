@@ -113,7 +113,7 @@ static double spread_of_steps(const double *value, size_t count)
 }
 
 /* Below it a change is not reported. */
-static struct tm_least_change nightly_least_change(const struct tm_run_figure *figure)
+struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure)
 {
     struct tm_least_change least = { .share = 0 };
 
@@ -125,7 +125,7 @@ static struct tm_least_change nightly_least_change(const struct tm_run_figure *f
 }
 
 /* In percent, or in points of a share; NaN = 0 before. */
-static double nightly_change_of(const struct tm_run_figure *figure, double before, double after)
+double tm_nightly_change_of(const struct tm_run_figure *figure, double before, double after)
 {
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
@@ -134,7 +134,7 @@ static void judge_figure(struct night_figure *to, const struct tm_run_figure *fi
                          double step_before)
 {
     const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
-    const struct tm_least_change least = nightly_least_change(figure);
+    const struct tm_least_change least = tm_nightly_least_change(figure);
     double change;
 
     to->runs = recent;
@@ -146,7 +146,7 @@ static void judge_figure(struct night_figure *to, const struct tm_run_figure *fi
     if (tm_figure_is_of_parts(figure) && !isnan(step_before))
         to->band = fmax(to->band, part_least * fabs(step_before));
     change = to->value - to->before;
-    to->change = nightly_change_of(figure, to->before, to->value);
+    to->change = tm_nightly_change_of(figure, to->before, to->value);
     to->weight = tm_figure_is_of_parts(figure) && step_before > 0 ? fabs(change) / step_before
                  : !isnan(to->change)                             ? fabs(to->change) / 100
                                                                   : 1; /* of nothing */
@@ -351,7 +351,7 @@ static size_t nightly_find_changes(const struct night *night, size_t figure, con
         place[values] = (uint16_t)i;
         night->series[values++] = point->figure[figure];
     }
-    found = tm_change_points((struct tm_sample){ night->series, values }, nightly_least_change(kind), night->scratch,
+    found = tm_change_points((struct tm_sample){ night->series, values }, tm_nightly_least_change(kind), night->scratch,
                              points);
     for (size_t i = 0; i < found; i++)
         points[i].at = place[points[i].at];
@@ -376,7 +376,7 @@ static void add_change(struct tm_value *to, const struct night *night, size_t fi
     tm_add_string(to, "state", change_word(kind, change));
     tm_nightly_add_number(to, "before", change->before, "");
     tm_nightly_add_number(to, "after", change->after, "");
-    tm_nightly_add_number(to, "change", nightly_change_of(kind, change->before, change->after), "it was 0");
+    tm_nightly_add_number(to, "change", tm_nightly_change_of(kind, change->before, change->after), "it was 0");
     tm_add_double(to, "p", change->p);
     tm_add_string(to, "night", point->night);
     tm_add_int(to, "when_ns", point->when_ns);
@@ -423,9 +423,10 @@ static void tell_changes(struct night *night, size_t figure, const struct axis *
         add_change(to, night, figure, axis, &points[i - 1]);
         tm_add_string(to, "before_text", tm_nightly_value(text, points[i - 1].before, kind));
         tm_add_string(to, "after_text", tm_nightly_value(text, points[i - 1].after, kind));
-        tm_add_known(to, "change_text",
-                     tm_nightly_change(text, nightly_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
-                     "it was 0");
+        tm_add_known(
+            to, "change_text",
+            tm_nightly_change(text, tm_nightly_change_of(kind, points[i - 1].before, points[i - 1].after), kind),
+            "it was 0");
     }
 }
 

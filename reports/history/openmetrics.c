@@ -310,6 +310,29 @@ static void put_jobs(const struct writing *w)
     }
 }
 
+/* Each open regression, with its size. */
+static void put_regressions(const struct writing *w, const struct tm_value *regressions)
+{
+    static const char name[] = "tracemill_regression_open";
+
+    put_family(w->to, name, NULL,
+               "an open regression: how much the figure is worse than before, as a ratio; of a share, the difference");
+    for (size_t i = 0; i < tm_length(regressions); i++) {
+        const struct tm_value *const row = tm_at(regressions, i);
+
+        if (!tm_has(tm_get(row, "change")))
+            continue;
+        (void)fprintf(w->to, "%s{", name);
+        put_label(w->to, "job", tm_text(tm_get(row, "job")));
+        (void)fputc(',', w->to);
+        put_label(w->to, "figure", tm_text(tm_get(row, "figure")));
+        (void)fputc(',', w->to);
+        put_label(w->to, "since", tm_text(tm_get(row, "since")));
+        (void)fputc('}', w->to);
+        put_value(w->to, fabs(tm_double(tm_get(row, "change"))) / 100);
+    }
+}
+
 static void put_night(const struct writing *w)
 {
     struct tm day = { .tm_isdst = 0 };
@@ -333,7 +356,7 @@ static void put_night(const struct writing *w)
 }
 
 tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
-                               FILE *to)
+                               const struct tm_value *regressions, FILE *to)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB };
     struct writing w = { .run = run, .to = to, .judged = judged };
@@ -342,6 +365,7 @@ tm_status tm_openmetrics_write(struct tm_run *run, struct tm_history *history, c
     turn_round(&w);
     if (!tm_failed(run)) {
         put_night(&w);
+        put_regressions(&w, regressions);
         put_jobs(&w);
         for (size_t i = 0; i < tm_figure_count; i++)
             put_figure(&w, i);

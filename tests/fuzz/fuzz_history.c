@@ -127,7 +127,7 @@ static tm_status write_metrics(struct tm_run *run, struct tm_history *history, F
     struct tm_judged_night judged = { .until = "2099-12-31" };
     const tm_status st = tm_history_last_night(history, &judged);
 
-    return st == TM_OK ? tm_openmetrics_write(run, history, &judged, to) : st;
+    return st == TM_OK ? tm_openmetrics_write(run, history, &judged, NULL, to) : st;
 }
 
 static void write_text(struct tm_run *run, struct tm_history *history, write_all *writes)

@@ -124,6 +124,34 @@ def check_noise(tap, folder):
     tap.ok(document["counts"]["worse"] >= 190, "of 200 jobs with steps 6% longer at least 190 are told", document["counts"])
 
 
+def check_regressions(tap, folder, validator):
+    """A regression stays on the page until the figure is back; another device starts its own series."""
+    levels = {"stays": lambda ago: 106 if ago < 9 else 100, "is back": lambda ago: 106 if 5 <= ago < 12 else 100, "tonight": lambda ago: 120 if ago == 0 else 100,
+              "drifts": lambda ago: 100 * 1.004 ** (30 - ago), "varies": lambda ago: 100, "improves": lambda ago: 94 if ago < 9 else 100,
+              "on other devices": lambda ago: 120 if ago < 5 else 100}
+    rows = [make_history.run_of(job, ago, level(ago), random.Random(f"{job} {ago}"), **({"model": "NVIDIA A100"} if job == "on other devices" and ago < 5 else {}))
+            for job, level in levels.items() for ago in range(30, -1, -1)]
+    document, _ = tell(folder / "regressions", rows)
+    tap.ok(not problems(validator, document), "open regressions keep to the schema", *problems(validator, document))
+    steps = {r["job"]: r for r in document["regressions"] if r["figure"] == "step_time_ps"}
+    tap.ok(set(steps) == {"stays", "tonight", "drifts"}, "those that are not back are open", *steps)
+    tap.ok(steps["stays"]["since"] == make_history.night_of(8) and 5 < steps["stays"]["change"] < 7 and steps["stays"]["runs"] == 9,
+           "since the night that it happened, by as much", steps["stays"])
+    good = [r for r in rows if r["job"] == "stays" and r["night"] == make_history.night_of(9)]
+    tap.ok(steps["stays"]["good_id"] == good[0]["id"], "after the last good run", steps["stays"]["good_id"])
+    tap.ok(steps["drifts"]["kind"] == "drift" and steps["stays"]["kind"] == "step", "a drift is told from a step")
+    tap.ok(steps["tonight"]["state"] == "opened" and steps["stays"]["state"] == "open" and document["regressions"][0]["state"] == "opened",
+           "what this night opened comes first", *[r["state"] for r in document["regressions"]])
+    counts = document["counts"]
+    tap.ok(counts["regressions_open"] == len(document["regressions"]) and
+           counts["regressions_opened"] == sum(r["state"] == "opened" for r in document["regressions"]), "they are counted", counts)
+    states = {job["job"]: job["state"] for job in document["jobs"]}
+    tap.ok(states["stays"] == "same", "although the comparison with the last runs has forgotten it", states["stays"])
+    late = [row for row in rows if row["night"] != make_history.night_of(4)] + [row for row in rows if row["night"] == make_history.night_of(4)]
+    again, _ = tell(folder / "late", late)
+    tap.ok(again["regressions"] == document["regressions"], "a late night changes nothing of it")
+
+
 def check_many(tap, folder, validator):
     rows = []
     for j in range(300):
@@ -193,6 +221,7 @@ def main():
         check_same_bytes(tap, folder, rows)
         check_small(tap, folder, validator)
         check_noise(tap, folder)
+        check_regressions(tap, folder, validator)
         check_many(tap, folder, validator)
         check_hostile(tap, folder, validator)
         check_merge(tap, folder)

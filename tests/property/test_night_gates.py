@@ -98,6 +98,30 @@ def check_nights(tap, folder, template):
     tap.ok(result.status == 1 and before == after, "again: the same bytes")
 
 
+def check_regressions(tap, folder, template):
+    """Without a gate file: exit status 1 in the night that a regression opens, and a metric as long as it is open."""
+    night = Night(folder, template)
+
+    def longer(job, at, _, result):
+        result["figures"]["step_time_ps"] = STEP_PS * (1.1 if (job, at >= 20) == (1, True) else 1) * (1 + 0.003 * (at * 7 % 5 - 2))
+        return 1.0
+
+    for count, wants in ((20, 0), (21, 1), (22, 0)):
+        put_nights(template, night.out, 2, count, longer)
+        result = night.merge([])
+        told = json.loads((night.out / "index.json").read_text("utf-8"))["counts"]
+        tap.ok(result.status == wants and told["regressions_opened"] == wants and told["regressions_open"] == (count > 20),
+               f"{count} nights: the status says whether a regression opened", result, told)
+        metrics = [sample for family in openmetrics.text_string_to_metric_families(night.text("metrics.txt"))
+                   for sample in family.samples if sample.name == "tracemill_regression_open"]
+        tap.ok([sample.labels["job"] for sample in metrics] == ["job-0001"] * (count > 20) and
+               all(0.08 < sample.value < 0.12 for sample in metrics), f"{count} nights: so do the metrics", metrics)
+        if wants:
+            tap.ok("regression: job-0001" in result.err, "it is told on stderr", result.err)
+            tap.ok(night.merge([]).status == 1, "again: the same status")
+            tap.ok(night.merge([], "--fail-on-regression", "no").status == 0, "--fail-on-regression no: status 0")
+
+
 def refuse_second(job, at, line, result):
     """The second job has no report in the second night."""
     if (job, at) != (1, 1):
@@ -230,6 +254,7 @@ def main():
         check_texts(tap, scratch / "texts", template)
         check_judged(tap, scratch / "judged", template)
         check_nights(tap, scratch / "nights", template)
+        check_regressions(tap, scratch / "regressions", template)
         shutil.rmtree(scratch / "nights")
     tap.done()
 

@@ -20,7 +20,7 @@ static const char *written(struct made_nights *m)
 
     assert_non_null(file);
     assert_int_equal(made_nights_last(m), TM_OK);
-    assert_int_equal(tm_openmetrics_write(&m->run, m->history, &m->judged, file), TM_OK);
+    assert_int_equal(tm_openmetrics_write(&m->run, m->history, &m->judged, NULL, file), TM_OK);
     const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
     assert_true(n > 0);
@@ -117,11 +117,11 @@ static void what_cannot_be_written_or_held_is_told(void **state)
     add(&m, (struct made_night_run){ .night = 1 });
     add(&m, (struct made_night_run){ .night = 1, .job = "b" });
     assert_int_equal(made_nights_last(&m), TM_OK);
-    assert_int_equal(tm_openmetrics_write(&m.run, m.history, &m.judged, full), TM_ERR_OUTPUT);
+    assert_int_equal(tm_openmetrics_write(&m.run, m.history, &m.judged, NULL, full), TM_ERR_OUTPUT);
     for (uint64_t turn = 1; st != TM_OK && turn < 100; turn++) {
         m.run.error = (struct tm_error){ .status = TM_OK };
         m.run.budget.refuse_in = turn;
-        st = tm_openmetrics_write(&m.run, m.history, &m.judged, nowhere);
+        st = tm_openmetrics_write(&m.run, m.history, &m.judged, NULL, nowhere);
         assert_true(st == TM_OK || st == TM_ERR_LIMIT);
     }
     assert_int_equal(st, TM_OK);
