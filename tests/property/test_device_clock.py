@@ -102,7 +102,7 @@ def placed(space):
 # A core whose clock jumps is compared with no other, so several of them have windows of their own and not one together
 # (docs/metrics.md, "Device groups"): what depends on the window.
 OF_WINDOW = ("window", "gaps", "total", "checks", "findings", "verdict", "kpis", "steps", "host", "roofline", "collectives",
-             "transfers")
+             "transfers", "critical_path")
 OF_DEVICE_WINDOW = ("window_begin_ps", "window_end_ps", "span_ps", "idle_ps", "lead_ps", "trail_ps", "gaps", "aliases",
                     "utilization_pct", "steps", "tpu", "in_flight_ps", "hidden_ps", "wait_host_ps")
 
