@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
 #include "pipeline/run.h"
@@ -85,10 +86,11 @@ struct tm_split_borders {
     bool writes_ends; /* of the writer: else what is open has not been written */
     /* the host */
     const struct tm_steps *steps;
-    int64_t offset_ps; /* of its clock */
+    struct tm_clock clock;
     int64_t first_ps;  /* its first event, on the output's clock */
     uint64_t begun;    /* steps that start before or at the present part's start */
     int64_t border_ps; /* the next one; INT64_MAX = none */
+    int64_t zero_ps;   /* of all hosts: borders by time count from here */
     /* the part */
     bool is_fresh;            /* it was not requested */
     uint64_t counters_before; /* that are at its start */
@@ -96,8 +98,12 @@ struct tm_split_borders {
 
 void tm_split_borders_init(struct tm_split_borders *b, struct tm_run *run, const struct tm_options *options,
                            const struct tm_trace_writer_type *type);
-/* A host is to be written.  in: trace  surveyed; must outlive the parts of the host */
-tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace, int64_t offset_ps);
+/* A host is to be written.
+ * in:     trace    surveyed; must outlive the parts of the host
+ *         clock    of the host
+ *         zero_ps  the first event of all hosts, on the output's clock */
+tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace,
+                                      const struct tm_clock *clock, int64_t zero_ps);
 
 /* As tm_wants_cut. */
 bool tm_split_borders_want(struct tm_split_borders *b, const struct tm_export_counts *counts, uint64_t raw_bytes,

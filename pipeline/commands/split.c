@@ -66,7 +66,7 @@ static int64_t output_time(const struct tm_split_borders *b, int64_t ps)
 {
     int64_t time_ps;
 
-    return __builtin_add_overflow(ps, b->offset_ps, &time_ps) ? INT64_MAX : time_ps;
+    return tm_clock_at(&b->clock, ps, &time_ps) ? time_ps : INT64_MAX;
 }
 
 /* --- steps --- */
@@ -90,10 +90,10 @@ static int64_t next_border(struct tm_split_borders *b, int64_t time_ps)
     int64_t border_ps;
 
     if (o->by == TM_BY_TIME) {
-        const int64_t passed = time_ps < b->first_ps ? 0 : (time_ps - b->first_ps) / o->by_time_ps + 1;
+        const int64_t passed = time_ps < b->zero_ps ? 0 : (time_ps - b->zero_ps) / o->by_time_ps + 1;
 
         if (__builtin_mul_overflow(passed, o->by_time_ps, &border_ps) ||
-            __builtin_add_overflow(border_ps, b->first_ps, &border_ps))
+            __builtin_add_overflow(border_ps, b->zero_ps, &border_ps))
             return INT64_MAX;
         return border_ps;
     }
@@ -106,10 +106,12 @@ static int64_t next_border(struct tm_split_borders *b, int64_t time_ps)
     return step_begin(b, ordinal);
 }
 
-tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace, int64_t offset_ps)
+tm_status tm_split_borders_begin_host(struct tm_split_borders *b, const struct tm_trace *trace,
+                                      const struct tm_clock *clock, int64_t zero_ps)
 {
     b->steps = &trace->steps;
-    b->offset_ps = offset_ps;
+    b->clock = *clock;
+    b->zero_ps = zero_ps;
     b->first_ps = output_time(b, trace->first_ps);
     b->begun = 0;
     b->is_fresh = true;
@@ -445,7 +447,8 @@ static void write_host(struct tm_split_parts *p, uint32_t number, uint32_t devic
     if (tm_conversion_host(p->c, number, &host))
         return;
     begin_part_list(p, &host->trace, device);
-    tm_split_borders_begin_host(&p->borders, &host->trace, p->c->clocks[number].offset_ps);
+    tm_split_borders_begin_host(&p->borders, &host->trace, &p->c->clocks[number].to_output,
+                                tm_host_clocks_first(p->c->clocks, p->c->inputs.host_count));
     open_part(p);
     if (!p->file || tm_trace_output_begin_file(&p->out, p->file))
         return;

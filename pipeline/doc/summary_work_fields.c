@@ -661,13 +661,33 @@ static const struct tm_doc_field collectives_rest[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field collectives_skew_clock_list[] = {
+    { "host", TM_DOC_HOST, .title = "Host" },
+    { "method", TM_DOC_WORD, .title = "Clock from", .help = "reference: the other hosts are aligned with it; "
+      "collectives: a robust line through the ends of matched collectives; confirmed: the recorded start of the "
+      "profile, which these ends confirm; recorded: the recorded start, which no collective checks.",
+      .words = "reference|collectives|confirmed|recorded" },
+    { "offset_ps", TM_DOC_CHANGE, .title = "Offset", .help = "Its time 0 in the time of the reference." },
+    { "drift_ppm", TM_DOC_NUMBER, .title = "Drift in ppm", .help = "Microseconds by which the reference "
+      "advances more per second of the host." },
+    { "uncertainty_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Uncertainty", .help = "95% of the matched ends that are used "
+      "are this close to the line, with two standard errors of the line." },
+    { "points", TM_DOC_COUNT, .title = "Matched ends", .help = "Collectives whose end on the host and on "
+      "another one was compared." },
+    { "difference_ps", TM_DOC_CHANGE | TM_DOC_OR_NULL, .title = "Off from recorded", .help = "What the ends say of the "
+      "host's clock, minus what the profiles recorded, in the middle of the run." },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field collectives_skew_clock[] = {
     { "hosts", TM_DOC_COUNT, .title = "Hosts" },
     { "aligned", TM_DOC_BOOL | TM_DOC_OR_NULL, .title = "Clocks agree" },
     { "checked", TM_DOC_COUNT, .title = "Checked" },
     { "overlapping_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .title = "Overlapping" },
-    { "offsets_ps", TM_DOC_TIME | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "By host: its time 0 in the time of the host "
-      "whose profile started first; null if the clocks do not agree." },
+    { "offsets_ps", TM_DOC_CHANGE | TM_DOC_LIST | TM_DOC_OR_NULL, .help = "By host: its time 0 in the time of the "
+      "reference; null if the clocks do not agree." },
+    { "list", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN | TM_DOC_OR_NULL, .title = "Clocks of the hosts",
+      .fields = collectives_skew_clock_list, .help = "A row for each host; null if the clocks do not agree." },
     { .key = NULL },
 };
 

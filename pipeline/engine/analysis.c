@@ -719,17 +719,17 @@ static void place_files(struct analysis *a)
             clocks[hosts++] = (struct tm_host_clock){ .base_ns = tm_int(tm_get(file, "clock_ns")),
                                                       .first_ps = tm_int(tm_get(file, "first_ps")) };
     }
-    (void)tm_host_clocks_place(clocks, hosts);
+    (void)tm_host_clocks_place(clocks, hosts, a->root);
     hosts = 0;
     for (size_t i = 0; i < count; i++) {
         struct tm_value *const file = tm_element(a->file_list, i);
 
         if (!tm_has(tm_get(file, "host")))
             tm_add_null(file, "trace_ps", "it contains no events");
-        else if (clocks[hosts++].offset_ps == INT64_MAX)
+        else if (clocks[hosts++].to_output.offset_ps == INT64_MAX)
             tm_add_null(file, "trace_ps", "its clock cannot be aligned with the other hosts");
         else
-            tm_add_int(file, "trace_ps", clocks[hosts - 1].offset_ps);
+            tm_add_int(file, "trace_ps", clocks[hosts - 1].to_output.offset_ps);
     }
     tm_give(&a->run->budget, TM_ACCOUNT_MODEL, clocks, bytes);
 }
@@ -767,10 +767,10 @@ static void finish_summary(struct analysis *a)
     struct tm_value *warnings;
 
     tm_doc_end_reading(a->summary);
+    report_stages(a);
     place_files(a);
     add_missing(a);
     tm_add_bool(tm_member(a->root, "input"), "partial", a->partial);
-    report_stages(a);
     warnings = tm_add_array(tm_member(a->root, "coverage"), "warnings");
     for (uint32_t i = 0; i < a->warnings->count; i++)
         tm_add_string(warnings, NULL, a->warnings->text[i]);

@@ -2,6 +2,7 @@
 #ifndef TM_ANALYSIS_H
 #define TM_ANALYSIS_H
 
+#include "pipeline/clock.h"
 #include "pipeline/discover.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
@@ -76,6 +77,10 @@ void tm_trace_facts_add_run(struct tm_trace_facts *facts, enum tm_args_level arg
 void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace *trace, const char *path,
                              bool is_only);
 
+/* How the clocks of several hosts were put on one; after the pseudonyms, which the summary has too.
+ * in: summary  NULL = nothing was analyzed */
+void tm_trace_facts_add_clocks(struct tm_trace_facts *facts, const struct tm_value *summary, uint32_t hosts);
+
 /* Pseudonyms for their names, and for hosts in front of keys; once, when all have been added. */
 void tm_trace_facts_redact(struct tm_trace_facts *facts, struct tm_redactor *redactor);
 
@@ -87,19 +92,22 @@ tm_status tm_memory_file_read(struct tm_run *run, struct tm_names *names, const 
 
 /* The clocks of the hosts of a run, put on one.  docs/convert.md, "Files" */
 struct tm_host_clock {
-    int64_t base_ns;   /* the reading of its clock at its time 0; 0 = not recorded */
-    int64_t first_ps;  /* its first event, after that */
-    int64_t offset_ps; /* where its time 0 is on the clock of the output */
+    int64_t base_ns;  /* the reading of its clock at its time 0; 0 = not recorded */
+    int64_t first_ps; /* its first event, after that */
+    struct tm_clock to_output;
     bool is_noted, is_written;
 };
 
 /* The clock of a host. in: trace  surveyed */
 void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trace);
 
-/* One clock for all of them: fill offset_ps.
- * in:     clocks  noted
+/* One clock for all of them: fill to_output.
+ * in:     clocks   noted
+ *         summary  has the clocks that the collectives show; NULL, or without them: by what is recorded
  * out:    the reading of that clock at time 0 */
-int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count);
+int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary);
+/* The first event of all of them, on the output's clock. in: clocks  placed */
+int64_t tm_host_clocks_first(const struct tm_host_clock *clocks, uint32_t count);
 
 enum tm_input_part_kind { TM_PART_TRACE, TM_PART_PARTIAL, TM_PART_MEMORY };
 

@@ -104,9 +104,11 @@ static void note_host(struct tm_conversion *c, const struct tm_trace *trace)
     tm_host_clock_note(clock, trace);
 }
 
-static void place_hosts(struct tm_conversion *c)
+/* in:     summary  NULL = nothing was analyzed */
+static void place_hosts(struct tm_conversion *c, const struct tm_value *summary)
 {
-    c->epoch_ns = tm_host_clocks_place(c->clocks, c->inputs.host_count);
+    c->epoch_ns = tm_host_clocks_place(c->clocks, c->inputs.host_count, summary);
+    tm_trace_facts_add_clocks(&c->facts, summary, c->inputs.host_count);
 }
 
 tm_status tm_conversion_run_name(const struct tm_conversion *c, char name[TM_SHOWN_RUN_BYTES])
@@ -195,7 +197,7 @@ tm_status tm_conversion_take_summary(struct tm_conversion *c, const struct tm_va
 {
     redact_facts(c);
     c->is_read = true;
-    place_hosts(c);
+    place_hosts(c, summary);
     if (c->derived && !tm_failed(c->run))
         tm_derived_take_summary(c->derived, summary);
     return c->run->error.status;
@@ -282,7 +284,7 @@ static void look_at_hosts(struct tm_conversion *c)
         tm_redactor_make_key(c->run->redactor);
     redact_facts(c);
     c->is_read = true;
-    place_hosts(c);
+    place_hosts(c, NULL);
 }
 
 tm_status tm_conversion_prepare(struct tm_conversion *c)
@@ -333,7 +335,7 @@ tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct 
         run->events_read = before.events;
         run->bytes_read = before.bytes;
     }
-    tm_exporter_begin_host(exporter, &host->trace, c->clocks[number].offset_ps);
+    tm_exporter_begin_host(exporter, &host->trace, &c->clocks[number].to_output);
     if (!tm_failed(run))
         (void)(c->is_bare ? tm_host_bare_events : tm_host_events)(host, take_event, exporter);
     if (!tm_failed(run))
@@ -505,7 +507,7 @@ static void write_hosts(struct tm_conversion *c, struct tm_trace_output *out, st
         struct tm_host_run *host;
 
         if (out->overview && !tm_conversion_host(c, i, &host))
-            tm_overview_begin_host(out->overview, &host->trace, c->clocks[i].offset_ps, c->inputs.host_count);
+            tm_overview_begin_host(out->overview, &host->trace, &c->clocks[i].to_output, c->inputs.host_count);
         tm_conversion_events(c, i, out->exporter);
     }
     if (!tm_failed(c->run))

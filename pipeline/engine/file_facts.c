@@ -44,9 +44,10 @@ void tm_host_clock_note(struct tm_host_clock *clock, const struct tm_trace *trac
     *clock = (struct tm_host_clock){ .base_ns = host_clock_base(trace), .first_ps = trace->first_ps, .is_noted = true };
 }
 
-int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
+/* By the recorded starts.  out: the reading of the clock where the earliest starts */
+static int64_t place_recorded(struct tm_host_clock *clocks, uint32_t count)
 {
-    int64_t base_ns = INT64_MAX, origin_ns = INT64_MAX;
+    int64_t base_ns = INT64_MAX;
 
     for (uint32_t i = 0; i < count; i++)
         if (clocks[i].base_ns && clocks[i].base_ns < base_ns)
@@ -54,22 +55,63 @@ int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count)
     base_ns = base_ns == INT64_MAX ? 0 : base_ns;
     for (uint32_t i = 0; i < count; i++) {
         struct tm_host_clock *clock = &clocks[i];
-        int64_t first_ns;
 
         if (!clock->base_ns || clock->base_ns - base_ns > clocks_apart_ns)
             clock->base_ns = base_ns;
-        first_ns = clock->base_ns + (clock->first_ps < 0 ? floor_ns(clock->first_ps) : 0);
-        origin_ns = first_ns < origin_ns ? first_ns : origin_ns;
+        clock->to_output = (struct tm_clock){ .offset_ps = 0 };
+        if (__builtin_mul_overflow(clock->base_ns - base_ns, 1000, &clock->to_output.offset_ps))
+            clock->to_output.offset_ps = INT64_MAX; /* its events will not fit */
     }
+    return base_ns;
+}
+
+/* By the clocks that collectives show, where all hosts have one. */
+static void place_aligned(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary)
+{
+    struct tm_clock clock;
+
     for (uint32_t i = 0; i < count; i++)
-        if (__builtin_mul_overflow(clocks[i].base_ns - origin_ns, 1000, &clocks[i].offset_ps))
-            clocks[i].offset_ps = INT64_MAX; /* its events will not fit */
-    return origin_ns < 0 ? 0 : origin_ns;    /* no clock of a trace reads less than 0 */
+        if (!tm_clock_of_host(summary, i, &clock))
+            return;
+    for (uint32_t i = 0; i < count; i++)
+        tm_clock_of_host(summary, i, &clocks[i].to_output);
+}
+
+int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary)
+{
+    const int64_t base_ns = place_recorded(clocks, count);
+    int64_t origin_ns = INT64_MAX;
+
+    place_aligned(clocks, count, summary);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t first_ps;
+
+        if (!tm_clock_at(&clocks[i].to_output, clocks[i].first_ps < 0 ? clocks[i].first_ps : 0, &first_ps))
+            first_ps = clocks[i].first_ps < 0 ? INT64_MIN : INT64_MAX;
+        origin_ns = floor_ns(first_ps) < origin_ns ? floor_ns(first_ps) : origin_ns;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t *const offset_ps = &clocks[i].to_output.offset_ps;
+
+        if (__builtin_sub_overflow(*offset_ps, (__int128)origin_ns * 1000, offset_ps))
+            *offset_ps = INT64_MAX; /* its events will not fit */
+    }
+    return base_ns && base_ns + origin_ns > 0 ? base_ns + origin_ns : 0; /* no clock of a trace reads less than 0 */
+}
+
+int64_t tm_host_clocks_first(const struct tm_host_clock *clocks, uint32_t count)
+{
+    int64_t first_ps = INT64_MAX, at_ps;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (tm_clock_at(&clocks[i].to_output, clocks[i].first_ps, &at_ps) && at_ps < first_ps)
+            first_ps = at_ps;
+    return first_ps == INT64_MAX ? 0 : first_ps;
 }
 
 /* Facts as pairs of strings.  Memory: two tables of a fixed size. */
 
-enum { FACTS_MOST = 64, HOSTS_MOST = 8 /* with additional facts */ };
+enum { FACTS_MOST = 128, HOSTS_MOST = 8 /* with additional facts */ };
 
 struct tm_trace_fact_text {
     char key[96], value[512];
@@ -203,6 +245,26 @@ void tm_trace_facts_add_host(struct tm_trace_facts *facts, const struct tm_trace
     add_number(facts, host, "world_size", e->world_size, e->world_size >= 0);
     add_number(facts, host, "profile_begin_ns", (int64_t)e->begin_ns, e->begin_ns && e->begin_ns <= INT64_MAX);
     add_number(facts, host, "profile_end_ns", (int64_t)e->end_ns, e->end_ns && e->end_ns <= INT64_MAX);
+}
+
+void tm_trace_facts_add_clocks(struct tm_trace_facts *facts, const struct tm_value *summary, uint32_t hosts)
+{
+    const struct tm_value *list = tm_path(summary, "collectives.skew.clock.list");
+
+    if (hosts < 2)
+        return;
+    add_fact(facts, NULL, "tracemill.clocks", tm_length(list) == hosts ? "aligned" : "recorded start");
+    for (size_t i = 0; i < tm_length(list) && i < HOSTS_MOST; i++) {
+        const struct tm_value *row = tm_at(list, i), *uncertainty = tm_get(row, "uncertainty_ps");
+        const char *host = tm_text(tm_get(row, "host"));
+        char drift[32];
+
+        (void)snprintf(drift, sizeof(drift), "%.6f", tm_double(tm_get(row, "drift_ppm")));
+        add_fact(facts, host, "clock", tm_text(tm_get(row, "method")));
+        add_number(facts, host, "clock_offset_ps", tm_int(tm_get(row, "offset_ps")), true);
+        add_fact(facts, host, "clock_drift_ppm", drift);
+        add_number(facts, host, "clock_uncertainty_ps", tm_int(uncertainty), tm_has(uncertainty));
+    }
 }
 
 enum fact_kind { FACT_TEXT, FACT_TEXT_OR_NULL, FACT_COUNT, FACT_TIME, FACT_BOOL, FACT_TEXTS };

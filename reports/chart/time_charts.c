@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/clock.h"
 #include "reports/chart/chart.h"
 #include "reports/chart/makers.h"
 #include "reports/format/format.h"
@@ -607,40 +608,24 @@ static bool is_low_as(double first_pct, double pct)
 
 /* --- clocks of hosts --- */
 
-/* What the clock of a host read at its time 0, in ns; 0 = not recorded. */
-static int64_t clock_of(const struct tm_value *summary, const char *host)
-{
-    const struct tm_value *hosts = tm_path(summary, "environment.hosts"), *files = tm_path(summary, "input.files");
-
-    for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *file = tm_at(files, i);
-        int64_t ns;
-
-        if (strcmp(tm_text(tm_get(file, "host")), host) == 0 && tm_int(tm_get(file, "origin_us")) > 0 &&
-            !__builtin_mul_overflow(tm_int(tm_get(file, "origin_us")), 1000, &ns))
-            return ns;
-    }
-    for (size_t i = 0; i < tm_length(hosts); i++)
-        if (strcmp(tm_text(tm_get(tm_at(hosts, i), "host")), host) == 0)
-            return tm_int(tm_get(tm_at(hosts, i), "begin_ns"));
-    return 0;
-}
-
 /* Bring the strips to one scale. */
 static void shift_strips(struct strips *s)
 {
-    const bool agrees = tm_is(tm_path(s->summary, "collectives.skew.clock.aligned"));
-    int64_t clock[TM_CHART_DEVICES_MOST], first_ns = INT64_MAX;
+    int64_t shift_ps[TM_CHART_DEVICES_MOST], first_ps = INT64_MAX;
     bool is_one_host = true;
 
-    s->is_shared = agrees;
+    s->is_shared = true;
     for (int i = 0; i < s->count; i++) {
         const char *host = tm_text(tm_get(s->strip[i].device, "host"));
+        struct tm_clock clock;
+        int64_t at_ps = 0;
 
         is_one_host &= strcmp(host, tm_text(tm_get(s->strip[0].device, "host"))) == 0;
-        clock[i] = agrees ? clock_of(s->summary, host) : 0;
-        s->is_shared &= clock[i] > 0;
-        first_ns = clock[i] < first_ns ? clock[i] : first_ns;
+        s->is_shared &= tm_clock_of_name(s->summary, host, &clock) &&
+                        tm_clock_at(&clock, s->strip[i].start_ps, &at_ps) &&
+                        !__builtin_sub_overflow(at_ps, s->strip[i].start_ps, &shift_ps[i]);
+        if (s->is_shared && shift_ps[i] < first_ps)
+            first_ps = shift_ps[i];
     }
     for (int i = 0; i < s->count; i++) {
         struct strip *strip = &s->strip[i];
@@ -648,7 +633,7 @@ static void shift_strips(struct strips *s)
         if (is_one_host)
             strip->shift_ps = 0;
         else
-            strip->shift_ps = s->is_shared ? (double)(clock[i] - first_ns) * 1000 : -(double)strip->start_ps;
+            strip->shift_ps = s->is_shared ? (double)shift_ps[i] - (double)first_ps : -(double)strip->start_ps;
     }
     s->is_shared |= is_one_host;
 }

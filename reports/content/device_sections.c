@@ -159,6 +159,35 @@ static const struct tm_table collectives_of_devices = {
 
 /* --- late arrivals --- */
 
+/* How the clocks of the hosts were aligned. */
+static void emit_methods(const struct tm_content *content, const struct tm_value *list)
+{
+    size_t by_collectives = 0, confirmed = 0;
+    int64_t most_ps = 0;
+    char uncertainty[TM_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *row = tm_at(list, i);
+        const int64_t ps = tm_int(tm_get(row, "uncertainty_ps"));
+
+        by_collectives += strcmp(tm_text(tm_get(row, "method")), "collectives") == 0;
+        confirmed += strcmp(tm_text(tm_get(row, "method")), "confirmed") == 0;
+        most_ps = ps > most_ps ? ps : most_ps;
+    }
+    tm_format_time(uncertainty, most_ps);
+    if (by_collectives)
+        tm_emit(content, TM_TONE_QUIET,
+                "The hosts' clocks are aligned by the ends of matched collectives (uncertainty up to %s).",
+                uncertainty);
+    else if (confirmed)
+        tm_emit(content, TM_TONE_QUIET,
+                "The hosts' clocks are aligned by the recorded start of their profiles, which the ends of matched "
+                "collectives confirm (uncertainty up to %s).",
+                uncertainty);
+    else
+        tm_emit(content, TM_TONE_QUIET, "The hosts' clocks are aligned by the recorded start of their profiles.");
+}
+
 static void emit_clock(const struct tm_content *content, const struct tm_value *clock)
 {
     const struct tm_value *aligned = tm_get(clock, "aligned");
@@ -175,7 +204,18 @@ static void emit_clock(const struct tm_content *content, const struct tm_value *
                 tm_format_count(count, tm_int(tm_get(clock, "checked"))),
                 tm_format_pct(pct, tm_double(tm_get(clock, "overlapping_pct"))),
                 tm_is(aligned) ? "agree" : "do not agree, so only devices of the same host are compared");
+    if (tm_is(aligned))
+        emit_methods(content, tm_get(clock, "list"));
 }
+
+static const struct tm_table host_clocks = {
+    .id = "host-clocks",
+    .caption = "Clocks of the hosts",
+    .shows = "host, method, offset_ps, drift_ppm, uncertainty_ps, points, difference_ps",
+    .list = "collectives.skew.clock.list",
+    .paper_rows = 16,
+    .is_detail = true,
+};
 
 static const struct tm_table members = {
     .id = "collective-members",
@@ -202,6 +242,8 @@ static void emit_skew(const struct tm_content *content, const struct tm_value *s
     if (tm_emit_missing(content, skew, "Stragglers"))
         return;
     emit_clock(content, tm_get(skew, "clock"));
+    if (tm_length(tm_path(skew, "clock.list")))
+        tm_emit_table(content, &host_clocks);
     if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Stragglers"))
         return;
     tm_emit_charts(content, TM_CHART_SKEW);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/findings.h"
@@ -510,12 +511,16 @@ static const struct tm_value *file_of(const struct tm_value *summary, const char
 
 /* The slices of a place.  In what `convert` writes the profile starts at 0, or where trace_ps says.  A Chrome trace as
  * it was recorded may have its own clock: then that one reads more than any time of ours. */
-static void put_sql(struct tm_place *out, const struct tm_value *file, int64_t from_ps, int64_t to_ps)
+static void put_sql(struct tm_place *out, const struct tm_value *summary, const struct tm_value *file, int64_t from_ps,
+                    int64_t to_ps)
 {
     const int64_t shift_ps = tm_int(tm_get(file, "trace_ps")), origin_us = tm_int(tm_get(file, "origin_us"));
     int64_t from, to, zero, origin;
+    struct tm_clock clock;
 
-    if (__builtin_add_overflow(from_ps, shift_ps, &from) || __builtin_add_overflow(to_ps, shift_ps, &to) ||
+    tm_clock_of_name(summary, tm_text(tm_get(file, "host")), &clock);
+    clock.offset_ps = shift_ps;
+    if (!tm_clock_at(&clock, from_ps, &from) || !tm_clock_at(&clock, to_ps, &to) ||
         __builtin_mul_overflow(origin_us, (int64_t)1000, &origin) || origin > INT64_MAX / 2 || origin < -INT64_MAX / 2)
         return;
     zero = origin - to_ns(shift_ps);
@@ -547,7 +552,7 @@ void tm_place_make(struct tm_place *out, const struct tm_value *summary, const s
     (void)snprintf(out->text, sizeof(out->text), "at %s, for %s%s%.200s", tm_format_moment(begin, from),
                    has_length ? tm_format_time(length, to - from) : "?", *device ? ", " : "", device);
     if (file)
-        put_sql(out, file, from, to);
+        put_sql(out, summary, file, from, to);
 }
 
 /* A cause of a comparison gives the change of the step time. */

@@ -501,6 +501,10 @@ static void emit_coverage(const struct tm_content *content)
     emit_of_files(content, files, "problems", "file-problems", "Input problems");
     emit_of_files(content, files, "notes", "file-notes", "Incomplete data");
     tm_emit_table(content, &input_files);
+    if (tm_has_hosts(content) && !tm_has(tm_of(content, "collectives.skew.clock.list")))
+        tm_emit(content, TM_TONE_QUIET,
+                "The clocks of the hosts are not aligned by collectives: in a trace of all of them, each is at its "
+                "recorded start.");
     if (!content->medium->room.is_short)
         emit_classes(content, tm_get(coverage, "classes"));
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/store/bounded_sum.h"
 #include "reports/findings/finding.h"
 
@@ -33,6 +34,17 @@ static int64_t work_of(const struct tm_value *device)
     return kernels > 0 ? kernels : tm_int(tm_get(device, "activities"));
 }
 
+/* A time of the host of a row, on the clock of all hosts where there is one. */
+static int64_t shared_time(const struct tm_value *summary, const struct tm_value *row, const char *key)
+{
+    const int64_t ps = tm_int(tm_get(row, key));
+    struct tm_clock clock;
+    int64_t at_ps;
+
+    tm_clock_of_name(summary, tm_text(tm_get(row, "host")), &clock);
+    return tm_clock_at(&clock, ps, &at_ps) ? at_ps : ps;
+}
+
 /* Does a device run at the same time as a group?  Their windows have to overlap by at least half of the shorter one.
  * Devices on hosts whose clocks are not aligned count as overlapping.
  * in:     group  of window.hosts; NULL = there are none */
@@ -40,8 +52,10 @@ static bool is_beside(const struct tm_value *summary, const struct tm_value *dev
 {
     const struct tm_value *aligned = tm_path(summary, "collectives.skew.clock.aligned"),
                           *begin = tm_get(device, "window_begin_ps");
-    const int64_t start_ps = tm_int(begin), end_ps = tm_int(tm_get(device, "window_end_ps")),
-                  group_begin_ps = tm_int(tm_get(group, "begin_ps")), group_end_ps = tm_int(tm_get(group, "end_ps"));
+    const int64_t start_ps = shared_time(summary, device, "window_begin_ps"),
+                  end_ps = shared_time(summary, device, "window_end_ps"),
+                  group_begin_ps = shared_time(summary, group, "begin_ps"),
+                  group_end_ps = shared_time(summary, group, "end_ps");
     const double first_ps = (double)(start_ps > group_begin_ps ? start_ps : group_begin_ps),
                  last_ps = (double)(end_ps < group_end_ps ? end_ps : group_end_ps);
     const bool is_other_host = strcmp(tm_text(tm_get(device, "host")), tm_text(tm_get(group, "host"))) != 0;

@@ -658,7 +658,7 @@ static void report_all(struct reporting *r, struct tm_value *summary)
         if (why)
             tm_add_null(section, "skew", why);
         else
-            tm_skew_report(k, &m, &sums, section);
+            tm_skew_report(k, &m, &sums, tm_path(summary, "input.hosts"), section);
     }
     tm_skew_free_sums(k, &sums);
     tm_skew_free_matches(&m);

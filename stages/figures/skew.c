@@ -17,20 +17,7 @@ struct late_row {
     uint32_t subgroup, last, first;
 };
 
-enum { SKEW_WORST = 20, SKEW_OVERLAP_PCT = 90 /* of those that have to, from which they are believed */ };
-
-static inline bool is_believed(const struct overlap *o)
-{
-    return o->overlapping * 100 >= o->checked * SKEW_OVERLAP_PCT;
-}
-
-#define DAY_US ((int64_t)86400 * 1000000)
-
-/* All devices of one collective. */
-struct instance {
-    struct joined *rows; /* in the order of the members; room for all there are */
-    uint32_t count;
-};
+enum { SKEW_WORST = 20 };
 
 struct coming;
 
@@ -38,138 +25,10 @@ struct adding {
     struct skew *k;
     struct matches *m;
     struct skew_sums *sums;
-    struct instance instance;
+    struct instances from;
     struct coming *order; /* of the instance, in which they came */
-    uint32_t group_size;  /* of the instance, 0 = not recorded */
     uint64_t shown;       /* instances that were passed to an observer */
-    struct joined next;   /* the first row of the next instance */
-    bool has_next;
 };
-
-/* --- clocks --- */
-
-/* out: why they cannot be compared; NULL = offsets_ps are set */
-static const char *find_offsets(const struct skew *k, int64_t *offsets_ps)
-{
-    const struct host_clock *clocks = k->clocks;
-    int64_t first = INT64_MAX;
-
-    for (uint32_t i = 0; i < k->clock_count; i++) {
-        if (clocks[i].base == CLOCK_UNKNOWN || clocks[i].base != clocks[0].base)
-            return "the profiles have no common clock for their start times";
-        first = clocks[i].at < first ? clocks[i].at : first;
-    }
-    for (uint32_t i = 0; i < k->clock_count; i++) {
-        const int64_t unit_ps = clocks[i].base == CLOCK_EPOCH ? 1000 : 1000000;
-        int64_t apart;
-
-        if (__builtin_sub_overflow(clocks[i].at, first, &apart) || apart > DAY_US * (1000000 / unit_ps))
-            return "the profiles start more than a day apart";
-        offsets_ps[i] = apart * unit_ps;
-    }
-    return NULL;
-}
-
-/* --- instances --- */
-
-static bool is_same(const struct joined *a, const struct joined *b)
-{
-    return a->block == b->block && a->subgroup == b->subgroup && a->ordinal == b->ordinal;
-}
-
-/* Does anything of it count? */
-static bool has_chosen(const struct instance *it)
-{
-    for (uint32_t i = 0; i < it->count; i++)
-        if (it->rows[i].is_chosen)
-            return true;
-    return false;
-}
-
-static uint32_t host_of(const struct adding *a, const struct joined *row)
-{
-    return a->k->members.rows[row->member].host;
-}
-
-static void read_joined(struct adding *a)
-{
-    const struct joined *row = tm_sorter_next(a->m->joined);
-
-    a->has_next = row != NULL;
-    if (row)
-        a->next = *row;
-}
-
-static void rewind_instances(struct adding *a)
-{
-    tm_sorter_rewind(a->m->joined);
-    read_joined(a);
-}
-
-/* in:     is_across  devices of several hosts are one instance
- * out:    false at the end */
-static bool next_instance(struct adding *a, bool is_across)
-{
-    struct instance *it = &a->instance;
-
-    for (it->count = 0; a->has_next; read_joined(a)) {
-        if (it->count && (!is_same(&a->next, it->rows) || (!is_across && host_of(a, &a->next) != host_of(a, it->rows))))
-            break;
-        it->rows[it->count++] = a->next;
-    }
-    return it->count != 0;
-}
-
-/* A time as all hosts count it. */
-static int64_t shared(const struct adding *a, const struct joined *row, int64_t time_ps)
-{
-    return time_ps + a->sums->offsets_ps[host_of(a, row)];
-}
-
-/* Is it a collective in which all have to be at once, and are they?  The others say nothing: the
- * root of a broadcast may leave early, and of an asynchronous one only the start is known. out:
- * fits  there are not more devices than its group has: otherwise the matching is unknown
- */
-static void look_at_overlap(struct adding *a, bool *has_to, bool *does, bool *fits)
-{
-    const struct instance *it = &a->instance;
-    const struct block *block = tm_rows_at(a->m->blocks, it->rows[0].block);
-    int64_t latest_start_ps = INT64_MIN, first_end_ps = INT64_MAX;
-
-    a->group_size = block->group_size;
-    *fits = !block->group_size || it->count <= block->group_size;
-    *has_to = block->kind == TM_ALL_REDUCE || block->kind == TM_ALL_GATHER || block->kind == TM_REDUCE_SCATTER ||
-              block->kind == TM_ALL_TO_ALL;
-    for (uint32_t i = 0; i < it->count; i++) {
-        const int64_t start_ps = shared(a, &it->rows[i], it->rows[i].start_ps);
-        const int64_t stop_ps = shared(a, &it->rows[i], it->rows[i].end_ps);
-
-        *has_to &= !it->rows[i].is_start && stop_ps > start_ps;
-        latest_start_ps = start_ps > latest_start_ps ? start_ps : latest_start_ps;
-        first_end_ps = stop_ps < first_end_ps ? stop_ps : first_end_ps;
-    }
-    *does = latest_start_ps < first_end_ps;
-}
-
-/* in:     is_across   devices of several hosts are one instance
- *         only_hosts  count only those */
-static void count_overlap(struct adding *a, bool is_across, bool only_hosts, struct overlap *overlap)
-{
-    rewind_instances(a);
-    while (next_instance(a, is_across)) {
-        const struct instance *it = &a->instance;
-        const bool has_hosts = host_of(a, &it->rows[0]) != host_of(a, &it->rows[it->count - 1]);
-        bool has_to, does, fits;
-
-        if (it->count == 1 || (only_hosts && !has_hosts) || !has_chosen(it))
-            continue;
-        look_at_overlap(a, &has_to, &does, &fits);
-        if (has_to && fits) {
-            overlap->checked++;
-            overlap->overlapping += does;
-        }
-    }
-}
 
 /* --- sums --- */
 
@@ -192,11 +51,11 @@ static int by_start(const void *a, const void *b)
 /* The last one is the first by number of those that came last. */
 static const struct coming *put_in_order(struct adding *a)
 {
-    const struct instance *it = &a->instance;
+    const struct instances *it = &a->from;
     uint32_t last = it->count - 1;
 
     for (uint32_t i = 0; i < it->count; i++)
-        a->order[i] = (struct coming){ shared(a, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
+        a->order[i] = (struct coming){ tm_skew_shared(it, &it->rows[i], it->rows[i].start_ps), &it->rows[i] };
     qsort(a->order, it->count, sizeof(*a->order), by_start);
     while (last && a->order[last - 1].start_ps == a->order[last].start_ps)
         last--;
@@ -207,10 +66,10 @@ static const struct coming *put_in_order(struct adding *a)
 static void show_members(struct adding *a, int64_t last_ps)
 {
     const struct tm_settings *const settings = a->k->settings;
-    const struct block *const block = tm_rows_at(a->m->blocks, a->instance.rows[0].block);
+    const struct block *const block = tm_rows_at(a->m->blocks, a->from.rows[0].block);
 
     a->shown++;
-    for (uint32_t i = 0; i < a->instance.count && !tm_failed(a->k->run); i++) {
+    for (uint32_t i = 0; i < a->from.count && !tm_failed(a->k->run); i++) {
         const struct joined *const row = a->order[i].row;
         const struct tm_run_member *const member = &a->k->members.rows[row->member];
         const struct tm_matched_collective shown = {
@@ -221,8 +80,8 @@ static void show_members(struct adding *a, int64_t last_ps)
             .end_ps = row->end_ps,
             .last_ps = tm_sum_times(row->start_ps, last_ps - a->order[i].start_ps),
             .group = block->group,
-            .devices = a->instance.count,
-            .is_last = i + 1 == a->instance.count,
+            .devices = a->from.count,
+            .is_last = i + 1 == a->from.count,
             .is_start = row->is_start,
         };
 
@@ -234,7 +93,7 @@ static void add_members(struct adding *a, int64_t last_ps)
 {
     struct skew_sums *sums = a->sums;
 
-    for (uint32_t i = 0; i < a->instance.count; i++) {
+    for (uint32_t i = 0; i < a->from.count; i++) {
         const struct joined *row = a->order[i].row;
         struct member_sums *member = &sums->members[row->member];
         const int64_t late_ps = a->order[i].start_ps - a->order[0].start_ps, wait_ps = last_ps - a->order[i].start_ps;
@@ -261,7 +120,7 @@ static void add_members(struct adding *a, int64_t last_ps)
  * devices add up to the waits of the others.  The last one gets the remainder of the division. */
 static void add_causes(struct adding *a, const struct coming *last)
 {
-    const uint32_t count = a->instance.count;
+    const uint32_t count = a->from.count;
     struct member_sums *members = a->sums->members;
     uint64_t waiting = 0;
     int64_t caused_ps = 0, rest_ps = 0;
@@ -284,7 +143,7 @@ static void add_causes(struct adding *a, const struct coming *last)
 /* Where two came last, neither is the only cause. */
 static void add_last(struct adding *a, const struct coming *last)
 {
-    const uint32_t count = a->instance.count;
+    const uint32_t count = a->from.count;
     struct member_sums *sums = &a->sums->members[last->row->member];
     int64_t alone_ps;
 
@@ -312,10 +171,10 @@ static void add_instance(struct adding *a)
     add_members(a, last->start_ps);
     if (a->k->settings && a->k->settings->take_matched)
         show_members(a, last->start_ps);
-    if (!has_chosen(&a->instance))
+    if (!tm_skew_has_chosen(&a->from))
         return;
     sums->matched++;
-    sums->incomplete += a->group_size > a->instance.count;
+    sums->incomplete += a->from.group_size > a->from.count;
     sums->late_ps = tm_sum_times(sums->late_ps, skew_ps);
     sums->max_ps = skew_ps > sums->max_ps ? skew_ps : sums->max_ps;
     tm_sorter_push(sums->lengths, &skew_ps);
@@ -328,19 +187,19 @@ static void add_instance(struct adding *a)
 
 static void leave_unmatched(struct adding *a)
 {
-    for (uint32_t i = 0; i < a->instance.count; i++)
-        a->sums->unmatched = tm_sum_counts(a->sums->unmatched, a->instance.rows[i].is_chosen);
+    for (uint32_t i = 0; i < a->from.count; i++)
+        a->sums->unmatched = tm_sum_counts(a->sums->unmatched, a->from.rows[i].is_chosen);
 }
 
 static void add_instances(struct adding *a)
 {
-    rewind_instances(a);
-    while (next_instance(a, a->sums->clock.is_aligned)) {
+    tm_skew_rewind(&a->from);
+    while (tm_skew_next_instance(&a->from, a->sums->clock.is_aligned)) {
         bool has_to = false, does = false, fits = true;
 
-        if (a->instance.count > 1)
-            look_at_overlap(a, &has_to, &does, &fits);
-        if (a->instance.count > 1 && fits && (does || !has_to))
+        if (a->from.count > 1)
+            tm_skew_look_at_overlap(&a->from, &has_to, &does, &fits);
+        if (a->from.count > 1 && fits && (does || !has_to))
             add_instance(a);
         else
             leave_unmatched(a);
@@ -382,47 +241,18 @@ static int by_length(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint32_t hosts_of(const struct skew *k)
-{
-    uint32_t hosts = 0;
-
-    for (uint32_t i = 0, last = TM_NONE; i < k->members.count; i++) {
-        if (!k->presences[i].count || k->members.rows[i].host == last)
-            continue;
-        last = k->members.rows[i].host;
-        hosts++;
-    }
-    return hosts;
-}
-
-static void check_clocks(struct adding *a)
-{
-    struct clock_check *clock = &a->sums->clock;
-
-    clock->hosts = hosts_of(a->k);
-    clock->why = clock->hosts < 2 ? "one host" : find_offsets(a->k, a->sums->offsets_ps);
-    if (clock->why) {
-        memset(a->sums->offsets_ps, 0, a->k->clock_count * sizeof(*a->sums->offsets_ps));
-        return;
-    }
-    count_overlap(a, true, true, &clock->overlap);
-    clock->is_aligned = clock->overlap.checked && is_believed(&clock->overlap);
-    if (!clock->overlap.checked)
-        clock->why = "no collective requires devices of several hosts at the same time";
-}
-
 static void read_matches(struct adding *a)
 {
     struct skew_sums *sums = a->sums;
 
-    check_clocks(a);
-    count_overlap(a, sums->clock.is_aligned, false, &sums->overlap);
-    if (is_believed(&sums->overlap)) {
+    tm_skew_align(&a->from, sums->hosts, &sums->clock);
+    tm_skew_count_overlap(&a->from, sums->clock.is_aligned, false, &sums->overlap);
+    if (tm_skew_is_believed(&sums->overlap)) {
         add_instances(a);
         return;
     }
-    rewind_instances(a);
-    while (next_instance(a, false))
+    tm_skew_rewind(&a->from);
+    while (tm_skew_next_instance(&a->from, false))
         leave_unmatched(a);
 }
 
@@ -430,7 +260,7 @@ void tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums)
 {
     struct tm_run *run = k->run;
     struct adding a = { .k = k, .m = m, .sums = sums };
-    const size_t rows_bytes = k->members.count * sizeof(*a.instance.rows);
+    const size_t rows_bytes = k->members.count * sizeof(*a.from.rows);
     const size_t order_bytes = k->members.count * sizeof(*a.order);
 
     *sums = (struct skew_sums){ .unmatched = m->unmatched };
@@ -441,14 +271,17 @@ void tm_skew_add_up(struct skew *k, struct matches *m, struct skew_sums *sums)
         tm_sorter_new(run, TM_ACCOUNT_TABLES, sizeof(struct matched), collectives_memory(run, SKEW_MATCHED), by_serial);
     sums->worst = tm_top_rows_new(run, TM_ACCOUNT_TABLES, sizeof(struct late_row), SKEW_WORST,
                                   collectives_memory(run, SKEW_ROWS), latest_first);
-    a.instance.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
-    sums->offsets_ps = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->clock_count * sizeof(*sums->offsets_ps), &run->error);
+    a.from.rows = tm_take(&run->budget, TM_ACCOUNT_MODEL, rows_bytes, &run->error);
+    sums->hosts = tm_take(&run->budget, TM_ACCOUNT_MODEL, k->clock_count * sizeof(*sums->hosts), &run->error);
+    a.from.k = k;
+    a.from.m = m;
+    a.from.hosts = sums->hosts;
     a.order = tm_take(&run->budget, TM_ACCOUNT_MODEL, order_bytes, &run->error);
     if (!tm_failed(run)) {
         read_matches(&a);
         tm_sorter_finish(sums->rows);
     }
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.instance.rows, a.instance.rows ? rows_bytes : 0);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, a.from.rows, a.from.rows ? rows_bytes : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, a.order, a.order ? order_bytes : 0);
 }
 
@@ -456,8 +289,7 @@ void tm_skew_free_sums(struct skew *k, struct skew_sums *sums)
 {
     tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->members,
             sums->members ? k->members.count * sizeof(*sums->members) : 0);
-    tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->offsets_ps,
-            sums->offsets_ps ? k->clock_count * sizeof(*sums->offsets_ps) : 0);
+    tm_give(&k->run->budget, TM_ACCOUNT_MODEL, sums->hosts, sums->hosts ? k->clock_count * sizeof(*sums->hosts) : 0);
     tm_sorter_free(sums->lengths);
     tm_sorter_free(sums->rows);
     tm_top_rows_free(sums->worst);
@@ -486,7 +318,7 @@ const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums
 
     if (!tm_sorter_count(k->arrivals))
         return "sends and receives do not record their participants";
-    if (!is_believed(&sums->overlap))
+    if (!tm_skew_is_believed(&sums->overlap))
         return "the devices' collectives at the same position do not overlap: they are not the same collective";
     if (clock->hosts > 1 && clock->overlap.checked && !clock->is_aligned)
         return "the clocks of the hosts do not agree: collectives of several hosts do not overlap";
@@ -504,10 +336,37 @@ static void add_overlap(const struct overlap *overlap, const char *why, struct t
         tm_add_null(to, "overlapping_pct", why);
 }
 
-static void add_clock_check(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
+static const char *const method_words[TM_CLOCK_METHODS] = { [TM_CLOCK_ASSUMED] = "none",
+                                                            [TM_CLOCK_RECORDED] = "recorded",
+                                                            [TM_CLOCK_CONFIRMED] = "confirmed",
+                                                            [TM_CLOCK_COLLECTIVES] = "collectives",
+                                                            [TM_CLOCK_REFERENCE] = "reference" };
+
+static void add_host_clock(const struct host_alignment *host, struct tm_value *to)
+{
+    const char *why = host->method == TM_CLOCK_REFERENCE ? "the other hosts are aligned with it"
+                                                         : "no collectives with other hosts show it";
+
+    tm_add_string(to, "method", method_words[host->method]);
+    tm_add_int(to, "offset_ps", host->clock.offset_ps);
+    tm_add_double(to, "drift_ppm", tm_clock_ppm(&host->clock));
+    if (host->points)
+        tm_add_int(to, "uncertainty_ps", host->uncertainty_ps);
+    else
+        tm_add_null(to, "uncertainty_ps", why);
+    tm_add_uint(to, "points", host->points);
+    if (host->points && host->has_recorded)
+        tm_add_int(to, "difference_ps", host->difference_ps);
+    else
+        tm_add_null(to, "difference_ps", host->points ? "its start is not recorded" : why);
+}
+
+static void add_clock_check(const struct skew *k, const struct skew_sums *sums, const struct tm_value *names,
+                            struct tm_value *skew)
 {
     const struct clock_check *clock = &sums->clock;
-    struct tm_value *to = tm_add_object(skew, "clock"), *offsets;
+    struct tm_value *to = tm_add_object(skew, "clock"), *offsets, *list;
+    const char *why = clock->why ? clock->why : "the clocks of the hosts do not agree";
 
     tm_add_uint(to, "hosts", clock->hosts);
     if (clock->overlap.checked)
@@ -516,12 +375,20 @@ static void add_clock_check(const struct skew *k, const struct skew_sums *sums, 
         tm_add_null(to, "aligned", clock->why);
     add_overlap(&clock->overlap, clock->why, to);
     if (!clock->is_aligned) {
-        tm_add_null(to, "offsets_ps", clock->why ? clock->why : "the clocks of the hosts do not agree");
+        tm_add_null(to, "offsets_ps", why);
+        tm_add_null(to, "list", why);
         return;
     }
     offsets = tm_add_array(to, "offsets_ps");
     for (uint32_t i = 0; i < k->clock_count; i++)
-        tm_add_int(offsets, NULL, sums->offsets_ps[i]);
+        tm_add_int(offsets, NULL, sums->hosts[i].clock.offset_ps);
+    list = tm_add_array(to, "list");
+    for (uint32_t i = 0; i < k->clock_count; i++) {
+        struct tm_value *host = tm_add_object(list, NULL);
+
+        tm_add_string(host, "host", tm_text(tm_at(names, i)));
+        add_host_clock(&sums->hosts[i], host);
+    }
 }
 
 /* The member that is an outlier; TM_NONE = none is. */
@@ -618,7 +485,8 @@ static void add_percentiles(struct skew_sums *sums, struct tm_value *skew)
     }
 }
 
-static void add_figures(const struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *skew)
+static void add_figures(const struct skew *k, struct matches *m, struct skew_sums *sums, const struct tm_value *names,
+                        struct tm_value *skew)
 {
     const uint32_t straggler = find_straggler(k, sums);
     struct tm_value *list;
@@ -627,7 +495,7 @@ static void add_figures(const struct skew *k, struct matches *m, struct skew_sum
     tm_add_int(skew, "wait_ps", sums->wait_ps);
     add_percentiles(sums, skew);
     tm_add_int(skew, "max_ps", sums->max_ps);
-    add_clock_check(k, sums, skew);
+    add_clock_check(k, sums, names, skew);
     if (straggler == TM_NONE)
         tm_add_null(skew, "straggler", "no device is an outlier");
     else
@@ -638,20 +506,22 @@ static void add_figures(const struct skew *k, struct matches *m, struct skew_sum
         add_worst_row(k, m, tm_top_rows_at(sums->worst, i), list);
 }
 
-static void add_nothing(const struct skew *k, const struct skew_sums *sums, struct tm_value *skew)
+static void add_nothing(const struct skew *k, const struct skew_sums *sums, const struct tm_value *names,
+                        struct tm_value *skew)
 {
     static const char *const figures[] = { "late_ps", "wait_ps", "p50_ps", "p95_ps", "max_ps" };
     const char *why = tm_skew_why_not_matched(k, sums);
 
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
         tm_add_null(skew, figures[i], why);
-    add_clock_check(k, sums, skew);
+    add_clock_check(k, sums, names, skew);
     tm_add_null(skew, "straggler", why);
     add_skew_members(k, sums, skew);
     (void)tm_add_array(skew, "worst");
 }
 
-void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section)
+void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, const struct tm_value *names,
+                    struct tm_value *section)
 {
     struct tm_value *skew = tm_add_object(section, "skew");
 
@@ -661,7 +531,7 @@ void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, s
     tm_add_uint(skew, "incomplete", sums->incomplete);
     add_overlap(&sums->overlap, "no collective requires all devices at the same time", skew);
     if (sums->matched)
-        add_figures(k, m, sums, skew);
+        add_figures(k, m, sums, names, skew);
     else
-        add_nothing(k, sums, skew);
+        add_nothing(k, sums, names, skew);
 }

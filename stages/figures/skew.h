@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/stage.h"
 #include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
@@ -152,12 +153,65 @@ void tm_skew_free_matches(struct matches *m);
  * out: groups[count]; TM_NONE = in none, or the text has other numbers */
 void tm_skew_find_subgroups(const char *text, uint32_t *groups, uint32_t count);
 
-/* --- figures: skew.c --- */
+/* --- instances, and the clocks of hosts: skew_clocks.c --- */
 
 /* For collectives that need all devices at once: their number, and how many of them overlap. */
 struct overlap {
     uint64_t checked, overlapping;
 };
+
+/* Where the clock of a host comes from. */
+enum tm_clock_method {
+    TM_CLOCK_ASSUMED,     /* from nowhere */
+    TM_CLOCK_RECORDED,    /* the recorded start */
+    TM_CLOCK_CONFIRMED,   /* the recorded start, within the uncertainty of the ends of collectives */
+    TM_CLOCK_COLLECTIVES, /* a line through the ends of collectives */
+    TM_CLOCK_REFERENCE,   /* the others are aligned with it */
+    TM_CLOCK_METHODS
+};
+
+/* A host on the clock of the reference. */
+struct host_alignment {
+    struct tm_clock clock;
+    int64_t recorded_ps;   /* its time 0 as recorded, on that of the host that started first */
+    int64_t difference_ps; /* what the ends of collectives say, minus what is recorded */
+    int64_t uncertainty_ps;
+    uint64_t points; /* matched ends */
+    uint8_t method;
+    bool has_recorded;
+    bool is_linked; /* it ran collectives with other hosts in which all have to be at once */
+    bool is_placed; /* others may be aligned with it */
+    bool is_tried;  /* its ends are not on a line */
+    uint32_t slot;
+};
+
+/* The collectives, one after the other. */
+struct instances {
+    struct skew *k;
+    struct matches *m;
+    const struct host_alignment *hosts;
+    struct joined *rows; /* of the present one, in the order of the members; room for all there are */
+    uint32_t count;
+    uint32_t group_size; /* 0 = not recorded */
+    struct joined next;  /* the first row of the next one */
+    bool has_next;
+};
+
+void tm_skew_rewind(struct instances *it);
+/* in:     is_across  devices of several hosts are one instance
+ * out:    false at the end */
+bool tm_skew_next_instance(struct instances *it, bool is_across);
+/* Does anything of it count? */
+bool tm_skew_has_chosen(const struct instances *it);
+/* A time as all hosts count it. */
+int64_t tm_skew_shared(const struct instances *it, const struct joined *row, int64_t time_ps);
+/* Is it a collective in which all have to be at once, and are they?  The others say nothing: the root of a broadcast
+ * may leave early, and of an asynchronous one only the start is known.
+ * out:    *fits  there are not more devices than its group has: otherwise the matching is unknown */
+void tm_skew_look_at_overlap(struct instances *it, bool *has_to, bool *does, bool *fits);
+/* in:     is_across   devices of several hosts are one instance
+ *         only_hosts  count only those */
+void tm_skew_count_overlap(struct instances *it, bool is_across, bool only_hosts, struct overlap *overlap);
 
 /* Whether the times of several hosts can be brought together. */
 struct clock_check {
@@ -166,6 +220,19 @@ struct clock_check {
     const char *why;        /* why the clocks cannot be compared; NULL = they were */
     bool is_aligned;
 };
+
+enum { SKEW_OVERLAP_PCT = 90 /* of those that have to, from which they are believed */ };
+
+static inline bool tm_skew_is_believed(const struct overlap *o)
+{
+    return o->overlapping * 100 >= o->checked * SKEW_OVERLAP_PCT;
+}
+
+/* Put all hosts on the clock of one.  source: docs/metrics.md, "Clocks of hosts"
+ * in:     hosts  as in *it, zeroed */
+void tm_skew_align(struct instances *it, struct host_alignment *hosts, struct clock_check *check);
+
+/* --- figures: skew.c --- */
 
 /* What a device did in the collectives that were matched. */
 struct member_sums {
@@ -179,13 +246,12 @@ struct member_sums {
 
 struct skew_sums {
     struct clock_check clock;
-    struct overlap overlap;      /* of all that were put together */
-    struct member_sums *members; /* by member */
-    /* By host: what its time 0 is in that of the earliest one; 0 if they do not share a clock. */
-    int64_t *offsets_ps;
-    struct tm_sorter *lengths; /* int64_t, the skew of each */
-    struct tm_sorter *rows;    /* struct matched, in the order (member, serial) */
-    struct tm_top_rows *worst; /* struct late_row */
+    struct overlap overlap;       /* of all that were put together */
+    struct member_sums *members;  /* by member */
+    struct host_alignment *hosts; /* by host; zeros if they do not share a clock */
+    struct tm_sorter *lengths;    /* int64_t, the skew of each */
+    struct tm_sorter *rows;       /* struct matched, in the order (member, serial) */
+    struct tm_top_rows *worst;    /* struct late_row */
     uint64_t matched, unmatched;
     uint64_t incomplete; /* of the matched: with members that are not in the profile */
     int64_t late_ps, wait_ps, max_ps;
@@ -205,7 +271,9 @@ void tm_skew_close(struct skew *k);
 const char *tm_skew_why_none(const struct skew *k);
 /* Why none of the collectives that count was matched. */
 const char *tm_skew_why_not_matched(const struct skew *k, const struct skew_sums *sums);
-void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, struct tm_value *section);
+/* in: names  of the hosts */
+void tm_skew_report(struct skew *k, struct matches *m, struct skew_sums *sums, const struct tm_value *names,
+                    struct tm_value *section);
 void tm_skew_save(struct skew *k, struct tm_partial_writer *w);
 /* Its devices are bound to the reader then, for what refers to them. */
 void tm_skew_load(struct skew *k, struct tm_partial_reader *r);

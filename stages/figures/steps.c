@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pipeline/clock.h"
 #include "stages/figures/device_time.h"
 
 void tm_add_directions(struct tm_value *to, const char *key, const int64_t copy_ps[TM_DIRECTION_COUNT])
@@ -156,16 +157,22 @@ static bool has_length(const struct device_time *d, const struct step_line *line
 
 /* --- the steps of the run --- */
 
-/* What the times of the hosts are in those of the one whose profile started first, where their clocks agree: the
- * devices of all hosts then end a step together. */
+/* What the times of the hosts are in those of the reference, where their clocks are aligned: the devices of all hosts
+ * then end a step together. */
 struct shared_clock {
-    const struct tm_value *offsets_ps; /* by host; NULL = each host has its own clock */
-    const char *why;                   /* it has */
+    const struct tm_value *summary; /* that has them; NULL = each host has its own clock */
+    const char *why;                /* it has */
 };
 
 static int64_t shared_time(const struct shared_clock *clock, uint32_t host, int64_t time_ps)
 {
-    return clock->offsets_ps ? tm_sum_times(time_ps, tm_int(tm_at(clock->offsets_ps, host))) : time_ps;
+    struct tm_clock of_host;
+    int64_t at_ps;
+
+    if (!clock->summary)
+        return time_ps;
+    tm_clock_of_host(clock->summary, host, &of_host);
+    return tm_clock_at(&of_host, time_ps, &at_ps) ? at_ps : time_ps < 0 ? INT64_MIN : INT64_MAX;
 }
 
 /* Devices of a host that are not active at the same time have no end of a step in common, nor have they with those of
@@ -189,9 +196,9 @@ static struct shared_clock find_clock(const struct device_time *d, const struct 
         return (struct shared_clock){ .why = "the step time is that of the host's markers" };
     if (tm_int(tm_get(clock, "hosts")) != hosts)
         return (struct shared_clock){ .why = "not all hosts ran collectives, which are needed to compare clocks" };
-    if (!tm_has(tm_get(clock, "offsets_ps")))
-        return (struct shared_clock){ .why = tm_why(tm_get(clock, "offsets_ps")) };
-    return (struct shared_clock){ .offsets_ps = tm_get(clock, "offsets_ps") };
+    if (!tm_has(tm_get(clock, "list")))
+        return (struct shared_clock){ .why = tm_why(tm_get(clock, "list")) };
+    return (struct shared_clock){ .summary = summary };
 }
 
 /* The groups of devices and the hosts of one program run a step together: all lines of one step number are one step.
@@ -303,7 +310,7 @@ static void count_step(struct run_steps *steps, const struct gathered *step)
     steps->chosen += step->chosen;
     steps->warmup += step->warmup;
     steps->incomplete += step->incomplete;
-    if (steps->clock.offsets_ps)
+    if (steps->clock.summary)
         length_ps = advance(steps, step);
     else if (step->lengths)
         length_ps = (int64_t)((step->total_ps + step->lengths / 2) / step->lengths);
@@ -607,7 +614,7 @@ tm_status tm_steps_report(struct device_time *d, struct tm_value *summary)
     struct tm_value *steps = tm_add_object(summary, "steps");
     struct run_steps run;
 
-    make_run_steps(d, (struct shared_clock){ .offsets_ps = NULL }, &run);
+    make_run_steps(d, (struct shared_clock){ .summary = NULL }, &run);
     tm_add_string(steps, "source", source_name[d->source]);
     add_module(d, steps);
     tm_add_uint(steps, "count", run.count);

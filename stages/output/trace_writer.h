@@ -2,6 +2,7 @@
 #ifndef TM_TRACE_WRITER_H
 #define TM_TRACE_WRITER_H
 
+#include "pipeline/clock.h"
 #include "pipeline/argument_templates.h"
 #include "pipeline/arguments.h"
 #include "pipeline/redact.h"
@@ -201,8 +202,9 @@ enum {
 
 struct tm_trace_writer *tm_overview_writer_new(struct tm_run *run, struct tm_names *names,
                                                struct tm_trace_writer *inner) TM_MUST_USE;
-/* Before the events of a host.  in: hosts  how many share the slices; offset_ps  of its clock to the output's */
-void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, int64_t offset_ps, uint32_t hosts);
+/* Before the events of a host.  in: hosts  how many share the slices; clock  of the host */
+void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, const struct tm_clock *clock,
+                            uint32_t hosts);
 uint64_t tm_overview_slices(const struct tm_trace_writer *w);   /* and values that were written */
 uint64_t tm_overview_left_out(const struct tm_trace_writer *w); /* slices, on more rows than it keeps apart */
 

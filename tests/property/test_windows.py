@@ -118,17 +118,19 @@ def check_hosts(tap):
                summary["host"]["launches"])
 
 
-def reducing(host, started, told, steps=20):
+def reducing(host, started, told, scatters=False, steps=20):
     """One device of a job of two hosts: steps of exactly 10 ms with an all-reduce that both hosts run at the same time;
     which of them ends the step alternates, the other is done 300 us earlier.
-    in:     started, told  when the profile of the host began, and when it says so (both after the first one's begin)"""
+    in:     started, told  when the profile of the host began, and when it says so (both after the first one's begin)
+            scatters       its all-reduce is up to 3 ms later than that of the other host"""
     python, stream = Line(1, "python"), Line(13, "Stream #13(Compute)")
     for step in range(steps):
         begin = 20 * MS + step * STEP_PS - started
         early = 300 * US if step % 2 == host else 0
         python.events.append(Event("train", begin, STEP_PS - 100 * US, {"_r": 1, "step_num": step}))
-        parts = ((20 * US, 5 * MS, "gemm_fusion_dot"), (5 * MS, 6 * MS, COLLECTIVES[0]),
-                 (6 * MS, STEP_PS - early, "gemm_fusion_dot"))
+        late = step * 5 % 7 * MS // 2 if scatters else 0
+        parts = ((20 * US, 5 * MS + late, "gemm_fusion_dot"), (5 * MS + late, 6 * MS + late, COLLECTIVES[0]),
+                 (6 * MS + late, STEP_PS - early, "gemm_fusion_dot"))
         for i, (start, end, name) in enumerate(parts):
             correlation = 3 * step + i + 1
             python.events.append(launch(begin + i * 5 * US, correlation, 0))
@@ -140,14 +142,15 @@ def reducing(host, started, told, steps=20):
 
 
 def check_shared_clock(tap):
-    """The hosts end a step together where their collectives show that their clocks agree."""
+    """The hosts end a step together where their collectives show what their clocks read."""
     begun = (0, 3 * MS)
-    for told, agree in ((begun, True), ((0, 10 * MS), False)):
+    for told, method in ((begun, "confirmed"), ((0, 10 * MS), "collectives"), ((0, 10 * MS), None)):
+        agree = method is not None
         with Scratch() as folder:
             paths = []
             for host in range(2):
                 paths.append(folder / f"host{host}.xplane.pb")
-                paths[-1].write_bytes(reducing(host, begun[host], told[host]).encode())
+                paths[-1].write_bytes(reducing(host, begun[host], told[host], host and not agree).encode())
             _, summary = summary_of(paths, folder / "out")
             _, parted = summary_of(paths[::-1], folder / "reversed")
             run("report", *paths, "-o", folder / "text", "--format", "text")
@@ -156,6 +159,7 @@ def check_shared_clock(tap):
         clock = summary["collectives"]["skew"]["clock"]
         tap.ok(clock["aligned"] is agree and clock["offsets_ps"] == (list(begun) if agree else None),
                f"the clocks {'agree' if agree else 'do not agree'}", clock)
+        tap.ok(not agree or clock["list"][1]["method"] == method, f"by what: {method}", clock)
         if agree:
             tap.ok(samples == [STEP_PS] * 20, "every step ends with the last device of all hosts", samples)
             tap.ok(job == {"begin_ps": 20 * MS, "end_ps": 220 * MS, "span_ps": 200 * MS, "steps_ps": 200 * MS},

@@ -109,7 +109,7 @@ static tm_status rig_open(struct exporter_rig *rig, struct tm_export_options opt
         return export->run->error.status;
     export->recorder.writer.type->begin_file(&export->recorder.writer, NULL);
     tm_exporter_begin_file(rig->e);
-    return tm_exporter_begin_host(rig->e, &export->trace, offset_ps);
+    return tm_exporter_begin_host(rig->e, &export->trace, &(const struct tm_clock){ .offset_ps = offset_ps });
 }
 
 static void rig_free(struct exporter_rig *rig)

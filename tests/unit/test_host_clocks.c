@@ -41,10 +41,40 @@ static void the_earliest_host_begins_the_clock_of_the_output(void **state)
         for (size_t k = 0; k < HOSTS; k++)
             clocks[k] = (struct tm_host_clock){ .base_ns = cases[i].base_ns[k], .first_ps = cases[i].first_ps[k] };
         print_message("%s\n", cases[i].label);
-        assert_int_equal(tm_host_clocks_place(clocks, HOSTS), cases[i].epoch_ns);
+        assert_int_equal(tm_host_clocks_place(clocks, HOSTS, NULL), cases[i].epoch_ns);
         for (size_t k = 0; k < HOSTS; k++)
-            assert_int_equal(clocks[k].offset_ps, cases[i].offset_ps[k]);
+            assert_int_equal(clocks[k].to_output.offset_ps, cases[i].offset_ps[k]);
     }
+}
+
+/* The second host's profile started 1 s later by its clock, which is 3 us behind and gains 10 us in a second. */
+static void collectives_place_hosts_where_they_show_their_clocks(void **state)
+{
+    static const char json[] = "{\"collectives\":{\"skew\":{\"clock\":{\"list\":["
+                               "{\"host\":\"a\",\"offset_ps\":0,\"drift_ppm\":0},"
+                               "{\"host\":\"b\",\"offset_ps\":-3000500,\"drift_ppm\":10},"
+                               "{\"host\":\"c\",\"offset_ps\":7,\"drift_ppm\":1e9}]}}}}";
+    struct tm_host_clock clocks[HOSTS] = { { .base_ns = epoch_ns }, { .base_ns = epoch_ns + s_ns }, { .base_ns = 0 } };
+    struct tm_run run;
+    struct tm_doc *doc;
+    int64_t at_ps;
+
+    (void)state;
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    assert_int_equal(tm_doc_read(doc, tm_doc_root(doc), json, sizeof(json) - 1, "a test"), TM_OK);
+    assert_int_equal(tm_host_clocks_place(clocks, HOSTS, tm_doc_root(doc)), epoch_ns - 3001);
+    assert_int_equal(clocks[0].to_output.offset_ps, 3001000);
+    assert_int_equal(clocks[1].to_output.offset_ps, 500);
+    assert_true(tm_clock_at(&clocks[1].to_output, s_ns * 1000, &at_ps));
+    assert_in_range(at_ps, s_ns * 1000 + 10000500 - 2, s_ns * 1000 + 10000500 + 2);
+    assert_int_equal(clocks[2].to_output.drift_q40, 0); /* no clock is so wrong */
+    /* a host without one: all are placed by what they record */
+    assert_int_equal(tm_host_clocks_place(clocks, HOSTS - 1, NULL), epoch_ns);
+    assert_int_equal(clocks[1].to_output.offset_ps, s_ns * 1000);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
 }
 
 static void a_host_tells_what_its_clock_read(void **state)
@@ -78,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_earliest_host_begins_the_clock_of_the_output),
+        cmocka_unit_test(collectives_place_hosts_where_they_show_their_clocks),
         cmocka_unit_test(a_host_tells_what_its_clock_read),
     };
 

@@ -393,17 +393,24 @@ static void groups_are_read_as_xla_prints_them(void **state)
 
 /* Ten collectives of two hosts of one device each: the second one comes 30 us late to all of them.  Its times count
  * from shift_us later, and its file says that it is told_us. */
-static void two_hosts(struct rig *r, int64_t shift_us, int64_t told_us, enum tm_origin origin)
+static void two_hosts_of(struct rig *r, const char *what, int64_t shift_us, int64_t told_us, enum tm_origin origin,
+                         int64_t jitter_us)
 {
     for (int i = 0; i < 10; i++)
-        take(r, "all-reduce", 0, i * 100, i * 100 + 50);
+        take(r, what, 0, i * 100, i * 100 + 50);
     OK(bench_end(&r->bench));
     r->bench.trace.origin = (uint8_t)origin;
     r->bench.trace.origin_us += told_us;
     OK(begin(r));
     for (int i = 0; i < 10; i++)
-        take(r, "all-reduce", 0, i * 100 + 30 - shift_us, i * 100 + 50 - shift_us);
+        take(r, what, 0, i * 100 + 30 - shift_us + i * i % 7 * jitter_us,
+             i * 100 + 50 - shift_us + i * i % 7 * jitter_us);
     report_rig(r);
+}
+
+static void two_hosts(struct rig *r, int64_t shift_us, int64_t told_us, enum tm_origin origin)
+{
+    two_hosts_of(r, "all-reduce", shift_us, told_us, origin, 0);
 }
 
 static void hosts_are_brought_together_by_their_clock(void **state)
@@ -427,13 +434,53 @@ static void hosts_are_brought_together_by_their_clock(void **state)
     }
 }
 
+/* What the profiles record of their starts is wrong by 60 us, or missing: the ends of the collectives show it. */
+static void hosts_are_aligned_by_the_ends_of_collectives(void **state)
+{
+    static const enum tm_origin origins[] = { TM_ORIGIN_PYTORCH, TM_ORIGIN_JSON_COPY };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct rig r;
+
+        open_rig(&r, 1);
+        two_hosts(&r, 0, 60, origins[i]);
+        assert_true(tm_is(bench_get(&r.bench, "collectives.skew.clock.aligned")));
+        assert_string_equal(text(&r, "clock.list[0].method"), "reference");
+        assert_string_equal(text(&r, "clock.list[1].method"), "collectives");
+        assert_int_equal(integer(&r, "clock.list[1].offset_ps"), 0);
+        assert_int_equal(integer(&r, "clock.list[1].points"), 10);
+        assert_int_equal(integer(&r, "clock.list[1].uncertainty_ps"), 1000);
+        if (origins[i] == TM_ORIGIN_PYTORCH)
+            assert_int_equal(integer(&r, "clock.list[1].difference_ps"), -60 * US);
+        else
+            assert_string_equal(why(&r, "clock.list[1].difference_ps"), "its start is not recorded");
+        assert_int_equal(integer(&r, "matched"), 10);
+        assert_int_equal(integer(&r, "late_ps"), 300 * US);
+        end_rig(&r);
+    }
+}
+
+static void a_start_that_the_ends_confirm_is_kept(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_rig(&r, 1);
+    two_hosts(&r, 20000, 20000, TM_ORIGIN_PYTORCH);
+    assert_string_equal(text(&r, "clock.list[1].method"), "confirmed");
+    assert_int_equal(integer(&r, "clock.list[1].offset_ps"), (int64_t)20000 * US);
+    assert_int_equal(integer(&r, "clock.list[1].difference_ps"), 0);
+    end_rig(&r);
+}
+
 static void clocks_that_do_not_agree_are_refused(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r, 1);
-    two_hosts(&r, 0, 60, TM_ORIGIN_PYTORCH);
+    two_hosts_of(&r, "all-reduce", 0, 7000, TM_ORIGIN_PYTORCH, 3000);
     assert_int_equal(integer(&r, "matched"), 0);
     assert_int_equal(integer(&r, "unmatched"), 20);
     assert_false(tm_is(bench_get(&r.bench, "collectives.skew.clock.aligned")));
@@ -441,22 +488,24 @@ static void clocks_that_do_not_agree_are_refused(void **state)
     assert_string_equal(why(&r, "late_ps"),
                         "the clocks of the hosts do not agree: collectives of several hosts do not overlap");
     assert_string_equal(why(&r, "straggler"), why(&r, "late_ps"));
+    assert_string_equal(why(&r, "clock.list"), "the clocks of the hosts do not agree");
     end_rig(&r);
 }
 
+/* The root of a broadcast may leave early: its end says nothing. */
 static void hosts_without_a_clock_are_not_compared(void **state)
 {
     struct rig r;
 
     (void)state;
     open_rig(&r, 1);
-    two_hosts(&r, 0, 0, TM_ORIGIN_JSON_COPY);
+    two_hosts_of(&r, "broadcast", 0, 0, TM_ORIGIN_JSON_COPY, 0);
     assert_string_equal(why(&r, "clock.aligned"), "the profiles have no common clock for their start times");
     assert_string_equal(why(&r, "p95_ps"), "the profiles have no common clock for their start times");
     end_rig(&r);
 
     open_rig(&r, 1);
-    two_hosts(&r, 0, (int64_t)2 * 86400 * US, TM_ORIGIN_PYTORCH);
+    two_hosts_of(&r, "broadcast", 0, (int64_t)2 * 86400 * US, TM_ORIGIN_PYTORCH, 0);
     assert_string_equal(why(&r, "clock.aligned"), "the profiles start more than a day apart");
     end_rig(&r);
 }
@@ -795,6 +844,8 @@ int main(void)
         cmocka_unit_test(replica_groups_are_told_apart),
         cmocka_unit_test(groups_are_read_as_xla_prints_them),
         cmocka_unit_test(hosts_are_brought_together_by_their_clock),
+        cmocka_unit_test(hosts_are_aligned_by_the_ends_of_collectives),
+        cmocka_unit_test(a_start_that_the_ends_confirm_is_kept),
         cmocka_unit_test(clocks_that_do_not_agree_are_refused),
         cmocka_unit_test(hosts_without_a_clock_are_not_compared),
         cmocka_unit_test(devices_of_a_host_are_compared_where_hosts_are_not),

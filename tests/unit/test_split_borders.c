@@ -29,7 +29,8 @@ static void open_rig(struct rig *r, const struct tm_trace_writer_type *type)
     if (!r->options.part_bytes)
         r->options.part_bytes = 95 << 20;
     tm_split_borders_init(&r->borders, &r->run, &r->options, type);
-    assert_int_equal(tm_split_borders_begin_host(&r->borders, &r->trace, 0), TM_OK);
+    assert_int_equal(
+        tm_split_borders_begin_host(&r->borders, &r->trace, &(const struct tm_clock){ 0 }, r->trace.first_ps), TM_OK);
 }
 
 static void close_rig(struct rig *r)

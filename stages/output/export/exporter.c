@@ -816,7 +816,7 @@ static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
 {
     int64_t time_ps;
 
-    if (!__builtin_add_overflow(ps, e->offset_ps, &time_ps) && time_ps >= 0)
+    if (tm_clock_at(&e->clock, ps, &time_ps) && time_ps >= 0)
         return time_ps;
     (void)tm_fail(&e->run->error, TM_ERR_LIMIT, -1,
                   "an event of host '%s' is before the start of the output's clock, or too far after it",
@@ -967,10 +967,10 @@ static void look_for_arrows(struct tm_exporter *e)
     }
 }
 
-tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps)
+tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, const struct tm_clock *clock)
 {
     e->trace = trace;
-    e->offset_ps = offset_ps;
+    e->clock = *clock;
     e->now_ps = -1; /* nothing is before 0 */
     e->is_cut = false;
     e->track_count = tm_rows_count(trace->tracks);

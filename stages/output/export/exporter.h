@@ -300,9 +300,9 @@ tm_status tm_exporter_scan(void *exporter, const struct tm_event *event);
 
 /* The next host, with events ordered by tm_order.
  * in:     trace      surveyed; it keeps arguments
- *         offset_ps  position of its time 0 on the output's clock; no resulting time may be negative
+ *         clock  its times on the output's; no resulting time may be negative
  * errors: TM_ERR_LIMIT  a time is negative; more spans are open at once than memory allows */
-tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, int64_t offset_ps);
+tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *trace, const struct tm_clock *clock);
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event) TM_MUST_USE;
 /* Everything that is open ends. */
 tm_status tm_exporter_end_host(struct tm_exporter *e);
@@ -368,7 +368,8 @@ struct tm_exporter {
     struct tm_key counter_value;
     /* of the present host */
     const struct tm_trace *trace;
-    int64_t offset_ps, now_ps; /* now: on the output's clock */
+    struct tm_clock clock; /* of the host */
+    int64_t now_ps;        /* on the output's clock */
     uint64_t track_count;
     bool has_arrows; /* of the file's own */
     bool is_cut;     /* it started in an earlier file */

@@ -107,11 +107,13 @@ static struct row_state *state_of(struct overview *o, const struct tm_out_row *r
 
 /* --- the quantum --- */
 
-void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, int64_t offset_ps, uint32_t hosts)
+void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *trace, const struct tm_clock *clock,
+                            uint32_t hosts)
 {
     struct overview *const o = writer_of(w);
 
-    o->first_ps = trace->first_ps + offset_ps;
+    if (!tm_clock_at(clock, trace->first_ps, &o->first_ps))
+        o->first_ps = 0;
     o->length_ps = trace->last_ps > trace->first_ps ? trace->last_ps - trace->first_ps : 1;
     o->budget = TM_OVERVIEW_SLICES / (hosts ? hosts : 1);
     o->written_before = o->written;
