@@ -147,6 +147,11 @@ def check_regressions(tap, folder, validator):
            counts["regressions_opened"] == sum(r["state"] == "opened" for r in document["regressions"]), "they are counted", counts)
     states = {job["job"]: job["state"] for job in document["jobs"]}
     tap.ok(states["stays"] == "same", "although the comparison with the last runs has forgotten it", states["stays"])
+    steps = [make_history.run_of("checkpoints", 0, 106 if step > 8 else 100, random.Random(step), step=1000 * step, training="run", id=f"step-{step}",
+                                 when_ns=make_history.when_of(0, 600 * step), report=f"runs/step-{step}") for step in range(1, 17)]
+    training, _ = tell(folder / "training", steps)
+    tap.ok([(r["id"], r["good_id"]) for r in training["regressions"] if r["figure"] == "step_time_ps"] == [("step-9", "step-8")],
+           "the checkpoints of one training run are a series", *training["regressions"])
     late = [row for row in rows if row["night"] != make_history.night_of(4)] + [row for row in rows if row["night"] == make_history.night_of(4)]
     again, _ = tell(folder / "late", late)
     tap.ok(again["regressions"] == document["regressions"], "a late night changes nothing of it")
