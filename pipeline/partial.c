@@ -20,6 +20,7 @@
 
 enum {
     BUFFER_BYTES = 64 << 10,
+    PACKED_MOST = 10, /* bytes of a packed number: 7 bits in each */
     CHECKSUM_BYTES = 8,
     SECTION_NAME_MOST = 63,
     NUMBERS_PAGE_BYTES = 8 << 10,
@@ -197,6 +198,16 @@ void tm_partial_put_u64(struct tm_partial_writer *w, uint64_t value)
 void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value)
 {
     put_number(w, (uint64_t)value, 8);
+}
+
+void tm_partial_put_packed(struct tm_partial_writer *w, uint64_t value)
+{
+    uint8_t *at = room_for(w, PACKED_MOST);
+
+    for (w->used -= PACKED_MOST; value > INT8_MAX; value >>= 7, w->used++)
+        *at++ = (uint8_t)(value | 1 << 7);
+    *at = (uint8_t)value;
+    w->used++;
 }
 
 void tm_partial_put_double(struct tm_partial_writer *w, double value)
@@ -730,6 +741,37 @@ uint64_t tm_partial_u64(struct tm_partial_reader *r)
 int64_t tm_partial_i64(struct tm_partial_reader *r)
 {
     return (int64_t)take_number(r, 8);
+}
+
+/* A packed number from memory, of which at least PACKED_MOST bytes are there.  out: its bytes; 0: it has too many bits */
+static inline size_t unpack(const uint8_t *from, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned i = 0; i < PACKED_MOST; i++) {
+        *value |= (uint64_t)(from[i] & INT8_MAX) << 7 * i;
+        if (from[i] <= INT8_MAX)
+            return i < PACKED_MOST - 1 || from[i] <= 1 ? i + 1 : 0;
+    }
+    return 0;
+}
+
+uint64_t tm_partial_packed(struct tm_partial_reader *r)
+{
+    uint8_t bytes[PACKED_MOST] = { 0 };
+    uint64_t value = 0;
+    size_t taken;
+
+    if (r->have - r->used >= PACKED_MOST && r->section_end - place(r) >= PACKED_MOST && !tm_failed(r->run)) {
+        taken = unpack(r->buffer + r->used, &value);
+        r->used += taken;
+    } else {
+        for (size_t i = 0; i < PACKED_MOST && (i == 0 || bytes[i - 1] > INT8_MAX); i++)
+            bytes[i] = (uint8_t)take_number(r, 1);
+        taken = unpack(bytes, &value);
+    }
+    if (!taken)
+        (void)tm_partial_damaged(r, "a number is out of its range");
+    return !tm_failed(r->run) ? value : 0;
 }
 
 double tm_partial_double(struct tm_partial_reader *r)

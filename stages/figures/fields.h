@@ -155,13 +155,10 @@ void tm_fields_save_top(struct tm_partial_writer *w, const struct tm_row_field *
 tm_status tm_fields_load_top(struct tm_partial_reader *r, const struct tm_row_field *fields, struct tm_top_rows *top,
                              uint64_t most);
 
-/* Lengths, in the order of group and value, as groups are.
- * in:     fields  of struct tm_length: its value is a TIME; the group is 0 if the table has none
+/* Lengths, which are times, in the order of group and value.
  * errors: of the lengths and the partial */
-tm_status tm_fields_save_lengths(struct tm_partial_writer *w, const struct tm_row_field *fields,
-                                 struct tm_lengths *lengths);
-tm_status tm_fields_load_lengths(struct tm_partial_reader *r, const struct tm_row_field *fields,
-                                 struct tm_lengths *lengths);
+tm_status tm_fields_save_lengths(struct tm_partial_writer *w, struct tm_lengths *lengths);
+tm_status tm_fields_load_lengths(struct tm_partial_reader *r, struct tm_lengths *lengths);
 
 /* A time in which a device did nothing. */
 struct tm_stretch {

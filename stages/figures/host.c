@@ -402,12 +402,6 @@ static const struct tm_row_field sync_fields[] = {
     TM_FIELDS_END,
 };
 
-static const struct tm_row_field delay_fields[] = {
-    TM_FIELD(struct tm_length, value, TIME, KEEP),
-    TM_FIELD(struct tm_length, count, COUNT, KEEP),
-    TM_FIELDS_END,
-};
-
 static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
 {
     struct host *h = s->state;
@@ -419,7 +413,7 @@ static tm_status host_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_fields_save_rows(w, thread_fields, h->threads, 0, tm_rows_count(h->threads));
     tm_fields_save_groups(w, call_fields, h->calls);
     tm_fields_save_groups(w, sync_fields, h->syncs);
-    return tm_fields_save_lengths(w, delay_fields, h->delays);
+    return tm_fields_save_lengths(w, h->delays);
 }
 
 /* Hosts of the run arrive in order: the row belongs to the next one. */
@@ -447,7 +441,7 @@ static tm_status host_load(struct tm_stage *s, struct tm_partial_reader *r)
     tm_fields_load_rows(r, thread_fields, h->threads, tm_partial_u64(r), NULL, NULL);
     tm_fields_load_groups(r, call_fields, h->calls, NULL, NULL);
     tm_fields_load_groups(r, sync_fields, h->syncs, NULL, NULL);
-    return tm_fields_load_lengths(r, delay_fields, h->delays);
+    return tm_fields_load_lengths(r, h->delays);
 }
 
 /* The section host, except for the overhead, which device_time has put there. */

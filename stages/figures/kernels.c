@@ -57,13 +57,6 @@ static const struct tm_row_field kernel_fields[] = {
     TM_FIELDS_END,
 };
 
-static const struct tm_row_field length_fields[] = {
-    TM_FIELD(struct tm_length, group, WORD, KEEP),
-    TM_FIELD(struct tm_length, value, TIME, KEEP),
-    TM_FIELD(struct tm_length, count, COUNT, KEEP),
-    TM_FIELDS_END,
-};
-
 static const struct tm_row_field sum_fields[] = {
     TM_FIELD(struct kernels, count, COUNT, SUM),          TM_FIELD(struct kernels, total_ps, TIME, SUM),
     TM_FIELD(struct kernels, compute_count, COUNT, SUM),  TM_FIELD(struct kernels, compute_ps, TIME, SUM),
@@ -77,7 +70,7 @@ static tm_status kernels_save(struct tm_stage *s, struct tm_partial_writer *w)
     tm_partial_put_u32(w, k->active_devices);
     tm_fields_save(w, sum_fields, k);
     tm_fields_save_groups(w, kernel_fields, k->by_key);
-    return tm_fields_save_lengths(w, length_fields, k->lengths);
+    return tm_fields_save_lengths(w, k->lengths);
 }
 
 static tm_status complete_row(void *of, struct tm_partial_reader *r, void *row)
@@ -99,7 +92,7 @@ static tm_status kernels_load(struct tm_stage *s, struct tm_partial_reader *r)
     k->active_devices += devices;
     tm_fields_load_more(r, sum_fields, k);
     tm_fields_load_groups(r, kernel_fields, k->by_key, complete_row, NULL);
-    return tm_fields_load_lengths(r, length_fields, k->lengths);
+    return tm_fields_load_lengths(r, k->lengths);
 }
 
 /* --- folding --- */

@@ -262,12 +262,6 @@ static void sums_grow_by_what_is_loaded(void **state)
     assert_true(row.squares.high == 1 && row.parts[0].count == 2 && row.parts[1].dur_ps == 60);
 }
 
-static const struct tm_row_field length_fields[] = {
-    TM_FIELD(struct tm_length, value, TIME, KEEP),
-    TM_FIELD(struct tm_length, count, COUNT, KEEP),
-    TM_FIELDS_END,
-};
-
 static void lengths_are_saved_and_loaded(void **state)
 {
     const struct tm_length *length = NULL;
@@ -282,8 +276,8 @@ static void lengths_are_saved_and_loaded(void **state)
     assert_true(saved && loaded);
     tm_lengths_add(saved, 0, 70, 2);
     tm_lengths_add(saved, 0, INT64_MAX, 1);
-    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), length_fields, saved), TM_OK);
-    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), length_fields, loaded), TM_OK);
+    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), saved), TM_OK);
+    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), loaded), TM_OK);
     assert_int_equal(end_loading(&file), TM_OK);
     tm_lengths_finish(loaded);
     length = tm_lengths_next(loaded);
@@ -292,6 +286,39 @@ static void lengths_are_saved_and_loaded(void **state)
     assert_true(length && length->value == INT64_MAX && length->count == 1);
     length = tm_lengths_next(loaded);
     assert_null(length);
+    tm_lengths_free(saved);
+    tm_lengths_free(loaded);
+    assert_ledger_is_even(&run);
+}
+
+/* More than a row of a partial has, in several groups, some of them more than once. */
+static void many_lengths_are_saved_and_loaded(void **state)
+{
+    enum { GROUPS = 3, LENGTHS = 2500 };
+    struct tm_lengths *saved, *loaded;
+    struct file file;
+    struct tm_run run;
+
+    (void)state;
+    test_run_init(&run);
+    saved = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+    loaded = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
+    assert_true(saved && loaded);
+    for (uint64_t i = 0; i < (uint64_t)GROUPS * LENGTHS; i++)
+        tm_lengths_add(saved, i % GROUPS * 1000, i * i, 1 + (i % 7 == 0) * (i << 40));
+    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), saved), TM_OK);
+    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), loaded), TM_OK);
+    assert_int_equal(end_loading(&file), TM_OK);
+    tm_lengths_finish(loaded);
+    for (uint64_t group = 0; group < GROUPS; group++) {
+        for (uint64_t i = group; i < (uint64_t)GROUPS * LENGTHS; i += GROUPS) {
+            const struct tm_length *const length = tm_lengths_next(loaded);
+
+            assert_true(length && length->group == group * 1000 && length->value == i * i);
+            assert_true(length->count == 1 + (i % 7 == 0) * (i << 40));
+        }
+    }
+    assert_null(tm_lengths_next(loaded));
     tm_lengths_free(saved);
     tm_lengths_free(loaded);
     assert_ledger_is_even(&run);
@@ -308,11 +335,11 @@ static void a_length_that_is_negative_is_damage(void **state)
     lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
     assert_non_null(lengths);
     tm_lengths_add(lengths, 0, UINT64_MAX, 1);
-    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), length_fields, lengths), TM_OK);
+    assert_int_equal(tm_fields_save_lengths(begin_saving(&file, &run), lengths), TM_OK);
     tm_lengths_free(lengths);
     lengths = tm_lengths_new(&run, TM_ACCOUNT_TABLES, 1 << 20);
     assert_non_null(lengths);
-    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), length_fields, lengths), TM_ERR_INPUT);
+    assert_int_equal(tm_fields_load_lengths(begin_loading(&file), lengths), TM_ERR_INPUT);
     assert_int_equal(end_loading(&file), TM_ERR_INPUT);
     tm_lengths_free(lengths);
 }
@@ -367,13 +394,10 @@ static void rows_of_another_table_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_saved_is_loaded),
-        cmocka_unit_test(hosts_and_devices_are_renumbered),
-        cmocka_unit_test(what_is_out_of_range_is_damage),
-        cmocka_unit_test(rows_merge_by_their_rules),
-        cmocka_unit_test(sums_grow_by_what_is_loaded),
-        cmocka_unit_test(lengths_are_saved_and_loaded),
-        cmocka_unit_test(a_length_that_is_negative_is_damage),
+        cmocka_unit_test(what_was_saved_is_loaded),          cmocka_unit_test(hosts_and_devices_are_renumbered),
+        cmocka_unit_test(what_is_out_of_range_is_damage),    cmocka_unit_test(rows_merge_by_their_rules),
+        cmocka_unit_test(sums_grow_by_what_is_loaded),       cmocka_unit_test(lengths_are_saved_and_loaded),
+        cmocka_unit_test(many_lengths_are_saved_and_loaded), cmocka_unit_test(a_length_that_is_negative_is_damage),
         cmocka_unit_test(rows_of_another_table_are_refused),
     };
 

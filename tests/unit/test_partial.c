@@ -57,6 +57,10 @@ static int remove_file(void **state)
     return status;
 }
 
+/* Where one takes a byte more than the one before. */
+static const uint64_t packed[] = { 0, 127, 128, 16383, 16384, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX };
+enum { PACKED = sizeof(packed) / sizeof(packed[0]) };
+
 /* Two sections with a value of every kind. */
 static tm_status put_sections(struct tm_partial_writer *w, tm_strid name)
 {
@@ -68,6 +72,8 @@ static tm_status put_sections(struct tm_partial_writer *w, tm_strid name)
     tm_partial_put_u32(w, 70000);
     tm_partial_put_u64(w, UINT64_C(1) << 60);
     tm_partial_put_i64(w, -5);
+    for (size_t i = 0; i < PACKED; i++)
+        tm_partial_put_packed(w, packed[i]);
     tm_partial_put_double(w, 0.25);
     tm_partial_put_words(w, words, 3);
     tm_partial_put_text(w, "a text");
@@ -103,7 +109,7 @@ static tm_status write_partial(struct tm_run *run, const char *path)
 struct content {
     bool flag;
     uint32_t small, below;
-    uint64_t large;
+    uint64_t large, packed[PACKED];
     int64_t negative, words[3];
     double number;
     char text[16], id[32], plain[32];
@@ -117,6 +123,8 @@ static void take_sections(struct tm_partial_reader *r, struct content *c)
     c->small = tm_partial_u32(r);
     c->large = tm_partial_u64(r);
     c->negative = tm_partial_i64(r);
+    for (size_t i = 0; i < PACKED; i++)
+        c->packed[i] = tm_partial_packed(r);
     c->number = tm_partial_double(r);
     tm_partial_words(r, c->words, 3);
     tm_partial_text(r, c->text, sizeof(c->text));
@@ -174,6 +182,7 @@ static void what_is_written_is_read_again(void **state)
     assert_true(tm_partial_is(file->path));
     assert_int_equal(read_partial(&run, file->path, &c), TM_OK);
     assert_true(c.flag && c.small == 70000 && c.large == UINT64_C(1) << 60 && c.negative == -5 && c.below == 3);
+    assert_memory_equal(c.packed, packed, sizeof(packed));
     assert_true(c.number > 0.2499 && c.number < 0.2501);
     assert_true(c.words[0] == -1 && c.words[1] == 0 && c.words[2] == INT64_MAX);
     assert_string_equal(c.text, "a text");
