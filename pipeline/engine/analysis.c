@@ -367,7 +367,7 @@ struct analysis {
     struct tm_device_profiles *profiles;
     struct tm_partial_writer **saved;   /* NULL = not wanted */
     struct tm_host_partials partials;   /* of hosts that processes have read */
-    bool is_of_host;                    /* only the partial of one host is requested */
+    bool is_of_host;                    /* only the partial of some hosts is requested */
     const struct tm_observer *observer; /* NULL = none */
     bool partial;
 };
@@ -586,19 +586,24 @@ static void save_partial(struct analysis *a)
     (void)tm_while(&a->run->error, "creating the partial");
 }
 
-/* What a process has read of a host. */
-static void read_host_partial(struct analysis *a, struct tm_spill *partial, const struct tm_found_file *found,
-                              const struct tm_input_part *part)
+/* What a process has read of hosts. */
+static void read_host_partial(struct analysis *a, struct tm_host_partial *made, const struct tm_found_file *found,
+                              uint32_t first_host)
 {
-    struct tm_partial_reader *r = tm_partial_open_file(a->run, partial->fd, found->path);
+    const uint32_t hosts = (uint32_t)made->files;
+    const struct tm_input_part part = {
+        .kind = TM_PART_PARTIAL, .first_host = first_host, .host_count = hosts, .file_count = hosts
+    };
+    struct tm_partial_reader *r = tm_partial_open_file(a->run, made->partial.fd, found->path);
 
     if (r)
-        load_partial(a, r, found->path, part);
+        load_partial(a, r, found->path, &part);
     tm_partial_close(r);
-    tm_spill_close(partial);
+    tm_spill_close(&made->partial);
 }
 
-static void read_file(struct analysis *a, size_t number)
+/* out: how many files that were */
+static size_t read_file(struct analysis *a, size_t number)
 {
     const struct tm_input_part *part = &a->inputs->parts[number];
     const struct tm_found_file *const found = a->inputs->files[number];
@@ -606,15 +611,18 @@ static void read_file(struct analysis *a, size_t number)
     if (a->partials.files && number == a->partials.until)
         tm_host_partials_make(&a->partials, number);
     if (tm_failed(a->run))
-        return;
-    if (a->partials.files && a->partials.files[number].fd >= 0)
-        read_host_partial(a, &a->partials.files[number], found, part);
-    else if (part->kind == TM_PART_PARTIAL)
+        return 0;
+    if (a->partials.files && a->partials.files[number].files) {
+        read_host_partial(a, &a->partials.files[number], found, part->first_host);
+        return a->partials.files[number].files;
+    }
+    if (part->kind == TM_PART_PARTIAL)
         read_partial(a, found, part);
     else if (part->kind == TM_PART_MEMORY)
         read_memory_profile(a, found);
     else
         read_host(a, found, part->first_host);
+    return 1;
 }
 
 /* --- the summary --- */
@@ -825,15 +833,15 @@ static void work(struct analysis *a)
     open_stages(a);
     if (!a->observer && !a->is_of_host && a->inputs->host_count > 1 && !tm_failed(run))
         tm_host_partials_init(&a->partials, run, a->options, a->inputs, write_host_partial);
-    for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run); i++)
-        read_file(a, i);
+    for (size_t i = 0; i < a->inputs->file_count && !tm_failed(run);)
+        i += read_file(a, i);
     if (a->saved && !tm_failed(run))
         save_partial(a);
     if (!tm_failed(run) && !a->is_of_host)
         finish_summary(a);
 }
 
-/* in: inputs  of one host of a run, if only its partial is requested, or the observer's; NULL = those of the
+/* in: inputs  of some hosts of a run, if only their partial is requested, or the observer's; NULL = those of the
  * options
  */
 static tm_status analyze(struct tm_run *run, const struct tm_options *options, struct tm_inputs *inputs,
@@ -876,25 +884,30 @@ tm_status tm_analyze(struct tm_run *run, const struct tm_options *options, struc
     return analyze(run, options, observer ? observer->inputs : NULL, summary, partial, observer);
 }
 
-/* The partial of one file of a run: the state that tm_analyze would have for it. */
+/* The partial of some files of a run: the state that tm_analyze would have for them alone. */
 static void write_host_partial(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
-                               size_t file, FILE *to)
+                               size_t file, size_t count, FILE *to)
 {
     const uint32_t host = inputs->parts[file].first_host;
-    struct tm_input_part part = { .kind = inputs->parts[file].kind, .host_count = 1, .file_count = 1 };
-    struct tm_inputs one = { .run = run,
-                             .files = &inputs->files[file],
-                             .parts = &part,
-                             .file_count = 1,
-                             .hosts = &inputs->hosts[host],
-                             .plain_hosts = &inputs->plain_hosts[host],
-                             .host_count = 1,
-                             .run_name = inputs->run_name };
+    const size_t part_bytes = count * sizeof(struct tm_input_part);
+    struct tm_inputs some = { .run = run,
+                              .files = &inputs->files[file],
+                              .parts = tm_take(&run->budget, TM_ACCOUNT_MODEL, part_bytes, &run->error),
+                              .file_count = count,
+                              .hosts = &inputs->hosts[host],
+                              .plain_hosts = &inputs->plain_hosts[host],
+                              .host_count = (uint32_t)count,
+                              .run_name = inputs->run_name };
     struct tm_doc *const doc = tm_doc_new(run);
     struct tm_partial_writer *partial = NULL;
 
-    if (doc && analyze(run, options, &one, doc, &partial, NULL) == TM_OK)
+    for (size_t i = 0; i < count && some.parts; i++) {
+        some.parts[i] = inputs->parts[file + i];
+        some.parts[i].first_host -= host;
+    }
+    if (!tm_failed(run) && analyze(run, options, &some, doc, &partial, NULL) == TM_OK)
         tm_partial_write(partial, to);
     tm_partial_writer_free(partial);
     tm_doc_free(doc);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, some.parts, some.parts ? part_bytes : 0);
 }

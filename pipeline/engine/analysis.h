@@ -138,25 +138,33 @@ struct tm_inputs {
     struct tm_input *standard_input; /* where it was examined */
 };
 
-/* Reads one file of a run, a host's trace, and writes its partial; in its own process.  Failures: run->error. */
+/* Reads `count` files of a run from `file` on, one host's trace each, and writes their partial; in its own process.
+ * Failures: run->error. */
 typedef void tm_host_partial_write(struct tm_run *run, const struct tm_options *options, const struct tm_inputs *inputs,
-                                   size_t file, FILE *to);
+                                   size_t file, size_t count, FILE *to);
+
+/* What a process has read: a file of the run, and those after it. */
+struct tm_host_partial {
+    struct tm_spill partial;
+    size_t files; /* 0 = none starts with this file: it is to be read */
+};
 
 /* Partials of the hosts of a run, made by processes side by side (--jobs): as many as there are cores and memory for.
- * For some hosts after each other at a time, so that not too many files are open. */
+ * A process reads adjacent hosts one after the other, and its partial has all of them, so saving and merging cost
+ * little. */
 struct tm_host_partials {
     struct tm_run *run;
     const struct tm_options *options;
     const struct tm_inputs *inputs;
     tm_host_partial_write *write;
-    struct tm_spill *files; /* of each file of the run; not open = it has none: it is to be read */
-    size_t count, until;    /* until: those before it were made, or will not be */
+    struct tm_host_partial *files; /* by file of the run */
+    size_t count, until;           /* until: those before it were made, or will not be */
 };
 
 /* errors: of the ledger */
 void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
                            const struct tm_inputs *inputs, tm_host_partial_write *write);
-/* Make those of the files from `first` on, up to partials->until.
+/* Make those of the files from `first` on, up to partials->until: not all at once if too many files would be open.
  * errors: of the first host that has one; TM_ERR_LIMIT  its process was killed */
 void tm_host_partials_make(struct tm_host_partials *partials, size_t first);
 void tm_host_partials_free(struct tm_host_partials *partials); /* tolerates a zeroed one */

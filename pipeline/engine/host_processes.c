@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hosts of a run, read by processes: each reads one host and writes its partial to its stdout, a file without a
- * name that this process has made.  Partials of hosts merge to exactly what one process gives, so the
+/* The hosts of a run, read by processes: each reads adjacent hosts and writes their partial to its stdout, a file without
+ * a name that this process has made.  Partials of hosts merge to exactly what one process gives, so the
  * summary does not depend on the number of processes.  Memory: the processes share what --memory allows. */
 #include "pipeline/engine/analysis.h"
 
@@ -20,19 +20,21 @@
 enum {
     LEAST_MEMORY = 32 << 20, /* of a process */
     CODE_BYTES = 16 << 20,   /* that a process takes beside it: --memory is for all together */
-    HOSTS_MOST = 128,        /* whose partials are open at a time */
+    SHARES_MOST = 128,       /* whose partials are open at a time */
+    MANY_HOSTS = 8, /* a process: where it has more, there are several shares for each, since some take longer */
+    SHARES_EACH = 4,
     SAID_BYTES = 4096
 };
 
-/* How a process ended, in memory that all of them share. */
-struct ending {
-    bool is_there;
-    struct tm_error error;
-    uint64_t bytes_read;
+/* The run of a process, in memory that all of them share. */
+struct share_run {
+    bool has_ended;
+    struct tm_run run;
 };
 
-struct host {
-    size_t file; /* its number among the files of the run */
+/* Files of the run that one process reads. */
+struct share {
+    size_t file, count; /* the first one, and how many */
     struct tm_spill partial;
     char said[SAID_BYTES];
 };
@@ -42,33 +44,34 @@ struct host_processes {
     const struct tm_options *options;
     const struct tm_inputs *inputs;
     tm_host_partial_write *write;
-    struct host *hosts;
-    struct ending *endings; /* of each host */
+    struct share *shares;
+    struct share_run *runs; /* of each share */
     size_t count;
     size_t memory_bytes; /* of a process */
+    uint64_t shown;      /* bytes that the progress has */
 };
 
 /* --- in the new process --- */
 
-static int read_host(void *of, size_t index)
+static int read_share(void *of, size_t index)
 {
-    static struct tm_run run;
     struct host_processes *const p = of;
-    const struct host *const host = &p->hosts[index];
+    const struct share *const share = &p->shares[index];
+    struct tm_run *const run = &p->runs[index].run;
 
-    run = (struct tm_run){ .spill_dir = p->run->spill_dir,
-                           .limit_times = p->run->limit_times,
-                           .tally_use = p->run->tally_use,
-                           .quiet = p->run->quiet,
-                           .follow_links = p->run->follow_links,
-                           .links_root = p->run->links_root,
-                           .progress = { .phase = "" } };
-    tm_budget_init(&run.budget, p->memory_bytes);
-    p->write(&run, p->options, p->inputs, host->file, stdout);
-    if (fflush(stdout) != 0 && !tm_failed(&run))
-        (void)tm_fail_system(&run.error, TM_ERR_OUTPUT, -1, errno, "cannot write the partial of a host");
-    p->endings[index] = (struct ending){ .is_there = true, .error = run.error, .bytes_read = run.bytes_read };
-    return (int)run.error.status;
+    *run = (struct tm_run){ .spill_dir = p->run->spill_dir,
+                            .limit_times = p->run->limit_times,
+                            .tally_use = p->run->tally_use,
+                            .quiet = p->run->quiet,
+                            .follow_links = p->run->follow_links,
+                            .links_root = p->run->links_root,
+                            .progress = { .phase = "" } };
+    tm_budget_init(&run->budget, p->memory_bytes);
+    p->write(run, p->options, p->inputs, share->file, share->count, stdout);
+    if (fflush(stdout) != 0 && !tm_failed(run))
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot write the partial of a host");
+    p->runs[index].has_ended = true;
+    return (int)run->error.status;
 }
 
 /* --- in this one --- */
@@ -77,23 +80,36 @@ static int partial_of(void *of, size_t index)
 {
     const struct host_processes *const p = of;
 
-    return p->hosts[index].partial.fd;
+    return p->shares[index].partial.fd;
 }
 
-static tm_status host_ended(void *of, size_t index, const struct tm_outcome *outcome)
+static void show_progress(void *of)
 {
     struct host_processes *const p = of;
-    struct host *const host = &p->hosts[index];
-    struct tm_error *const error = &p->endings[index].error;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < p->count; i++)
+        bytes += *(volatile uint64_t *)&p->runs[i].run.bytes_read;
+    tm_progress_add(&p->run->progress, bytes - p->shown);
+    p->shown = bytes;
+}
+
+static tm_status share_ended(void *of, size_t index, const struct tm_outcome *outcome)
+{
+    struct host_processes *const p = of;
+    struct share *const share = &p->shares[index];
+    struct tm_error *const error = &p->runs[index].run.error;
     char name[TM_FOUND_NAME_BYTES];
 
-    (void)snprintf(host->said, sizeof(host->said), "%s", outcome->said);
-    tm_progress_add(&p->run->progress, p->inputs->files[host->file]->bytes);
-    if (p->endings[index].is_there)
+    (void)snprintf(share->said, sizeof(share->said), "%s", outcome->said);
+    show_progress(p);
+    if (p->runs[index].has_ended)
         return TM_OK;
-    (void)tm_fail(
-        error, TM_ERR_LIMIT, -1, "the process that read '%s' %s %d", tm_found_name(p->inputs->files[host->file], name),
-        outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status", outcome->number);
+    *error = (struct tm_error){ .status = TM_OK };
+    (void)tm_fail(error, TM_ERR_LIMIT, -1, "the process that read %zu file%s from '%s' on %s %d", share->count,
+                  share->count == 1 ? "" : "s", tm_found_name(p->inputs->files[share->file], name),
+                  outcome->kind == TM_OUTCOME_SIGNAL ? "was terminated by signal" : "exited with status",
+                  outcome->number);
     tm_hint(error, "the system may have run out of memory: --jobs 1 reads one host at a time");
     return TM_OK;
 }
@@ -102,12 +118,10 @@ static tm_status host_ended(void *of, size_t index, const struct tm_outcome *out
 static void take_endings(struct host_processes *p)
 {
     for (size_t i = 0; i < p->count && !tm_failed(p->run); i++) {
-        const struct ending *const ending = &p->endings[i];
-
-        (void)fputs(p->hosts[i].said, stderr);
-        p->run->bytes_read += ending->bytes_read;
-        if (ending->error.status != TM_OK)
-            p->run->error = ending->error;
+        (void)fputs(p->shares[i].said, stderr);
+        p->run->bytes_read += p->runs[i].run.bytes_read;
+        if (p->runs[i].run.error.status != TM_OK)
+            p->run->error = p->runs[i].run.error;
     }
 }
 
@@ -117,20 +131,22 @@ static void run_processes(struct host_processes *p, unsigned jobs)
                                   .count = p->count,
                                   .jobs = jobs,
                                   .memory_bytes = p->memory_bytes,
-                                  .work = read_host,
+                                  .work = read_share,
                                   .output = partial_of,
-                                  .ended = host_ended };
-    const size_t bytes = p->count * sizeof(*p->endings);
+                                  .ended = share_ended,
+                                  .tick = show_progress };
+    const size_t bytes = p->count * sizeof(*p->runs);
     uint64_t total = 0;
 
-    p->endings = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (p->endings == MAP_FAILED) {
+    p->runs = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (p->runs == MAP_FAILED) {
         (void)tm_fail_system(&p->run->error, TM_ERR_LIMIT, -1, errno, "cannot share memory with processes");
         return;
     }
     for (size_t i = 0; i < p->count; i++) {
-        tm_spill_open(&p->hosts[i].partial, p->run);
-        total += p->inputs->files[p->hosts[i].file]->bytes;
+        tm_spill_open(&p->shares[i].partial, p->run);
+        for (size_t k = 0; k < p->shares[i].count; k++)
+            total += p->inputs->files[p->shares[i].file + k]->bytes;
     }
     tm_progress_file(&p->run->progress, total);
     tm_progress_span(&p->run->progress, 0, 1);
@@ -138,7 +154,7 @@ static void run_processes(struct host_processes *p, unsigned jobs)
     tm_progress_phase(&p->run->progress, "reading", total);
     if (!tm_failed(p->run) && tm_work_all(p->run, &work) == TM_OK)
         take_endings(p);
-    (void)munmap(p->endings, bytes);
+    (void)munmap(p->runs, bytes);
 }
 
 /* Which files are read by processes: traces that can be opened again without a search in an archive. */
@@ -166,31 +182,71 @@ static unsigned choose_jobs(const struct tm_run *run, const struct tm_options *o
     return (unsigned)(jobs < fit ? jobs : fit);
 }
 
+/* Split the files into shares of about the same size: a share starts where the middle of a file is past the end that the
+ * ones before it should have.
+ * in:     bytes, wanted  of all files that processes read
+ * out:    the file behind the last share */
+static size_t split(struct host_processes *p, size_t first, size_t end, double bytes, unsigned wanted)
+{
+    double before = 0;
+    size_t file = first;
+
+    for (; file < end; file++) {
+        const double own = (double)p->inputs->files[file]->bytes;
+        const struct share *const last = p->count ? &p->shares[p->count - 1] : NULL;
+        const bool is_next = last && last->file + last->count == file;
+
+        if (!is_wanted(p->inputs, file))
+            continue;
+        if (is_next && before + own / 2 <= bytes / wanted * (double)p->count) {
+            p->shares[p->count - 1].count++;
+        } else {
+            if (p->count == SHARES_MOST)
+                break;
+            p->shares[p->count++] = (struct share){ .file = file, .count = 1, .partial = { .fd = -1 } };
+        }
+        before += own;
+    }
+    return file;
+}
+
+static void make_side_by_side(struct tm_host_partials *partials, struct host_processes *p, size_t first)
+{
+    size_t hosts = 0;
+    double bytes = 0;
+    unsigned jobs, shares;
+
+    for (size_t i = first; i < partials->count; i++) {
+        hosts += is_wanted(p->inputs, i);
+        bytes += is_wanted(p->inputs, i) ? (double)p->inputs->files[i]->bytes : 0;
+    }
+    jobs = choose_jobs(p->run, p->options, hosts);
+    if (jobs < 2)
+        return;
+    shares = hosts > (size_t)jobs * MANY_HOSTS ? jobs * SHARES_EACH : jobs;
+    partials->until = split(p, first, partials->count, bytes, shares);
+    jobs = jobs < p->count ? jobs : (unsigned)p->count;
+    p->memory_bytes = (free_bytes(p->run) + CODE_BYTES) / jobs - CODE_BYTES;
+    run_processes(p, jobs);
+    for (size_t i = 0; i < p->count; i++)
+        partials->files[p->shares[i].file] =
+            (struct tm_host_partial){ .partial = p->shares[i].partial, .files = p->shares[i].count };
+}
+
 void tm_host_partials_make(struct tm_host_partials *partials, size_t first)
 {
     struct tm_run *const run = partials->run;
-    const size_t end = partials->count - first < HOSTS_MOST ? partials->count : first + HOSTS_MOST;
-    const size_t bytes = (end - first) * sizeof(struct host);
+    const size_t left = partials->count - first;
+    const size_t bytes = (left < SHARES_MOST ? left : SHARES_MOST) * sizeof(struct share);
     struct host_processes p = {
         .run = run, .options = partials->options, .inputs = partials->inputs, .write = partials->write
     };
-    unsigned jobs;
 
-    partials->until = end;
-    p.hosts = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-    if (!p.hosts)
-        return;
-    for (size_t i = first; i < end; i++)
-        if (is_wanted(p.inputs, i))
-            p.hosts[p.count++] = (struct host){ .file = i, .partial = { .fd = -1 } };
-    jobs = choose_jobs(run, p.options, p.count);
-    if (jobs > 1) {
-        p.memory_bytes = (free_bytes(run) + CODE_BYTES) / jobs - CODE_BYTES;
-        run_processes(&p, jobs);
-        for (size_t i = 0; i < p.count; i++)
-            partials->files[p.hosts[i].file] = p.hosts[i].partial;
-    }
-    tm_give(&run->budget, TM_ACCOUNT_MODEL, p.hosts, bytes);
+    partials->until = partials->count;
+    p.shares = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    if (p.shares)
+        make_side_by_side(partials, &p, first);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, p.shares, p.shares ? bytes : 0);
 }
 
 void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run, const struct tm_options *options,
@@ -204,7 +260,7 @@ void tm_host_partials_init(struct tm_host_partials *partials, struct tm_run *run
         return;
     partials->count = inputs->file_count;
     for (size_t i = 0; i < count; i++)
-        partials->files[i].fd = -1;
+        partials->files[i].partial.fd = -1;
 }
 
 void tm_host_partials_free(struct tm_host_partials *partials)
@@ -212,7 +268,7 @@ void tm_host_partials_free(struct tm_host_partials *partials)
     const size_t count = partials->inputs && partials->inputs->file_count ? partials->inputs->file_count : 1;
 
     for (size_t i = 0; i < partials->count; i++)
-        tm_spill_close(&partials->files[i]);
+        tm_spill_close(&partials->files[i].partial);
     if (partials->files)
         tm_give(&partials->run->budget, TM_ACCOUNT_MODEL, partials->files, count * sizeof(*partials->files));
     *partials = (struct tm_host_partials){ .run = NULL };

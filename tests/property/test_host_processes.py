@@ -64,6 +64,17 @@ def same_bytes(tap, folder):
     shutil.copy(folder / "first" / "run.partial", partial)
     tap.ok(made.status == 0, "a partial of the first host", made)
     same(tap, folder, "a partial and profiles", [partial, *paths[1:]])
+    same(tap, folder, "a partial between profiles", [*paths[1:3], partial, *paths[3:]])
+
+
+def shared_out(tap, folder):
+    """More hosts than each process reads at once, of very different sizes: adjacent ones share a process."""
+    place = folder / "plugins" / "profile" / "2026_11_20_20_37_34"
+    place.mkdir(parents=True)
+    for i in range(19):
+        data = make_profile.gpu(seed=i + 1, steps=60 if i in (3, 17) else 1 + i % 3).encode()
+        (place / f"host{i:02}.xplane.pb").write_bytes(data)
+    same(tap, folder, "19 uneven hosts", [folder], "--format", FORMATS + ",partial")
 
 
 def damaged(tap, folder):
@@ -97,7 +108,7 @@ def ended(tap, folder):
 
 def main():
     tap = Tap()
-    for check in (same_bytes, damaged, ended):
+    for check in (same_bytes, shared_out, damaged, ended):
         with Scratch() as folder:
             check(tap, folder)
     tap.done()
