@@ -147,6 +147,7 @@ struct thread {
     struct chunk *first, *last; /* in memory, in time order */
     struct chunk *near;         /* the one that an answer ended in last; NULL = none, or it was dropped */
     uint64_t spilled;           /* row of its last spilled chunk, plus one; 0 = none */
+    uint64_t near_spilled;      /* likewise, of the one that was found last */
     struct stretch current;     /* the stretch that is being written */
 };
 
@@ -495,21 +496,36 @@ static void add_stretches(struct answer *a, const struct stretch *stretches, uin
         add_stretch(a, &stretches[i], i + 1 < count ? stretches[i + 1].start_ps : end_ps);
 }
 
+/* The row of the last spilled chunk that starts before a time, plus one; 0 = none.  Requests for a step go back in time:
+ * the chunk is near the one of the answer before. */
+static uint64_t find_spilled(const struct tm_host_threads *t, struct thread *thread, int64_t at_ps)
+{
+    uint64_t number = thread->near_spilled;
+
+    if (!number || ((const struct spilled *)tm_rows_at(t->spilled, number - 1))->end_ps < at_ps)
+        number = thread->spilled;
+    while (number) {
+        const struct spilled *const there = tm_rows_at(t->spilled, number - 1);
+
+        if (there->stretches[0].start_ps < at_ps)
+            break;
+        number = there->before;
+    }
+    thread->near_spilled = number;
+    return number;
+}
+
 /* What was spilled, from the latest chunk back. */
-static void add_spilled(struct answer *a, const struct thread *thread)
+static void add_spilled(struct answer *a, struct thread *thread)
 {
     struct tm_host_threads *t = a->threads;
 
-    for (uint64_t at = thread->spilled; at;) {
-        const struct spilled *there = tm_rows_at(t->spilled, at - 1);
-        struct spilled row;
+    for (uint64_t at = find_spilled(t, thread, a->end_ps); at;) {
+        const struct spilled row = *(const struct spilled *)tm_rows_at(t->spilled, at - 1); /* others may be read */
 
-        if (there->end_ps <= a->start_ps)
+        if (row.end_ps <= a->start_ps)
             break;
-        at = there->before;
-        if (there->stretches[0].start_ps >= a->end_ps)
-            continue;
-        row = *there; /* the other thread may be used: another row */
+        at = row.before;
         add_stretches(a, row.stretches, row.count, row.end_ps);
     }
 }
@@ -616,9 +632,9 @@ static void give_stretches(struct back *b, const struct stretch *stretches, uint
         give_stretch(b, (enum tm_cause)stretches[i - 1].cause, stretches[i - 1].name, stretches[i - 1].start_ps);
 }
 
-static void give_spilled(struct tm_host_threads *t, const struct thread *thread, struct back *b)
+static void give_spilled(struct tm_host_threads *t, struct thread *thread, struct back *b)
 {
-    for (uint64_t at = thread->spilled; at && !b->is_done && !tm_failed(t->run);) {
+    for (uint64_t at = b->is_done ? 0 : find_spilled(t, thread, b->at_ps); at && !b->is_done && !tm_failed(t->run);) {
         const struct spilled row = *(const struct spilled *)tm_rows_at(t->spilled, at - 1);
 
         give_stretches(b, row.stretches, row.count);
