@@ -55,10 +55,13 @@ def zero_ns(path, file):
 
 
 def shifts_of(summary, paths):
-    """{host: where its time 0 is in what is written of all}: the earliest one is 0, or its first event where that is before"""
+    """{host: where its time 0 is in what is written of all, in ps}: the earliest one is 0, or its first event if that is
+    before, on the clock that the hosts share"""
     files = [f for f in summary["input"]["files"] if f["kind"] != "pprof"]
-    clocks = {f["host"]: zero_ns(path, f) for f, path in zip(files, paths)}
-    start = min(min(zero, first) for zero, first in clocks.values())
+    skew = (summary["collectives"] or {}).get("skew") or {}
+    offsets = {row["host"]: row["offset_ps"] for row in (skew.get("clock") or {}).get("list") or ()}
+    clocks = {f["host"]: [ns * 1000 + offsets.get(f["host"], 0) for ns in zero_ns(path, f)] for f, path in zip(files, paths)}
+    start = min(min(zero, first) for zero, first in clocks.values()) // 1000 * 1000
     return {host: zero - start for host, (zero, _) in clocks.items()}
 
 
@@ -74,7 +77,7 @@ def check_rows(label, trace, queries, places, shift_of, is_plain=False):
     every, wrong = done.rows[0], []
     for query, place, rows in zip(queries, places, done.rows[1:]):
         shift = shift_of(place)
-        begin, end = shift + place["begin_ps"] // 1000, shift - (-place["end_ps"] // 1000)
+        begin, end = (shift + place["begin_ps"]) // 1000, -(-(shift + place["end_ps"]) // 1000)
         wanted = [row for row in every if row[1] < end and row[1] + row[2] > begin]
         if sorted(rows) != sorted(wanted):
             wrong.append(f"{label}: {len(rows)} rows, not {len(wanted)}, of {query}")
@@ -106,7 +109,7 @@ def check(name, inputs, folder):
     files = summary["input"]["files"]
     if queries and len(inputs) == 1 and files[0]["kind"] == "chrome_json" and files[0]["origin_us"] >= 0:
         wrong += [line for line in check_rows("as recorded", inputs[0], queries, places,
-                                              lambda _: files[0]["origin_us"] * 1000, is_plain=True)
+                                              lambda _: files[0]["origin_us"] * 10**6, is_plain=True)
                   if " refused: " not in line]  # not every importer reads every recording: perfetto.md
     return len(queries), wrong
 
