@@ -64,6 +64,15 @@ void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *pla
     }
 }
 
+uint64_t tm_trace_events(const struct tm_trace *trace)
+{
+    uint64_t events = 0;
+
+    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++)
+        events += ((const struct tm_track *)tm_rows_at(trace->tracks, i))->events;
+    return events;
+}
+
 tm_status tm_trace_add_common(struct tm_trace *trace, struct tm_arguments list, uint32_t *row)
 {
     const uint64_t number = tm_rows_count(trace->common);

@@ -215,7 +215,6 @@ struct tm_trace {
     bool has_kernel_details;   /* some device event has them: then only those are kernels of the table */
     int64_t first_ps, last_ps; /* the first start and the last end of all records; 0 if there are none.  Set by the
                                    survey */
-    uint64_t events;
 };
 
 /* Find the device of a kind and an ordinal, or add it.
@@ -228,6 +227,9 @@ tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int6
 /* Sort the devices from `first` on by kind and ordinal, and number them accordingly.
  * out:    place  the new position of each, by its old number; NULL if nothing refers to them yet */
 void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
+
+/* The events of all tracks: after the survey, since the scan of an XSpace may leave counting to it. */
+uint64_t tm_trace_events(const struct tm_trace *trace);
 
 /* Keep arguments that many events share.
  * out:    *row  of trace->common; 0 for an empty list

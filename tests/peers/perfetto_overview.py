@@ -26,26 +26,45 @@ from slice s join track t on t.id = s.track_id left join thread_track x on x.id 
 where coalesce(s.category, '') != 'tracemill'"""
 
 
-def made(path, count):
-    """A trace of three rows: short slices that nest in threes, with a long one now and then.
-    out: {row: (slices, their lengths)}"""
-    dice, totals = random.Random(7), defaultdict(lambda: [0, 0])
-    at = [0, 0, 0]
+def spans_of(count):
+    """Three rows of short slices that nest in threes, with a long one now and then: (row, begin, length, name), in us."""
+    dice, at = random.Random(7), [0, 0, 0]
+    for i in range(count // 3):
+        row = i % 3
+        lasts = 3 * dice.choice((1, 2, 5)) if i % 1000 else 3000
+        yield row, at[row], 3 * lasts, f"outer {i % 2}"
+        yield row, at[row], lasts, "inner"
+        yield row, at[row] + lasts, lasts, "innermost"
+        at[row] += 3 * lasts + dice.choice((0, 0, 1, 400))
+
+
+def write_json(path, spans):
     with path.open("w", encoding="utf-8") as to:
         to.write('{"traceEvents":[\n')
         for tid in range(3):
             to.write(json.dumps({"ph": "M", "pid": 1, "tid": tid + 10, "name": "thread_name", "args": {"name": f"row {tid}"}}) + ",\n")
-        for i in range(count // 3):
-            row = i % 3
-            lasts = 3 * dice.choice((1, 2, 5)) if i % 1000 else 3000
-            spans = [(at[row], 3 * lasts, f"outer {i % 2}"), (at[row], lasts, "inner"), (at[row] + lasts, lasts, "innermost")]
-            at[row] += 3 * lasts + dice.choice((0, 0, 1, 400))
-            for ts, dur, name in spans:
-                to.write(f'{{"ph":"X","pid":1,"tid":{row + 10},"ts":{ts},"dur":{dur},"name":"{name}"}},\n')
-                totals[f"row {row}"][0] += 1
-                totals[f"row {row}"][1] += dur * 1000
-        to.write('{"ph":"i","s":"t","pid":1,"tid":10,"ts":1,"name":"mark"}\n]}\n')
-        totals["row 0"][0] += 1
+        for row, begin, length, name in spans:
+            to.write(f'{{"ph":"X","pid":1,"tid":{row + 10},"ts":{begin},"dur":{length},"name":"{name}"}},\n')
+        to.write('{"ph":"i","s":"t","pid":1,"tid":10,"ts":0,"name":"mark"}\n]}\n')
+
+
+def write_xspace(path, spans):
+    host = make_profile.Plane("/host:CPU", 1)
+    lines = [host.line(row + 10, f"row {row}") for row in range(3)]
+    for row, begin, length, name in spans:
+        lines[row].events.append(make_profile.Event(name, begin * make_profile.US, length * make_profile.US))
+    lines[0].events.append(make_profile.Event("mark", 0))
+    path.write_bytes(make_profile.Space([host]).encode())
+
+
+def made(path, count, write):
+    """out: {row: [slices, their lengths in ns]}"""
+    totals, spans = defaultdict(lambda: [0, 0]), list(spans_of(count))
+    write(path, spans)
+    for row, _, length, _ in spans:
+        totals[f"row {row}"][0] += 1
+        totals[f"row {row}"][1] += length * 1000
+    totals["row 0"][0] += 1  # the mark
     return totals
 
 
@@ -61,22 +80,22 @@ def totals_of(rows):
     return totals, merged, wrong
 
 
-def check_large(tap, folder):
-    source, out = folder / "large.trace.json", folder / "overview.pftrace"
-    wanted = made(source, EVENTS)
+def check_large(tap, folder, name, write):
+    source, out = folder / name, folder / "overview.pftrace"
+    wanted = made(source, EVENTS, write)
     result = run("convert", source, "-o", out, "--overview", "--json", "--memory", "32M", seconds=300)
-    if not tap.ok(result.status == 0, "an overview, with 32 MiB", result):
+    if not tap.ok(result.status == 0, f"{name}: an overview, with 32 MiB", result):
         return
     done = importer.load(out, importer.STATS, SLICES, is_optimized=True)
-    tap.ok(not done.error and not importer.complaints(done.rows[0]), "nothing is complained of", done.error or importer.complaints(done.rows[0]))
+    tap.ok(not done.error and not importer.complaints(done.rows[0]), f"{name}: nothing is complained of", done.error or importer.complaints(done.rows[0]))
     totals, merged, wrong = totals_of(done.rows[1])
-    tap.ok({k: v for k, v in totals.items() if k in wanted} == wanted, "the totals of each row are exact", dict(totals), dict(wanted))
-    tap.ok(not wrong and merged > 1000, f"{merged} merged slices say what is in them", *wrong[:5])
+    tap.ok({k: v for k, v in totals.items() if k in wanted} == wanted, f"{name}: the totals of each row are exact", dict(totals), dict(wanted))
+    tap.ok(not wrong and merged > 1000, f"{name}: {merged} merged slices say what is in them", *wrong[:5])
     size, slices = out.stat().st_size, len(done.rows[1])
-    tap.ok(size <= BYTES_MOST and slices <= SLICES_MOST and slices < 0.7 * EVENTS, f"{slices} slices in {size} bytes")
+    tap.ok(size <= BYTES_MOST and slices <= SLICES_MOST and slices < 0.7 * EVENTS, f"{name}: {slices} slices in {size} bytes")
     again = folder / "again.pftrace"
     run("convert", source, "-o", again, "--overview", "--quiet", "--memory", "512M", seconds=300)
-    tap.ok(again.read_bytes() == out.read_bytes(), "the same bytes with more memory")
+    tap.ok(again.read_bytes() == out.read_bytes(), f"{name}: the same bytes with more memory")
 
 
 def check_small(tap, folder):
@@ -121,7 +140,8 @@ def main():
     with Scratch() as folder:
         check_small(tap, folder)
         check_parts(tap, folder)
-        check_large(tap, folder)
+        check_large(tap, folder, "large.trace.json", write_json)
+        check_large(tap, folder, "large.xplane.pb", write_xspace)  # whose lines are counted after the scan
     tap.done()
 
 

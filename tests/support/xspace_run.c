@@ -262,7 +262,7 @@ void xspace_print(struct xspace_run *x, size_t buffer_bytes, FILE *to)
                       d->capability_major, d->capability_minor, d->peak_tflops);
     }
     (void)fprintf(to, "host '%s' jax '%s' %llu %llu events %llu partial %d\n", e->host, e->jax,
-                  (unsigned long long)e->begin_ns, (unsigned long long)e->end_ns, (unsigned long long)trace->events,
-                  trace->partial);
+                  (unsigned long long)e->begin_ns, (unsigned long long)e->end_ns,
+                  (unsigned long long)tm_trace_events(trace), trace->partial);
     print_lines(x, buffer_bytes, to);
 }

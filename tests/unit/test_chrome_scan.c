@@ -582,7 +582,7 @@ static void long_arguments_are_tallied_and_kept_as_far_as_they_fit(void **state)
     (void)snprintf(json + used, sizeof(json) - used, "1]}}]");
     assert_int_equal(open_with_arguments(&o, json), TM_OK);
     assert_int_equal(o.run.tallies.count[TM_TALLY_LONG_ARGUMENTS], 1);
-    assert_int_equal(o.host.trace.events, 1);
+    assert_int_equal(tm_trace_events(&o.host.trace), 1);
     close_trace(&o);
 }
 
@@ -730,7 +730,7 @@ static void events_may_come_after_a_long_head(void **state)
     (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\",\"traceEvents\":[%s]}", TM_KIND_HEAD_BYTES, "",
                    X("1", "1", ""));
     assert_int_equal(open_trace(&o, json), TM_OK);
-    assert_int_equal(o.host.trace.events, 1);
+    assert_int_equal(tm_trace_events(&o.host.trace), 1);
     close_trace(&o);
     (void)snprintf(json, sizeof(json), "{\"other\":\"%*s\"}", TM_KIND_HEAD_BYTES, "");
     assert_int_equal(open_trace(&o, json), TM_ERR_INPUT);
@@ -746,7 +746,7 @@ static void what_came_before_damage_counts(void **state)
     assert_int_equal(open_trace(&o, "{\"traceEvents\":[" X("1", "1", "") ",{\"ph\":\"X\",}]}"), TM_OK);
     assert_true(o.host.trace.partial);
     assert_non_null(strstr(o.host.trace.problem, "(byte "));
-    assert_int_equal(o.host.trace.events, 1);
+    assert_int_equal(tm_trace_events(&o.host.trace), 1);
     close_trace(&o);
 }
 

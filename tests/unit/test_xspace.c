@@ -869,7 +869,7 @@ static void run_through(const struct xb_bytes *bytes, const char *what, size_t a
         st = tm_host_events(&x.host, count_event, &events);
     if (st != TM_OK && st != TM_ERR_INPUT)
         fail_msg("%s at byte %zu bit %d: status %d, %s", what, at, bit, st, x.run.error.what);
-    if (events > x.host.trace.events)
+    if (events > tm_trace_events(&x.host.trace))
         fail_msg("%s at byte %zu bit %d: more events than were there", what, at, bit);
     xspace_close(&x);
     if (clock() - begin > 2 * CLOCKS_PER_SEC)

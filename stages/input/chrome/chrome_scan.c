@@ -741,7 +741,6 @@ static void order_tracks(struct scan *s)
         tm_pairs_join(s->maker.store, s->trace, i);
         track = tm_rows_change(s->trace->tracks, i);
         track->events = tm_record_store_count(s->maker.store, i);
-        s->trace->events += track->events;
     }
 }
 

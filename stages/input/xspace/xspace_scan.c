@@ -45,6 +45,7 @@ struct scan {
     uint8_t *buffer;                /* of the windows: one at a time */
     uint8_t *inner_buffer;          /* for a walk inside a walk */
     struct process_slot *processes; /* a cache: what falls out of it stays its own process */
+    uint64_t events;                /* of the lines that were read to their end */
     bool is_cut;                    /* the field that was read last runs past the end of its part */
 };
 
@@ -205,7 +206,7 @@ static void add_line(struct scan *s, const struct tm_track *track, struct tm_lin
     bool found;
     struct tm_timeline_slot *const slot = find_timeline(s, track, &found);
 
-    s->trace->events += track->events;
+    s->events += track->events;
     if (found) {
         chain_line(s, slot->track - 1, track, line);
         return;
@@ -478,7 +479,7 @@ static void refuse_damaged(struct scan *s)
     unsigned replaced = 0;
     size_t got = 0;
 
-    if (!trace->partial || trace->events || tm_input_read(s->x->input, s->buffer, 4096, 0, &got) != TM_OK)
+    if (!trace->partial || s->events || tm_input_read(s->x->input, s->buffer, 4096, 0, &got) != TM_OK)
         return;
     for (size_t i = 0; i + 3 <= got; i++)
         replaced += !memcmp(s->buffer + i, "\xef\xbf\xbd", 3);

@@ -111,17 +111,14 @@ void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *tr
                             uint32_t hosts)
 {
     struct overview *const o = writer_of(w);
-    uint64_t events = 0; /* of the tracks: the scan of the file may leave counting to the survey */
 
-    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++)
-        events += ((const struct tm_track *)tm_rows_at(trace->tracks, i))->events;
     if (!tm_clock_at(clock, trace->first_ps, &o->first_ps))
         o->first_ps = 0;
     o->length_ps = trace->last_ps > trace->first_ps ? trace->last_ps - trace->first_ps : 1;
     o->budget = TM_OVERVIEW_SLICES / (hosts ? hosts : 1);
     o->written_before = o->written;
     o->looked = 0;
-    o->fits = events <= o->budget / 2; /* steps and gaps come in addition */
+    o->fits = tm_trace_events(trace) <= o->budget / 2; /* steps and gaps come in addition */
     o->quantum_ps = o->fits ? 0 : o->length_ps >> 16;
 }
 
