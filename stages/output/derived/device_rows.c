@@ -308,7 +308,7 @@ static void read_scopes(struct tm_derived *d, tm_strid id, struct work_site *sit
 
 static const struct work_site *site_of(struct tm_derived *d, const struct tm_event *event)
 {
-    struct work_site *const site = &d->work->sites[tm_hash_mix(event->site, 1) & (SITES - 1)];
+    struct work_site *const site = &d->work->sites[event->site & (SITES - 1)];
     const struct tm_config *const config = event->config;
     const struct tm_hlo_op *hlo;
     tm_strid path = config->op;
@@ -335,7 +335,7 @@ static const struct collective_site *collective_of(struct tm_derived *d, const s
     static const char *const parts[] = {
         [TM_TPU_START] = " start", [TM_TPU_WAIT] = " wait", [TM_TPU_HOST_WAIT] = " wait"
     };
-    struct collective_site *const site = &d->work->collectives[tm_hash_mix(event->site, 1) & (SITES - 1)];
+    struct collective_site *const site = &d->work->collectives[event->site & (SITES - 1)];
     struct tm_collective_facts facts;
     char text[NAME_BYTES], bytes[TM_FORMAT_BYTES] = "";
     const char *part;
