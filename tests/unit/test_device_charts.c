@@ -103,10 +103,10 @@ static void stretches_of_one_colour_are_one_box(void **state)
     tear_down(&f);
 }
 
-#define TWO_HOSTS(aligned)                                                                                             \
+#define TWO_HOSTS(clocks)                                                                                              \
     "{'input': {'hosts': ['a', 'b'], 'files': [{'host': 'a', 'origin_us': null}, {'host': 'b', 'origin_us': null}]},"  \
     "'environment': {'hosts': [{'host': 'a', 'begin_ns': 5000}, {'host': 'b', 'begin_ns': 5100}]},"                    \
-    "'collectives': {'skew': {'clock': {'aligned': " aligned "}}}, 'window': {'mode': 'all'}, 'devices': [" DEVICE(    \
+    "'collectives': {'skew': {'clock': {" clocks "}}}, 'window': {'mode': 'all'}, 'devices': [" DEVICE(                \
         "a", "gpu:0", "60", "0", "100000", "50000", "1, 2") "," DEVICE("b", "gpu:0", "60", "100000", "200000",         \
                                                                        "50000", "1, 2") "]}"
 
@@ -116,12 +116,14 @@ static void hosts_share_a_scale_where_their_clocks_agree(void **state)
     struct fixture f;
 
     (void)state;
-    draw(&f, TM_CHART_UTILIZATION, TWO_HOSTS("true"));
+    draw(&f, TM_CHART_UTILIZATION,
+         TWO_HOSTS("'list': [{'host': 'a', 'offset_ps': 0, 'drift_ppm': 0}, {'host': 'b', 'offset_ps': 100000, "
+                   "'drift_ppm': 0}]"));
     assert_true(tipped(&f, "b/gpu:0, 100 ns to 200 ns: < 0.1% busy")->x >
                 tipped(&f, "a/gpu:0, 0 to 100 ns: < 0.1% busy")->x + 400);
     assert_null(strstr(f.chart.caption, "clocks"));
     tear_down(&f);
-    draw(&f, TM_CHART_UTILIZATION, TWO_HOSTS("false"));
+    draw(&f, TM_CHART_UTILIZATION, TWO_HOSTS("'list': []"));
     assert_true(tipped(&f, "b/gpu:0, 100 ns to 200 ns: < 0.1% busy")->x ==
                 tipped(&f, "a/gpu:0, 0 to 100 ns: < 0.1% busy")->x);
     assert_non_null(strstr(f.chart.caption, "each host starts at the left"));

@@ -187,7 +187,7 @@ static void too_little_is_not_judged(void **state)
 
         test_judge(&j, rows[i].patch, NULL);
         text = tm_text(tm_path(j.summary, "verdict.text"));
-        assert_true((strstr(text, "Too little was recorded to judge: ") != NULL) == !rows[i].is_judged);
+        assert_true((strstr(text, "Too little was recorded for an assessment: ") != NULL) == !rows[i].is_judged);
         assert_true((test_finding(&j, "idle_input") != NULL) == rows[i].is_judged);
         expect(&j, "device_utilization", 40, rows[i].is_judged ? "bad" : "unknown");
         test_judged_free(&j);
