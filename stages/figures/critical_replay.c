@@ -334,7 +334,8 @@ static void take_activity(struct replay *r, struct tm_path_place place, const st
     }
     if (has_launch || is_main_start(r, row, ready_ps)) {
         const bool is_bound = !has_launch || row->launch_ps > ready_ps; /* by the host */
-        const int64_t call_ps = row->launch_end_ps - row->launch_ps, latency_ps = row->start_ps - row->launch_ps;
+        const int64_t call_ps = has_launch ? row->launch_end_ps - row->launch_ps : 0;
+        const int64_t latency_ps = has_launch ? row->start_ps - row->launch_ps : 0;
         struct times launched = *(const struct times *)tm_rows_at(r->times, slot);
 
         if (has_launch)
