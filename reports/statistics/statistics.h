@@ -143,7 +143,6 @@ enum tm_regression_end {
     TM_REGRESSION_OPEN,
     TM_REGRESSION_RECOVERED,
     TM_REGRESSION_DISMISSED, /* later values show that the figure varies by as much */
-    TM_REGRESSION_ACCEPTED,
 };
 
 struct tm_regression {
@@ -159,7 +158,6 @@ struct tm_regression {
 struct tm_watch_options {
     struct tm_least_change least;
     bool is_lower_better;
-    const bool *accepted; /* of each value: from it on, the level is the new baseline; NULL = none is */
 };
 
 /* in:  series  in order, without NaN

@@ -109,12 +109,12 @@ static double limit_of(double p, double freedom)
     return tm_student_quantile(1 - p, freedom);
 }
 
-/* How much its last values differ from those before them, against the limit.
- * in: direction  1 = up, -1 = down */
-static struct sign step_score(const struct watch *w, double direction, size_t end)
+/* How much its last values differ from those before them, up or down, against the limit. */
+static struct sign step_score(const struct watch *w, size_t end)
 {
     const size_t before = w->count - end;
     double level = median_of(w->value, before), now = median_of(w->value + before, end), change = now - level;
+    const double direction = change < 0 ? -1 : 1;
     double off[WINDOW], means[2] = { 0 };
 
     if (!(direction * change > least_of(w, level)))
@@ -141,17 +141,22 @@ static struct sign step_score(const struct watch *w, double direction, size_t en
     };
 }
 
-static struct sign find_step(const struct watch *w, double direction)
+static bool is_up(const struct sign *sign)
 {
-    struct sign best = { .is_found = false };
+    return sign->after > sign->before;
+}
 
+/* The clearest step up, which is worse, and the clearest one down. */
+static void find_steps(const struct watch *w, struct sign *worse, struct sign *better)
+{
+    *worse = *better = (struct sign){ .is_found = false };
     for (size_t e = 0; e < sizeof(ends) / sizeof(ends[0]) && ends[e] + BEFORE_LEAST <= w->count; e++) {
-        const struct sign sign = step_score(w, direction, ends[e]);
+        const struct sign sign = step_score(w, ends[e]);
+        struct sign *const best = is_up(&sign) ? worse : better;
 
-        if (sign.is_found && (!best.is_found || sign.score > best.score))
-            best = sign;
+        if (sign.is_found && (!best->is_found || sign.score > best->score))
+            *best = sign;
     }
-    return best;
 }
 
 /* The last value alone. */
@@ -217,13 +222,14 @@ static struct sign find_drift(const struct watch *w)
     return best;
 }
 
-static struct sign find_worse(const struct watch *w)
+/* in: step  up */
+static struct sign find_worse(const struct watch *w, const struct sign *step)
 {
-    const struct sign step = find_step(w, 1), jump = find_jump(w), drift = find_drift(w);
+    const struct sign drift = find_drift(w);
 
-    if (drift.is_found && (!step.is_found || drift.score > step.score))
+    if (drift.is_found && (!step->is_found || drift.score > step->score))
         return drift;
-    return step.is_found ? step : jump;
+    return step->is_found ? *step : find_jump(w);
 }
 
 static void add(struct watch *w, double value, size_t index)
@@ -293,12 +299,18 @@ static bool still_holds(const struct watch *w, struct tm_sample series, bool is_
         add(&both, w->value[i], i);
     for (size_t i = last + 1 - end; i <= last; i++)
         add(&both, signed_value(series, is_lower_better, i), i);
-    return fmax(step_score(&both, 1, end).score, find_drift(&both).score) > held_share;
+
+    const struct sign step = step_score(&both, end);
+
+    return fmax(is_up(&step) ? step.score : 0, find_drift(&both).score) > held_share;
 }
 
-static void restart(struct watch *w, struct tm_sample series, bool is_lower_better, size_t from, size_t last)
+/* A regression ends with the last value; those from `from` on are of the baseline. */
+static void close_regression(struct watch *w, struct tm_sample series, bool is_lower_better, struct tm_regression *open,
+                             enum tm_regression_end end, size_t from, size_t last)
 {
-    w->count = 0;
+    open->closed = last;
+    open->end = end;
     for (size_t i = from; i <= last; i++)
         add(w, signed_value(series, is_lower_better, i), i);
 }
@@ -318,41 +330,27 @@ size_t tm_watch_series(struct tm_sample series, const struct tm_watch_options *o
             const bool is_back = i + 1 - open->from >= RECOVERY && now - before <= w.margin;
 
             open->after = is_lower ? now : -now;
-            if (options->accepted && options->accepted[i]) {
-                open->closed = i;
-                open->end = TM_REGRESSION_ACCEPTED;
-                restart(&w, series, is_lower, open->from, i);
+            if (is_back) {
+                close_regression(&w, series, is_lower, open, TM_REGRESSION_RECOVERED, i + 1 - RECOVERY, i);
                 open = NULL;
-            } else if (!is_back && !still_holds(&w, series, is_lower, open, i)) {
-                open->closed = i;
-                open->end = TM_REGRESSION_DISMISSED;
-                for (size_t k = open->from; k <= i; k++)
-                    add(&w, signed_value(series, is_lower, k), k);
-                open = NULL;
-            } else if (is_back) {
-                open->closed = i;
-                open->end = TM_REGRESSION_RECOVERED;
-                for (size_t k = i + 1 - RECOVERY; k <= i; k++)
-                    add(&w, signed_value(series, is_lower, k), k);
+            } else if (!still_holds(&w, series, is_lower, open, i)) {
+                close_regression(&w, series, is_lower, open, TM_REGRESSION_DISMISSED, open->from, i);
                 open = NULL;
             }
-            continue;
-        }
-        add(&w, signed_value(series, is_lower, i), i);
+        } else {
+            struct sign step, better;
 
-        const struct sign worse = find_worse(&w), better = find_step(&w, -1);
+            add(&w, signed_value(series, is_lower, i), i);
+            find_steps(&w, &step, &better);
 
-        if (worse.is_found && count < TM_REGRESSIONS_MOST) {
-            open = &found[count++];
-            *open = open_regression(&w, &worse, i, is_lower);
-            if (options->accepted && options->accepted[i]) {
-                open->closed = i;
-                open->end = TM_REGRESSION_ACCEPTED;
-                restart(&w, series, is_lower, open->from, i);
-                open = NULL;
+            const struct sign worse = find_worse(&w, &step);
+
+            if (worse.is_found && count < TM_REGRESSIONS_MOST) {
+                open = &found[count++];
+                *open = open_regression(&w, &worse, i, is_lower);
+            } else if (better.is_found && better.end >= RECOVERY) {
+                keep_end(&w, better.end);
             }
-        } else if (better.is_found && better.end >= RECOVERY) {
-            keep_end(&w, better.end);
         }
     }
     return count;

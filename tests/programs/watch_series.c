@@ -11,8 +11,7 @@ enum { VALUES_MOST = 4096 };
 int main(int count, char **argument)
 {
     static double value[VALUES_MOST];
-    static const char *const kinds[] = { "step", "drift" }, *const ends[] = { "open", "recovered", "dismissed",
-                                                                              "accepted" };
+    static const char *const kinds[] = { "step", "drift" }, *const ends[] = { "open", "recovered", "dismissed" };
     struct tm_regression found[TM_REGRESSIONS_MOST];
     const struct tm_watch_options options = { .least = { .share = count > 1 ? atof(argument[1]) / 100 : 0.02 },
                                               .is_lower_better = true };
