@@ -162,7 +162,7 @@ struct tm_environment {
     int64_t rank, world_size;  /* of a distributed job; -1 = not recorded */
     uint32_t node_devices;     /* of the node, with or without activity; 0 = not recorded.  A process that sees one
                                   device only: not recorded */
-    char framework[32];        /* "jax", "pytorch"; "" = not recorded in the input */
+    char framework[32];        /* "jax", "pytorch", "tensorflow"; "" = not recorded in the input */
     uint64_t begin_ns, end_ns; /* profile_start_time, profile_stop_time: epoch ns; 0 = not recorded */
     char profile_options[256];
 };

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 
-AUDIENCES = {word: f"TM_FOR_{word.upper()}" for word in ("gpu", "tpu", "cpu", "jax", "torch", "other", "train", "infer")}
+AUDIENCES = {word: f"TM_FOR_{word.upper()}" for word in ("gpu", "tpu", "cpu", "jax", "torch", "tensorflow", "other", "train", "infer")}
 ABOUT = ("run", "profile", "defect")
 SEVERITIES = ("info", "warning", "critical")
 CASES_MOST = 32   # bits of tm_situation.cases

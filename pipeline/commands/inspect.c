@@ -389,6 +389,8 @@ static const char *format_of(const struct tm_value *found, const struct tm_value
             continue;
         if (!strcmp(framework, "pytorch"))
             return "Chrome JSON (PyTorch)";
+        if (!strcmp(framework, "tensorflow"))
+            return "Chrome JSON (TensorFlow)";
         return !strcmp(framework, "jax") ? "Chrome JSON (JAX)" : "Chrome JSON";
     }
     return "Chrome JSON";

@@ -74,7 +74,7 @@ static const struct tm_doc_field tpu_clock[] = {
 
 static const struct tm_doc_field environment_hosts[] = {
     { "host", TM_DOC_HOST, .title = "Host" },
-    { "framework", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Framework", .help = "jax or pytorch." },
+    { "framework", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Framework", .help = "jax, pytorch or tensorflow." },
     { "backward", TM_DOC_BOOL | TM_DOC_OR_NULL, .help = "The run computes gradients." },
     { "rank", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Rank", .help = "Number of this process in the job." },
     { "world_size", TM_DOC_COUNT | TM_DOC_OR_NULL, .title = "Ranks in the job", .help = "Number of processes." },

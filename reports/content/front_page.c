@@ -142,6 +142,8 @@ static void add_versions(struct tm_front_page *front, const struct tm_value *sum
 
     if (strcmp(tm_text(tm_get(host, "framework")), "pytorch") == 0)
         tm_format_append(text, TM_FRONT_BYTES, "PyTorch (version not recorded)");
+    if (strcmp(tm_text(tm_get(host, "framework")), "tensorflow") == 0)
+        tm_format_append(text, TM_FRONT_BYTES, "TensorFlow (version not recorded)");
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
         const struct tm_cell version = tm_cell_of_value(TM_DOC_WORD, tm_get(host, versions[i][0]));
 

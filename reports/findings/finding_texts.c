@@ -16,7 +16,7 @@
 
 enum {
     PLATFORMS = TM_FOR_GPU | TM_FOR_TPU | TM_FOR_CPU,
-    FRAMEWORKS = TM_FOR_JAX | TM_FOR_TORCH | TM_FOR_OTHER,
+    FRAMEWORKS = TM_FOR_JAX | TM_FOR_TORCH | TM_FOR_TENSORFLOW | TM_FOR_OTHER,
     PURPOSES = TM_FOR_TRAIN | TM_FOR_INFER,
 };
 
@@ -27,7 +27,7 @@ static const struct {
 } words[] = {
     { "gpu", 3, TM_FOR_GPU },     { "tpu", 3, TM_FOR_TPU },     { "jax", 3, TM_FOR_JAX },
     { "torch", 5, TM_FOR_TORCH }, { "other", 5, TM_FOR_OTHER }, { "train", 5, TM_FOR_TRAIN },
-    { "infer", 5, TM_FOR_INFER }, { "cpu", 3, TM_FOR_CPU },
+    { "infer", 5, TM_FOR_INFER }, { "cpu", 3, TM_FOR_CPU },     { "tensorflow", 10, TM_FOR_TENSORFLOW },
 };
 
 static unsigned bit_of(const char *word, size_t length)
@@ -61,6 +61,8 @@ unsigned tm_audience_of(const struct tm_value *summary)
 
     if (strcmp(framework, "jax") == 0)
         return set | TM_FOR_JAX;
+    if (strcmp(framework, "tensorflow") == 0)
+        return set | TM_FOR_TENSORFLOW;
     return set | (strcmp(framework, "pytorch") == 0 ? TM_FOR_TORCH : TM_FOR_OTHER);
 }
 

@@ -115,6 +115,7 @@ enum tm_audience {
     TM_FOR_TRAIN = 32, /* a backward pass is in the profile, or nothing says that there is none */
     TM_FOR_INFER = 64,
     TM_FOR_CPU = 128, /* the devices are CPUs */
+    TM_FOR_TENSORFLOW = 256,
 };
 
 /* The platform, framework and purpose of a run, as a set of enum tm_audience.

@@ -464,7 +464,7 @@ static bool does_apply(const struct tm_value *s, int kpi)
         return !is_alone;
     case TM_KPI_COMPILE_TIME:
     case TM_KPI_UNEXPECTED_COMPILES:
-        return tm_has(compiles) ? tm_int(compiles) > 0 : strcmp(tm_query_framework(s), "pytorch") != 0;
+        return tm_has(compiles) ? tm_int(compiles) > 0 : !(tm_audience_of(s) & (TM_FOR_TORCH | TM_FOR_TENSORFLOW));
     default:
         return true;
     }

@@ -24,7 +24,7 @@ bool tm_query_has_trace(const struct tm_value *summary);
 /* "gpu", "tpu", "cpu" or "none" */
 const char *tm_query_platform(const struct tm_value *summary);
 bool tm_query_is_platform(const struct tm_value *summary, const char *platform);
-/* "jax" or "pytorch"; "" = not known, or several.  Where the hosts do not agree, XSpace files speak
+/* "jax", "pytorch" or "tensorflow"; "" = not known, or several.  Where the hosts do not agree, XSpace files speak
  * for JAX. in:     summary  or what `inspect` found */
 const char *tm_query_framework(const struct tm_value *summary);
 /* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */

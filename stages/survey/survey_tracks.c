@@ -110,8 +110,8 @@ static void read_track(struct tm_survey *s, uint64_t number, bool counts, const 
 /* --- the host's lines --- */
 
 struct host_reading {
-    struct tm_track track;                         /* first: take_host gets a pointer to it */
-    uint64_t python, pjit, markers, calls, thunks; /* calls: of the driver */
+    struct tm_track track;                                        /* first: take_host gets a pointer to it */
+    uint64_t python, pjit, framework_ops, markers, calls, thunks; /* calls: of the driver */
 };
 
 /* Give a thread its number; past the limit its doings count as not recorded. */
@@ -238,6 +238,7 @@ static void take_host(struct tm_survey *s, struct tm_track *track, struct tm_raw
     traits = raw->traits;
     h->python += traits & TM_TRAIT_PYTHON || r->class == TM_CLASS_PYTHON;
     h->pjit += (traits & TM_TRAIT_PJIT) != 0;
+    h->framework_ops += (traits & TM_TRAIT_FRAMEWORK_OP) != 0;
     h->calls += (traits & TM_TRAIT_DRIVER_CALL) != 0;
     if (r->correlation && (r->flags & TM_FLAG_CORRELATION || tm_is_enqueue(traits)))
         keep_launch(s, track, raw);
@@ -391,8 +392,19 @@ static void join_drivers(struct tm_survey *s)
     }
 }
 
+/* TensorFlow records its ops on host threads.  So does tf.data in a JAX program, but next to calls of jitted
+ * functions. */
+static void note_tensorflow(struct tm_trace *trace, uint64_t framework_ops, uint64_t pjit)
+{
+    struct tm_environment *e = &trace->environment;
+
+    if (framework_ops && !pjit && !e->jax[0] && trace->origin != TM_ORIGIN_PYTORCH)
+        (void)snprintf(e->framework, sizeof(e->framework), "tensorflow");
+}
+
 void tm_survey_host_tracks(struct tm_survey *s)
 {
+    uint64_t framework_ops = 0, pjit = 0;
     const uint64_t count = tm_rows_count(s->trace->tracks);
 
     for (uint64_t i = 0; i < count && !tm_failed(s->run); i++) {
@@ -404,10 +416,13 @@ void tm_survey_host_tracks(struct tm_survey *s)
         read_track(s, i, true, &(struct takers){ .record = take_host }, &h.track);
         h.track.has_python = h.python > 0;
         h.track.is_user = h.python || h.markers || h.pjit;
+        framework_ops += h.framework_ops;
+        pjit += h.pjit;
         note_executor(s, &h, i);
         judge_main_track(s, &h, i);
         put_track(s, i, &h.track);
     }
+    note_tensorflow(s->trace, framework_ops, pjit);
     sort_cpu_devices(s->trace);
     join_drivers(s);
     number_main_thread(s);

@@ -120,7 +120,7 @@ def check_texts(tap, rules):
     twice = [text for file in rules for text in file.strings if len(text) >= LONG and text in said]
     tap.ok(not twice, "no text of the table is in a rule", twice)
     prefixed = [text for file in rules for text in file.strings
-                if re.match(r"(gpu|tpu|jax|torch|other|train|infer)[,|]", text)]
+                if re.match(r"(gpu|tpu|jax|torch|tensorflow|other|train|infer)[,|]", text)]
     tap.ok(not prefixed, "no rule has advice of its own", prefixed)
 
 
