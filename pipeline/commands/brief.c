@@ -248,7 +248,7 @@ const struct tm_verb tm_brief_verb = {
     .summary = "print the main facts of a run in at most 8 KB, as text, JSON or Markdown",
     .usage = "RUN [NEW] [OPTION...]",
     .description =
-        "Prints the verdict, what was read and what was not, the step time and its parts, the key figures, the five largest findings with one line of evidence and advice each, the checks, and commands that show more, in at most 8,192 bytes for a run of any size. Omitted rows are counted. Only spill files are written to disk. With NEW, it prints what changed from RUN to NEW.\n"
+        "Prints the verdict, what was read and what was not, the step time and its parts, the critical path, the key figures, the five largest findings with one line of evidence and advice each, the checks, and commands that show more, in at most 8,192 bytes for a run of any size. Omitted rows are counted. Only spill files are written to disk. With NEW, it prints what changed from RUN to NEW.\n"
         "RUN is a profile, the folder of a report, a summary.json, the folder of a comparison, or the output folder of a batch, for which it prints regressions, failures and jobs. schemas/BRIEF.md describes the JSON.",
     .examples =
         "tracemill brief logdir --latest    the newest run of a log directory\n"

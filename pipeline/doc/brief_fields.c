@@ -62,6 +62,16 @@ static const struct tm_doc_field steps[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field critical_path[] = {
+    { "id", TM_DOC_WORD, .help = "compute, collective, copy, or a cause of idle time." },
+    { "title", TM_DOC_WORD, .title = "Kind" },
+    { "time_ps", TM_DOC_TIME, .title = "Time", .help = "On the critical paths of all analyzed steps." },
+    { "share_pct", TM_DOC_SHARE, .title = "Share" },
+    { "saved_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .title = "Saved", .help = "Of the length of all analyzed steps, if they "
+      "are replayed without this kind of work." },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field key_figures[] = {
     { "id", TM_DOC_WORD, .title = "Id" },
     { "title", TM_DOC_WORD, .title = "Title" },
@@ -243,6 +253,8 @@ static const struct tm_doc_field brief_fields[] = {
     { "missing", LIST, .help = "What was not read, or not completely.", .fields = missing },
     { "steps", TM_DOC_OBJECT | TM_DOC_OPTIONAL | TM_DOC_OR_NULL, .help = "The step time and its parts.",
       .fields = steps },
+    { "critical_path", LIST, .help = "The three kinds of work with the most time on the critical path.",
+      .fields = critical_path },
     { "key_figures", LIST, .help = "Key figures with a value.", .fields = key_figures },
     { "not_recorded", LIST, .help = "Key figures without a value.", .fields = not_recorded },
     { "sides", LIST, .help = "For a comparison, like the next members: the base, then the new sides.",

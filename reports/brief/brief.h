@@ -20,6 +20,7 @@ enum tm_brief_list {
     TM_BRIEF_JOBS,
     TM_BRIEF_NOTES,
     TM_BRIEF_SIDES, /* past the first two */
+    TM_BRIEF_PATH,
     TM_BRIEF_PARTS,
     TM_BRIEF_FAILED_CHECKS,
     TM_BRIEF_COMPARABILITY,

@@ -30,6 +30,7 @@ static const struct {
     [TM_BRIEF_JOBS] = { "jobs", 8 },
     [TM_BRIEF_NOTES] = { "notes", 4 },
     [TM_BRIEF_SIDES] = { "sides", 8 },
+    [TM_BRIEF_PATH] = { "critical_path", 3 },
     [TM_BRIEF_PARTS] = { "parts", 10 },
     [TM_BRIEF_FAILED_CHECKS] = { "failed_checks", 4 },
     [TM_BRIEF_COMPARABILITY] = { "comparability", 5 },
@@ -342,6 +343,49 @@ static void add_steps(struct brief *b)
     add_parts(b, to, tm_get(steps, "parts"));
 }
 
+/* What replaying the steps without this kind of work saves.  NULL = no replay */
+static const struct tm_value *saved_without(const struct tm_value *summary, const char *kind)
+{
+    const struct tm_value *rows = tm_path(summary, "critical_path.replay.rows");
+
+    for (size_t i = 0; i < tm_length(rows); i++)
+        if (strcmp(tm_text(tm_get(tm_at(rows, i), "without")), kind) == 0)
+            return tm_get(tm_at(rows, i), "saved_ps");
+    return NULL;
+}
+
+/* The kinds of work with the most time on the critical path. */
+static void add_critical_path(struct brief *b)
+{
+    const struct tm_value *kinds = tm_path(b->from, "critical_path.by_kind");
+    struct part parts[PARTS_MOST];
+    struct tm_value *to;
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(kinds); i++)
+        note_part(parts, &count, "", tm_key_at(kinds, i), tm_cause_title(tm_key_at(kinds, i)),
+                  tm_get(tm_value_at(kinds, i), "total_ps"));
+    if (!count)
+        return;
+    sort_parts(parts, count);
+    to = tm_add_array(b->root, "critical_path");
+    for (size_t i = 0; i < count; i++) {
+        struct tm_value *row = add_row(b, TM_BRIEF_PATH, to);
+        const struct tm_value *saved = saved_without(b->from, parts[i].id);
+
+        if (!row)
+            continue;
+        tm_add_string(row, "id", parts[i].id);
+        tm_add_string(row, "title", parts[i].title);
+        tm_add_int(row, "time_ps", parts[i].weight);
+        tm_add_copy(row, "share_pct", tm_get(tm_get(kinds, parts[i].id), "share_pct"));
+        if (saved)
+            tm_add_copy(row, "saved_ps", saved);
+        else
+            tm_add_null(row, "saved_ps", "the steps were not replayed");
+    }
+}
+
 /* Times are whole picoseconds. */
 static void add_quantity(struct tm_value *to, const char *key, const struct tm_value *value, double ps)
 {
@@ -421,6 +465,7 @@ static void make_of_run(struct brief *b)
     add_input(b);
     add_missing(b);
     add_steps(b);
+    add_critical_path(b);
     add_key_figures(b);
     add_findings(b);
     add_checks(b);

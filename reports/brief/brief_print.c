@@ -170,6 +170,23 @@ static void put_steps(const struct page *p, const struct tm_value *brief)
                 tm_format_pct(all, tm_double(tm_get(tm_at(parts, i), "share_pct"))));
 }
 
+static void put_critical_path(const struct page *p, const struct tm_value *brief)
+{
+    const struct tm_value *path = tm_get(brief, "critical_path");
+    char time[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES], saved[TM_FORMAT_BYTES];
+
+    if (tm_length(path))
+        put_heading(p, "Critical path of the analyzed steps");
+    for (size_t i = 0; i < tm_length(path); i++) {
+        const struct tm_value *row = tm_at(path, i);
+        const bool is_replayed = tm_has(tm_get(row, "saved_ps"));
+
+        put_row(p, text_of(row, "title"), "%s, %s%s%s%s", time_of(time, row, "time_ps"),
+                tm_format_pct(share, tm_double(tm_get(row, "share_pct"))), is_replayed ? " (replay without it: " : "",
+                is_replayed ? time_of(saved, row, "saved_ps") : "", is_replayed ? " saved)" : "");
+    }
+}
+
 /* "good > 80%, critical < 50%" */
 static void make_limits(char out[LINE_BYTES], const struct tm_value *figure)
 {
@@ -485,6 +502,7 @@ void tm_brief_print(const struct tm_value *brief, enum tm_brief_form form, FILE 
     if (strcmp(kind, "run") == 0) {
         put_input(&page, brief);
         put_steps(&page, brief);
+        put_critical_path(&page, brief);
         put_key_figures(&page, brief);
         put_findings(&page, brief);
         put_checks(&page, brief);

@@ -737,7 +737,7 @@ static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struc
         names = fmax(names, tm_chart_text_width(bars[i].name, TM_TEXT_NORMAL));
         notes = fmax(notes, tm_chart_text_width(bars[i].note, TM_TEXT_SMALL));
     }
-    names = fmin(names, chart->width * 0.35) + 8;
+    names = fmin(names, chart->width * 0.42) + 8;
     notes = fmax(fmin(notes, chart->width * 0.35) + 8, 30); /* half a label of the scale */
     axis->at = names;
     axis->length = chart->width - names - notes;

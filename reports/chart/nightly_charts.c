@@ -426,7 +426,7 @@ static void draw_trend(struct tm_chart *chart, const struct tm_value *night, siz
 enum { JOBS_MOST = 16 };
 
 static const double pitch = 17, thick = 9, dot = 3.6, top_room = 4, least_change_range = 5,
-                    most_range = 100 /* percent */, most_told = 1e9, name_share = 0.3, note_share = 0.34;
+                    most_range = 100 /* percent */, most_told = 1e9, name_share = 0.38, note_share = 0.34;
 
 enum { NOTE_BYTES = 160 };
 

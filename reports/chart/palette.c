@@ -104,8 +104,11 @@ const char *tm_direction_title(const char *direction)
 const char *tm_cause_title(const char *cause)
 {
     static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */
+    static const char *const parts[][2] = { { "compute_half", "half of compute" },
+                                            { "compute_quarter", "a quarter of compute" } };
     const enum tm_role role = tm_role_of_cause(cause);
-    const char *label = role == TM_ROLE_UNKNOWN ? cause : tm_palette[role].label;
+    const char *label =
+        role == TM_ROLE_UNKNOWN ? tm_format_word(TM_PAIRS(parts), cause, cause) : tm_palette[role].label;
 
     return strncmp(label, prefix, sizeof(prefix) - 1) == 0 ? label + sizeof(prefix) - 1 : label;
 }

@@ -31,7 +31,7 @@ static void begin_rows(struct tm_chart *chart, struct rows *rows, size_t count, 
 {
     const double bottom = rows->top + (double)count * row_pitch;
 
-    names = fmin(names, chart->width * 0.35) + 8;
+    names = fmin(names, chart->width * 0.45) + 8;
     notes = fmax(fmin(notes, chart->width * 0.3) + 8, 30);
     rows->axis.at = names;
     rows->axis.length = chart->width - names - notes;

@@ -426,8 +426,7 @@ static void tell_length(struct causes *k, const struct family *f, double change_
         tm_cause_say(cause, "%zu operations have this name with different numbers.", f->rows);
     tm_cause_say(cause, "Per step and device: %s, was %s.", tm_format_time(b, tm_whole(is_one ? other->ps : f->new_ps)),
                  tm_format_time(a, tm_whole(is_one ? base->ps : f->base_ps)));
-    tm_cause_say(cause, "Runs %s times per step, was %s times.",
-                 tm_format_number(b, is_one ? other->count : f->new_count),
+    tm_cause_say(cause, "Executions per step: %s, was %s.", tm_format_number(b, is_one ? other->count : f->new_count),
                  tm_format_number(a, is_one ? base->count : f->base_count));
     if (!is_one || f->rows == 1)
         emit_p(cause, f->p_length);
@@ -441,7 +440,7 @@ static void tell_count(struct causes *k, const struct family *f, double change_p
     struct cause *cause = tm_cause_begin(k, change_ps > 0 ? "op_more_often" : "op_less_often", change_ps);
     char name[TM_SHORT_NAME_BYTES], time[SIGNED_TIME_BYTES], a[TM_FORMAT_BYTES], b[TM_FORMAT_BYTES];
 
-    tm_cause_set_title(cause, "%s runs %s times per step, was %s times: %s per step", tm_short_name(name, f->name),
+    tm_cause_set_title(cause, "%s has %s executions per step, was %s: %s per step", tm_short_name(name, f->name),
                        tm_format_number(b, f->new_count), tm_format_number(a, f->base_count),
                        tm_signed_time(time, change_ps));
     cause->value = tm_change_pct(f->base_count, f->new_count);

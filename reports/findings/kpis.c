@@ -172,10 +172,10 @@ static void measure_step_time(const struct tm_value *s, struct figure *f)
     }
     take(s, "steps.median_ps", PS_PER_MS, f);
     if (f->is_known && samples > 1)
-        (void)snprintf(f->note, sizeof(f->note), "mean %s of %lld steps",
+        (void)snprintf(f->note, sizeof(f->note), "mean %s over %lld steps",
                        tm_format_time(mean, tm_int(tm_path(s, "steps.mean_ps"))), (long long)samples);
     else if (f->is_known)
-        (void)snprintf(f->note, sizeof(f->note), "of a single step");
+        (void)snprintf(f->note, sizeof(f->note), "single step");
 }
 
 static void measure_small_kernels(const struct tm_value *s, struct figure *f)

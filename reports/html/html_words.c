@@ -335,6 +335,7 @@ static void put_code(struct tm_page *page, const char *text, size_t length)
     tm_htmlw_close(&page->w);
 }
 
+/* Code with the punctuation mark that follows it, as no line may start with the mark. */
 void tm_page_advice(struct tm_page *page, const char *text)
 {
     for (bool code = false; *text; code = !code) {
@@ -342,7 +343,17 @@ void tm_page_advice(struct tm_page *page, const char *text)
         const bool closed = text[length] != 0;
 
         if (code && closed) {
+            const char *const mark = text + length + 1;
+            const bool holds = *mark && strchr(".,;:)", *mark);
+
+            if (holds)
+                tm_htmlw_class(&page->w, "span", "held");
             put_code(page, text, length);
+            if (holds) {
+                tm_htmlw_printf(&page->w, "%c", *mark);
+                tm_htmlw_close(&page->w);
+                text++;
+            }
         } else if (length > 0 || code) {
             char piece[FULL_BYTES + 1];
 

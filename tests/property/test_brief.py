@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import make_profile  # noqa: E402
 from schemas import problems, validator_of  # noqa: E402
 from tap import Tap  # noqa: E402
 from tracemill import ROOT, SHARED, Scratch, run  # noqa: E402
@@ -72,6 +73,18 @@ def check_forms(tap, validator, folder):
     tap.ok(run("brief", folder / "changes", folder / "one").status == 2, "refused: a comparison among runs")
 
 
+def check_critical_path(tap, validator, folder):
+    """The three kinds of work with the most time, and what a replay without each saves."""
+    (folder / "gpu.xplane.pb").write_bytes(make_profile.gpu(steps=4).encode())
+    run("report", folder / "gpu.xplane.pb", "-o", folder / "path", "--format", "json", "-q")
+    path = json.loads((folder / "path" / "summary.json").read_text(encoding="utf-8"))["critical_path"]
+    saved = {row["without"]: row["saved_ps"] for row in path["replay"]["rows"]}
+    kinds = sorted(((row["total_ps"], kind) for kind, row in path["by_kind"].items() if row["total_ps"]), key=lambda row: -row[0])
+    rows = check(tap, validator, "a run with a critical path", folder / "path").get("critical_path", [])
+    tap.ok(kinds and [(row["time_ps"], row["id"]) for row in rows] == kinds[:3] and all(row["saved_ps"] == saved[row["id"]] for row in rows),
+           "the critical path is that of the summary", rows, kinds)
+
+
 def check_cut(tap, validator, folder):
     whole = TINY.read_bytes()
     (folder / "cut.xplane.pb").write_bytes(whole[: len(whole) * 2 // 3])
@@ -114,7 +127,7 @@ def check_catalog(tap, validator):
 def main():
     tap = Tap()
     validator = validator_of(tap, "brief")
-    for each in (check_forms, check_cut, check_batch, check_hosts):
+    for each in (check_forms, check_critical_path, check_cut, check_batch, check_hosts):
         with Scratch() as folder:
             each(tap, validator, folder)
     with Scratch() as folder:

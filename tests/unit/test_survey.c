@@ -651,6 +651,32 @@ static void without_python_pjit_tells_the_main_thread(void **state)
     tear_down(&f);
 }
 
+/* Ops of TensorFlow on a host thread, unless the program also calls jitted functions: then tf.data feeds it. */
+static void ops_on_host_threads_are_of_tensorflow(void **state)
+{
+    static const struct {
+        const char *names[2], *framework;
+    } rows[] = {
+        { { "dense/MatMul:MatMul", "FunctionRun" }, "tensorflow" },
+        { { "dense/MatMul:MatMul", "PjitFunction(f)" }, "" },
+        { { "data loading", "FunctionRun" }, "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct fixture f;
+        struct xb_line *ops;
+
+        set_up(&f);
+        ops = xb_line(f.host, 5, "ops", 0);
+        xb_event(ops, rows[i].names[0], 1, 1);
+        xb_event(ops, rows[i].names[1], 3, 1);
+        survey(&f);
+        assert_string_equal(f.x.host.trace.environment.framework, rows[i].framework);
+        tear_down(&f);
+    }
+}
+
 static uint32_t thread_of(struct fixture *f, const char *name)
 {
     const struct tm_trace *const trace = &f->x.host.trace;
@@ -954,6 +980,7 @@ int main(void)
         cmocka_unit_test(the_choice_of_the_user_is_taken),
         cmocka_unit_test(the_main_thread_is_found),
         cmocka_unit_test(without_python_pjit_tells_the_main_thread),
+        cmocka_unit_test(ops_on_host_threads_are_of_tensorflow),
         cmocka_unit_test(a_line_of_driver_calls_is_the_thread_that_made_them),
         cmocka_unit_test(the_main_thread_may_be_the_one_that_executes),
         cmocka_unit_test(calls_in_two_threads_at_once_are_nobodys),
