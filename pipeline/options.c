@@ -283,7 +283,7 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         .fallback = "html,pdf,json,text",
         .help =
         "output formats, separated by commas; report and batch: html, pdf, json, text, markdown, csv, collapsed, partial "
-        "and perfetto; compare and scaling: html, pdf, json, text, markdown and csv; split: pftrace (default) or json" },
+        "and perfetto; compare: html, pdf, json, text, markdown, csv and perfetto; scaling: html, pdf, json, text, markdown and csv; split: pftrace (default) or json" },
     [TM_OPTION_TITLE] = {
         "title", TM_KIND_TEXT, REPORTS, FIELD(title), .argument = "TEXT",
         .help = "title of the report (default: the name of the run)" },
@@ -354,14 +354,14 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
           "device=gpu:0, step=A:B, name=GLOB, name!=GLOB, min=TIME, min.CLASS=TIME, class=NAME, class!=NAME, track=GLOB; can "
           "be repeated" },
     [TM_OPTION_ARGS] = {
-        "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY | TM_FOR_OPEN, FIELD(args), .argument = "all|essential|none",
+        "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY | TM_FOR_OPEN | TM_FOR_COMPARE, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",
         .help = "event arguments to write; fewer arguments make a trace much faster to open" },
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },
     [TM_OPTION_DEVICE_ROWS] = {
-        "device-rows", TM_KIND_WORDS, TRACES | TM_FOR_OPEN, FIELD(device_rows), .argument = "LIST",
+        "device-rows", TM_KIND_WORDS, TRACES | TM_FOR_OPEN | TM_FOR_COMPARE, FIELD(device_rows), .argument = "LIST",
         .words = "modules scopes ops sources collectives kernels none", .fallback = "modules,scopes,collectives",
         .help =
         "rows beside the streams of a device, separated by commas: XLA modules, framework scopes, HLO ops, source lines, "
@@ -385,9 +385,9 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "additional boundaries of parts: step or step=N, after every N steps; time=TIME, after this time; name=GLOB, where an "
         "event of that name starts; device: separate parts per device, and for events that belong to no device" },
     [TM_OPTION_MAX_EVENTS] = {
-        "max-events", TM_KIND_NUMBER, TM_FOR_SPLIT, FIELD(part_events), .argument = "N",
+        "max-events", TM_KIND_NUMBER, TM_FOR_SPLIT | TM_FOR_COMPARE, FIELD(part_events), .argument = "N",
         .fallback = "1000000", .least = 1, .most = UINT64_MAX,
-        .help = "maximum number of slices per part" },
+        .help = "split: maximum number of slices per part; compare: maximum number of slices in the trace, in whole steps" },
     [TM_OPTION_MAX_SIZE] = {
         "max-size", TM_KIND_SIZE, TM_FOR_SPLIT, FIELD(part_bytes), .argument = "SIZE",
         .fallback = "95M", .least = PART_LEAST_BYTES, .why_least = ", which a part needs",

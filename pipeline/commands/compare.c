@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline/commands/commands.h"
+#include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
 #include "reports/content/content.h"
@@ -14,9 +15,15 @@ struct group {
     char label[TM_LABEL_BYTES];
 };
 
+#define TRACE "compare.pftrace"
+
 struct comparison {
     struct tm_run *run;
-    const struct tm_options *options;
+    const struct tm_options *options; /* `of_documents`, as far as this verb is concerned */
+    struct tm_options of_documents;   /* without the trace */
+    const char *trace;                /* its path, if that is the output; NULL = it is beside the documents */
+    bool wants_trace;
+    struct tm_compared_trace *compared; /* NULL = there is none */
     struct tm_results results;
     struct tm_gates *gates; /* NULL = none */
     struct tm_run_spread spread;
@@ -219,6 +226,82 @@ static bool has_regressed(const struct tm_doc *doc)
     return strcmp(tm_text(tm_path(tm_doc_root(doc), "verdict.verdict")), "regression") == 0;
 }
 
+/* --- both runs as one trace --- */
+
+/* -o x.pftrace is the trace alone. */
+static void choose_trace(struct comparison *c, const struct tm_options *options)
+{
+    static const char ending[] = ".pftrace";
+    const size_t length = options->output ? strlen(options->output) : 0;
+    const bool is_file = length >= sizeof(ending) && strcmp(options->output + length - sizeof(ending) + 1, ending) == 0;
+
+    c->of_documents = *options;
+    c->options = &c->of_documents;
+    c->wants_trace = is_file || options->formats & TM_FORMAT_PERFETTO;
+    c->of_documents.formats = is_file ? 0 : options->formats & ~(uint32_t)TM_FORMAT_PERFETTO;
+    if (is_file) {
+        c->trace = options->output;
+        c->of_documents.output = NULL;
+        tm_guard_output(c->run, c->trace, "the trace");
+    }
+}
+
+static void check_trace(struct comparison *c)
+{
+    if (!c->wants_trace || tm_failed(c->run))
+        return;
+    if (c->sides == 2 && c->group[0].runs == 1 && c->group[1].runs == 1)
+        return;
+    (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot write more than two runs as one trace");
+    tm_hint(&c->run->error, "give BASE and NEW, or leave out perfetto");
+}
+
+/* While the summaries are there. */
+static void plan_trace(struct comparison *c, struct tm_doc *doc)
+{
+    struct tm_compared_input input[2];
+
+    if (!c->wants_trace || tm_failed(c->run))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        const struct tm_loaded_run *const run = &c->study.summaries.run[c->group[i].first];
+
+        input[i] = (struct tm_compared_input){ run->path, c->group[i].label, tm_doc_root(run->doc) };
+        if (!run->is_summary)
+            continue;
+        (void)tm_fail(&c->run->error, TM_ERR_USAGE, -1, "cannot write '%s' as a trace: it is a summary, without events",
+                      run->path);
+        tm_hint(&c->run->error, "give the profile that it was made from, or leave out perfetto");
+        return;
+    }
+    c->compared = tm_compared_trace_plan(c->run, input);
+    if (c->compared)
+        tm_compared_trace_describe(c->compared, TRACE, tm_doc_root(doc));
+}
+
+/* in: folder  of the documents */
+static void write_trace(struct comparison *c, const char *folder)
+{
+    struct tm_file_place place = { .name = TRACE };
+    struct tm_out_file *file = NULL;
+    struct tm_written written;
+
+    if (!c->compared || tm_failed(c->run))
+        return;
+    if (c->trace)
+        tm_find_place(c->run, c->trace, &place);
+    else
+        (void)snprintf(place.folder, sizeof(place.folder), "%s", folder);
+    tm_make_folder(c->run, place.folder);
+    tm_compared_trace_write(c->compared, c->options, place.folder, place.name, &file, &written);
+    if (!tm_failed(c->run))
+        tm_out_file_commit(file, &written.bytes);
+    tm_out_file_free(file);
+    tm_progress_end(&c->run->progress);
+    if (!tm_failed(c->run) && !c->options->quiet && !c->options->json)
+        tm_written_print(&written, c->trace && !place.has_folder ? NULL : place.folder, stdout);
+}
+
 /* --- the verb --- */
 
 static void prepare(struct comparison *c)
@@ -235,6 +318,7 @@ static void prepare(struct comparison *c)
     read_results(c);
     if (c->sides < 2)
         refuse_sides(c, c->sides ? "NEW is missing: there is nothing to compare with" : "BASE and NEW are missing");
+    check_trace(c);
     if (!tm_failed(c->run))
         tm_study_check(&c->study);
 }
@@ -242,7 +326,8 @@ static void prepare(struct comparison *c)
 static tm_status write_document(struct comparison *c, struct tm_doc *doc)
 {
     struct tm_compare_options choice = tm_study_options(c->options);
-    tm_status verdict = TM_OK, st;
+    char folder[TM_PLACE_BYTES];
+    tm_status verdict = TM_OK, st = TM_OK;
 
     choice.spread = c->spread.figure;
     choice.spreads = c->spread.count;
@@ -254,10 +339,16 @@ static tm_status write_document(struct comparison *c, struct tm_doc *doc)
         (void)fputs("tracemill: gate failed: the verdict is regression\n", stderr);
         verdict = TM_GATE;
     }
+    plan_trace(c, doc);
     tm_study_forget(&c->study);
     if (tm_failed(c->run))
         return c->run->error.status;
-    st = tm_study_deliver(&c->study, doc, ".compare");
+    tm_study_folder(&c->study, doc, ".compare", folder);
+    if (c->options->formats)
+        st = tm_study_deliver(&c->study, doc, ".compare");
+    else if (c->options->json)
+        st = tm_print_document(c->run, doc);
+    write_trace(c, folder);
     return tm_failed(c->run) || !verdict ? st : verdict;
 }
 
@@ -291,8 +382,9 @@ static tm_status run_compare(struct tm_run *run, const struct tm_options *option
     if (!c)
         return run->error.status;
     c->run = run;
-    c->options = options;
+    choose_trace(c, options);
     st = work(c);
+    tm_compared_trace_free(c->compared);
     tm_study_close(&c->study);
     tm_gates_free(c->gates);
     tm_results_free(&c->results);
@@ -306,10 +398,11 @@ const struct tm_verb tm_compare_verb = {
     .summary = "compare runs: what changed, by how much, and whether it exceeds the noise",
     .usage = usage,
     .description =
-        "Reads one run per argument (a profile, a summary.json, or the folder of a report) and writes compare.html, compare.pdf, compare.txt and compare.json: step times with a significance test, a waterfall from the base step time to the new one, and the kernels, ops, scopes, collectives, gaps and compiles that account for the change. --format also supports compare.md (markdown) and the folder csv. The first run is the base; LABEL=PATH names a run.\n"
+        "Reads one run per argument (a profile, a summary.json, or the folder of a report) and writes compare.html, compare.pdf, compare.txt and compare.json: step times with a significance test, a waterfall from the base step time to the new one, and the kernels, ops, scopes, collectives, gaps and compiles that account for the change. --format also supports compare.md (markdown), the folder csv, and compare.pftrace (perfetto): both runs on one timeline in which each step starts in both at the same time, with a row of differences; -o FILE.pftrace writes it alone. The first run is the base; LABEL=PATH names a run.\n"
         "'--' separates groups of runs of the same program: A... -- B... [-- C...]. A change must then exceed the spread between runs. For two single runs, this spread is unknown; use --history or --run-spread. With --fail-on, the exit status is 1 if a gate fails.",
     .examples =
         "tracemill compare before.xplane.pb after.xplane.pb    two profiles\n"
+        "tracemill compare before.xplane.pb after.xplane.pb -o both.pftrace    both on one timeline, for Perfetto\n"
         "tracemill compare autodiff=logs/a vjp=logs/b -o out    two methods, with labels\n"
         "tracemill compare nightly/1 nightly/2 nightly/3 -- today/1 today/2 today/3    groups of runs\n"
         "tracemill compare main.report pr.report --fail-on 'step_time>+5%' --fail-on regression    for CI\n"

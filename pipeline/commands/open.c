@@ -22,6 +22,13 @@
 #define TRACE "trace.pftrace"
 #define SUMMARY "summary.json"
 
+/* Pages that may have a trace beside them; they are served as the report. */
+static const struct page {
+    const char *name, *trace;
+} pages[] = { { REPORT, TRACE }, { "compare.html", "compare.pftrace" } };
+
+enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
+
 extern const char tm_served_html[], tm_served_js[], tm_served_css[]; /* reports/html/served */
 extern char **environ;
 
@@ -118,13 +125,13 @@ static void add_trace(struct opened *o, const char *path)
     (void)snprintf(o->trace, sizeof(o->trace), "%s", realpath(path, real) ? real : path);
 }
 
-static void add_report(struct opened *o, const char *folder)
+static void add_report(struct opened *o, const char *folder, const struct page *page)
 {
     char path[TM_PLACE_BYTES];
 
-    join(path, folder, REPORT);
+    join(path, folder, page->name);
     o->has_report = add_file(o, path, REPORT, "text/html; charset=utf-8", report_policy);
-    join(path, folder, TRACE);
+    join(path, folder, page->trace);
     add_trace(o, path);
 }
 
@@ -158,21 +165,33 @@ static enum tm_file_kind kind_of(const char *path)
     return n > 0 ? tm_kind_of(head, (size_t)n) : TM_FILE_UNKNOWN;
 }
 
+static const struct page *page_of(const char *name)
+{
+    for (size_t i = 0; i < PAGES; i++)
+        if (strcmp(name, pages[i].name) == 0)
+            return &pages[i];
+    return NULL;
+}
+
 /* A trace for Perfetto, or a report with the trace beside it.  out: false: it is a run */
 static bool find_written(struct opened *o, const char *path)
 {
     struct stat info;
+    const struct page *page;
     enum tm_file_kind kind;
     const char *slash;
 
     if (o->options->input_count != 1 || stat(path, &info) != 0)
         return false;
     if (S_ISDIR(info.st_mode)) {
-        if (!is_there(path, REPORT))
-            return false;
-        name_after(o, path);
-        add_report(o, path);
-        return true;
+        for (size_t i = 0; i < PAGES; i++) {
+            if (!is_there(path, pages[i].name))
+                continue;
+            name_after(o, path);
+            add_report(o, path, &pages[i]);
+            return true;
+        }
+        return false;
     }
     kind = S_ISREG(info.st_mode) ? kind_of(path) : TM_FILE_UNKNOWN;
     if (kind == TM_FILE_PERFETTO || kind == TM_FILE_OWN_PERFETTO ||
@@ -182,13 +201,14 @@ static bool find_written(struct opened *o, const char *path)
         return true;
     }
     slash = strrchr(path, '/');
-    if (kind != TM_FILE_HTML || strcmp(slash ? slash + 1 : path, REPORT) != 0)
+    page = page_of(slash ? slash + 1 : path);
+    if (kind != TM_FILE_HTML || !page)
         return false;
     (void)snprintf(o->folder, sizeof(o->folder), "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     if (!*o->folder)
         (void)snprintf(o->folder, sizeof(o->folder), "/");
     name_after(o, o->folder);
-    add_report(o, o->folder);
+    add_report(o, o->folder, page);
     return true;
 }
 
@@ -238,7 +258,7 @@ static tm_status analyze(struct opened *o)
     options.quiet = true;
     st = tm_report_make(o->run, &options, &taker);
     if (!tm_failed(o->run))
-        add_report(o, o->folder);
+        add_report(o, o->folder, &pages[0]);
     return st;
 }
 
@@ -314,7 +334,7 @@ const struct tm_verb tm_open_verb = {
     .usage = "RUN|FILE|REPORT [--no-browser] [OPTION...]",
     .description =
         "Serves a report and its trace on 127.0.0.1 and opens the browser. Each finding, and each row of a table that says when it starts (steps, idle gaps, kernels and others), has a link that opens the trace at that place at https://ui.perfetto.dev, with the rows of the analysis pinned. The trace goes from the page to the Perfetto tab inside the browser; nothing is uploaded.\n"
-        "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves.",
+        "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); the same of a comparison, compare.html and compare.pftrace (compare --format html,perfetto); or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves.",
     .examples =
         "tracemill open logdir --latest           analyze the newest run and show it\n"
         "tracemill open run.report                an existing report\n"

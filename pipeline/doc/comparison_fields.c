@@ -179,6 +179,26 @@ static const struct tm_doc_field waterfalls[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field timeline_steps[] = {
+    { "base_step", TM_DOC_INTEGER, .title = "Step" },
+    { "new_step", TM_DOC_INTEGER, .title = "New step", .help = "Differs from base_step only if the runs have no step "
+      "number in common." },
+    { "base_ps", TM_DOC_TIME, .title = "Before", .help = "Step time; of several hosts the longest." },
+    { "new_ps", TM_DOC_TIME, .title = "After" },
+    { "change_ps", TM_DOC_CHANGE, .title = "Change" },
+    { "pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .title = "Change %", .help = "Null if the base is 0." },
+    { "trace_ps", TM_DOC_MOMENT, .title = "Start", .help = "Where the step starts in the trace, in both runs." },
+    { "span_ps", TM_DOC_TIME, .title = "Duration", .help = "Its length there: that of the longer run." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field timeline[] = {
+    { "file", TM_DOC_WORD, .title = "File" },
+    { "steps", TM_DOC_OBJECT | TM_DOC_LIST | TM_DOC_MAIN, .help = "In time order. The trace has fewer of them if "
+      "--max-events ends it.", .fields = timeline_steps, .least = 1 },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field figures_changes[] = {
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change" },
     { "pct", TM_DOC_CHANGE_PCT | TM_DOC_OR_NULL, .help = "Null if the base is 0." },
@@ -349,6 +369,8 @@ static const struct tm_doc_field comparison_fields[] = {
     { "compile", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Per session.", .fields = table },
     { "devices", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "By location; null with why if the numbers differ.",
       .fields = devices },
+    { "timeline", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "The steps of compare.pftrace, if it was written.",
+      .fields = timeline },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Causes for each side in turn: the largest first, then the "
       "unexplained part, then facts, whose change is null.", .fields = findings },
     { "verdict", TM_DOC_OBJECT, .title = "Verdict", .fields = verdict },

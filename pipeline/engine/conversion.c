@@ -422,14 +422,27 @@ tm_status tm_trace_output_open(struct tm_trace_output *out, const struct tm_conv
         options.args = TM_ARGS_NONE;
         options.kernels = false;
     }
+    if (choice->alignment) {
+        options.epoch_ns = 0; /* times are those of no clock */
+        options.kernels = false;
+    }
+    if (choice->side && choice->side->number)
+        options.fact_count = 0; /* of the run before */
 
     *out = (struct tm_trace_output){ .writer = format->type->open(c->run, c->names, &options) };
     if (out->writer && choice->is_overview)
         out->writer = out->overview = tm_overview_writer_new(c->run, c->names, out->writer);
+    if (out->writer && choice->alignment)
+        out->writer = out->aligned = tm_aligned_writer_new(c->run, c->names, choice->alignment, out->writer);
     if (out->writer && c->run->redactor)
         out->writer = tm_redacting_writer_new(c->run, c->names, c->run->redactor, out->writer);
     if (!out->writer)
         return c->run->error.status;
+    if (out->aligned) {
+        export.wants_cut = tm_aligned_wants_cut;
+        export.next_file = tm_aligned_next_file;
+        export.to = out->aligned;
+    }
     export.writer = out->writer;
     export.filter = filter->count ? filter : NULL;
     export.derived = c->derived;

@@ -83,6 +83,7 @@ const struct tm_trace_format *tm_trace_format_of(const char *name);
 struct tm_trace_output {
     struct tm_trace_writer *writer;
     struct tm_trace_writer *overview; /* inside of it; NULL = everything is written */
+    struct tm_trace_writer *aligned;  /* likewise */
     struct tm_exporter *exporter;
     uint64_t arguments_before; /* that the writer wrote in reported files */
 };
@@ -109,5 +110,26 @@ void tm_trace_output_tell(struct tm_trace_output *out, const struct tm_export_co
  * errors: of the input, of the output, limits */
 tm_status tm_convert_into(struct tm_conversion *c, const struct tm_trace_format *format, const char *folder,
                           const char *name, struct tm_out_file **file, struct tm_written *written);
+
+/* Two runs in one trace, aligned by their steps: compared_trace.c. */
+struct tm_compared_trace;
+
+struct tm_compared_input {
+    const char *path, *label;
+    const struct tm_value *summary;
+};
+
+/* Which steps are written, and where: analyzed ones of the same number, else by their order.
+ * in:     input  base and new; their paths must outlive the result
+ * errors: NULL, with the error in run->error: TM_ERR_INPUT  no steps to pair */
+struct tm_compared_trace *tm_compared_trace_plan(struct tm_run *run,
+                                                 const struct tm_compared_input input[2]) TM_MUST_USE;
+void tm_compared_trace_free(struct tm_compared_trace *t); /* tolerates NULL */
+/* Its steps, as the document of the comparison lists them.  in: name  of its file */
+void tm_compared_trace_describe(const struct tm_compared_trace *t, const char *name, struct tm_value *comparison);
+/* in:     options  of the comparison: what to write of events, and how many
+ * out:    as of tm_convert_into */
+tm_status tm_compared_trace_write(struct tm_compared_trace *t, const struct tm_options *options, const char *folder,
+                                  const char *name, struct tm_out_file **file, struct tm_written *written);
 
 #endif

@@ -21,7 +21,8 @@ static void check_formats(struct tm_run *run, const struct tm_options *options, 
     if (!(options->formats & ~formats))
         return;
     (void)tm_fail(&run->error, TM_ERR_USAGE, -1,
-                  "cannot %s with this --format: perfetto, pftrace, partial and collapsed are for single runs", act);
+                  "cannot %s with this --format: %spftrace, partial and collapsed are for single runs", act,
+                  options->formats & TM_FORMAT_PERFETTO ? "perfetto, " : "");
     tm_hint(&run->error, "use html, pdf, json, text, markdown, csv");
 }
 
@@ -128,15 +129,23 @@ static void name_folder(char out[TM_PLACE_BYTES], const struct tm_value *root, c
     tm_place_name(out, words, used, ending);
 }
 
+void tm_study_folder(const struct tm_study *study, const struct tm_doc *doc, const char *ending,
+                     char folder[TM_PLACE_BYTES])
+{
+    if (study->options->output)
+        (void)snprintf(folder, TM_PLACE_BYTES, "%s", study->options->output);
+    else
+        name_folder(folder, tm_doc_root(doc), ending);
+}
+
 tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending)
 {
     const struct tm_value *const root = tm_doc_root(doc);
     const struct tm_document_result result = { .doc = doc, .paper = study->options->paper };
     char folder[TM_PLACE_BYTES];
 
-    if (!study->options->output)
-        name_folder(folder, root, ending);
-    tm_document_deliver(study->run, &result, study->options->output ? study->options->output : folder, study->options);
+    tm_study_folder(study, doc, ending, folder);
+    tm_document_deliver(study->run, &result, folder, study->options);
     if (tm_failed(study->run) || !tm_is(tm_path(root, "input.partial")))
         return study->run->error.status;
     (void)fputs("tracemill: warning: a run is partial: its figures cover only what could be read\n", stderr);

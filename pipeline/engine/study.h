@@ -35,6 +35,10 @@ void tm_study_close(struct tm_study *study); /* tolerates a zeroed one */
 
 struct tm_compare_options tm_study_options(const struct tm_options *options);
 
+/* Where the document is written: --output, or a name made from the runs. */
+void tm_study_folder(const struct tm_study *study, const struct tm_doc *doc, const char *ending,
+                     char folder[TM_PLACE_BYTES]);
+
 /* Write the document and report it.
  * in:     ending  of the folder if none was given: ".compare"
  * errors: TM_PARTIAL, with a warning, if a run is partial */

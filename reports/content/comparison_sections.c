@@ -192,6 +192,24 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
                 tm_double(tm_get(test, "run_spread_pct")));
 }
 
+/* The steps as the trace of both runs has them. */
+
+static void emit_timeline(const struct tm_content *content)
+{
+    tm_emit(content, TM_TONE_QUIET,
+            "%s has both runs on one timeline: each step starts in both at the same time. Start is the time there; "
+            "'tracemill open' of this folder links each step to its place.",
+            tm_text(tm_get(tm_of(content, "timeline"), "file")));
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = "timeline-steps",
+                                      .caption = "Steps side by side",
+                                      .shows = "base_step, new_step wide, base_ps, new_ps, change_ps change, pct "
+                                               "change, trace_ps, span_ps wide",
+                                      .list = "timeline.steps",
+                                      .rows = tm_get(tm_of(content, "timeline"), "steps"),
+                                      .paper_rows = 24 });
+}
+
 static void emit_change(const struct tm_content *content)
 {
     const struct tm_value *tests = tm_of(content, "tests");
@@ -215,6 +233,8 @@ static void emit_change(const struct tm_content *content)
         tm_emit(content, TM_TONE_QUIET,
                 "Geometric mean of the ratios to the base, over the step time and its parts: below 1 is faster.");
     }
+    if (tm_has(tm_of(content, "timeline")))
+        emit_timeline(content);
 }
 
 static const struct tm_section change_section = {

@@ -208,6 +208,51 @@ void tm_overview_begin_host(struct tm_trace_writer *w, const struct tm_trace *tr
 uint64_t tm_overview_slices(const struct tm_trace_writer *w);   /* and values that were written */
 uint64_t tm_overview_left_out(const struct tm_trace_writer *w); /* slices, on more rows than it keeps apart */
 
+/* A trace writer that gives another one some steps of a run, each at its own place: aligned_writer.c.  The exporter before
+ * it cuts with tm_aligned_wants_cut and tm_aligned_next_file, whose `to` is this writer. */
+struct tm_aligned_step {
+    int64_t number;           /* as the run has it */
+    int64_t start_ps, end_ps; /* on the clock that the calls have: in order, without overlap */
+    int64_t at_ps;            /* where it starts in the file */
+};
+
+/* Time of the operations of a step by name, of both runs: of each activity of a device that is not a container. */
+struct tm_op_sum {
+    uint64_t name_hash;
+    int64_t ps[2];
+    uint32_t step; /* the index-th of those that are aligned */
+    bool has[2];   /* it ran; neither = the slot is free */
+    char name[96]; /* perhaps cut */
+};
+
+enum { TM_OP_SUMS_SHOWN = 8 };
+
+struct tm_op_sums *tm_op_sums_new(struct tm_run *run) TM_MUST_USE;
+void tm_op_sums_free(struct tm_op_sums *sums);               /* tolerates NULL */
+bool tm_op_sums_are_complete(const struct tm_op_sums *sums); /* false: there were more names than it holds */
+/* Those of a step that differ, the largest difference first.  out: how many */
+size_t tm_op_sums_largest(const struct tm_op_sums *sums, size_t step,
+                          const struct tm_op_sum *largest[TM_OP_SUMS_SHOWN]);
+
+struct tm_alignment {
+    const struct tm_aligned_step *steps;
+    size_t count;
+    bool has_steps;          /* false: the one step is the run */
+    uint64_t slices_most;    /* no step starts after so many, but the first one */
+    struct tm_op_sums *sums; /* borrowed */
+    unsigned side;           /* 0 or 1 */
+};
+
+/* owns: keeps the steps and the sums; takes inner, also where it fails */
+struct tm_trace_writer *tm_aligned_writer_new(struct tm_run *run, struct tm_names *names,
+                                              const struct tm_alignment *alignment,
+                                              struct tm_trace_writer *inner) TM_MUST_USE;
+size_t tm_aligned_steps(const struct tm_trace_writer *w);    /* that were written */
+uint64_t tm_aligned_slices(const struct tm_trace_writer *w); /* likewise */
+/* The file ends.  Before that, more can be written to the inner writer. */
+struct tm_trace_writer *tm_aligned_inner(struct tm_trace_writer *w);
+void tm_aligned_end(struct tm_trace_writer *w);
+
 /* A trace writer that passes everything on to another one, with pseudonyms for names: of rows, events, categories,
  * arrows, hosts, and devices, and for keys and strings of arguments at any depth.  All output passes through it, so no
  * format can miss a name.  Numbers stay.  Rows computed from a redacted summary (TM_OUT_PUBLIC) pass unchanged.

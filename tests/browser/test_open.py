@@ -20,7 +20,7 @@ import make_profile  # noqa: E402
 from devtools import BROWSER, Browser, DevToolsError, Page  # noqa: E402
 from perfetto import importer  # noqa: E402
 from tap import Tap  # noqa: E402
-from tracemill import BINARY, Scratch  # noqa: E402
+from tracemill import BINARY, Scratch, run  # noqa: E402
 
 SECONDS = 60
 REPORT = "document.getElementById('report').contentDocument"
@@ -136,6 +136,44 @@ def check(tap, browser, address, ui, folder):
     tap.ok(found and found > 0, f"a kernel's row lists its slices: {found}", found)
 
 
+def served(source, ui):
+    return subprocess.Popen([str(BINARY), "open", str(source), "--no-browser", "--quiet", "--perfetto-url", ui],
+                            stdout=subprocess.PIPE, text=True)
+
+
+def ended(program):
+    try:
+        return program.wait(timeout=15)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        return None
+
+
+def check_comparison(tap, ui, folder):
+    """The page of a comparison has a link for each step, which both runs start together."""
+    paths = [folder / "base.xplane.pb", folder / "new.xplane.pb"]
+    for seed, path in enumerate(paths):
+        path.write_bytes(make_profile.MAKERS["gpu"](seed=seed + 1).encode())
+    result = run("compare", *paths, "-o", folder / "compared", "--format", "html,perfetto", "--quiet")
+    tap.ok(result.status == 0, "a comparison is written as a page and a trace", result)
+    program = served(folder / "compared", ui)
+    address = program.stdout.readline().strip()
+    with Browser(folder / "second") as browser:
+        page = browser.open_page(width=1400, height=1000)
+        page.go(address)
+        rows = f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-timeline-steps] tbody tr')"
+        links = page.wait_for(f"{REPORT}.querySelectorAll('table[aria-labelledby=caption-timeline-steps] a.in-perfetto').length", 20)
+        tap.ok(links and links == page.js(f"{rows}.length"), f"each compared step has a link: {links}")
+        cells = page.js(f"[...{rows}[1].querySelectorAll('td')].map((cell) => Number(cell.dataset.v))")
+        viewer = opened_by(browser, page, f"{rows}[1].querySelector('a.in-perfetto')")
+        start, length = (int(one) // 1000 for one in cells[-2:])
+        window = settled(viewer, (start, start + length)) if viewer else None
+        tap.ok(holds(window, (start, start + length)), "a step of the comparison is shown", f"{window} of {cells}")
+        pinned = viewer.value(PINNED) if viewer else None
+        tap.ok(pinned and any(name.startswith("step difference") for name in pinned), "with the differences pinned", pinned)
+    tap.ok(ended(program) == 0, "it ends with the browser")
+
+
 def main():
     tap = Tap()
     why = importer.missing() or (None if BROWSER else "no chromium")
@@ -146,17 +184,12 @@ def main():
     with Scratch() as folder:
         source = folder / "run.xplane.pb"
         source.write_bytes(make_profile.MAKERS["gpu"](seed=5).encode())
-        program = subprocess.Popen([str(BINARY), "open", str(source), "--no-browser", "--quiet", "--perfetto-url", ui],
-                                   stdout=subprocess.PIPE, text=True)
+        program = served(source, ui)
         address = program.stdout.readline().strip()
         with Browser(folder) as browser:
             check(tap, browser, address, ui, folder)
-        try:
-            status = program.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            status = None
-            program.kill()
-        tap.ok(status == 0, "it ends with the browser", status)
+        tap.ok(ended(program) == 0, "it ends with the browser")
+        check_comparison(tap, ui, folder)
     server.shutdown()
     tap.done()
 

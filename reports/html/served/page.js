@@ -3,8 +3,9 @@
 'use strict';
 (() => {
   const $ = (id) => document.getElementById(id);
-  const PINNED = '^(Analysis|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle gaps)) · tracemill$';
-  const EXPANDED = '^Analysis · tracemill$';
+  /* Names of rows end with the host, or with the run of a comparison, where there are several. */
+  const PINNED = '^(Analysis|Comparison|step difference|step time, .*|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle gaps)) · tracemill( · .*)?$';
+  const EXPANDED = '^(Analysis|Comparison) · tracemill( · .*)?$';
   const STARTS = ['Start', 'First at'];
   const NAMED = ['Kernel', 'Operation'];
   const LENGTHS = ['Duration', 'Step time', 'Longest', 'Mean'];

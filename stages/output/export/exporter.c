@@ -377,10 +377,16 @@ static void count_flow(struct tm_exporter *e, const struct tm_out_flow *flow)
 
 /* --- arrows of the file --- */
 
+/* The present host among those of the output. */
+static uint64_t host_number(const struct tm_exporter *e)
+{
+    return (uint64_t)e->trace->host + (e->options.side ? e->options.side->first_host : 0);
+}
+
 /* Hosts count their arrows by themselves. */
 static uint64_t id_of(const struct tm_exporter *e, uint64_t correlation)
 {
-    const uint64_t id = e->trace->host ? tm_hash_mix(correlation, e->trace->host) : correlation;
+    const uint64_t host = host_number(e), id = host ? tm_hash_mix(correlation, host) : correlation;
 
     return id ? id : 1;
 }
@@ -467,7 +473,7 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
         return 0;
     if (!is_launched && event->record.class != TM_CLASS_LAUNCH && track->line != TM_LINE_TPU_MODULES)
         return 0;
-    id = launch_id(e->trace->host, event->record.correlation);
+    id = launch_id(host_number(e), event->record.correlation);
     __builtin_prefetch(set_of(e, id), 1); /* it is counted when the event is written */
     return id;
 }
@@ -756,6 +762,8 @@ static void open_parts(struct tm_exporter *e)
     if (e->lanes)
         e->rows =
             tm_out_rows_new(e->run, e->names, e->options.names_hosts, tm_budget_share(budget, TM_ACCOUNT_MODEL) / 4);
+    if (e->rows && e->options.side)
+        tm_out_rows_set_side(e->rows, e->options.side);
     if (e->rows && e->options.filter && e->options.filter->count)
         e->filter = tm_event_filter_new(e->run, e->names, e->options.filter);
     put_names(e);
@@ -1168,6 +1176,12 @@ static struct tm_arguments part_of(struct tm_exporter *e, const struct tm_derive
     return tm_arguments_end(&list);
 }
 
+/* Runs count their arrows by themselves. */
+static uint64_t host_flow(const struct tm_exporter *e)
+{
+    return e->options.side ? (uint64_t)e->options.side->number << 60 : 0;
+}
+
 static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
 {
     const bool is_work = row->sort == TM_DERIVED_WORK;
@@ -1186,7 +1200,7 @@ static void write_span(struct tm_exporter *e, const struct tm_derived_row *row)
                    .common = part_of(e, row),
                    .marks = TM_OUT_DERIVED,
                    .is_instant = row->sort == TM_DERIVED_FINDING && row->start_ps == row->end_ps,
-                   .flow = has_flow ? row->flow : 0,
+                   .flow = has_flow && row->flow ? row->flow ^ host_flow(e) : 0,
                    .is_gap = row->sort == TM_DERIVED_GAP || is_work },
     };
 

@@ -168,6 +168,16 @@ enum { TM_OWN_NAME_BYTES = 256 };
 void tm_out_rows_name_of_device(const struct tm_out_rows *r, uint32_t device, bool is_ours, const char *what,
                                 char *name, size_t size);
 
+/* One of two runs in one file. */
+struct tm_export_side {
+    uint32_t number;     /* 0, 1 */
+    uint32_t first_host; /* hosts of those before it */
+    const char *label;   /* its processes end with it */
+};
+
+/* Before the first host.  owns: keeps the side */
+void tm_out_rows_set_side(struct tm_out_rows *r, const struct tm_export_side *side);
+
 /* Something is to be written on a row: its process, the row and the lane are written before, if the file does not
  * have them yet.
  * out: valid until another row is used; *rows  grows by how many were written */
@@ -211,6 +221,7 @@ struct tm_out_rows {
     struct tm_names *names;
     const struct tm_trace *trace;
     bool names_hosts;
+    const struct tm_export_side *side; /* NULL = there is one run */
     size_t memory_bytes;
     uint32_t file;        /* counts up from 1 */
     struct tm_rows *pids; /* int32_t: those that earlier hosts have */
@@ -259,6 +270,10 @@ typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint6
  * errors: NULL, with the error in run->error */
 typedef struct tm_out_file *tm_next_file(void *to, const struct tm_export_counts *counts, int64_t time_ps);
 
+/* Those of an aligned writer, which is `to`: trace_writer.h. */
+tm_wants_cut tm_aligned_wants_cut;
+tm_next_file tm_aligned_next_file;
+
 /* The name of the file that holds a step of a host; NULL = of none that is known.  Valid until the next call. */
 typedef const char *tm_part_of_step(void *to, const struct tm_trace *trace, uint32_t ordinal);
 
@@ -269,11 +284,13 @@ struct tm_export_options {
     /* Only events on this device: index into the devices of the host; TM_NONE: those on none */
     bool has_device;
     uint32_t device;
-    tm_part_of_step *part_of_step; /* NULL = there are no parts */
-    void *to_parts;                /* of it */
-    bool is_overview;              /* the writer merges what is too short to be seen */
-    bool names_hosts;              /* rows of several hosts in one output: processes start with the host's name */
-    tm_wants_cut *wants_cut;       /* NULL = never */
+    tm_part_of_step *part_of_step;     /* NULL = there are no parts */
+    void *to_parts;                    /* of it */
+    bool is_overview;                  /* the writer merges what is too short to be seen */
+    bool names_hosts;                  /* rows of several hosts in one output: processes start with the host's name */
+    const struct tm_export_side *side; /* NULL = the output has one run */
+    const struct tm_alignment *alignment; /* NULL = everything is written where it was */
+    tm_wants_cut *wants_cut;              /* NULL = never */
     tm_next_file *next_file;
     const char
         *border; /* a pattern of names: before the present file may end there, at_border is called; NULL = none */

@@ -22,6 +22,7 @@ enum {
     TM_FIRST_FREE_NUMBER = 1000001, /* of a pid or tid that the file does not give, or gives twice */
     TM_FIRST_PLANE = 1001,          /* pid of the first plane: a thread with the number of its process is taken for its
                                        main thread, and lines have small ones */
+    TM_SIDE_PIDS = 100000000,       /* numbers of the processes of one run, where a file has two */
     TM_LANE_CHUNKS = 12,            /* of 1, 2, 4 ... lanes: all but the first one of TM_LANES_MOST */
     TM_OWN_RANKS = 8,               /* places before the threads of a process: rows and counters of ours */
 };
@@ -102,7 +103,7 @@ static inline uint32_t own_rank(const struct tm_out_rows *r, uint32_t device, en
  * number gets it (an index has these); the others take the next free one.  Places come from a sort.  Memory: the sort and
  * the index are bounded and spill. */
 
-enum { NAME_MOST = 4096 };
+enum { NAME_MOST = 4096, SIDE_MOST = 256 };
 
 /* The next number from *next on that is not in `taken`. */
 static int32_t next_free_number(struct tm_run *run, struct tm_index *taken, uint64_t base, int32_t *next)
@@ -190,7 +191,7 @@ static void take_tracks(struct tm_out_rows *r)
 /* The number that a process wishes for; 0 = any. */
 static int32_t wanted_pid(struct tm_out_rows *r, const struct out_process *p)
 {
-    if (p->group == GROUP_OURS)
+    if (p->group == GROUP_OURS || r->side)
         return 0;
     if (r->trace->origin == TM_ORIGIN_XSPACE)
         return ++r->planes;
@@ -215,7 +216,7 @@ static void rank_processes(struct tm_out_rows *r, struct tm_sorter *places, stru
     while ((place = tm_sorter_next(places))) {
         struct out_process *const p = tm_rows_change(r->processes, place->process);
 
-        p->rank = r->ranks++;
+        p->rank = r->side ? 2 * r->ranks++ + r->side->number : r->ranks++; /* of two runs those alike are together */
         p->pid = wanted_pid(r, p);
         if (p->device != TM_NONE && r->device_process[p->device] == r->own_process)
             r->device_process[p->device] = place->process;
@@ -225,19 +226,26 @@ static void rank_processes(struct tm_out_rows *r, struct tm_sorter *places, stru
     tm_index_finish(taken);
 }
 
-/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often start alike. */
+/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often start alike.  Of two runs
+ * "/device:GPU:0 \u00b7 base", or "... \u00b7 host0 \u00b7 base". */
 static tm_strid name_process(struct tm_out_rows *r, tm_strid name)
 {
-    char full[NAME_MOST + sizeof(TM_OF) + sizeof(r->trace->host_name)], host[sizeof(r->trace->host_name)];
+    char full[NAME_MOST + 2 * sizeof(TM_OF) + sizeof(r->trace->host_name) + SIDE_MOST],
+        host[sizeof(r->trace->host_name)];
     size_t length;
     const char *text;
 
-    if (!r->names_hosts)
+    if (!r->names_hosts && !r->side)
         return name;
     text = tm_names_text(r->names, name, NAME_MOST, &length);
     memcpy(full, text, length);
-    (void)tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
-    length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", host);
+    if (r->names_hosts) {
+        (void)tm_redact_host(r->run->redactor, host, sizeof(host), r->trace->host_name);
+        length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%s", length ? TM_OF : "", host);
+    }
+    if (r->side)
+        length += (size_t)snprintf(full + length, sizeof(full) - length, "%s%.*s", length ? TM_OF : "", SIDE_MOST - 1,
+                                   r->side->label);
     return tm_names_put(r->names, full, length);
 }
 
@@ -511,6 +519,12 @@ static void end_host(struct tm_out_rows *r)
     r->tids = NULL;
 }
 
+void tm_out_rows_set_side(struct tm_out_rows *r, const struct tm_export_side *side)
+{
+    r->side = side;
+    r->next_pid += (int32_t)side->number * TM_SIDE_PIDS;
+}
+
 void tm_out_rows_free(struct tm_out_rows *r)
 {
     if (!r)
@@ -589,7 +603,7 @@ uint32_t tm_out_rows_device_process(const struct tm_out_rows *r, uint32_t device
 /* Small where it can be, since each event bears it; what does not fit is a hash with the first bit set. */
 static uint64_t uuid_of(const struct tm_out_rows *r, enum tm_out_sort sort, uint64_t number, uint64_t lane)
 {
-    const uint64_t host = r->trace->host;
+    const uint64_t host = r->trace->host + (r->side ? r->side->first_host : 0);
     const bool is_thread = sort == TM_OUT_THREAD;
 
     if (sort != TM_OUT_COUNTER && lane < SMALL_LANES && number <= UINT32_MAX && host <= UINT16_MAX)
