@@ -105,12 +105,13 @@ struct tm_stage_type {
 struct tm_idle_gap {
     uint32_t host, device; /* number of the host in the run; index into its trace's devices */
     int64_t start_ps, end_ps;
-    uint32_t step;          /* in whose period it ends; TM_NONE = in none */
-    tm_strid before, after; /* activities; 0 = none */
-    tm_strid host_event;    /* what the host did; 0 = nothing that is known */
-    const char *cause;      /* the largest part: "input", "compile" ... */
-    int64_t launch_ps;      /* from there to the end its cause is the launch of what follows; end_ps = from nowhere */
-    const int64_t *parts;   /* of its time, by cause; borrowed */
+    uint32_t step;                 /* in whose period it ends; TM_NONE = in none */
+    tm_strid before, after;        /* activities; 0 = none */
+    tm_strid host_event;           /* what the host did; 0 = nothing that is known */
+    uint32_t cause;                /* the largest part: "input", "compile" ..., by its number in part_names */
+    uint32_t launch;               /* the number of the launch of what follows */
+    int64_t launch_ps;             /* from there to the end its cause is that launch; end_ps = from nowhere */
+    const int64_t *parts;          /* of its time, by cause; borrowed */
     const char *const *part_names; /* of the causes */
     uint32_t part_count;
 };

@@ -497,8 +497,8 @@ static void check_gap(struct observed *o, const struct tm_derived_row *row)
             continue;
         o->gaps[i].is_found = true;
         assert_int_equal(gap->end_ps, row->end_ps);
-        assert_string_equal(text_of(o->x.names, row->name), gap->cause);
-        assert_string_equal(argument_text(o->x.names, row->arguments, "cause"), gap->cause);
+        assert_string_equal(text_of(o->x.names, row->name), gap->part_names[gap->cause]);
+        assert_string_equal(argument_text(o->x.names, row->arguments, "cause"), gap->part_names[gap->cause]);
         assert_string_equal(argument_text(o->x.names, row->arguments, "after"),
                             gap->after ? "k" : ""); /* "": the last one */
         assert_int_equal(number_of(o->x.names, row, "length_ns"), (gap->end_ps - gap->start_ps) / 1000);
@@ -796,7 +796,8 @@ static void hosts_are_given_out_as_often_as_wanted(void **state)
 
 static uint64_t fill(size_t memory_mib, uint64_t *count)
 {
-    const struct tm_idle_gap gap = { .start_ps = 0, .end_ps = 12 * US, .step = TM_NONE, .cause = "input" };
+    static const char *const causes[] = { "launch", "input" };
+    const struct tm_idle_gap gap = { .end_ps = 12 * US, .step = TM_NONE, .cause = 1, .part_names = causes };
     uint64_t seed = 7, sum;
     struct tm_run run;
     struct rig r;

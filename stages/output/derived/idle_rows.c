@@ -43,10 +43,11 @@ static void push_gap(struct tm_derived *d, const struct tm_idle_gap *gap, const 
 {
     struct derived_row whole = *span;
     struct tm_arguments_builder *const list = tm_derived_list(d);
+    const char *const cause = gap->part_names[gap->cause];
 
-    whole.name = tm_names_put_string(d->names, gap->cause);
+    whole.name = tm_names_put_string(d->names, cause);
     tm_put_int(list, d->keys[KEY_LENGTH_NS], tm_out_ns(gap->end_ps - gap->start_ps));
-    tm_put_text(list, d->keys[KEY_CAUSE], gap->cause, __builtin_strlen(gap->cause));
+    tm_put_text(list, d->keys[KEY_CAUSE], cause, __builtin_strlen(cause));
     put_name(d, KEY_BEFORE, gap->before);
     put_name(d, KEY_AFTER, gap->after);
     put_name(d, KEY_HOST_EVENT, gap->host_event);
@@ -68,7 +69,7 @@ static void push_inside(struct tm_derived *d, const struct tm_idle_gap *gap, con
         tm_derived_push(d, &part);
     }
     if (has_launch) {
-        part.name = tm_names_put_string(d->names, "launch");
+        part.name = tm_names_put_string(d->names, gap->part_names[gap->launch]);
         part.start_ps = gap->launch_ps;
         part.end_ps = gap->end_ps;
         (void)tm_derived_list(d);
@@ -103,12 +104,10 @@ void tm_idle_rows_add_busy(struct tm_derived *d, int64_t start_ps, int64_t end_p
 
 static void add_causes(struct all_devices *all, const struct tm_idle_gap *gap)
 {
-    static const char launch[] = "launch";
-
     all->causes = gap->part_count < TM_CAUSES_MOST ? gap->part_count : TM_CAUSES_MOST;
     all->cause_names = gap->part_names;
     for (uint32_t i = 0; i < all->causes; i++) {
-        const bool is_launch = strcmp(gap->part_names[i], launch) == 0 && gap->launch_ps < gap->end_ps;
+        const bool is_launch = i == gap->launch && gap->launch_ps < gap->end_ps;
         const int64_t start_ps = is_launch ? gap->launch_ps : gap->start_ps;
         const int64_t end_ps = is_launch || gap->launch_ps <= gap->start_ps ? gap->end_ps : gap->launch_ps;
 

@@ -360,7 +360,7 @@ void tm_gap_table_add(struct tm_gap_table *gaps, const struct tm_idle_gap *gap)
     (void)sqlite3_bind_int64(s, 3, gap->start_ps);
     (void)sqlite3_bind_int64(s, 4, gap->end_ps - gap->start_ps);
     bind_number(s, 5, gap->step != TM_NONE, gap->step != TM_NONE ? step_number(gaps->trace, gap->step) : 0);
-    bind_word(s, 6, gap->cause);
+    bind_word(s, 6, gap->part_names[gap->cause]);
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         size_t length = 0;
         const char *const text = named[i] ? tm_names_text(gaps->names, named[i], NAME_MOST, &length) : NULL;
