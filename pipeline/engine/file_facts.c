@@ -21,6 +21,8 @@
 
 /* Hosts of one run start within this time; clocks that are further apart do not agree. */
 static const int64_t clocks_apart_ns = INT64_C(2) * 86400 * 1000000000;
+/* Before the first event of all hosts, where their clocks are aligned. */
+static const int64_t empty_most_ns = 1000000000;
 
 static int64_t floor_ns(int64_t ps)
 {
@@ -65,40 +67,6 @@ static int64_t place_recorded(struct tm_host_clock *clocks, uint32_t count)
     return base_ns;
 }
 
-/* By the clocks that collectives show, where all hosts have one. */
-static void place_aligned(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary)
-{
-    struct tm_clock clock;
-
-    for (uint32_t i = 0; i < count; i++)
-        if (!tm_clock_of_host(summary, i, &clock))
-            return;
-    for (uint32_t i = 0; i < count; i++)
-        tm_clock_of_host(summary, i, &clocks[i].to_output);
-}
-
-int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary)
-{
-    const int64_t base_ns = place_recorded(clocks, count);
-    int64_t origin_ns = INT64_MAX;
-
-    place_aligned(clocks, count, summary);
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t first_ps;
-
-        if (!tm_clock_at(&clocks[i].to_output, clocks[i].first_ps < 0 ? clocks[i].first_ps : 0, &first_ps))
-            first_ps = clocks[i].first_ps < 0 ? INT64_MIN : INT64_MAX;
-        origin_ns = floor_ns(first_ps) < origin_ns ? floor_ns(first_ps) : origin_ns;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        int64_t *const offset_ps = &clocks[i].to_output.offset_ps;
-
-        if (__builtin_sub_overflow(*offset_ps, (__int128)origin_ns * 1000, offset_ps))
-            *offset_ps = INT64_MAX; /* its events will not fit */
-    }
-    return base_ns && base_ns + origin_ns > 0 ? base_ns + origin_ns : 0; /* no clock of a trace reads less than 0 */
-}
-
 int64_t tm_host_clocks_first(const struct tm_host_clock *clocks, uint32_t count)
 {
     int64_t first_ps = INT64_MAX, at_ps;
@@ -107,6 +75,45 @@ int64_t tm_host_clocks_first(const struct tm_host_clock *clocks, uint32_t count)
         if (tm_clock_at(&clocks[i].to_output, clocks[i].first_ps, &at_ps) && at_ps < first_ps)
             first_ps = at_ps;
     return first_ps == INT64_MAX ? 0 : first_ps;
+}
+
+/* By the clocks that collectives show, where all hosts have one. */
+static bool place_aligned(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary)
+{
+    struct tm_clock clock;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (!tm_clock_of_host(summary, i, &clock))
+            return false;
+    for (uint32_t i = 0; i < count; i++)
+        tm_clock_of_host(summary, i, &clocks[i].to_output);
+    return true;
+}
+
+int64_t tm_host_clocks_place(struct tm_host_clock *clocks, uint32_t count, const struct tm_value *summary)
+{
+    const int64_t base_ns = place_recorded(clocks, count);
+    const bool is_aligned = place_aligned(clocks, count, summary);
+    const int64_t first_ns = floor_ns(tm_host_clocks_first(clocks, count));
+    int64_t origin_ns = INT64_MAX;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t first_ps;
+
+        if (!tm_clock_at(&clocks[i].to_output, clocks[i].first_ps < 0 ? clocks[i].first_ps : 0, &first_ps))
+            first_ps = clocks[i].first_ps < 0 ? INT64_MIN : INT64_MAX;
+        origin_ns = floor_ns(first_ps) < origin_ns ? floor_ns(first_ps) : origin_ns;
+    }
+    /* A start that a wrong clock recorded long before anything happened is where nothing is. */
+    if (is_aligned && first_ns - empty_most_ns > origin_ns)
+        origin_ns = first_ns;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t *const offset_ps = &clocks[i].to_output.offset_ps;
+
+        if (__builtin_sub_overflow(*offset_ps, (__int128)origin_ns * 1000, offset_ps))
+            *offset_ps = INT64_MAX; /* its events will not fit */
+    }
+    return base_ns && base_ns + origin_ns > 0 ? base_ns + origin_ns : 0; /* no clock of a trace reads less than 0 */
 }
 
 /* Facts as pairs of strings.  Memory: two tables of a fixed size. */

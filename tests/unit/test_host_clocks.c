@@ -77,6 +77,32 @@ static void collectives_place_hosts_where_they_show_their_clocks(void **state)
     assert_ledger_is_even(&run);
 }
 
+/* The first host recorded its start 5 s too early: what is before the first event would be empty. */
+static void aligned_hosts_start_with_their_first_event(void **state)
+{
+    static const char json[] = "{\"collectives\":{\"skew\":{\"clock\":{\"list\":["
+                               "{\"host\":\"a\",\"offset_ps\":0,\"drift_ppm\":0},"
+                               "{\"host\":\"b\",\"offset_ps\":5000000000000,\"drift_ppm\":0}]}}}}";
+    struct tm_host_clock clocks[] = { { .base_ns = epoch_ns, .first_ps = 5500000000000 },
+                                      { .base_ns = epoch_ns, .first_ps = 400000000000 } };
+    struct tm_run run;
+    struct tm_doc *doc;
+
+    (void)state;
+    test_run_init(&run);
+    doc = tm_doc_new(&run);
+    assert_non_null(doc);
+    assert_int_equal(tm_doc_read(doc, tm_doc_root(doc), json, sizeof(json) - 1, "a test"), TM_OK);
+    assert_int_equal(tm_host_clocks_place(clocks, 2, tm_doc_root(doc)), epoch_ns + 5400000000);
+    assert_int_equal(clocks[0].to_output.offset_ps, -5400000000000);
+    assert_int_equal(clocks[1].to_output.offset_ps, -400000000000);
+    assert_int_equal(tm_host_clocks_first(clocks, 2), 0);
+    clocks[0].first_ps = 900000000000; /* what is shorter than a second stays */
+    assert_int_equal(tm_host_clocks_place(clocks, 2, tm_doc_root(doc)), epoch_ns);
+    tm_doc_free(doc);
+    assert_ledger_is_even(&run);
+}
+
 static void a_host_tells_what_its_clock_read(void **state)
 {
     const struct {
@@ -109,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_earliest_host_begins_the_clock_of_the_output),
         cmocka_unit_test(collectives_place_hosts_where_they_show_their_clocks),
+        cmocka_unit_test(aligned_hosts_start_with_their_first_event),
         cmocka_unit_test(a_host_tells_what_its_clock_read),
     };
 
