@@ -2,6 +2,7 @@
 /* What is wrong with the profile itself: nothing on the device, no steps, no host events, collapsed graphs, dropped or
  * capped events, damaged input.  Each finding says how to take a better one; each mark names the sections and key
  * figures that a loss touches.  Definitions of marks: docs/metrics.md, "Marks". */
+#include <math.h>
 #include <string.h>
 
 #include "pipeline/store/bounded_sum.h"
@@ -277,6 +278,42 @@ static void find_device_cap(struct tm_findings *all)
     tm_finding_emit(f, "host", host);
 }
 
+/* Clocks that are synchronized differ by milliseconds. */
+enum { CLOCKS_SHOWN = 4 };
+
+static const int64_t clocks_agree_ps = INT64_C(100000000000);
+
+/* Collectives place a host far from where its own clock does. */
+static void find_host_clocks(struct tm_findings *all)
+{
+    const struct tm_value *const clock = tm_path(all->summary, "collectives.skew.clock"), *const list =
+                                                                                              tm_get(clock, "list");
+    const char *reference = "";
+    struct tm_finding *f = NULL;
+    double worst_ps = 0;
+    size_t shown = 0;
+
+    for (size_t i = 0; i < tm_length(list); i++)
+        if (strcmp(tm_text(tm_get(tm_at(list, i), "method")), "reference") == 0)
+            reference = tm_text(tm_get(tm_at(list, i), "host"));
+    for (size_t i = 0; i < tm_length(list) && tm_is(tm_get(clock, "aligned")); i++) {
+        const struct tm_value *const row = tm_at(list, i);
+        const double difference_ps = (double)tm_int(tm_get(row, "difference_ps"));
+        char text[TM_FORMAT_BYTES + 16], time[TM_FORMAT_BYTES];
+
+        if (fabs(difference_ps) < (double)clocks_agree_ps)
+            continue;
+        f = f ? f : tm_finding_of_fact(all, "host_clocks");
+        worst_ps = fmax(worst_ps, fabs(difference_ps));
+        (void)snprintf(text, sizeof(text), "%s %s", tm_format_time(time, (int64_t)fabs(difference_ps)),
+                       difference_ps < 0 ? "ahead" : "behind");
+        if (shown++ < CLOCKS_SHOWN)
+            tm_finding_emit_with(f, "clock", row, tm_given_text("error", text), tm_given_text("reference", reference));
+    }
+    if (f)
+        tm_finding_value(f, worst_ps, "ps");
+}
+
 /* A JSON has exactly as many events as JAX writes at most. */
 static void find_json_cap(struct tm_findings *all)
 {
@@ -383,6 +420,7 @@ void tm_find_profile(struct tm_findings *all)
     find_warnings(all);
     find_json_copy(all);
     find_device_cap(all);
+    find_host_clocks(all);
     find_json_cap(all);
     find_no_paths(all);
     find_partial(all);

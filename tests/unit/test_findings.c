@@ -92,6 +92,9 @@
     "'9,1,1', 'waves': " waves ", 'tail_pct': " pct ", 'lost_ps': " lost ", 'total_ps': "                              \
     "20000000000}]}}}"
 
+#define CLOCKS(aligned, difference)                                                                                    \
+    "{'collectives': {'skew': {'clock': {'aligned': " aligned ", 'list': [{'host': 'a', 'method': 'reference',"        \
+    " 'difference_ps': null}, {'host': 'b', 'method': 'collectives', 'difference_ps': " difference "}]}}}}"
 #define EMPTY_STEPS(platform, source, span)                                                                            \
     "{'environment': {'platform': '" platform "'}, 'steps': {'source': '" source "', 'list': ["                        \
     "{'number': 5, 'chosen': false, 'device_span_ps': null}, {'number': 6, 'chosen': true, "                           \
@@ -429,6 +432,10 @@ static const struct rule rules[] = {
     { "{'environment': {'hosts': [{'host': 'vm', 'framework': 'jax', 'device_events': 2097153}]}}", NULL, NULL, 0, NULL },
     { "{'environment': {'hosts': [{'host': 'a', 'framework': 'jax', 'device_events': 1048576},"
       " {'host': 'b', 'framework': 'jax', 'device_events': 1048576}]}}", NULL, NULL, 0, NULL },
+    { CLOCKS("true", "-3600000000000000"), "host_clocks", "info", 0, "'b' is 1 h 00 min ahead, compared with the host 'a'" },
+    { CLOCKS("true", "2000000000000"), "host_clocks", "info", 0, "2.00 s behind" },
+    { CLOCKS("true", "99000000000"), NULL, NULL, 0, NULL },
+    { CLOCKS("false", "2000000000000"), NULL, NULL, 0, NULL },
     { "{'input': {'files': [{'path': 'a.json', 'partial': true, 'problems': ['the file holds exactly 1000000 events,"
       " where JAX stops writing']}]}, 'coverage': {'tallies': {'event-cap': {'count': 1, 'level': 'loss', 'help': 'x'}}}}",
       "json_capped", "warning", 0, "1000000 events" },
