@@ -357,6 +357,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "args", TM_KIND_WORD, TRACES | TM_FOR_QUERY | TM_FOR_OPEN | TM_FOR_COMPARE, FIELD(args), .argument = "all|essential|none",
         .words = "all essential none", .fallback = "all",
         .help = "event arguments to write; fewer arguments make a trace much faster to open" },
+    [TM_OPTION_ARGUMENTS] = {
+        "arguments", TM_KIND_FLAG, TM_FOR_INSPECT, FIELD(arguments),
+        .help = "list the arguments of events by the bytes that they take, and which of them --args essential keeps; reads the "
+        "events once more" },
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },

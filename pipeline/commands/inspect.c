@@ -5,17 +5,22 @@
 #include "pipeline/commands/commands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "pipeline/argument_templates.h"
+#include "pipeline/arguments.h"
 #include "pipeline/doc/doc.h"
 #include "pipeline/engine/analysis.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/run.h"
+#include "pipeline/store/hash.h"
 #include "reports/findings/findings.h"
 #include "reports/findings/summary_query.h"
 #include "reports/format/format.h"
 #include "stages/figures/figure_stages.h"
+#include "stages/output/trace_writer.h"
 #include "stages/resolve/classes.h"
 
 /* How to improve the profiling, derived from the contents of a trace and from what it lacks. */
@@ -625,6 +630,32 @@ static void print_checks(FILE *to, const struct tm_value *checks)
         (void)fprintf(to, "  checks: %zu of %zu passed\n", held, held + failed);
 }
 
+static void print_arguments(FILE *to, const struct tm_value *arguments)
+{
+    const struct tm_value *const list = tm_get(arguments, "list");
+    char count[TM_FORMAT_BYTES], bytes[TM_FORMAT_BYTES], share[TM_FORMAT_BYTES];
+
+    if (!tm_has(arguments))
+        return;
+    (void)fprintf(to, "\n%s values of arguments, %s as text\n",
+                  tm_format_count(count, tm_int(tm_get(arguments, "count"))),
+                  tm_format_bytes(bytes, (double)tm_int(tm_get(arguments, "bytes"))));
+    (void)fprintf(to, "  %14s  %10s  %7s  %-9s  ARGUMENT\n", "VALUES", "BYTES", "SHARE", "ESSENTIAL");
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *const row = tm_at(list, i);
+
+        (void)fprintf(to, "  %14s  ", tm_format_count(count, tm_int(tm_get(row, "count"))));
+        print_right(to, tm_format_bytes(bytes, (double)tm_int(tm_get(row, "bytes"))), 10);
+        (void)fprintf(to, "  %7s  %-9s  ", tm_format_pct(share, tm_double(tm_get(row, "share_pct"))),
+                      tm_is(tm_get(row, "essential")) ? "yes" : "no");
+        print_text(to, tm_text(tm_get(row, "name")), NAME_CHARS, 0);
+        (void)fputc('\n', to);
+    }
+    if (tm_int(tm_path(arguments, "rest.names")))
+        (void)fprintf(to, "  and %lld more arguments with %s\n", (long long)tm_int(tm_path(arguments, "rest.names")),
+                      tm_format_bytes(bytes, (double)tm_int(tm_path(arguments, "rest.bytes"))));
+}
+
 void tm_inspect_print(const struct tm_value *found, FILE *to)
 {
     const struct tm_value *files = tm_get(found, "files"), *warnings = tm_get(found, "warnings");
@@ -637,6 +668,7 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
         (void)fprintf(to, "and %zu more file%s\n", more, tm_format_plural(more));
     for (size_t i = 0; i < tm_length(tm_get(found, "contents")); i++)
         print_host(to, found, i);
+    print_arguments(to, tm_get(found, "arguments"));
     print_coverage(to, tm_get(found, "coverage"));
     for (size_t i = 0; i < tm_length(warnings); i++) {
         (void)fputs("  profiler message: ", to);
@@ -656,6 +688,21 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
 
 enum { WARNINGS_MOST = 100, FILES_LISTED = 1000 };
 
+/* What the arguments of events take, by name: --arguments.  A fixed table; names that find no place add up in one row. */
+enum { ARGUMENT_SLOTS = 4096, ARGUMENTS_MOST = ARGUMENT_SLOTS / 4 * 3, ARGUMENTS_SHOWN = 40 };
+
+struct argument_sum {
+    uint64_t hash, count, bytes; /* count 0 = free */
+    tm_strid key;
+};
+
+struct argument_sums {
+    struct argument_sum slots[ARGUMENT_SLOTS], rest;
+    size_t used;
+    const struct tm_trace *trace; /* of the present host */
+    uint8_t whole[TM_TEMPLATE_WHOLE_MOST], common[TM_ARGUMENTS_MOST];
+};
+
 static const struct tm_stage_type *const stage_types[] = { &tm_overview_stage, &tm_contents_stage };
 
 enum { STAGES = sizeof(stage_types) / sizeof(stage_types[0]) };
@@ -670,6 +717,7 @@ struct inspection {
     struct tm_settings settings;
     struct tm_stage stages[STAGES];
     struct tm_value *root, *files, *warnings;
+    struct argument_sums *arguments; /* NULL = not wanted */
     bool is_partial;
 };
 
@@ -705,6 +753,157 @@ static void take_site(void *to, const struct tm_event *event, const struct tm_si
 
     for (size_t i = 0; i < STAGES && !tm_failed(n->run); i++)
         n->stages[i].type->take_site(&n->stages[i], event, sums);
+}
+
+/* --- arguments --- */
+
+static bool is_argument_of(const void *slot, const void *hash)
+{
+    const struct argument_sum *const sum = slot;
+
+    return !sum->count || sum->hash == *(const uint64_t *)hash;
+}
+
+static uint64_t bytes_of_number(const struct tm_argument *argument)
+{
+    char text[32];
+
+    if (argument->type == TM_ARGUMENT_INT)
+        return (uint64_t)snprintf(text, sizeof(text), "%lld", (long long)argument->number);
+    if (argument->type == TM_ARGUMENT_UINT)
+        return (uint64_t)snprintf(text, sizeof(text), "%llu", (unsigned long long)argument->value);
+    return (uint64_t)snprintf(text, sizeof(text), "%.17g", argument->real);
+}
+
+/* As JSON, without blanks; of what is nested the values alone. */
+static uint64_t bytes_of(struct inspection *n, const struct tm_argument *argument)
+{
+    struct tm_arguments inside = argument->inside;
+    struct tm_argument part;
+    uint64_t bytes = 2;
+
+    switch ((enum tm_argument_type)argument->type) {
+    case TM_ARGUMENT_INT:
+    case TM_ARGUMENT_UINT:
+    case TM_ARGUMENT_DOUBLE:
+        return bytes_of_number(argument);
+    case TM_ARGUMENT_NUMBER:
+        return argument->length;
+    case TM_ARGUMENT_TEXT:
+        return argument->length + 2;
+    case TM_ARGUMENT_NAME:
+        return tm_names_info(n->names, (tm_strid)argument->value).length + 2;
+    case TM_ARGUMENT_OBJECT:
+    case TM_ARGUMENT_ARRAY:
+        while (tm_arguments_next(&inside, argument->type == TM_ARGUMENT_OBJECT, &part))
+            bytes += bytes_of(n, &part) + 1;
+        return bytes;
+    default:
+        return 4;
+    }
+}
+
+static void add_arguments(struct inspection *n, struct tm_arguments list)
+{
+    struct argument_sums *const a = n->arguments;
+    struct tm_argument argument;
+
+    while (tm_arguments_next(&list, true, &argument)) {
+        if (!tm_argument_is_value(&argument))
+            continue;
+        const struct tm_name key = tm_names_info(n->names, argument.key);
+        const uint64_t hash = key.hash.low;
+        struct argument_sum *sum =
+            tm_probe(a->slots, ARGUMENT_SLOTS, sizeof(*sum), hash & (ARGUMENT_SLOTS - 1), &hash, is_argument_of);
+
+        if (!sum->count && a->used == ARGUMENTS_MOST) {
+            sum = &a->rest;
+        } else if (!sum->count) {
+            a->used++;
+            sum->hash = hash;
+            sum->key = argument.key;
+        }
+        sum->count++;
+        sum->bytes += bytes_of(n, &argument) + key.length + 4; /* "key":value, */
+    }
+}
+
+static tm_status take_arguments(void *to, const struct tm_event *event)
+{
+    struct inspection *const n = to;
+    struct argument_sums *const a = n->arguments;
+    const struct tm_record *const record = &event->record;
+    struct tm_arguments common;
+
+    if (record->flags & TM_FLAG_TEMPLATE) {
+        add_arguments(
+            n, tm_arguments_whole(a->trace->templates, record->common, event->own, record->correlation, a->whole));
+        return n->run->error.status;
+    }
+    add_arguments(n, event->own);
+    if (record->common && tm_trace_common(a->trace, record->common, a->common, &common) == TM_OK)
+        add_arguments(n, common);
+    return n->run->error.status;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct argument_sum *const x = a, *const y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static void report_arguments(struct inspection *n)
+{
+    struct argument_sums *const a = n->arguments;
+    struct tm_value *const to = tm_add_object(n->root, "arguments"), *list, *rest;
+    uint64_t count = a->rest.count, bytes = a->rest.bytes, rest_bytes = a->rest.bytes;
+
+    qsort(a->slots, ARGUMENT_SLOTS, sizeof(a->slots[0]), by_bytes);
+    for (size_t i = 0; i < a->used; i++) {
+        count += a->slots[i].count;
+        bytes += a->slots[i].bytes;
+        rest_bytes += i < ARGUMENTS_SHOWN ? 0 : a->slots[i].bytes;
+    }
+    tm_add_uint(to, "count", count);
+    tm_add_uint(to, "bytes", bytes);
+    list = tm_add_array(to, "list");
+    for (size_t i = 0; i < a->used && i < ARGUMENTS_SHOWN; i++) {
+        struct tm_value *const row = tm_add_object(list, NULL);
+        size_t length;
+        const char *const name = tm_names_text(n->names, a->slots[i].key, 1024, &length);
+
+        tm_add_text(row, "name", name, length);
+        tm_add_uint(row, "count", a->slots[i].count);
+        tm_add_uint(row, "bytes", a->slots[i].bytes);
+        tm_add_double(row, "share_pct", 100.0 * (double)a->slots[i].bytes / (double)bytes);
+        tm_add_bool(row, "essential", tm_is_essential_argument(name, length));
+    }
+    rest = tm_add_object(to, "rest");
+    tm_add_uint(rest, "names", a->used > ARGUMENTS_SHOWN ? a->used - ARGUMENTS_SHOWN : 0);
+    tm_add_uint(rest, "bytes", rest_bytes);
+}
+
+/* The events of a host again, with their arguments: what was read before is counted already. */
+static void read_arguments(struct inspection *n, const struct tm_found_file *found, uint32_t number)
+{
+    const struct tm_host_options options = { .keeps_arguments = true, .keeps_records = true };
+    struct tm_run *const run = n->run;
+    const struct tm_tallies tallies = run->tallies;
+    const uint64_t events = run->events_read, bytes = run->bytes_read;
+    struct tm_host_run host;
+
+    tm_names_begin_host(n->names);
+    tm_host_open(&host, run, n->names, found, number, &options);
+    n->arguments->trace = &host.trace;
+    if (!tm_failed(run))
+        (void)tm_host_events(&host, take_arguments, n);
+    tm_host_close(&host);
+    run->tallies = tallies;
+    run->events_read = events;
+    run->bytes_read = bytes;
 }
 
 /* --- files --- */
@@ -747,6 +946,8 @@ static void read_host(struct inspection *n, const struct tm_found_file *found, u
         add_file(n);
     }
     tm_host_close(&host);
+    if (n->arguments && !tm_failed(n->run))
+        read_arguments(n, found, number);
 }
 
 /* --- the verb --- */
@@ -770,6 +971,8 @@ static void gather(struct inspection *n)
     n->files = tm_add_array(n->root, "files");
     n->warnings = tm_add_array(n->root, "warnings");
     open_stages(n);
+    if (n->options->arguments)
+        n->arguments = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*n->arguments), &run->error);
     for (size_t i = 0; i < n->inputs.file_count && !tm_failed(run); i++) {
         if (n->inputs.parts[i].kind == TM_PART_MEMORY)
             read_memory_profile(n, n->inputs.files[i]);
@@ -781,6 +984,8 @@ static void gather(struct inspection *n)
     if (tm_failed(run))
         return;
     tm_device_profiles_report(n->profiles, n->root);
+    if (n->arguments)
+        report_arguments(n);
     tm_add_bool(n->root, "partial", n->is_partial);
     tm_check_inspection(n->root);
     tm_inspect_advise(n->root);
@@ -806,6 +1011,7 @@ static tm_status run_inspect(struct tm_run *run, const struct tm_options *option
     if (doc)
         gather(&n);
     close_stages(&n);
+    tm_give(&run->budget, TM_ACCOUNT_TABLES, n.arguments, n.arguments ? sizeof(*n.arguments) : 0);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, n.file, n.file ? sizeof(*n.file) : 0);
     tm_device_profiles_free(n.profiles);
     tm_names_free(n.names);
@@ -831,7 +1037,8 @@ const struct tm_verb tm_inspect_verb = {
         "better profile.",
     .examples =
         "tracemill inspect logdir --latest    the newest run of a log directory\n"
-        "tracemill inspect host.xplane.pb     one file\n",
+        "tracemill inspect host.xplane.pb     one file\n"
+        "tracemill inspect host.xplane.pb --arguments    and what takes the space in a trace of it\n",
     .bit = TM_FOR_INSPECT,
     .flags = TM_VERB_SPILLS | TM_VERB_PRINTS,
     .least = 1,

@@ -169,7 +169,7 @@ struct tm_trace_writer {
 
 extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writer, tm_csv_writer;
 
-/* Whether an argument of this name is written at --args essential: what joins, places and sizes an event. */
+/* Whether an argument of this name is written at --args essential: what places and sizes an event. */
 bool tm_is_essential_argument(const char *key, size_t length);
 
 /* Marks of an event as arguments, the same in every format. */

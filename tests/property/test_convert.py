@@ -3,6 +3,7 @@
 """What convert and split write: the same bytes with any memory and any packing of the input; and what is read of it
 again is what was there."""
 
+import csv
 import gzip
 import io
 import json
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -199,8 +201,36 @@ def two_hosts(tap, folder):
                and any("host1" in one for one in names), f"two hosts: {' '.join(options)}", result, *wrong)
 
 
+def arguments_by_name(tap, folder):
+    """`inspect --arguments` counts each argument of each event once, and --args essential leaves most of them out."""
+    source = folder / "host0.xplane.pb"
+    source.write_bytes(make_profile.gpu(seed=3).encode())
+    csv.field_size_limit(1 << 24)
+    counts = {}
+    for level in ("all", "essential"):
+        run("convert", source, "-o", folder / f"{level}.csv", "--args", level, "--raw", "-q")
+        with open(folder / f"{level}.csv", encoding="utf-8", newline="") as table:
+            counts[level] = Counter(key for row in csv.DictReader(table) for key in json.loads(row["arguments"] or "{}"))
+    result = run("inspect", source, "--arguments", "--json")
+    found = json.loads(result.out)["arguments"]
+    listed = {row["name"]: row for row in found["list"]}
+    wrong = [f"{key}: {n}, listed {listed.get(key, {}).get('count')}" for key, n in counts["all"].items()
+             if listed.get(key, {}).get("count") != n]
+    tap.ok(result.status == 0 and not wrong and len(listed) == len(counts["all"]), "inspect lists the arguments of all events", *wrong)
+    tap.ok(sum(row["bytes"] for row in listed.values()) == found["bytes"] and found["count"] == sum(counts["all"].values()),
+           "and what they take adds up", found["bytes"])
+    kept = {key for key, row in listed.items() if row["essential"]}
+    tap.ok(kept == set(counts["essential"]), "what is essential is written", kept ^ set(counts["essential"]))
+    share = sum(counts["essential"].values()) / sum(counts["all"].values())
+    tap.ok(share < 0.6, "and is the smaller part", share)
+    tap.ok("ESSENTIAL" in run("inspect", source, "--arguments").out and "arguments" not in json.loads(run("inspect", source, "--json").out),
+           "only where it is asked for")
+
+
 def main():
     tap = Tap()
+    with Scratch() as folder:
+        arguments_by_name(tap, folder)
     if not ZSTD:
         tap.skip("zstd", "no program zstd")
     for name, (file, data) in sources().items():

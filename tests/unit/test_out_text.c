@@ -54,14 +54,13 @@ static void any_bytes_become_valid(void **state)
     }
 }
 
-static void what_joins_and_sizes_an_event_is_essential(void **state)
+static void what_places_and_sizes_an_event_is_essential(void **state)
 {
-    static const char *const essential[] = { "Addr",      "correlation_id", "External id",
-                                             "hlo_op",    "In msg nelems",  "kernel_details",
-                                             "long_name", "step_num",       "wait_on_stream" };
+    static const char *const essential[] = { "Bytes", "hlo_op",   "In msg nelems", "kernel_details",
+                                             "name",  "step_num", "tf_op" };
     static const char *const others[] = {
-        "",    "A",          "Ad", "Addr2", "correlation_i", "correlation_ids", "Ev Idx", "_src", "wait_on_stream2",
-        "zzz", "Call stack", "hlo"
+        "",       "A",         "Byte",           "Bytes2", "correlation_id", "External id",
+        "Ev Idx", "long_name", "wait_on_stream", "zzz",    "Call stack",     "hlo"
     };
 
     (void)state;
@@ -78,7 +77,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_utf8_is_replaced),
         cmocka_unit_test(any_bytes_become_valid),
-        cmocka_unit_test(what_joins_and_sizes_an_event_is_essential),
+        cmocka_unit_test(what_places_and_sizes_an_event_is_essential),
     };
 
     return cmocka_run_group_tests_name("out_text", tests, NULL, NULL);
