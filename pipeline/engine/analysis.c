@@ -202,18 +202,24 @@ tm_status tm_host_open(struct tm_host_run *host, struct tm_run *run, struct tm_n
     return tm_while(&run->error, "reading '%s'", tm_found_name(found, name));
 }
 
-static void free_tables(struct tm_host_run *host)
+/* No more events are requested: their records, and what they are resolved with. */
+static void free_records(struct tm_host_run *host)
 {
-    struct tm_trace *const trace = &host->trace;
-
-    tm_survey_stats_free(host->census);
-    host->census = NULL;
     if (host->resolver.run)
         tm_survey_free(&host->resolver);
     host->resolver = (struct tm_resolver){ .run = NULL };
     if (host->source)
         host->source->type->free(host->source);
     host->source = NULL;
+}
+
+static void free_tables(struct tm_host_run *host)
+{
+    struct tm_trace *const trace = &host->trace;
+
+    tm_survey_stats_free(host->census);
+    host->census = NULL;
+    free_records(host);
     tm_rows_free(trace->tracks);
     tm_rows_free(trace->configs);
     tm_rows_free(trace->messages);
@@ -439,7 +445,8 @@ static void add_file(struct analysis *a)
     a->partial |= a->file->is_partial;
 }
 
-static void read_events(struct analysis *a, struct tm_host_run *host)
+/* The figures of a host are completed without its records, whose memory they may have. */
+static void read_events(struct analysis *a, struct tm_host_run *host, bool is_kept)
 {
     const struct tm_observer *observer = a->observer;
 
@@ -451,6 +458,9 @@ static void read_events(struct analysis *a, struct tm_host_run *host)
     if (!tm_failed(a->run))
         tm_host_events_by_device(host, observer ? take_observed : take_event, a);
     host->resolver.forget = NULL;
+    tm_feed_flush(&a->feed);
+    if (!is_kept)
+        free_records(host);
     tm_feed_end_host(&a->feed);
     if (observer && !tm_failed(a->run))
         (void)observer->type->end_host(observer->to);
@@ -471,7 +481,7 @@ static void read_host(struct analysis *a, const struct tm_found_file *found, uin
     tm_names_begin_host(a->names);
     tm_host_open(host, a->run, a->names, found, number, &options);
     if (!tm_failed(a->run))
-        read_events(a, host);
+        read_events(a, host, is_kept);
     if (!tm_failed(a->run)) {
         tm_file_facts_take(a->file, host->input, found, &host->trace, host->events);
         add_file(a);
