@@ -444,6 +444,11 @@ static uint64_t group_of(const void *row)
     return ((const struct spilled *)row)->group;
 }
 
+static uint64_t word_of(const void *row)
+{
+    return ((const struct spilled *)row)->word;
+}
+
 struct tm_lengths *tm_lengths_new(struct tm_run *run, enum tm_account account, size_t memory_bytes)
 {
     struct tm_lengths *lengths = tm_take(&run->budget, account, sizeof(*lengths), &run->error);
@@ -542,6 +547,7 @@ static tm_status open_runs(struct tm_lengths *lengths)
         .memory_bytes = lengths->memory_bytes + lengths->window.drawn_bytes,
         .order = by_group_and_word,
         .prefix = group_of,
+        .second = word_of,
     };
 
     lengths->runs = tm_runs_new(lengths->run, &setup);

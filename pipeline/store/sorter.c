@@ -278,15 +278,15 @@ struct source {
     const uint8_t *filled; /* end of what is in the buffer */
 };
 
-/* A source in the tree, with the prefix of its first row; the largest one where it is exhausted. */
-struct player {
-    uint64_t prefix;
-    uint32_t source;
+/* What the first row of a source is compared by: its prefixes, or the largest ones if the source is exhausted. */
+struct head {
+    uint64_t prefix, second;
 };
 
 struct merge {
     struct source *sources;
-    struct player *tree; /* [0] the winner, [1, count) the losers */
+    struct head *heads; /* of the sources */
+    uint32_t *tree;     /* numbers of sources: [0] the winner, [1, count) the losers */
     uint32_t count;
     size_t buffer_bytes;
     uint8_t *folded; /* a row; with setup.merge only */
@@ -325,7 +325,7 @@ struct tm_runs *tm_runs_new(struct tm_run *run, const struct tm_runs_setup *setu
     runs->buffer_bytes = tm_runs_buffer_bytes(setup->row_bytes, setup->memory_bytes);
     /* One buffer more is for writing; a hundredth of the memory is for tables. */
     const size_t fit = (setup->memory_bytes - setup->memory_bytes / 100) /
-                       (runs->buffer_bytes + sizeof(struct source) + sizeof(struct player));
+                       (runs->buffer_bytes + sizeof(struct source) + sizeof(struct head) + sizeof(uint32_t));
 
     runs->fan_in = fit < 3 ? 2 : fit > FAN_IN_MOST ? FAN_IN_MOST : (uint32_t)fit - 1;
     if (tm_spill_open(&runs->spill, run) != TM_OK) {
@@ -352,7 +352,8 @@ static void close_merge(struct tm_runs *runs)
     for (uint32_t i = 0; merge->sources && i < merge->count; i++)
         give(runs, merge->sources[i].buffer, merge->buffer_bytes);
     give(runs, merge->sources, merge->count * sizeof(struct source));
-    give(runs, merge->tree, merge->count * sizeof(struct player));
+    give(runs, merge->heads, merge->count * sizeof(struct head));
+    give(runs, merge->tree, merge->count * sizeof(uint32_t));
     give(runs, merge->folded, runs->setup.row_bytes);
     *merge = (struct merge){ 0 };
 }
@@ -443,16 +444,20 @@ static tm_status fill(struct tm_runs *runs, struct source *source)
     return status;
 }
 
-static struct player player_of(const struct tm_runs *runs, uint32_t which)
+static inline void set_head(struct tm_runs *runs, uint32_t which)
 {
-    const uint8_t *row = runs->merge.sources[which].row;
-    const uint64_t prefix = row && runs->setup.prefix ? runs->setup.prefix(row) : 0;
+    const uint8_t *const row = runs->merge.sources[which].row;
+    struct head *const head = &runs->merge.heads[which];
 
-    return (struct player){ row ? prefix : UINT64_MAX, which };
+    *head = (struct head){ UINT64_MAX, UINT64_MAX };
+    if (row) {
+        head->prefix = runs->setup.prefix ? runs->setup.prefix(row) : 0;
+        head->second = runs->setup.second ? runs->setup.second(row) : 0;
+    }
 }
 
 /* True if source a goes before source b, of equal prefixes; of equal rows the earlier run's. */
-static bool row_goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
+TM_NOT_INLINE bool row_goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
 {
     const uint8_t *row_a = runs->merge.sources[a].row, *row_b = runs->merge.sources[b].row;
 
@@ -463,36 +468,42 @@ static bool row_goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
     return order < 0 || (order == 0 && a < b);
 }
 
-static inline bool goes_first(const struct tm_runs *runs, struct player a, struct player b)
+/* Without a branch for what cannot be predicted: which of two sources is next. */
+static inline bool goes_first(const struct tm_runs *runs, uint32_t a, uint32_t b)
 {
-    return a.prefix != b.prefix ? a.prefix < b.prefix : row_goes_first(runs, a.source, b.source);
+    const struct head x = runs->merge.heads[a], y = runs->merge.heads[b];
+
+    if (__builtin_expect(x.prefix == y.prefix && x.second == y.second, 0))
+        return row_goes_first(runs, a, b);
+    return ((unsigned __int128)x.prefix << 64 | x.second) < ((unsigned __int128)y.prefix << 64 | y.second);
 }
 
 /* Play the source up the tree from its leaf; the winner ends in tree[0]. */
 static void replay(struct tm_runs *runs, uint32_t which)
 {
-    struct merge *merge = &runs->merge;
-    struct player player = player_of(runs, which);
+    uint32_t *const tree = runs->merge.tree;
 
-    for (uint32_t node = (merge->count + which) / 2; node > 0; node /= 2) {
-        if (goes_first(runs, merge->tree[node], player)) {
-            const struct player winner = merge->tree[node];
+    set_head(runs, which);
+    for (uint32_t node = (runs->merge.count + which) / 2; node > 0; node /= 2) {
+        const uint32_t other = tree[node];
+        const uint32_t change = (which ^ other) & -(uint32_t)goes_first(runs, other, which);
 
-            merge->tree[node] = player;
-            player = winner;
-        }
+        tree[node] = other ^ change;
+        which ^= change;
     }
-    merge->tree[0] = player;
+    tree[0] = which;
 }
 
 /* The first winner below a node.  The depth is that of the tree: at most 11. */
-static struct player play(struct tm_runs *runs, uint32_t node)
+static uint32_t play(struct tm_runs *runs, uint32_t node)
 {
     struct merge *merge = &runs->merge;
 
-    if (node >= merge->count)
-        return player_of(runs, node - merge->count);
-    const struct player a = play(runs, 2 * node), b = play(runs, 2 * node + 1);
+    if (node >= merge->count) {
+        set_head(runs, node - merge->count);
+        return node - merge->count;
+    }
+    const uint32_t a = play(runs, 2 * node), b = play(runs, 2 * node + 1);
     const bool a_first = goes_first(runs, a, b);
 
     merge->tree[node] = a_first ? b : a;
@@ -527,17 +538,18 @@ static tm_status open_merge(struct tm_runs *runs, const struct stretch *stretche
     runs->merge.count = (uint32_t)count;
     runs->merge.buffer_bytes = buffer_bytes;
     runs->merge.sources = take(runs, count * sizeof(struct source));
-    runs->merge.tree = take(runs, count * sizeof(struct player));
+    runs->merge.heads = take(runs, count * sizeof(struct head));
+    runs->merge.tree = take(runs, count * sizeof(uint32_t));
     if (runs->setup.merge)
         runs->merge.folded = take(runs, runs->setup.row_bytes);
-    if (!runs->merge.sources || !runs->merge.tree || (runs->setup.merge && !runs->merge.folded))
+    if (!runs->merge.sources || !runs->merge.heads || !runs->merge.tree || (runs->setup.merge && !runs->merge.folded))
         return runs->run->error.status;
     return open_sources(runs, stretches);
 }
 
 static tm_status step_on(struct tm_runs *runs)
 {
-    const uint32_t which = runs->merge.tree[0].source;
+    const uint32_t which = runs->merge.tree[0];
     struct source *source = &runs->merge.sources[which];
     tm_status status = TM_OK;
 
@@ -550,7 +562,7 @@ static tm_status step_on(struct tm_runs *runs)
 
 static const uint8_t *winner_row(const struct tm_runs *runs)
 {
-    return runs->merge.sources[runs->merge.tree[0].source].row;
+    return runs->merge.sources[runs->merge.tree[0]].row;
 }
 
 /* Fold all rows that are equal to the winner. */

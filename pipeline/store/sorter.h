@@ -106,6 +106,7 @@ struct tm_runs_setup {
                             tm_runs_buffer_bytes */
     tm_row_order *order;
     tm_row_prefix *prefix;                       /* NULL = none */
+    tm_row_prefix *second;                       /* the same for rows of equal prefixes; NULL = none */
     void (*merge)(void *into, const void *from); /* folds equal rows into one; NULL = they all stay */
 };
 
