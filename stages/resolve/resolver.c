@@ -779,6 +779,12 @@ static inline bool is_there(const struct tm_resolver *r, const struct tm_raw_rec
     return raw->signature && site->number == raw->signature;
 }
 
+/* Whether the config of events that were given changes: of records without a signature most have none. */
+static inline bool keeps_config(const struct tm_resolver *r, const struct tm_raw_record *raw)
+{
+    return !raw->signature && r->call_sites->other.event.record.config == raw->record.config;
+}
+
 /* One that is new, or whose circumstances have changed. */
 TM_NOT_INLINE struct tm_call_site *renew_call_site(struct tm_resolver *r, const struct tm_track *track,
                                                    const struct tm_raw_record *raw, bool is_inside)
@@ -787,7 +793,7 @@ TM_NOT_INLINE struct tm_call_site *renew_call_site(struct tm_resolver *r, const 
     struct tm_call_site *site = &r->call_sites->other;
     bool is_new;
 
-    if (r->forget && !is_there(r, raw, is_inside))
+    if (r->forget && !is_there(r, raw, is_inside) && !keeps_config(r, raw))
         r->forget(r->forget_to);
     if (raw->signature) {
         tm_fill_record(r->signatures, &filled);
