@@ -811,6 +811,7 @@ static void read_settings(struct analysis *a)
                                         .table_rows = o->rows,
                                         .session_window = o->window == TM_WINDOW_SESSION };
     if (a->observer) {
+        a->settings.findings_only = a->observer->findings_only;
         a->settings.take_gap = a->observer->type->take_gap;
         a->settings.gap_taker = a->observer->to;
         a->settings.take_matched = a->observer->type->take_matched;

@@ -298,6 +298,7 @@ struct tm_observer {
      * NULL = every host is closed */
     struct tm_host_run *kept;
     bool keeps_arguments;
+    bool findings_only; /* as in struct tm_settings */
 };
 
 /* Read the inputs once and fill the entire summary, including key figures, verdict, and findings.

@@ -211,6 +211,7 @@ static void analyze(struct tm_conversion *c)
     if (!summary)
         return;
     tm_conversion_observe(c, &observer);
+    observer.findings_only = true;
     if (!tm_analyze(c->run, c->options, summary, NULL, &observer))
         tm_conversion_take_summary(c, tm_doc_root(summary));
     tm_doc_free(summary);

@@ -25,7 +25,8 @@ static tm_status open_stage(struct tm_stage *s)
     d->settings = s->settings;
     d->steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct step_line), share / 8);
     d->device_steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct device_step), share / 16);
-    d->path = tm_critical_path_new(d);
+    if (!d->settings->findings_only)
+        d->path = tm_critical_path_new(d);
     return s->run->error.status;
 }
 
@@ -144,7 +145,8 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
     tm_rows_resize(d->parts, (d->lane_count - d->first_lane) * trace->steps.count);
     d->has_device_turn = false;
     d->host_ps = INT64_MIN;
-    tm_critical_path_begin_host(d->path);
+    if (d->path)
+        tm_critical_path_begin_host(d->path);
     return s->run->error.status;
 }
 
@@ -474,7 +476,7 @@ static void take_activity(struct device_time *d, struct lane *lane, const struct
 /* Before this time no lane has a gap that is not closed yet. */
 static int64_t find_horizon(const struct device_time *d, int64_t now_ps)
 {
-    const int64_t path_ps = tm_critical_path_horizon(d->path);
+    const int64_t path_ps = d->path ? tm_critical_path_horizon(d->path) : INT64_MAX;
     int64_t horizon_ps = now_ps < path_ps ? now_ps : path_ps;
 
     for (uint32_t i = d->first_lane; i < d->lane_count; i++) {
@@ -528,13 +530,14 @@ static void take_of_device(struct device_time *d, struct lane *lane, const struc
     if (event->level == TM_LEVEL_NONE)
         return;
     take_activity(d, lane, event);
-    tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, event);
+    if (d->path)
+        tm_critical_path_take(d->path, (uint32_t)(lane - d->lanes) - d->first_lane, event);
 }
 
 /* All devices take turns up to the time at which the host is: when it continues, they have passed its last event. */
 static void note_turn(struct device_time *d, const struct lane *lane, const struct tm_event *events, size_t count)
 {
-    if (!lane && d->has_device_turn && d->host_ps != INT64_MIN)
+    if (!lane && d->path && d->has_device_turn && d->host_ps != INT64_MIN)
         tm_critical_path_reach(d->path, d->host_ps);
     if (!lane)
         d->host_ps = events[count - 1].record.start_ps;
@@ -673,7 +676,8 @@ static tm_status end_host(struct tm_stage *s)
 
     for (uint32_t i = d->first_lane; i < d->lane_count && !tm_failed(s->run); i++)
         finish_lane(d, &d->lanes[i]);
-    tm_critical_path_end_host(d->path);
+    if (d->path)
+        tm_critical_path_end_host(d->path);
     tm_device_time_measure_calls(d);
     for (uint64_t k = 0; k < d->trace->steps.count && !tm_failed(s->run); k++)
         for (uint32_t group = d->first_group; group < d->group_count; group++)
@@ -693,7 +697,8 @@ static tm_status report(struct tm_stage *s, struct tm_value *summary)
     tm_steps_report(s->state, summary);
     tm_device_time_report_devices(s->state, summary);
     tm_idle_gaps_report(s->state, summary);
-    tm_critical_path_report(((struct device_time *)s->state)->path, summary);
+    if (((struct device_time *)s->state)->path)
+        tm_critical_path_report(((struct device_time *)s->state)->path, summary);
     return s->run->error.status;
 }
 

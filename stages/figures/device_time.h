@@ -301,7 +301,7 @@ struct device_time {
     uint32_t closings;                          /* since the last horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;
-    struct tm_critical_path *path;
+    struct tm_critical_path *path; /* NULL where settings->findings_only */
     bool has_device_turn; /* the last events were those of a device */
     int64_t host_ps;      /* start of the last host event */
     struct host_facts *hosts;

@@ -269,7 +269,7 @@ static struct tm_lengths *lengths_of(struct tm_stage *s, const struct tm_event *
     struct kernels *k = s->state;
     struct kernel_row row;
 
-    if (!is_kernel(k, event))
+    if (s->settings->findings_only || !is_kernel(k, event))
         return NULL;
     find_key(k, event, &row);
     *group = row.key.low;
