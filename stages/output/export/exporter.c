@@ -29,6 +29,7 @@ struct tm_export_item {
     const struct tm_track *track; /* that it is on; of the end of an arrow the one that it points to */
     uint64_t number;              /* of that track; TM_NONE = of none */
     int64_t start_ps, end_ps;     /* the requested part, on the output's clock */
+    bool is_whole;                /* the part is all of it */
     bool is_copy;                 /* a call that launched work, beside that work */
 };
 
@@ -321,8 +322,6 @@ static void exporter_forget_flows(struct tm_exporter *e)
 
 /* --- the arrows that show in the present file --- */
 
-enum { SEED = 1 }; /* fixed: what is forgotten shows in the counts */
-
 /* Arrows in the present file. */
 static void exporter_begin_arrows(struct tm_exporter *e)
 {
@@ -330,9 +329,11 @@ static void exporter_begin_arrows(struct tm_exporter *e)
     e->arrows_begun = 0;
 }
 
+/* Ids of successive launches are successive numbers, mostly, and so are their sets: those of what is launched but has not
+ * run yet stay in the cache. */
 static struct tm_known_arrow *set_of(const struct tm_exporter *e, uint64_t id)
 {
-    return e->begun[tm_hash_mix(id, SEED) % TM_ARROW_SETS];
+    return e->begun[(id ^ id >> 12 ^ id >> 24 ^ id >> 36) % TM_ARROW_SETS];
 }
 
 /* out: whether it was known.  It is the last one that will be forgotten. */
@@ -482,58 +483,48 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* --- writing --- */
 
-static const struct tm_out_row *use_row(struct tm_exporter *e, const struct tm_lane_span *span)
+/* Complete the event of a span, which may have been given back, for the writer, with those of its marks.  The span is as
+ * before when the writer has it: a copy for each start and each end costs 5% of the writing. */
+static void give_event(struct tm_exporter *e, struct tm_lane_span *span, uint8_t marks,
+                       void (*take)(struct tm_trace_writer *w, const struct tm_out_event *event))
 {
-    return tm_out_rows_use(e->rows, e->writer, span->track, span->lane, &e->counts.rows);
+    struct tm_out_event *const event = &span->event;
+    const struct tm_trace *const trace = event->trace;
+    const uint8_t all = event->marks;
+
+    event->row = tm_out_rows_use(e->rows, e->writer, span->track, span->lane, &e->counts.rows);
+    event->marks &= marks;
+    event->trace = event->template ? e->trace : trace;
+    take(e->writer, event);
+    event->row = NULL;
+    event->marks = all;
+    event->trace = trace;
 }
 
-/* The event of a span, which may have been given back, for the writer; without its row. */
-static struct tm_out_event event_of(const struct tm_exporter *e, const struct tm_lane_span *span)
-{
-    struct tm_out_event event = span->event;
-
-    if (event.template)
-        event.trace = e->trace;
-    return event;
-}
-
-static void write_begin(struct tm_exporter *e, const struct tm_lane_span *span)
+static void write_begin(struct tm_exporter *e, struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
-    struct tm_out_event event = event_of(e, span);
 
     e->counts.slices++;
-    tm_exporter_note_time(e, event.start_ps);
-    if (!type->begin)
-        return;
-    event.row = use_row(e, span);
-    if (type->writes_ends)
-        event.marks &= (uint8_t)~TM_OUT_CUTS; /* told at the end, when they are known */
-    type->begin(e->writer, &event);
+    tm_exporter_note_time(e, span->event.start_ps);
+    if (type->begin) /* cuts are reported at the end, when they are known */
+        give_event(e, span, type->writes_ends ? (uint8_t)~TM_OUT_CUTS : UINT8_MAX, type->begin);
 }
 
-static void write_end(struct tm_exporter *e, const struct tm_lane_span *span)
+static void write_end(struct tm_exporter *e, struct tm_lane_span *span)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;
-    struct tm_out_event event = event_of(e, span);
 
-    tm_exporter_note_time(e, event.end_ps);
-    if (!type->end)
-        return;
-    event.row = use_row(e, span);
-    if (type->writes_ends)
-        event.marks &= TM_OUT_CUTS;
-    type->end(e->writer, &event);
+    tm_exporter_note_time(e, span->event.end_ps);
+    if (type->end)
+        give_event(e, span, type->writes_ends ? TM_OUT_CUTS : UINT8_MAX, type->end);
 }
 
-static void write_instant(struct tm_exporter *e, const struct tm_lane_span *span)
+static void write_instant(struct tm_exporter *e, struct tm_lane_span *span)
 {
-    struct tm_out_event event = span->event;
-
-    event.row = use_row(e, span);
     e->counts.slices++;
-    tm_exporter_note_time(e, event.start_ps);
-    e->writer->type->instant(e->writer, &event);
+    tm_exporter_note_time(e, span->event.start_ps);
+    give_event(e, span, UINT8_MAX, e->writer->type->instant);
 }
 
 /* --- beginning --- */
@@ -564,7 +555,7 @@ static bool stays_open(struct tm_exporter *e, const struct tm_lane_span *span)
 /* Something starts on a track. */
 static void end_empty(struct tm_exporter *e, uint64_t track)
 {
-    const struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
+    struct tm_lane_span *const ended = e->empty_spans ? tm_lanes_end_empty(e->lanes, track) : NULL;
 
     if (!ended)
         return;
@@ -616,21 +607,38 @@ static bool is_telling(enum tm_class class)
     }
 }
 
-static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
+/* The category among the arguments; 0 = none. */
+static tm_strid own_category(struct tm_exporter *e, struct tm_arguments list)
 {
-    struct tm_arguments list = event->own;
-    struct tm_argument own;
-
-    if (event->record.flags & TM_FLAG_TEMPLATE) {
-        const struct tm_argument_template *const template =
-            tm_argument_template(e->trace->templates, event->record.common);
-
-        list = (struct tm_arguments){ .bytes = template->list, .length = template->length };
-    }
     const bool may_have_own = list.length && !*list.bytes; /* with key 0, at the front */
+    struct tm_argument own;
 
     if (may_have_own && tm_arguments_find(list, TM_ARGUMENT_CATEGORY, &own) && own.length)
         return tm_names_put(e->names, own.text, own.length);
+    return 0;
+}
+
+static tm_strid category_in_template(struct tm_exporter *e, uint32_t number)
+{
+    struct tm_known_category *const known = &e->categories[number % TM_KNOWN_CATEGORIES];
+
+    if (known->template != number) {
+        const struct tm_argument_template *const template = tm_argument_template(e->trace->templates, number);
+
+        *known = (struct tm_known_category){
+            number, own_category(e, (struct tm_arguments){ .bytes = template->list, .length = template->length })
+        };
+    }
+    return known->category;
+}
+
+static tm_strid exporter_category(struct tm_exporter *e, const struct tm_event *event)
+{
+    const tm_strid own = event->record.flags & TM_FLAG_TEMPLATE ? category_in_template(e, event->record.common)
+                                                                : own_category(e, event->own);
+
+    if (own)
+        return own;
     return is_telling((enum tm_class)event->record.class) ? e->classes[event->record.class] : 0;
 }
 
@@ -654,8 +662,8 @@ static void exporter_take_span(struct tm_exporter *e, const struct tm_export_ite
     };
     struct tm_out_event *const event = &span.event;
 
-    event->whole_begin_ps = exporter_time(e, record->start_ps);
-    event->whole_end_ps = exporter_time(e, record->start_ps + record->dur_ps);
+    event->whole_begin_ps = item->is_whole ? item->start_ps : exporter_time(e, record->start_ps);
+    event->whole_end_ps = item->is_whole ? item->end_ps : exporter_time(e, record->start_ps + record->dur_ps);
     event->category = exporter_category(e, item->event);
     if (record->common && !event->template &&
         tm_trace_common(e->trace, record->common, e->common, &event->common) != TM_OK)
@@ -670,7 +678,7 @@ static void exporter_take_span(struct tm_exporter *e, const struct tm_export_ite
 /* Everything that ends at time_ps or before; nothing more happens at that time. */
 static void exporter_end_spans(struct tm_exporter *e, int64_t time_ps)
 {
-    const struct tm_lane_span *ended;
+    struct tm_lane_span *ended;
 
     while ((ended = tm_lanes_next_end(e->lanes, time_ps)))
         if (!is_written(e, ended))
@@ -982,6 +990,8 @@ tm_status tm_exporter_begin_host(struct tm_exporter *e, const struct tm_trace *t
     e->now_ps = -1; /* nothing is before 0 */
     e->is_cut = false;
     e->track_count = tm_rows_count(trace->tracks);
+    memset(e->tracks, 0, sizeof(e->tracks));
+    memset(e->categories, 0, sizeof(e->categories));
     look_for_arrows(e);
     tm_out_rows_begin_host(e->rows, trace);
     tm_exporter_begin_counters(e);
@@ -1002,20 +1012,26 @@ tm_status tm_exporter_end_host(struct tm_exporter *e)
 
 /* --- events --- */
 
-/* The row of an event.
- * out:    track  a copy of its track; item->number TM_NONE: an end of an arrow that points nowhere */
-static void place(struct tm_exporter *e, const struct tm_event *event, struct tm_export_item *item,
-                  struct tm_track *track)
+static const struct tm_track *find_track(struct tm_exporter *e, uint64_t number)
+{
+    struct tm_known_track *const known = &e->tracks[number % TM_KNOWN_TRACKS];
+
+    if (known->number != number + 1)
+        *known = (struct tm_known_track){ number + 1, *(const struct tm_track *)tm_rows_at(e->trace->tracks, number) };
+    return &known->track;
+}
+
+/* The row of an event.  out: number TM_NONE: an end of an arrow that points nowhere */
+static void place(struct tm_exporter *e, const struct tm_event *event, struct tm_export_item *item)
 {
     struct tm_argument argument;
 
-    *item = (struct tm_export_item){ .event = event, .track = track, .number = event->record.track };
+    *item = (struct tm_export_item){ .event = event, .number = event->record.track };
     if (tm_is_flow(&event->record))
         item->number = tm_arguments_find(event->own, TM_ARGUMENT_PLACE, &argument) && argument.value < e->track_count
                            ? argument.value
                            : TM_NONE;
-    *track = *(const struct tm_track *)tm_rows_at(e->trace->tracks,
-                                                  item->number == TM_NONE ? event->record.track : item->number);
+    item->track = find_track(e, item->number == TM_NONE ? event->record.track : item->number);
 }
 
 enum choice { WANTED, ELSEWHERE /* on another device: in another output */, UNWANTED };
@@ -1043,6 +1059,7 @@ static enum choice choose(struct tm_exporter *e, struct tm_export_item *item)
         item->number = tm_out_rows_launches(e->rows, e->options.device);
     item->start_ps = exporter_time(e, part.start_ps);
     item->end_ps = exporter_time(e, part.end_ps);
+    item->is_whole = !e->filter;
     return WANTED;
 }
 
@@ -1109,9 +1126,8 @@ static void take_wanted(struct tm_exporter *e, const struct tm_export_item *item
 tm_status tm_exporter_take(struct tm_exporter *e, const struct tm_event *event)
 {
     struct tm_export_item item;
-    struct tm_track track;
 
-    place(e, event, &item, &track);
+    place(e, event, &item);
     const enum choice choice = choose(e, &item);
 
     if (choice == WANTED && !tm_failed(e->run))

@@ -92,11 +92,11 @@ bool tm_lanes_choose(const struct tm_lanes *lanes, struct tm_lane_span *span);
 void tm_lanes_open(struct tm_lanes *lanes, const struct tm_lane_span *span);
 /* The open span that ends first, if it ends at until_ps or before; inner ones before outer ones, except for
  * outer_first.
- * out:    valid until the next call that changes something; NULL = none */
-const struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t until_ps);
+ * out:    the caller's to change, valid until the next call that changes something; NULL = none */
+struct tm_lane_span *tm_lanes_next_end(struct tm_lanes *lanes, int64_t until_ps);
 /* The span of length 0 that is open on a track ends: the next one starts there.
  * out:    as above; NULL = there is none */
-const struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *lanes, uint64_t track);
+struct tm_lane_span *tm_lanes_end_empty(struct tm_lanes *lanes, uint64_t track);
 /* The lane of the span of a track that was opened last; UINT32_MAX = none is open. */
 uint32_t tm_lanes_innermost(const struct tm_lanes *lanes, uint64_t track);
 
@@ -206,7 +206,7 @@ void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writ
                              struct tm_out_row *row, uint64_t *rows);
 
 /* A row that the present file has, ready to be used again: the same few are used for each event, twice. */
-enum { TM_NEAR_ROWS = 64 };
+enum { TM_NEAR_ROWS = 256 };
 
 struct near_row {
     uint64_t number;
@@ -360,7 +360,19 @@ struct tm_lost_flows {
     uint64_t seed;
 };
 
-enum { TM_KNOWN_KEYS = 256 };
+enum { TM_KNOWN_KEYS = 256, TM_KNOWN_TRACKS = 64, TM_KNOWN_CATEGORIES = 1024 };
+
+/* A track of the present host, copied: what its table returns is valid only until the next look. */
+struct tm_known_track {
+    uint64_t number; /* and 1; 0 = none */
+    struct tm_track track;
+};
+
+/* The category in a template of arguments. */
+struct tm_known_category {
+    uint32_t template; /* 0 = none */
+    tm_strid category; /* 0 = it has none */
+};
 
 struct tm_exporter {
     struct tm_run *run;
@@ -381,6 +393,8 @@ struct tm_exporter {
     uint8_t *common;                              /* TM_ARGUMENTS_MOST: the common arguments that were requested last */
     struct tm_name_answer borders[TM_KNOWN_KEYS]; /* of events: whether options.border fits */
     struct tm_name_answer keys[TM_KNOWN_KEYS];    /* of arguments: whether it is "counter_value" */
+    struct tm_known_track tracks[TM_KNOWN_TRACKS];             /* of the present host, by number */
+    struct tm_known_category categories[TM_KNOWN_CATEGORIES]; /* the same, by template */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
     /* of the present host */
