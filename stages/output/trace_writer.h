@@ -67,16 +67,16 @@ struct tm_out_event {
     int64_t whole_begin_ps, whole_end_ps; /* before it was cut */
     tm_strid name;                        /* never 0 */
     tm_strid category;                    /* 0 = none */
-    struct tm_arguments own, common;      /* both are written, own first; may be empty */
-    uint64_t correlation;                 /* for the holes of the template */
-    uint64_t flow;                        /* spans of one number are joined by arrows in time order; 0 = none */
-    const struct tm_event *of;            /* the event it was made from: in start and instant; NULL for computed ones */
-    const struct tm_trace *trace;         /* of `of`, and of the template */
     uint32_t template; /* 0 = none; else a template of the trace, and own has the values of its holes */
     uint8_t marks;     /* enum tm_out_mark: written as arguments (trace_writer.h) */
     bool is_instant;
-    bool is_gap;      /* computed: an idle gap; there may be as many as events */
-    bool begins_flow; /* it is the first span of its flow in this file that is known */
+    bool is_gap;                     /* computed: an idle gap; there may be as many as events */
+    bool begins_flow;                /* it is the first span of its flow in this file that is known */
+    struct tm_arguments own, common; /* both are written, own first; may be empty */
+    uint64_t correlation;            /* for the holes of the template */
+    uint64_t flow;                   /* spans of one number are joined by arrows in time order; 0 = none */
+    const struct tm_event *of;       /* the event it was made from: in start and instant; NULL for computed ones */
+    const struct tm_trace *trace;    /* of `of`, and of the template */
 };
 
 /* The own arguments as a list.

@@ -67,7 +67,7 @@ struct tm_lanes;
 struct tm_lanes_options {
     enum tm_account account; /* which pays */
     size_t memory_bytes;     /* for all open spans, with their data */
-    bool holds;              /* arguments are kept until the end: where spans may be cut */
+    bool holds;              /* all of a span is kept until its end: where spans may be cut */
     bool outer_first;        /* of spans that start and end together the outer one ends first, else the inner one:
                                 readers of formats that write a span as one take the first of them for the outer one */
 };
@@ -80,7 +80,8 @@ struct tm_lane_span {
     uint64_t track;            /* any number: spans of one number share lanes */
     uint64_t key;              /* of asynchronous spans; spans nest only in those of the same key */
     uint32_t lane;             /* out */
-    struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back */
+    struct tm_out_event event; /* row, of and trace are not kept: they are NULL when it is given back.  Unless `holds`,
+                                * only its times and marks are kept */
 };
 
 /* Which lane a span of event.start_ps and end_ps takes.  Everything that ended before it has been taken out.
@@ -336,6 +337,14 @@ struct tm_known_arrow {
     uint64_t number; /* of those that have started in the file, from 1 on */
 };
 
+/* The same where arrows need no numbers: a bit for each of 512 flows with successive numbers, as most launches have. */
+enum { TM_FLOW_BLOCKS = 512, TM_FLOW_BLOCK_BITS = 512 };
+
+struct tm_flow_block {
+    uint64_t number; /* of the block, and 1; 0 = free */
+    uint64_t bits[TM_FLOW_BLOCK_BITS / 64];
+};
+
 /* Counters of the present host, by their identity. */
 struct tm_series_table {
     struct tm_rows *rows; /* struct tm_series: out_rows.c */
@@ -360,7 +369,7 @@ struct tm_lost_flows {
     uint64_t seed;
 };
 
-enum { TM_KNOWN_KEYS = 256, TM_KNOWN_TRACKS = 64, TM_KNOWN_CATEGORIES = 1024 };
+enum { TM_KNOWN_KEYS = 256, TM_KNOWN_TRACKS = 64, TM_KNOWN_CATEGORIES = 8192 };
 
 /* A track of the present host, copied: what its table returns is valid only until the next look. */
 struct tm_known_track {
@@ -389,11 +398,12 @@ struct tm_exporter {
     bool may_cut;
     bool ends_at_once;                             /* a span is written as a whole when it starts */
     struct tm_known_arrow (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS */
+    struct tm_flow_block *flows;                   /* TM_FLOW_BLOCKS */
     uint64_t arrows_begun;                         /* in the present file */
     uint8_t *common;                              /* TM_ARGUMENTS_MOST: the common arguments that were requested last */
     struct tm_name_answer borders[TM_KNOWN_KEYS]; /* of events: whether options.border fits */
     struct tm_name_answer keys[TM_KNOWN_KEYS];    /* of arguments: whether it is "counter_value" */
-    struct tm_known_track tracks[TM_KNOWN_TRACKS];             /* of the present host, by number */
+    struct tm_known_track tracks[TM_KNOWN_TRACKS];            /* of the present host, by number */
     struct tm_known_category categories[TM_KNOWN_CATEGORIES]; /* the same, by template */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;

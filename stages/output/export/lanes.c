@@ -26,13 +26,14 @@ enum {
     NO_NODE = 0xffffffff
 };
 
+/* What most ends need is in its first two cache lines. */
 struct node {
-    struct tm_lane_span span;
     uint64_t number; /* counts up: when it was opened */
     uint8_t *held;   /* own and common arguments; NULL = none */
     size_t held_bytes;
     uint32_t outer;         /* on its lane; of a free node the next free one */
     uint32_t before, after; /* in the order of opening */
+    struct tm_lane_span span;
 };
 
 struct lane {
@@ -270,14 +271,29 @@ static bool add_block(struct tm_lanes *l)
     return true;
 }
 
-/* Keep the arguments of a node beside it. */
-static bool hold(struct tm_lanes *l, struct node *n)
+/* What the end of a span needs that will not be cut.  The rest of a node stays zero. */
+static void keep_end(struct tm_lane_span *to, const struct tm_lane_span *from)
+{
+    to->track = from->track;
+    to->key = from->key;
+    to->lane = from->lane;
+    to->event.start_ps = from->event.start_ps;
+    to->event.end_ps = from->event.end_ps;
+    to->event.whole_begin_ps = from->event.whole_begin_ps;
+    to->event.whole_end_ps = from->event.whole_end_ps;
+    to->event.marks = from->event.marks;
+}
+
+/* Keep all of a span, its arguments beside it. */
+static bool keep_all(struct tm_lanes *l, struct node *n, const struct tm_lane_span *span)
 {
     struct tm_arguments *const own = &n->span.event.own, *const common = &n->span.event.common;
     size_t bytes;
 
-    if (!l->options.holds)
-        *own = *common = (struct tm_arguments){ .bytes = NULL };
+    n->span = *span;
+    n->span.event.row = NULL;
+    n->span.event.of = NULL;
+    n->span.event.trace = NULL;
     if (__builtin_add_overflow(own->length, common->length, &bytes)) {
         too_much(l);
         return false;
@@ -507,11 +523,9 @@ void tm_lanes_open(struct tm_lanes *l, const struct tm_lane_span *span)
     const uint32_t number = l->free_node;
     struct node *const n = node_at(l, number);
 
-    n->span = *span;
-    n->span.event.row = NULL;
-    n->span.event.of = NULL;
-    n->span.event.trace = NULL;
-    if (!hold(l, n))
+    if (!l->options.holds)
+        keep_end(&n->span, span);
+    else if (!keep_all(l, n, span))
         return;
     l->free_node = n->outer;
     link_node(l, slot, number);

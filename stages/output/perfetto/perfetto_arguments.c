@@ -376,109 +376,41 @@ static void put_lists(struct tm_perfetto_arguments *a, struct tm_arguments own, 
     put_list(a, common);
 }
 
-/* --- arguments by template --- */
-
-/* Put in the list of a template, with 0 in its holes.
- * out: *made  except for `length` and `count`; false: nothing is to be kept of it */
-static bool put_template(struct tm_perfetto_arguments *a, const struct tm_argument_template *template,
-                         struct tm_cached_args *made)
+int tm_perfetto_arguments_add_template(struct tm_perfetto_arguments *a, const struct tm_argument_template *template,
+                                       const uint8_t *from, struct tm_cached_hole *holes)
 {
     struct tm_arguments list = { .bytes = template->list, .length = template->length };
-    const uint8_t *const begin = a->to;
     struct tm_argument argument;
+    int count = 0;
 
-    made->holes = 0;
     while (tm_arguments_next(&list, true, &argument)) {
         const uint8_t *const at = a->to;
-        const bool is_hole = made->holes < template->holes &&
-                             template->list + template->hole_at[made->holes] + 1 == list.bytes,
+        const bool is_hole = count < template->holes && template->list + template->hole_at[count] + 1 == list.bytes,
                    is_left = !is_wanted(a, &argument);
 
         if (!is_left)
             put_argument(a, &argument);
-        if (a->to - begin > TM_CACHED_ARGS_MOST)
-            return false;
+        if (a->to - from > TM_KNOWN_START_MOST)
+            return -1;
         if (!is_hole)
             continue;
         if (!is_left && a->to - at > INT8_MAX) /* its length takes more than a byte */
-            return false;
-        made->hole[made->holes++] = (struct tm_cached_hole){
-            .end = (uint16_t)(a->to - begin - !is_left),
+            return -1;
+        holes[count++] = (struct tm_cached_hole){
+            .end = (uint16_t)(a->to - from - !is_left),
             .is_left = is_left,
             .back = is_left ? 0 : (uint8_t)(a->to - at - 2),
         };
     }
-    return true;
-}
-
-/* Make what is copied of a template.  out: NULL: it is not to be kept */
-TM_NOT_INLINE const struct tm_cached_args *make_cached(struct tm_perfetto_arguments *a, uint32_t number,
-                                                       const struct tm_argument_template *template)
-{
-    const size_t copied = a->names->copied;
-    uint8_t *const begin = a->to;
-    struct tm_cached_args *const made = &(struct tm_cached_args){ .length = 0 };
-    const bool is_made = put_template(a, template, made);
-
-    made->length = (uint16_t)(a->to - begin);
-    made->count = (uint32_t)a->count;
-    if (is_made && !a->names->is_cut && !a->names->is_full && a->names->copied == copied)
-        tm_arg_cache_put(&a->cache, number, made, begin);
-    tm_perfetto_arguments_begin(a, a->level, begin);
-    return tm_arg_cache_find(&a->cache, number);
-}
-
-/* Copy the output for a template, with the numbers of an event.  The bytes of a number are its encoding in a hole; the
- * length of its annotation precedes it by hole->back. */
-static void put_cached(struct tm_perfetto_arguments *a, const struct tm_cached_args *made, const uint8_t *number)
-{
-    uint8_t *to = a->to;
-    size_t at = 0;
-
-    for (size_t i = 0; i < made->holes; i++) {
-        const struct tm_cached_hole hole = made->hole[i];
-        uint8_t *const before = to = tm_arg_cache_copy(to, made->bytes + at, hole.end - at);
-
-        at = hole.end;
-        if (hole.is_left) {
-            while (*number++ & 0x80)
-                ;
-            continue;
-        }
-        do
-            *to++ = *number;
-        while (*number++ & 0x80);
-        before[-hole.back] = (uint8_t)(hole.back - 1 + (to - before));
-        at++;
-    }
-    a->to = tm_arg_cache_copy(to, made->bytes + at, made->length - at);
-    a->count += made->count;
-}
-
-/* out: false: nothing was put in */
-static bool put_by_template(struct tm_perfetto_arguments *a, const struct tm_out_event *event)
-{
-    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
-    const struct tm_cached_args *made;
-
-    if (a->count || event->common.length)
-        return false;
-    tm_arg_cache_turn(&a->cache, event->trace, a->names->tables);
-    made = tm_arg_cache_find(&a->cache, event->template);
-    if (!made)
-        made = make_cached(a, event->template, tm_argument_template(event->trace->templates, event->template));
-    if (made)
-        put_cached(a, made, tm_hole_numbers(event->template, event->own, event->correlation, room));
-    return made;
+    return count;
 }
 
 void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, const struct tm_out_event *event)
 {
     uint8_t whole[TM_TEMPLATE_WHOLE_MOST];
 
-    if (a->level == TM_ARGS_NONE || (event->template && put_by_template(a, event)))
-        return;
-    put_lists(a, tm_out_own(event, whole), event->common);
+    if (a->level != TM_ARGS_NONE)
+        put_lists(a, tm_out_own(event, whole), event->common);
 }
 
 /* --- our own --- */

@@ -27,7 +27,7 @@ enum {
  * event. */
 enum {
     PACKET_HEAD_LEAST = 8, /* where both lengths take one byte */
-    PACKET_HEAD_MOST = PACKET_HEAD_LEAST + 2 * 4,
+    PACKET_HEAD_REST = 14, /* usual bytes of an arrow and numbers, which are not in a known start */
 };
 
 struct tm_packets {
@@ -69,6 +69,7 @@ struct tm_perfetto {
     struct tm_perfetto_names names;
     struct tm_perfetto_arguments arguments;
     struct tm_perfetto_kernels *kernels; /* NULL = not wanted */
+    struct tm_known_starts *starts;
     struct tm_packets packets;
 };
 
@@ -234,6 +235,35 @@ static const char *const own_key_text[TM_PERFETTO_OWN_KEYS] = {
     [TM_PERFETTO_KEY_UNFINISHED] = TM_OUT_KEY_UNFINISHED,
 };
 
+static void free_starts(struct tm_perfetto *w)
+{
+    struct tm_budget *const budget = &w->base.run->budget;
+    struct tm_known_starts *const k = w->starts;
+
+    if (!k)
+        return;
+    const size_t drawn = k->drawn_bytes;
+
+    tm_give(budget, TM_ACCOUNT_TABLES, k, sizeof(*k) + k->room_bytes + TM_ARG_CACHE_COPIED);
+    tm_budget_put_back(budget, drawn);
+}
+
+static void make_starts(struct tm_perfetto *w)
+{
+    struct tm_budget *const budget = &w->base.run->budget;
+    const size_t more = TM_KNOWN_START_LARGE - TM_KNOWN_START_BYTES;
+    const size_t drawn = tm_budget_draw(budget, more) ? more : 0, room = TM_KNOWN_START_BYTES + drawn;
+
+    w->starts =
+        tm_take(budget, TM_ACCOUNT_TABLES, sizeof(*w->starts) + room + TM_ARG_CACHE_COPIED, &w->base.run->error);
+    if (!w->starts) {
+        tm_budget_put_back(budget, drawn);
+        return;
+    }
+    w->starts->room_bytes = room;
+    w->starts->drawn_bytes = drawn;
+}
+
 static void free_writer(struct tm_trace_writer *base)
 {
     struct tm_perfetto *w = (struct tm_perfetto *)base;
@@ -241,6 +271,7 @@ static void free_writer(struct tm_trace_writer *base)
     if (!w)
         return;
     packets_close(&w->packets);
+    free_starts(w);
     tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w->kernels, w->kernels ? sizeof(*w->kernels) : 0);
     tm_give(&w->base.run->budget, TM_ACCOUNT_TABLES, w, sizeof(*w));
 }
@@ -255,6 +286,8 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
     w->base = (struct tm_trace_writer){ .type = &tm_perfetto_writer, .run = run };
     w->options = *options;
     packets_open(&w->packets, run, !options->is_gzip);
+    if (!tm_failed(run))
+        make_starts(w);
     if (options->kernels && !tm_failed(run))
         w->kernels = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*w->kernels), &run->error);
     tm_perfetto_names_open(&w->names, names);
@@ -317,13 +350,13 @@ static uint8_t *event_place(struct tm_perfetto *w)
     return w->packets.block + w->packets.used + PACKET_HEAD_LEAST;
 }
 
-/* The packet of the event that was made up to `to`, which moves where the head takes more than the least.  What is the
- * same in many packets is together, before the time, which never is: that is a tenth of the deflated bytes, and of
- * the time that deflating takes.
+/* The packet of the event that was made from `event` up to `to`, which moves where the packet's head takes more or less
+ * than is before it.  What is the same in many packets is together, before the time, which never is: that is a tenth of
+ * the deflated bytes, and of the time that deflating takes.
  * in: ns  after the packet before */
-static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *to)
+static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event, uint8_t *to)
 {
-    uint8_t *const event = event_place(w), *at = event - PACKET_HEAD_LEAST;
+    uint8_t *at = w->packets.block + w->packets.used;
     const size_t event_bytes = (size_t)(to - event);
     const size_t same_bytes = 1 + 1 + 1 + 1 + 1 + tm_pb_number_bytes(event_bytes);
     size_t rest, packet, head;
@@ -334,8 +367,8 @@ static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *to)
     rest = (size_t)(to - event);
     packet = same_bytes + rest;
     head = 1 + tm_pb_number_bytes(packet) + same_bytes;
-    if (head > PACKET_HEAD_LEAST)
-        memmove(event + (head - PACKET_HEAD_LEAST), event, rest);
+    if (at + head != event)
+        memmove(at + head, event, rest);
     at = tm_pb_head(at, TRACE_PACKET, packet);
     at = tm_pb_varint(at, SEQUENCE_ID, TM_PERFETTO_SEQUENCE);
     at = tm_pb_varint(at, SEQUENCE_FLAGS, TM_PERFETTO_USES_NAMES);
@@ -352,17 +385,22 @@ static void put_event(struct tm_perfetto *w, uint8_t *to, int64_t time_ps)
     const uint64_t passed = (uint64_t)(ns - w->clock_ns);
 
     w->clock_ns = ns;
-    put_packet(w, passed, to);
+    put_packet(w, passed, event_place(w), to);
 }
 
-/* An event of a row starts, at a time.  Where time steps back, which only another host makes it do, the clock comes
- * before. */
+/* A packet at a time is next.  Where time steps back, which only another host makes it do, the clock comes before. */
+static inline void reach(struct tm_perfetto *w, int64_t ns)
+{
+    if (ns < w->clock_ns)
+        perfetto_put_clock(w, false);
+}
+
+/* An event of a row starts, at a time. */
 static uint8_t *begin_event(struct tm_perfetto *w, const struct tm_out_row *row, unsigned type, int64_t time_ps)
 {
     uint8_t *to;
 
-    if (tm_out_ns(time_ps) < w->clock_ns)
-        perfetto_put_clock(w, false);
+    reach(w, tm_out_ns(time_ps));
     to = event_place(w);
     if (type != NEITHER)
         to = tm_pb_varint(to, TYPE, type);
@@ -412,6 +450,154 @@ static uint8_t *make_begin(struct tm_perfetto *w, const struct tm_out_event *fro
     return from->flow ? tm_pb_fixed64(to, FLOW_IDS, from->flow | own_flow) : to;
 }
 
+/* --- starts that are known --- */
+
+/* Whether all that is written before its arrow follows from what a known start has. */
+static inline bool may_be_known(const struct tm_out_event *from)
+{
+    return !from->marks && !from->common.length && (from->template || !from->own.length);
+}
+
+static inline uint64_t hash_start(const struct tm_out_event *from)
+{
+    return tm_hash_pair(from->row->uuid, (uint64_t)from->name << 32 | from->template, 1);
+}
+
+static void forget_starts(struct tm_known_starts *k)
+{
+    memset(k->slots, 0, sizeof(k->slots));
+    k->used = 0;
+}
+
+/* Forget those of another host, and of earlier tables of names. */
+static inline void turn_starts(struct tm_known_starts *k, const struct tm_out_event *from, uint32_t tables)
+{
+    const struct tm_argument_templates *const templates = from->trace ? from->trace->templates : NULL;
+    const uint32_t host = from->trace ? from->trace->host : 0;
+
+    if (k->templates == templates && k->host == host && k->tables == tables)
+        return;
+    forget_starts(k);
+    k->templates = templates;
+    k->host = host;
+    k->tables = tables;
+}
+
+static inline const struct tm_known_start *find_start(const struct tm_known_starts *k, const struct tm_out_event *from,
+                                                      uint64_t hash)
+{
+    const size_t set = hash % TM_KNOWN_START_SETS;
+
+    for (size_t way = 0; way < TM_KNOWN_START_WAYS; way++) {
+        if (k->slots[set][way].tag != hash >> 32 || !k->slots[set][way].at)
+            continue;
+        const struct tm_known_start *const s =
+            (const struct tm_known_start *)(const void *)(k->room + k->slots[set][way].at - 1);
+
+        __builtin_prefetch((const uint8_t *)s + 64);
+        __builtin_prefetch((const uint8_t *)s + 128);
+        if (s->row == from->row->uuid && s->name == from->name && s->template == from->template &&
+            s->category == from->category)
+            return s;
+    }
+    return NULL;
+}
+
+/* The one that was found last is the last to be forgotten. */
+static void keep_start(struct tm_known_starts *k, const struct tm_known_start *made, const struct tm_cached_hole *holes,
+                       const uint8_t *bytes, uint64_t hash)
+{
+    const size_t align = _Alignof(struct tm_known_start), set = hash % TM_KNOWN_START_SETS;
+    const size_t whole = (sizeof(*made) + made->holes * sizeof(*holes) + made->length + align - 1) / align * align;
+
+    if (whole > k->room_bytes - k->used)
+        forget_starts(k);
+    struct tm_known_start *const kept = (struct tm_known_start *)(void *)(k->room + k->used);
+
+    *kept = *made;
+    memcpy(kept->hole, holes, made->holes * sizeof(*holes));
+    memcpy(kept->hole + made->holes, bytes, made->length);
+    memmove(&k->slots[set][1], &k->slots[set][0], sizeof(k->slots[set]) - sizeof(k->slots[set][0]));
+    k->slots[set][0].tag = (uint32_t)(hash >> 32);
+    k->slots[set][0].at = (uint32_t)k->used + 1;
+    k->used += whole;
+}
+
+/* A start that was just written, whose strings all have numbers now, is made once more, with 0 in its holes. */
+TM_NOT_INLINE void learn_start(struct tm_perfetto *w, const struct tm_out_event *from, uint64_t hash)
+{
+    struct tm_perfetto_arguments *const a = &w->arguments;
+    struct tm_cached_hole holes[TM_ARGUMENT_HOLES];
+    const size_t count = a->count;
+    uint8_t *to = begin_event(w, from->row, SLICE_BEGIN, from->start_ps), *const begin = event_place(w);
+    int made = 0;
+
+    put_names(w, &to, from->name, from->category);
+    tm_perfetto_arguments_begin(a, w->options.args, to);
+    if (from->template && a->level != TM_ARGS_NONE)
+        made = tm_perfetto_arguments_add_template(a, tm_argument_template(from->trace->templates, from->template),
+                                                  begin, holes);
+    if (made >= 0 && a->to - begin <= TM_KNOWN_START_MOST && !w->names.copied && !w->names.is_cut && !w->names.is_full)
+        keep_start(w->starts,
+                   &(struct tm_known_start){ .row = from->row->uuid,
+                                             .name = from->name,
+                                             .category = from->category,
+                                             .template = from->template,
+                                             .arguments = (uint32_t)a->count,
+                                             .length = (uint16_t)(a->to - begin),
+                                             .holes = (uint16_t)made },
+                   holes, begin, hash);
+    a->count = count;
+    tm_perfetto_names_begin(&w->names);
+}
+
+/* The bytes of a known start with the numbers of an event.  The bytes of a number are its encoding in a hole; the length
+ * of its annotation precedes it by hole.back. */
+static inline uint8_t *copy_start(uint8_t *to, const struct tm_known_start *s, const struct tm_out_event *from)
+{
+    const uint8_t *const bytes = (const uint8_t *)(s->hole + s->holes), *number = NULL;
+    uint8_t room[TM_TEMPLATE_NUMBERS_MOST + 10];
+    size_t at = 0;
+
+    if (s->holes)
+        number = tm_hole_numbers(from->template, from->own, from->correlation, room);
+    for (size_t i = 0; i < s->holes; i++) {
+        const struct tm_cached_hole hole = s->hole[i];
+        uint8_t *const before = to = tm_arg_cache_copy(to, bytes + at, hole.end - at);
+
+        at = hole.end;
+        if (hole.is_left) {
+            while (*number++ & 0x80)
+                ;
+            continue;
+        }
+        do
+            *to++ = *number;
+        while (*number++ & 0x80);
+        before[-hole.back] = (uint8_t)(hole.back - 1 + (to - before));
+        at++;
+    }
+    return tm_arg_cache_copy(to, bytes + at, s->length - at);
+}
+
+static void put_known_start(struct tm_perfetto *w, const struct tm_known_start *s, const struct tm_out_event *from)
+{
+    const int64_t ns = tm_out_ns(from->start_ps);
+    uint8_t *event, *to;
+    uint64_t passed;
+
+    reach(w, ns);
+    passed = (uint64_t)(ns - w->clock_ns);
+    w->clock_ns = ns;
+    tm_perfetto_names_begin(&w->names);
+    event = event_place(w) + (s->length + PACKET_HEAD_REST > INT8_MAX ? 2 : 0); /* both lengths take a byte more */
+    to = copy_start(event, s, from);
+    if (from->flow)
+        to = tm_pb_fixed64(to, FLOW_IDS, from->flow | own_flow);
+    w->arguments.count = s->arguments;
+    put_packet(w, passed, event, to);
+}
+
 static void put_kernel(struct tm_perfetto *w, const struct tm_out_event *from)
 {
     uint8_t *const at = w->packets.block + w->packets.used;
@@ -421,17 +607,37 @@ static void put_kernel(struct tm_perfetto *w, const struct tm_out_event *from)
     packets_add(&w->packets, (size_t)(end - at));
 }
 
-static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
+static void put_new_start(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    struct tm_perfetto *w = (struct tm_perfetto *)base;
     uint8_t *to = make_begin(w, from);
 
     if (w->names.is_full) {
         begin_anew(w);
         to = make_begin(w, from);
     }
-    w->base.arguments += w->arguments.count;
     put_event(w, to, from->start_ps);
+}
+
+static void begin(struct tm_trace_writer *base, const struct tm_out_event *from)
+{
+    struct tm_perfetto *w = (struct tm_perfetto *)base;
+    const bool is_usual = may_be_known(from);
+    const struct tm_known_start *known = NULL;
+    uint64_t hash = 0;
+
+    if (is_usual) {
+        turn_starts(w->starts, from, w->names.tables);
+        hash = hash_start(from);
+        known = find_start(w->starts, from, hash);
+    }
+    if (known) {
+        put_known_start(w, known, from);
+    } else {
+        put_new_start(w, from);
+        if (is_usual && !w->names.copied && !w->names.is_cut)
+            learn_start(w, from, hash);
+    }
+    w->base.arguments += w->arguments.count;
     if (w->kernels && tm_perfetto_is_kernel(from))
         put_kernel(w, from);
 }

@@ -244,7 +244,6 @@ struct tm_perfetto_arguments {
     struct tm_perfetto_level levels[TM_PERFETTO_DEPTHS];
     struct tm_perfetto_key keys[TM_PERFETTO_KNOWN_KEYS];
     struct tm_json_keys seen; /* of this event */
-    struct tm_arg_cache cache;
 };
 
 /* in: a  zeroed memory */
@@ -254,10 +253,52 @@ void tm_perfetto_arguments_open(struct tm_perfetto_arguments *a, struct tm_perfe
  *         to     room for TM_PERFETTO_VALUES_MOST values, TM_PERFETTO_COPIED_MOST, and the strings of two lists */
 void tm_perfetto_arguments_begin(struct tm_perfetto_arguments *a, enum tm_args_level level, uint8_t *to);
 void tm_perfetto_arguments_add(struct tm_perfetto_arguments *a, const struct tm_out_event *event);
+/* The list of a template, with 0 in its holes.
+ * in:     from   what the holes are counted from
+ * out:    holes  TM_ARGUMENT_HOLES at most; -1: it is too long, or a number is too deep in it */
+int tm_perfetto_arguments_add_template(struct tm_perfetto_arguments *a, const struct tm_argument_template *template,
+                                       const uint8_t *from, struct tm_cached_hole *holes);
 /* Values of our own, a few, whatever the level is. */
 void tm_perfetto_put_int(struct tm_perfetto_arguments *a, tm_strid key, int64_t number);
 void tm_perfetto_put_true(struct tm_perfetto_arguments *a, tm_strid key);
 void tm_perfetto_put_literal(struct tm_perfetto_arguments *a, tm_strid key, const char *text);
+
+/* Starts of spans as they were written before.  Those of a call site differ only in the time, the arrow, and the numbers
+ * in the holes of their arguments, mostly a correlation id:
+ *
+ *     type, row, name, category | arguments ... correlation id: 1650 | ... | arrow 1650 | + 2416 ns
+ *
+ * What is before the arrow is kept with its holes, as soon as its strings have numbers, and copied for the next ones: 200
+ * instructions for a packet instead of 650.  When the room or a table of names is full, all of it is forgotten, so the
+ * bytes that are written do not depend on the memory. */
+enum {
+    TM_KNOWN_START_WAYS = 4,
+    TM_KNOWN_START_SETS = 1 << 12, /* a power of two */
+    TM_KNOWN_START_MOST = 2 << 10, /* bytes of one */
+    TM_KNOWN_START_BYTES = 384 << 10,
+    TM_KNOWN_START_LARGE = 2 << 20, /* if the pool has it */
+};
+
+struct tm_known_start {
+    uint64_t row; /* uuid */
+    tm_strid name, category;
+    uint32_t template; /* 0 = no arguments */
+    uint32_t arguments;
+    uint16_t length, holes; /* length: bytes, which follow the holes */
+    struct tm_cached_hole hole[];
+};
+
+struct tm_known_starts {
+    const struct tm_argument_templates *templates; /* whose they are, of which host */
+    uint32_t host;
+    uint32_t tables; /* struct tm_perfetto_names.tables */
+    size_t used, room_bytes, drawn_bytes;
+    struct {
+        uint32_t tag; /* upper half of the hash */
+        uint32_t at;  /* in the room, and 1; 0 = free */
+    } slots[TM_KNOWN_START_SETS][TM_KNOWN_START_WAYS];
+    _Alignas(struct tm_known_start) uint8_t room[]; /* room_bytes, and TM_ARG_CACHE_COPIED */
+};
 
 /* Kernels again, as events of a GPU queue: perfetto_kernels.c. */
 enum { TM_PERFETTO_KNOWN_QUEUES = 256, TM_PERFETTO_KNOWN_STAGES = 8192 };
