@@ -19,8 +19,18 @@ ARM64 = $(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 CC=aarch64-linux-gnu-g
 	OBJCOPY=aarch64-linux-gnu-objcopy DIST=$(DIST)
 static-arm64: ## build/arm64/static/tracemill: the static program for arm64, built on any machine
 	@scripts/install-deps.sh build static arm64
-	@$(ARM64) $(BUILD)/arm64/static/tracemill
+	+@$(ARM64) $(BUILD)/arm64/static/tracemill
 .PHONY: static-arm64
+# Unit tests of the readers that have code for one kind of processor; tests/packaging/test_static.py runs those for arm64.
+SCANNER_TESTS := $(patsubst tests/unit/%.c,$(STATIC)/unit/%,$(sort $(wildcard $(addprefix tests/unit/test_,arguments.c \
+	chrome_arguments.c chrome_reader.c chrome_scan.c chrome_steps.c chrome_template.c hash.c inflate.c unzstd.c utf8.c xspace*.c))))
+.PHONY: build-unit-foreign
+build-unit-foreign: $(SCANNER_TESTS)
+$(SCANNER_TESTS): $(STATIC)/unit/%: $(BUILD)/obj/tests/unit/%.o $(SUPPORT) $(LIBRARY) $(STATIC)/lib/libstatic.a
+	@mkdir -p $(@D)
+	$(call say,link)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< $(SUPPORT) $(LIBRARY) $(STATIC_LIBS) -L$(STATIC)/lib/cmocka -lcmocka \
+		-Wl,-rpath,$(abspath $(STATIC)/lib/cmocka)
 $(STATIC)/lib/libstatic.a: scripts/static-libs.sh
 	$(call say,libs)
 	$(Q)CC='$(CC)' AR='$(AR)' OBJCOPY='$(OBJCOPY)' scripts/static-libs.sh $(STATIC)/lib $(MACHINE)
@@ -90,7 +100,7 @@ run-deb: $(STATIC)/tracemill.spdx.json
 		$(shell dpkg-architecture -t$$($(CC) -dumpmachine) -qDEB_HOST_ARCH 2>/dev/null)
 	@ls -l $(DIST)/*.deb
 # Recipes of others, with the version and the hashes of this release in them.
-run-recipes: run-dist
+run-recipes:
 	@python3 scripts/packaging/recipes.py --release $(VERSION) --dist $(DIST) -o $(DIST)/recipes
 .PHONY: run-recipes
 
@@ -102,8 +112,9 @@ release: ## everything that is handed out, in build/dist with SHA256SUMS; wants 
 	@rm -rf $(DIST)
 	@$(MAKE) --no-print-directory run-release
 .PHONY: release run-release
-run-release: run-dist run-wheel run-deb run-recipes
-	@RUNNABLE=$(abspath $(STATIC)/tracemill) $(ARM64) run-dist run-wheel run-deb
+run-release: run-dist run-wheel run-deb
+	+@RUNNABLE=$(abspath $(STATIC)/tracemill) $(ARM64) run-dist run-wheel run-deb
+	@$(MAKE) --no-print-directory run-recipes
 	@cd $(DIST) && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum >SHA256SUMS
 	@cat $(DIST)/SHA256SUMS
 
@@ -119,4 +130,5 @@ $(BUILD)/packaging/.made: tests/packaging/requirements.txt
 	$(Q)$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r $<
 	@touch $@
 run-test-packaging: $(NEEDS) $(BUILD)/packaging/.made run-release
+	+@$(ARM64) build-unit-foreign
 	@TM_PACKAGING=1 $(RUN_TESTS) packaging

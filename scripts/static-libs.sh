@@ -61,7 +61,8 @@ if [ "$machine" != "$(uname -m)" ]; then
         -o APT::Architectures::="$foreign" -o APT::Sandbox::User=root -o Acquire::Retries=3
         -o APT::Update::Post-Invoke-Success::= -o DPkg::Lock::Timeout=600)
     "${foreign_apt[@]}" update >&2
-    for package in zlib1g-dev libprotobuf-c-dev libxxhash-dev libzstd-dev libarchive-dev libbz2-dev liblzma-dev nettle-dev; do
+    # cmocka is for the unit tests of that machine.
+    for package in zlib1g-dev libprotobuf-c-dev libxxhash-dev libzstd-dev libarchive-dev libbz2-dev liblzma-dev nettle-dev libcmocka-dev libcmocka0; do
         (cd "$out/foreign" && "${foreign_apt[@]}" download "$package:$foreign")
     done
     for package in "$out"/foreign/*.deb; do
@@ -167,5 +168,9 @@ for name in archive protobuf-c xxhash zstd bz2 lzma nettle z; do
     archive=$("$CC" ${root:+-B"$root/usr/lib/$("$CC" -print-multiarch)"} -print-file-name="lib$name.a")
     "$OBJCOPY" -D -R .eh_frame -R .rela.eh_frame "$archive" "$out/debian/lib$name.a"
 done
+if [ -n "$root" ]; then
+    mkdir -p "$out/cmocka"
+    cp -P "$root/usr/lib/$("$CC" -print-multiarch)"/libcmocka.so* "$out/cmocka/"
+fi
 mv "$out/versions.part" "$out/versions"
 say "$(wc -c <"$out/libstatic.a") bytes: $out/libstatic.a"

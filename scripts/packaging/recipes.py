@@ -13,21 +13,23 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RECIPES = ("homebrew/tracemill.rb", "conda/meta.yaml", "image/Dockerfile", "image/tracemill.def")
+MACHINES = ("x86_64", "aarch64")
 HOMEPAGE = "https://github.com/tracemill/tracemill"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--release", required=True)
-    parser.add_argument("--dist", type=Path, required=True)
+    parser.add_argument("--dist", type=Path, required=True, help="the folder with the archives of the static programs")
     parser.add_argument("--homepage", default=HOMEPAGE)
     parser.add_argument("-o", dest="out", type=Path, required=True)
     options = parser.parse_args()
-    static = options.dist / f"tracemill-{options.release}-linux-x86_64.tar.gz"
-    if not static.exists():
-        sys.exit(f"recipes: there is no '{static}': 'make dist' makes it")
-    values = {"VERSION": options.release, "HOMEPAGE": options.homepage,
-              "SHA256_STATIC": hashlib.sha256(static.read_bytes()).hexdigest()}
+    values = {"VERSION": options.release, "HOMEPAGE": options.homepage}
+    for machine in MACHINES:
+        static = options.dist / f"tracemill-{options.release}-linux-{machine}.tar.gz"
+        if not static.exists():
+            sys.exit(f"recipes: there is no '{static}': 'make release' makes it")
+        values[f"SHA256_{machine.upper()}"] = hashlib.sha256(static.read_bytes()).hexdigest()
     options.out.mkdir(parents=True, exist_ok=True)
     for name in RECIPES:
         text = re.sub("@([A-Z0-9_]+)@", lambda match: values[match.group(1)], (HERE / name).read_text(encoding="utf-8"))

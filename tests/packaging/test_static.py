@@ -146,6 +146,17 @@ def check_arm64(tap):
         tap.ok(near(*compared), "arm64: a comparison has the same figures to 12 digits")
 
 
+def check_units(tap):
+    """The readers' unit tests on arm64: every engine, reads of every size."""
+    emulator, found = shutil.which("qemu-aarch64-static"), sorted((ARM64.parent / "unit").glob("test_*"))
+    if not emulator or not found:
+        tap.skip("arm64: the unit tests of the readers", "make test-packaging builds them, and qemu-user-static runs them")
+        return
+    for program in found:
+        done = subprocess.run([emulator, "-L", "/usr/aarch64-linux-gnu", program], capture_output=True, text=True, check=False)
+        tap.ok(done.returncode == 0 and "[  PASSED  ]" in done.stderr + done.stdout, f"arm64: {program.name}", done.stdout[-2000:], done.stderr[-2000:])
+
+
 def check_sbom(tap):
     document = json.loads((BUILD / "static" / "tracemill.spdx.json").read_text(encoding="utf-8"))
     named = {p["name"]: p for p in document["packages"]}
@@ -169,7 +180,7 @@ def main():
     tap = Tap()
     check_notice(tap)
     if os.environ.get("TM_PACKAGING") and PROGRAM.exists():
-        for check in (check_file, check_bytes, check_empty_root, check_sbom, check_arm64):
+        for check in (check_file, check_bytes, check_empty_root, check_sbom, check_units, check_arm64):
             check(tap)
         check_goldens(tap, PROGRAM, "static")
     else:

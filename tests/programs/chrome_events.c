@@ -3,7 +3,7 @@
  * problem: what tests compare with another reader of JSON.  Times are whole picoseconds, texts are bytes in
  * hexadecimal, so that nothing is rounded or replaced.
  *
- *   chrome_events [-e plain|sse2|avx2|best] [-w WINDOW_BYTES] [-r READ_BYTES] FILE...
+ *   chrome_events [-e plain|sse2|avx2|neon|best] [-w WINDOW_BYTES] [-r READ_BYTES] FILE...
  *   chrome_events -t ... FILE       prints only how many events there are, and what reading them cost
  *   chrome_events -R 1-4096 ... FILE   prints the sizes of reads, or (-W) of windows, with which the lines would be
  *                                      others than without
@@ -357,9 +357,9 @@ static int sweep(struct job *job, const char *sizes, size_t *size)
 
 static enum tm_json_engine engine_of(const char *name)
 {
-    static const char *const names[] = { "best", "plain", "sse2", "avx2" };
+    static const char *const names[] = { "best", "plain", "sse2", "avx2", "neon" };
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < TM_JSON_ENGINES; i++) {
         if (strcmp(name, names[i]) == 0 && tm_json_engine_works((enum tm_json_engine)i))
             return (enum tm_json_engine)i;
     }

@@ -675,7 +675,7 @@ def read_ours(paths, *options):
 
 
 def engines():
-    return [e for e in ("plain", "sse2", "avx2") if call("-e", e, "-k", "ts").returncode == 0]
+    return [e for e in ("plain", "sse2", "avx2", "neon") if call("-e", e, "-k", "ts").returncode == 0]
 
 
 def learn_keys(keys):

@@ -352,7 +352,7 @@ static void close_all(struct readings *readings, struct text *t)
 
 static void compare_engines(struct readings *readings, const struct text *t, size_t window, size_t reads)
 {
-    for (int engine = TM_JSON_PLAIN; engine <= TM_JSON_AVX2; engine++) {
+    for (int engine = TM_JSON_PLAIN; engine < TM_JSON_ENGINES; engine++) {
         const struct tm_chrome_options options = { .engine = (enum tm_json_engine)engine,
                                                    .window_bytes = window,
                                                    .read_bytes = reads };

@@ -2,14 +2,20 @@
 class Tracemill < Formula
   desc "Reports on JAX, PyTorch and TPU profiles: diagnosis, comparison, gates"
   homepage "@HOMEPAGE@"
-  url "@HOMEPAGE@/releases/download/v@VERSION@/tracemill-@VERSION@-linux-x86_64.tar.gz"
   version "@VERSION@"
-  sha256 "@SHA256_STATIC@"
   license "Apache-2.0"
 
-  # The program is written for Linux: it uses O_TMPFILE and /proc.
+  # The archives hold programs for Linux.
   depends_on :linux
-  depends_on arch: :x86_64
+
+  on_intel do
+    url "@HOMEPAGE@/releases/download/v@VERSION@/tracemill-@VERSION@-linux-x86_64.tar.gz"
+    sha256 "@SHA256_X86_64@"
+  end
+  on_arm do
+    url "@HOMEPAGE@/releases/download/v@VERSION@/tracemill-@VERSION@-linux-aarch64.tar.gz"
+    sha256 "@SHA256_AARCH64@"
+  end
 
   def install
     bin.install "bin/tracemill"

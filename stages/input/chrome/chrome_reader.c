@@ -20,6 +20,10 @@ bool tm_json_engine_works(enum tm_json_engine engine)
     case TM_JSON_AVX2:
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 #endif
+#ifdef __AARCH64EL__
+    case TM_JSON_NEON:
+        return true;
+#endif
     default:
         return false;
     }
@@ -32,6 +36,10 @@ static const struct tm_chrome_engine *choose_engine(enum tm_json_engine engine)
         return &tm_chrome_engine_avx2;
     if (engine == TM_JSON_SSE2 || engine == TM_JSON_BEST)
         return &tm_chrome_engine_sse2;
+#endif
+#ifdef __AARCH64EL__
+    if (engine == TM_JSON_NEON || engine == TM_JSON_BEST)
+        return &tm_chrome_engine_neon;
 #endif
     (void)engine;
     return &tm_chrome_engine_plain;

@@ -131,7 +131,14 @@ struct tm_chrome_reader;
 struct tm_chrome_options {
     size_t window_bytes; /* of the window on the text; 0 = 256 KiB.  The longest text that is kept whole is half */
     size_t read_bytes;   /* bytes per read; 0 = as many as fit */
-    enum tm_json_engine { TM_JSON_BEST, TM_JSON_PLAIN, TM_JSON_SSE2, TM_JSON_AVX2 } engine;
+    enum tm_json_engine {
+        TM_JSON_BEST,
+        TM_JSON_PLAIN,
+        TM_JSON_SSE2,
+        TM_JSON_AVX2,
+        TM_JSON_NEON,
+        TM_JSON_ENGINES
+    } engine;
 };
 
 bool tm_json_engine_works(enum tm_json_engine engine); /* on this processor, in this build */
@@ -531,6 +538,9 @@ extern const struct tm_chrome_engine tm_chrome_engine_plain;
 
 #ifdef __x86_64__
 extern const struct tm_chrome_engine tm_chrome_engine_sse2, tm_chrome_engine_avx2;
+#endif
+#ifdef __AARCH64EL__
+extern const struct tm_chrome_engine tm_chrome_engine_neon;
 #endif
 
 /* Report a problem at the end of the content, or at this byte.  If the state allows it, reading resumes after it.

@@ -6,8 +6,9 @@
 #include "stages/input/chrome/json_text.h"
 
 /* Short numbers for the engines.  Where 32 bytes are examined at once, no branch depends on the number of digits, which
- * differs from event to event; elsewhere json_digits.h is used.  Both give the same result, and leave everything but
- * short numbers to chrome_reader.h. */
+ * differs from event to event; elsewhere json_digits.h is used: with NEON, the same steps took 4 % more instructions for a
+ * trace of JAX than eight digits in a word do.  Both give the same result, and leave everything but short numbers to
+ * chrome_reader.h. */
 
 #if TM_JSON_STRIDE == 32
 
