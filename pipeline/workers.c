@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -372,9 +373,17 @@ static void close_from(int first)
         (void)close(fd);
 }
 
+/* A root that holds the program alone has no /dev/null. */
+static int open_nothing(void)
+{
+    const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    return fd >= 0 ? fd : memfd_create("nothing", MFD_CLOEXEC);
+}
+
 static bool take_places(int output, int said)
 {
-    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    const int nothing = open_nothing();
 
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(output < 0 ? nothing : output, STDOUT_FILENO) < 0 ||
         dup2(said, STDERR_FILENO) < 0)

@@ -23,7 +23,7 @@ static-arm64: ## build/arm64/static/tracemill: the static program for arm64, bui
 .PHONY: static-arm64
 # Unit tests of the readers that have code for one kind of processor; tests/packaging/test_static.py runs those for arm64.
 SCANNER_TESTS := $(patsubst tests/unit/%.c,$(STATIC)/unit/%,$(sort $(wildcard $(addprefix tests/unit/test_,arguments.c \
-	chrome_arguments.c chrome_reader.c chrome_scan.c chrome_steps.c chrome_template.c hash.c inflate.c unzstd.c utf8.c xspace*.c))))
+	chrome_arguments.c chrome_reader.c chrome_scan.c chrome_steps.c chrome_template.c hash.c unzstd.c utf8.c xspace*.c))))
 .PHONY: build-unit-foreign
 build-unit-foreign: $(SCANNER_TESTS)
 $(SCANNER_TESTS): $(STATIC)/unit/%: $(BUILD)/obj/tests/unit/%.o $(SUPPORT) $(LIBRARY) $(STATIC)/lib/libstatic.a

@@ -57,7 +57,7 @@ SECONDS = 420  # of one program; nothing here takes a sixth of it on two cores
 KINDS = "definite,indirect,possible"
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--leak-check=full", f"--show-leak-kinds={KINDS}",
             f"--errors-for-leak-kinds={KINDS}"]
-VALGRIND_TIMES = 8  # as long
+LONGER = {"TM_UNDER": 8, "TM_PACKAGING": 5}  # times as long: under valgrind; where packages are installed in five environments
 
 
 # What takes long goes first, so that no core waits for another at the end: seconds on one core, nearly.  What is not in
@@ -102,7 +102,7 @@ def run(program, environment):
     try:
         done = subprocess.run(program.command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=SECONDS * (VALGRIND_TIMES if "TM_UNDER" in environment else 1))
+                              timeout=SECONDS * max([1, *(times for name, times in LONGER.items() if name in environment)]))
         status, output = done.returncode, done.stdout
     except subprocess.TimeoutExpired as late:
         status, output = f"no end after {SECONDS} s", late.stdout or b""

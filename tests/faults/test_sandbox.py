@@ -43,6 +43,14 @@ def main():
             done = play(found["bwrap"], folder)
             left = sorted(path.name for path in (folder / "out" / "report").glob("*"))
             tap.ok(done.returncode == 0 and left == FILES, "bubblewrap: the report is whole", done, left)
+        with Scratch() as folder:
+            (folder / "out").mkdir()
+            libraries = [word for place in ("/usr/lib", "/lib", "/lib64") if Path(place).exists() for word in ("--ro-bind", place, place)]
+            done = subprocess.run(["bwrap", "--unshare-all", "--clearenv", *libraries, "--ro-bind", BINARY, "/tracemill", "--ro-bind", DEMO, "/in",
+                                   "--bind", folder / "out", "/out", "/tracemill", "report", "/in", "-o", "/out/report", "-q", "--jobs", "2"],
+                                  capture_output=True, text=True, check=False)
+            left = sorted(path.name for path in (folder / "out" / "report").glob("*"))
+            tap.ok(done.returncode == 0 and left == FILES, "a root without /dev, /proc and /tmp: the report is whole", done, left)
     else:
         tap.skip("bubblewrap", "not installed, or namespaces are forbidden")
     if works("unshare", "--user", "--map-current-user", "--net", "true"):
