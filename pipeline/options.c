@@ -435,7 +435,11 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_FAIL_ON_REGRESSION] = {
         "fail-on-regression", TM_KIND_WORD, JOINS, FIELD(fail_on_regression), .argument = "yes|no",
         .words = "yes no", .fallback = "yes",
-        .help = "exit with status 1 if a run of this merge opened a regression" },
+        .help = "exit with status 1 while a regression is open and not acknowledged" },
+    [TM_OPTION_REASON] = {
+        "reason", TM_KIND_TEXT, TM_FOR_BATCH_ACK | TM_FOR_BATCH_ACCEPT, FIELD(reason), .argument = "TEXT",
+        .flags = TM_OPTION_NO_KEY | TM_OPTION_NO_ENVIRONMENT,
+        .help = "why a regression is acknowledged or accepted: shown beside it" },
     [TM_OPTION_INIT] = {
         "init", TM_KIND_FLAG, TM_FOR_CHECK, FIELD(init),
         .flags = TM_OPTION_NO_ENVIRONMENT,

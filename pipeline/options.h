@@ -88,7 +88,10 @@ enum tm_verb_bit {
     TM_FOR_SKILL = 1 << 22,
     TM_FOR_MCP = 1 << 23,
     TM_FOR_OPEN = 1 << 24,
-    TM_FOR_ALL = (1 << 25) - 1,
+    TM_FOR_BATCH_REGRESSIONS = 1 << 25,
+    TM_FOR_BATCH_ACK = 1 << 26,
+    TM_FOR_BATCH_ACCEPT = 1 << 27,
+    TM_FOR_ALL = (1 << 28) - 1,
 };
 
 /* What `report` and `split` write, as bits. */
@@ -202,6 +205,7 @@ struct tm_options {
     const char *gate;                  /* --gate: a file */
     enum tm_yes_no fail_on_regression; /* --fail-on-regression: of a batch */
     struct tm_texts baseline;          /* --baseline: runs that gates compare with */
+    const char *reason;                /* --reason: of a decision about regressions */
     const char *junit;                 /* --junit: a file to write */
     const char *markdown;              /* --markdown: a file to write */
     bool as_markdown;                  /* --markdown of brief and show: the form on stdout */
@@ -348,6 +352,7 @@ enum tm_option_index {
     TM_OPTION_INSTALL,
     TM_OPTION_NO_BROWSER,
     TM_OPTION_FAIL_ON_REGRESSION,
+    TM_OPTION_REASON,
     TM_OPTION_PERFETTO_URL,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,

@@ -50,10 +50,11 @@ tm_status tm_markdown_write(struct tm_run *run, const struct tm_doc *doc, FILE *
 /* A night in short, for a pull request or a chat: failures first, then runs that cannot be assessed or have no report;
  * passed ones are folded.  At most TM_MARKDOWN_BYTES_MOST bytes: rows that do not fit are counted.
  * in:     gates  as tm_nightly_gates fills it
+ *         night  its document, for regressions
  *         title  NULL = none
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT */
-tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title,
-                                    FILE *to) TM_MUST_USE;
+tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const struct tm_value *night,
+                                    const char *title, FILE *to) TM_MUST_USE;
 
 /* Markdown as GitHub renders it, into a buffer of fixed size.  Trace text enters only here.  Text with special meaning
  * in Markdown or on GitHub is put in inline code: it cannot open HTML, a link, an image, or a formula, mention a person

@@ -200,17 +200,18 @@ static const struct tm_doc_field counts[] = {
 
 static const struct tm_doc_field worse[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
-    { "run", TM_DOC_NAME, .title = "Run" },
+    { "run", TM_DOC_NAME, .help = "The first run of the regression." },
     { "figure", TM_DOC_WORD, .title = "Figure" },
     { "title", TM_DOC_WORD, .title = "Title" },
     { "unit", TM_DOC_WORD, .title = "Unit" },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
-    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Median of the previous good runs." },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "Level of the baseline." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
     { "before_text", TM_DOC_PROSE, .help = "The change in words; so are the next members." },
     { "value_text", TM_DOC_PROSE, .title = "Value" },
     { "change_text", TM_DOC_PROSE, .title = "Change" },
-    { "band_text", TM_DOC_PROSE, .help = "Smaller changes are not reported." },
+    { "since", TM_DOC_WORD, .help = "Night of its first run." },
+    { "regression", TM_DOC_WORD, .help = "Id of the regression." },
     { .key = NULL },
 };
 
@@ -267,7 +268,7 @@ static const struct tm_doc_field brief_fields[] = {
     { "counts", TM_DOC_OBJECT | TM_DOC_OPTIONAL, .help = "Runs and jobs by state.", .fields = counts },
     { "gates", TM_DOC_COUNT | TM_DOC_MAP | TM_DOC_OPTIONAL, .pattern = "^[a-z_]+$",
       .help = "Runs by gate result; missing without gates." },
-    { "worse", LIST, .help = "Jobs that regressed, the largest change first.", .fields = worse },
+    { "worse", LIST, .help = "Open regressions, those of the last night first.", .fields = worse },
     { "failures", LIST, .help = "Runs that are not done.", .fields = failures },
     { "findings", TM_DOC_OBJECT | TM_DOC_LIST, .help = "The largest first.", .fields = findings, .most = 5 },
     { "jobs", LIST, .help = "The worst first.", .fields = jobs },

@@ -62,12 +62,12 @@ static const struct tm_doc_field changed[] = {
     { "title", TM_DOC_WORD, .title = "Figure" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
     { "value", TM_DOC_NUMBER, .title = "Value", .help = "The figure of the newest run of the night." },
-    { "before", TM_DOC_NUMBER, .help = "Median of the job's previous seven good runs." },
+    { "before", TM_DOC_NUMBER, .help = "Level of the baseline: of the job's runs that belong to no regression." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
-    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "Smaller changes are not reported: the largest of the "
-      "figure's minimum, three times the spread of the previous runs, and three times the spread of their steps." },
-    { "runs", TM_DOC_COUNT, .title = "Previous runs", .help = "Good runs that the newest one is compared with: three "
-      "to seven.", .least = 3, .most = 7 },
+    { "band", TM_DOC_NUMBER | TM_DOC_NOT_NEGATIVE, .help = "A single run that differs by less is within the usual "
+      "variation: the minimum of the figure, or what chance allows." },
+    { "runs", TM_DOC_COUNT, .title = "Baseline runs", .help = "Values of the baseline, of which the last 40 count; the "
+      "runs of one night are one value.", .least = 3, .most = 40 },
     { "value_text", TM_DOC_WORD, .title = "Now" },
     { "before_text", TM_DOC_WORD, .title = "Before" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
@@ -76,25 +76,36 @@ static const struct tm_doc_field changed[] = {
 };
 
 static const struct tm_doc_field regressions[] = {
+    { "regression", TM_DOC_NAME, .title = "Id", .help = "Stays the same as long as it is in the ledger.",
+      .pattern = "^r-[0-9a-f]{10}$" },
     { "job", TM_DOC_NAME, .title = "Job" },
     { "figure", TM_DOC_WORD, .help = "Id of the figure.", .pattern = "^[a-z0-9_]+$" },
     { "title", TM_DOC_WORD, .title = "Figure" },
     { "unit", TM_DOC_WORD, .title = "Unit", .words = "ps|bytes|%|FLOP/s|bytes/s|count|" },
-    { "state", TM_DOC_TERM, .title = "State", .help = "Opened by a run of this page, or open since an earlier one.",
-      .words = "opened|open" },
+    { "state", TM_DOC_TERM, .title = "State", .help = "Opened by a run of this page, or open since an earlier one; "
+      "acknowledged: known, and no alarm; recovered: the figure is back; fixed: since another revision; accepted: the "
+      "new level is the baseline.", .words = "opened|open|acknowledged|recovered|fixed|accepted" },
     { "kind", TM_DOC_TERM, .title = "Kind", .help = "A step from one run to the next, or a drift over many.",
       .words = "step|drift" },
     { "before", TM_DOC_NUMBER, .help = "Level of the job's runs that belong to no regression." },
     { "after", TM_DOC_NUMBER, .help = "Median of the last three runs." },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "In percent; for a share, in points." },
+    { "score", TM_DOC_NUMBER | TM_DOC_OR_NULL, .help = "How clear the change was when it was found: 1 is the limit." },
     { "since", TM_DOC_WORD, .title = "Since", .help = "Night of its first run.", .pattern = "^" NIGHT "$" },
     { "opened", TM_DOC_WORD, .title = "Detected", .help = "Night of the run that showed it.", .pattern = "^" NIGHT "$" },
+    { "closed", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Closed", .help = "Night of the run that closed it.",
+      .pattern = "^" NIGHT "$" },
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "Good runs since then.", .least = 1 },
     { "id", TM_DOC_NAME, .title = "First run" },
     { "good_id", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Last good run", .help = "Compare the first run with it." },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision", .help = "Of the source, in its first run." },
     { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Previous revision", .help = "In the last good run." },
     { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
+    { "cause", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Cause", .help = "What a comparison of its first run with the "
+      "last good one found first." },
+    { "reason", TM_DOC_PROSE | TM_DOC_OR_NULL, .title = "Reason", .help = "Of the decision about it." },
+    { "decided", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Decided", .help = "Day of the decision.",
+      .pattern = "^" NIGHT "$" },
     { "before_text", TM_DOC_WORD, .title = "Before" },
     { "after_text", TM_DOC_WORD, .title = "Now" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
@@ -103,7 +114,7 @@ static const struct tm_doc_field regressions[] = {
 
 static const struct tm_doc_field judged_figure[] = {
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
-    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before", .help = "Median of the previous seven good runs." },
+    { "before", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Before", .help = "Level of the baseline." },
     { "band", TM_DOC_NUMBER | TM_DOC_OR_NULL | TM_DOC_NOT_NEGATIVE, .title = "Usual" },
     { "change", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Change", .help = "Change from it." },
     { "state", TM_DOC_WORD, .title = "State", .words = "worse|better|same|not_judged" },
@@ -113,7 +124,7 @@ static const struct tm_doc_field judged_figure[] = {
 static const struct tm_doc_field job[] = {
     { "job", TM_DOC_NAME, .title = "Job" },
     { "state", TM_DOC_TERM, .title = "State", .help = "The newest run of the night compared with the previous runs; "
-      "missing: the job ran on at least four of the previous seven nights, but not in this one.",
+      "worse: a figure regressed and is not back; missing: the job ran on at least four of the previous seven nights, but not in this one.",
       .words = "failed|worse|absent|partial|better|new|not_judged|same" },
     { "run", TM_DOC_PATH | TM_DOC_OR_NULL, .help = "Name of the run." },
     { "id", TM_DOC_NAME, .title = "Id" },
@@ -265,7 +276,7 @@ static const struct tm_doc_field counts[] = {
     { "other_nights", TM_DOC_COUNT, .help = "Of these runs, those from other nights." },
     { "dated_ahead", TM_DOC_COUNT, .title = "Future dates" },
     { "jobs", TM_DOC_COUNT, .help = "Jobs that ran." },
-    { "worse", TM_DOC_COUNT, .title = "Worse" },
+    { "worse", TM_DOC_COUNT, .help = "With an open regression that is not acknowledged." },
     { "better", TM_DOC_COUNT, .title = "Better" },
     { "same", TM_DOC_COUNT, .title = "Same" },
     { "new", TM_DOC_COUNT, .title = "New" },
@@ -273,6 +284,8 @@ static const struct tm_doc_field counts[] = {
     { "absent", TM_DOC_COUNT, .title = "Absent" },
     { "regressions_open", TM_DOC_COUNT, .title = "Open regressions" },
     { "regressions_opened", TM_DOC_COUNT, .help = "Of these, opened by a run of this page." },
+    { "regressions_acknowledged", TM_DOC_COUNT, .help = "Open, but known: not among them." },
+    { "regressions_closed", TM_DOC_COUNT, .help = "Recovered, fixed or accepted with a run of this page." },
     { "history_runs", TM_DOC_COUNT, .title = "History runs" },
     { "history_jobs", TM_DOC_COUNT, .title = "History jobs" },
     { "history_older_runs", TM_DOC_COUNT, .help = "From version 1: their figures are defined differently and are not "
@@ -320,7 +333,6 @@ static const struct tm_doc_field left_out[] = {
     { "runs", TM_DOC_COUNT, .title = "Runs" },
     { "dated_ahead", TM_DOC_COUNT, .title = "Future dates" },
     { "regressions", TM_DOC_COUNT, .title = "Regressions" },
-    { "worse", TM_DOC_COUNT, .title = "Worse" },
     { "better", TM_DOC_COUNT, .title = "Better" },
     { "change_points", TM_DOC_COUNT, .title = "Change points" },
     { "jobs_without_trend", TM_DOC_COUNT, .title = "Jobs without trend" },
@@ -347,8 +359,12 @@ static const struct tm_doc_field night_fields[] = {
       "step times before other figures), missing jobs.", .fields = finding, .most = 50 },
     { "regressions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open, whatever night opened them; "
       "those that a run of this page opened first.", .fields = regressions },
-    { "worse", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Worse", .fields = changed },
-    { "better", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Better", .fields = changed },
+    { "acknowledged", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open and acknowledged.",
+      .fields = regressions },
+    { "closed", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that a run of this page closed.",
+      .fields = regressions },
+    { "better", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Figures that improved in the runs of this page.",
+      .fields = changed },
     { "jobs", TM_DOC_OBJECT | TM_DOC_LIST, .help = "For its newest run; in the order of the states.", .fields = job },
     { "trends", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of 24 jobs.", .fields = trend, .most = 48 },
     { "change_points", TM_DOC_OBJECT | TM_DOC_LIST, .help = "By job; the newest first.", .fields = change_points },
@@ -375,7 +391,7 @@ const struct tm_doc_schema tm_night_schema = {
         "\n"
         "The result of `tracemill batch merge` for the last night and for runs of other nights that were merged with it\n"
         "(docs/night.md, \"Runs on the page\"); `index.html` and the other files are created from it.\n"
-        "`night.schema.json` is the formal description; docs/night.md defines \"worse\" and a change of level.\n"
+        "`night.schema.json` is the formal description; docs/night.md defines a regression and a change of level.\n"
         "Conventions as in SUMMARY.md: an unknown value is `null`, and `why` beside it has the reason under the\n"
         "same key. Times are picoseconds if the unit is \"ps\", dates nanoseconds since 1970.\n"
         "\n"

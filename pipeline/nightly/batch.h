@@ -108,6 +108,12 @@ tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options,
                            struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
                            tm_status *verdict);
 
+/* The decisions in OUT/decisions.jsonl, in the order in which they were made.
+ * owns:   the caller; tm_decisions_free, also after a failure
+ * errors: TM_ERR_INPUT with the line */
+tm_status tm_decisions_read(struct tm_run *run, const char *out, struct tm_decision **first);
+void tm_decisions_free(struct tm_run *run, struct tm_decision *first);
+
 /* Tasks of a batch, each processed in a separate process: a report or a partial into the folder of an item, and its
  * result. */
 struct tm_batch_task {

@@ -331,14 +331,14 @@ static tm_status write_junit(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_nightly_junit_write(m->run, tm_doc_root(m->gates), to);
+    return tm_nightly_junit_write(m->run, tm_doc_root(m->gates), tm_doc_root(m->night), to);
 }
 
 static tm_status write_markdown(const void *of, FILE *to)
 {
     const struct merge *m = of;
 
-    return tm_nightly_markdown_write(m->run, tm_doc_root(m->gates), m->options->title, to);
+    return tm_nightly_markdown_write(m->run, tm_doc_root(m->gates), tm_doc_root(m->night), m->options->title, to);
 }
 
 static tm_status write_metrics(const void *of, FILE *to)
@@ -413,6 +413,16 @@ static void choose_judged(struct merge *m)
         tm_history_visit(m->history, &query, count_troubled, m);
 }
 
+/* Which regressions are open. */
+static void update_ledger(struct merge *m)
+{
+    struct tm_decision *decisions = NULL;
+
+    if (!tm_failed(m->run) && !tm_decisions_read(m->run, m->out, &decisions))
+        tm_ledger_update(m->run, m->history, &m->judged, decisions);
+    tm_decisions_free(m->run, decisions);
+}
+
 /* Files of this merge must not be written among the inputs of the runs. */
 static void guard_traces(const struct merge *m)
 {
@@ -447,6 +457,7 @@ static void take_results(struct merge *m)
         !tm_history_renew(&m->history, run, path)) {
         batch_rows(run, &m->manifest, m->out, m->judged.until, m->history, &m->counts);
         choose_judged(m);
+        update_ledger(m);
     }
     tm_manifest_free(&m->manifest);
 }
@@ -505,14 +516,14 @@ static void tell(char *to, size_t bytes, size_t *used, uint64_t number, const ch
         *used += (size_t)snprintf(to + *used, bytes - *used, "%s%" PRIu64 " %s", *used ? ", " : "", number, what);
 }
 
-static uint64_t regressions_opened(const struct merge *m)
+static uint64_t regressions_open(const struct merge *m)
 {
-    return m->night ? (uint64_t)tm_int(tm_path(tm_doc_root(m->night), "counts.regressions_opened")) : 0;
+    return m->night ? (uint64_t)tm_int(tm_path(tm_doc_root(m->night), "counts.regressions_open")) : 0;
 }
 
 static bool fails_on_regression(const struct merge *m)
 {
-    return m->options->fail_on_regression == TM_YES && regressions_opened(m) > 0;
+    return m->options->fail_on_regression == TM_YES && regressions_open(m) > 0;
 }
 
 /* What is damaged for good is reported by the status in the night that it came; what failed, until it is done. */
@@ -537,23 +548,24 @@ static void warn_of_dates(const struct merge *m)
                       c->ahead, c->ahead == 1 ? " is" : "s are", c->ahead_id, c->ahead_night);
 }
 
-/* The first ones that opened. */
+/* The first ones that are open, new ones before others. */
 static void print_regressions(const struct merge *m)
 {
     const struct tm_value *const rows = tm_get(tm_doc_root(m->night), "regressions");
-    const uint64_t opened = regressions_opened(m);
+    const uint64_t open = regressions_open(m);
 
-    for (size_t i = 0; i < tm_length(rows) && i < opened && i < GATES_TOLD; i++) {
+    for (size_t i = 0; i < tm_length(rows) && i < GATES_TOLD; i++) {
         const struct tm_value *const row = tm_at(rows, i);
 
         (void)fputs("tracemill: regression: ", stderr);
         tm_print_clean(stderr, tm_text(tm_get(row, "job")));
-        (void)fprintf(stderr, ": %s %s -> %s since %s\n", tm_text(tm_get(row, "title")),
+        (void)fprintf(stderr, ": %s %s -> %s since %s (%s%s)\n", tm_text(tm_get(row, "title")),
                       tm_text(tm_get(row, "before_text")), tm_text(tm_get(row, "after_text")),
-                      tm_text(tm_get(row, "since")));
+                      tm_text(tm_get(row, "since")), tm_text(tm_get(row, "regression")),
+                      strcmp(tm_text(tm_get(row, "state")), "opened") == 0 ? ", new" : "");
     }
-    if (opened > GATES_TOLD)
-        (void)fprintf(stderr, "tracemill: %" PRIu64 " more regressions opened\n", opened - GATES_TOLD);
+    if (open > GATES_TOLD)
+        (void)fprintf(stderr, "tracemill: %" PRIu64 " more regressions are open\n", open - GATES_TOLD);
 }
 
 static void warn(const struct merge *m)

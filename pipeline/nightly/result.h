@@ -85,12 +85,14 @@ tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *c
  *     OUT/runs/ID/result.json                  its result: written last, so the files beside it are complete
  *     OUT/runs/ID/hosts/HOST/run.partial, result.json    of one host of a multi-host run
  *     OUT/index.html, index.json, history.db
+ *     OUT/decisions.jsonl                      what people decided about regressions
  * */
 enum { TM_OUT_PATH_BYTES = 4096 };
 
 #define TM_RESULT_FILE "result.json"
 #define TM_HISTORY_FILE "history.db"
 #define TM_MANIFEST_FILE "manifest.jsonl"
+#define TM_DECISIONS_FILE "decisions.jsonl"
 
 /* All give TM_ERR_OUTPUT for a path that is too long.
  * in: file  NULL = of the run itself */

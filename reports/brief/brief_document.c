@@ -624,9 +624,9 @@ static void make_of_night(struct brief *b)
                 "runs, done, partial, refused, failed, missing, jobs, worse, better, same, new, not_judged, absent");
     if (tm_has(gates))
         tm_add_copy(b->root, "gates", tm_get(gates, "counts"));
-    add_rows(b, TM_BRIEF_WORSE, tm_add_array(b->root, "worse"), tm_get(b->from, "worse"),
-             "job text, run text = id, figure text, title text, unit, value, before, change, before_text text, "
-             "value_text text, change_text text, band_text text");
+    add_rows(b, TM_BRIEF_WORSE, tm_add_array(b->root, "worse"), tm_get(b->from, "regressions"),
+             "job text, run text = id, figure text, title text, unit, value = after, before, change, before_text text, "
+             "value_text text = after_text, change_text text, since text, regression text");
     add_rows(b, TM_BRIEF_FAILURES, tm_add_array(b->root, "failures"), tm_get(b->from, "failures"),
              "job text, run text = id, status, message known");
     add_findings(b);

@@ -384,9 +384,9 @@ static void put_jobs(const struct page *p, const struct tm_value *brief)
     for (size_t i = 0; i < tm_length(worse); i++) {
         const struct tm_value *row = tm_at(worse, i);
 
-        put_row(p, text_of(row, "job"), "%s %s, from %s to %s (run %s)", text_of(row, "title"),
+        put_row(p, text_of(row, "job"), "%s %s, from %s to %s since %s (run %s)", text_of(row, "title"),
                 text_of(row, "change_text"), text_of(row, "before_text"), text_of(row, "value_text"),
-                text_of(row, "run"));
+                text_of(row, "since"), text_of(row, "run"));
     }
     if (tm_length(failures))
         put_heading(p, "Failures");

@@ -60,7 +60,7 @@ const char *tm_finding_section(const char *finding_id)
         { "scaling_", "speedup" },
         { "night_failed", "failures" }, /* of a night */
         { "night_gates", "gates" },
-        { "night_worse", "changes" },
+        { "night_worse", "regressions" },
         { "night_absent", "jobs" },
         { "night_ahead", "runs" },
     };

@@ -96,64 +96,67 @@ static const struct tm_section nightly_trends_section = {
     .id = "trends", .title = "Trends", .key = "trends", .say = emit_trends, .nothing = no_trends
 };
 
-static void emit_changed(const struct tm_content *content, const char *key, const char *caption)
+static void emit_improvements(const struct tm_content *content)
 {
-    const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), key));
+    const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), "better"));
 
+    tm_emit(content, TM_TONE_QUIET,
+            "Figures that improved in the runs of this page, compared with the baseline of their job.");
     tm_emit_table(content,
-                  &(struct tm_table){ .id = key,
-                                      .caption = caption,
+                  &(struct tm_table){ .id = "better",
+                                      .caption = "Improved",
                                       .shows = "job, report link, title, before_text, value_text, change_text, "
                                                "band_text, runs wide",
-                                      .list = key,
+                                      .list = "better",
                                       .paper_rows = 40 });
     if (left_out > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
 }
 
-static void emit_change_rows(const struct tm_content *content)
+static const char *no_improvements(const struct tm_value *night)
 {
-    tm_emit(content, TM_TONE_QUIET,
-            "The newest run of each job compared with the median of its previous seven good runs. Differences within "
-            "the usual range are not listed.");
-    emit_changed(content, "worse", "Regressed");
-    emit_changed(content, "better", "Improved");
-}
-
-static const char *no_changes(const struct tm_value *night)
-{
-    return tm_length(tm_get(night, "worse")) + tm_length(tm_get(night, "better")) == 0
-               ? "no job changed by more than the usual variation between runs"
-               : "";
+    return tm_if_none(night, "better", "no figure improved by more than the usual variation between runs");
 }
 
 static const struct tm_section nightly_changes_section = {
-    .id = "changes", .title = "Changes", .key = "worse", .say = emit_change_rows, .nothing = no_changes
+    .id = "improvements", .title = "Improvements", .key = "better", .say = emit_improvements, .nothing = no_improvements
 };
 
 /* Regressions stay here until the figure is back. */
+
+static void emit_ledger(const struct tm_content *content, const char *list, const char *caption, const char *shows)
+{
+    if (tm_length(tm_of(content, list)) == 0)
+        return;
+    tm_emit_table(content,
+                  &(struct tm_table){ .id = list, .caption = caption, .shows = shows, .list = list, .paper_rows = 40 });
+}
 
 static void emit_regressions(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
             "Changes of level and drifts that have not recovered, of all nights; those found in the runs of this page "
-            "come first. Compare the first run with the last good run to find the cause.");
-    tm_emit_table(content,
-                  &(struct tm_table){ .id = "regressions",
-                                      .caption = "Open regressions",
-                                      .shows = "job, title, state, kind, since, before_text, after_text, change_text, "
-                                               "runs, revision given, revision_before given wide, opened wide, "
-                                               "model wide, id wide, good_id wide",
-                                      .list = "regressions",
-                                      .paper_rows = 40 });
+            "come first. Acknowledge one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
+            "baseline with `tracemill batch accept OUT ID`.");
+    emit_ledger(content, "regressions", "Open regressions",
+                "regression, job, title, state, kind wide, since, before_text, after_text, change_text, runs, cause "
+                "given, revision given, revision_before given wide, opened wide, model wide, id wide, good_id wide");
     if (tm_int(tm_get(tm_of(content, "left_out"), "regressions")) > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.",
                 (long long)tm_int(tm_get(tm_of(content, "left_out"), "regressions")));
+    emit_ledger(content, "acknowledged", "Acknowledged regressions",
+                "regression, job, title, since, before_text, after_text, change_text, runs, reason, decided wide, "
+                "cause given wide, revision given wide, id wide, good_id wide");
+    emit_ledger(content, "closed", "Closed by the runs of this page",
+                "regression, job, title, state, since, closed, before_text, after_text, runs, reason given, "
+                "revision given wide, id wide");
 }
 
 static const char *no_regressions(const struct tm_value *night)
 {
-    return tm_if_none(night, "regressions", "no regression is open");
+    return tm_length(tm_get(night, "acknowledged")) + tm_length(tm_get(night, "closed")) > 0
+               ? ""
+               : tm_if_none(night, "regressions", "no regression is open");
 }
 
 static const struct tm_section nightly_regressions_section = { .id = "regressions",
@@ -310,7 +313,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
     tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing",
                       count_of(night, "done"), count_of(night, "partial"), count_of(night, "refused"),
                       count_of(night, "failed"), count_of(night, "missing"));
-    tm_front_say_fact(front, "Jobs", "%lld worse, %lld better, %lld unchanged, %lld not compared",
+    tm_front_say_fact(front, "Jobs", "%lld regressed, %lld improved, %lld unchanged, %lld not compared",
                       count_of(night, "worse"), count_of(night, "better"), count_of(night, "same"),
                       count_of(night, "new") + count_of(night, "not_judged"));
     tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),

@@ -708,7 +708,57 @@ static void put_suite(FILE *to, const struct tm_value *row, const char *night, s
     (void)fputs("  </testsuite>\n", to);
 }
 
-tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gates, FILE *to)
+/* A case for each regression: one that is open has failed, an acknowledged one is skipped.  Its name stays the same
+ * while it is in the ledger. */
+static void put_regression(FILE *to, const struct tm_value *row, const char *element)
+{
+    char text[PIECE_BYTES];
+
+    (void)snprintf(text, sizeof(text), "%.60s %.20s", text_of(row, "figure"), text_of(row, "regression"));
+    (void)fputs("    <testcase", to);
+    junit_attribute(to, "name", text);
+    junit_attribute(to, "classname", text_of(row, "job"));
+    (void)fprintf(to, " time=\"0\">\n      <%s", element);
+    (void)snprintf(text, sizeof(text), "%.100s %.60s -> %.60s%s%.60s since %.10s%s%.500s", text_of(row, "title"),
+                   text_of(row, "before_text"), text_of(row, "after_text"),
+                   tm_has(tm_get(row, "change_text")) ? ", " : "", text_of(row, "change_text"), text_of(row, "since"),
+                   tm_has(tm_get(row, "reason")) ? ": " : "", text_of(row, "reason"));
+    junit_attribute(to, "message", text);
+    if (strcmp(element, "failure") == 0)
+        junit_attribute(to, "type", "regression");
+    (void)fputs("/>\n      <system-out>", to);
+    junit_text(to, "first run: runs/");
+    junit_text(to, text_of(row, "id"));
+    if (tm_has(tm_get(row, "good_id"))) {
+        junit_text(to, "; last good run: runs/");
+        junit_text(to, text_of(row, "good_id"));
+    }
+    if (tm_has(tm_get(row, "cause"))) {
+        junit_text(to, "; cause: ");
+        junit_text(to, text_of(row, "cause"));
+    }
+    (void)fputs("</system-out>\n    </testcase>\n", to);
+}
+
+static void put_regressions(FILE *to, const struct tm_value *night)
+{
+    const struct tm_value *const open = tm_get(night, "regressions"), *const known = tm_get(night, "acknowledged");
+
+    if (tm_length(open) + tm_length(known) == 0)
+        return;
+    (void)fprintf(to,
+                  "  <testsuite name=\"regressions\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" "
+                  "time=\"0\">\n",
+                  tm_length(open) + tm_length(known), tm_length(open), tm_length(known));
+    for (size_t i = 0; i < tm_length(open); i++)
+        put_regression(to, tm_at(open, i), "failure");
+    for (size_t i = 0; i < tm_length(known); i++)
+        put_regression(to, tm_at(known, i), "skipped");
+    (void)fputs("  </testsuite>\n", to);
+}
+
+tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gates, const struct tm_value *night,
+                                 FILE *to)
 {
     const struct tm_value *const rows = tm_get(gates, "runs");
     struct counts all = { 0 };
@@ -716,6 +766,8 @@ tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gate
 
     for (size_t i = 0; i < tm_length(rows); i++)
         count(&all, tm_at(rows, i));
+    all.tests += tm_length(tm_get(night, "regressions")) + tm_length(tm_get(night, "acknowledged"));
+    all.failures += tm_length(tm_get(night, "regressions"));
     (void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites", to);
     junit_attribute(to, "name", text_of(gates, "night"));
     put_nightly_counts(to, &all);
@@ -729,5 +781,6 @@ tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gate
                      : 1;
         put_suite(to, row, text_of(gates, "night"), number);
     }
+    put_regressions(to, night);
     return junit_end(run, to);
 }

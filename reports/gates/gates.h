@@ -251,6 +251,7 @@ void tm_check_end(struct tm_value *root, const struct tm_judging *j);
  * its report and its gates.  A run without a report is an error.
  * in:     gates  as tm_nightly_gates fills it
  * errors: TM_ERR_OUTPUT */
-tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gates, FILE *to) TM_MUST_USE;
+tm_status tm_nightly_junit_write(struct tm_run *run, const struct tm_value *gates, const struct tm_value *night,
+                                 FILE *to) TM_MUST_USE;
 
 #endif

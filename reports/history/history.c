@@ -27,15 +27,15 @@
 #include "pipeline/strings.h"
 
 /* PRAGMA user_version.  Files of older versions are read, and written again as this one. */
-enum { TM_HISTORY_VERSION = 3 };
+enum { TM_HISTORY_VERSION = 4 };
 
-/* How a column is kept in struct tm_history_run. */
-enum column_kind { COLUMN_TEXT, COLUMN_ARRAY, COLUMN_NUMBER, COLUMN_COUNT };
+/* How a column is kept in the struct of its row. */
+enum column_kind { COLUMN_TEXT, COLUMN_ARRAY, COLUMN_NUMBER, COLUMN_COUNT, COLUMN_REAL };
 
 struct history_column {
     const char *name, *type; /* of SQL */
     enum column_kind kind;   /* TEXT: const char *, "" = null; ARRAY: char[], likewise; NUMBER: int64_t;
-                                COUNT: int64_t, -1 = null */
+                                COUNT: int64_t, -1 = null; REAL: double, NaN = null */
     size_t offset, bytes;    /* of an array */
     bool has_value;          /* NOT NULL */
     int64_t since;           /* version of the tables: older ones have no such column (history_read_row) */
@@ -87,6 +87,42 @@ static const struct history_column history_column[] = {
 
 static const size_t history_column_count = sizeof(history_column) / sizeof(history_column[0]);
 
+#define OF_LEDGER(kind, member) kind, offsetof(struct tm_history_regression, member), 0
+
+/* The ledger of regressions, since version 4. */
+static const struct history_column ledger_column[] = {
+    { "id", "TEXT PRIMARY KEY", OF_LEDGER(COLUMN_TEXT, id), true, 4 },
+    { "job", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, job), true, 4 },
+    { "series", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, series), true, 4 },
+    { "model", "TEXT", OF_LEDGER(COLUMN_TEXT, model), false, 4 },
+    { "hosts", "INTEGER", OF_LEDGER(COLUMN_COUNT, hosts), false, 4 },
+    { "devices", "INTEGER", OF_LEDGER(COLUMN_COUNT, devices), false, 4 },
+    { "figure", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, figure), true, 4 },
+    { "kind", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, kind), true, 4 },
+    { "state", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, state), true, 4 },
+    { "before", "REAL", OF_LEDGER(COLUMN_REAL, before), false, 4 },
+    { "after", "REAL", OF_LEDGER(COLUMN_REAL, after), false, 4 },
+    { "score", "REAL", OF_LEDGER(COLUMN_REAL, score), false, 4 },
+    { "runs", "INTEGER NOT NULL", OF_LEDGER(COLUMN_NUMBER, runs), true, 4 },
+    { "since", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, since), true, 4 },
+    { "since_ns", "INTEGER NOT NULL", OF_LEDGER(COLUMN_NUMBER, since_ns), true, 4 },
+    { "first_run", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, first_run), true, 4 },
+    { "revision", "TEXT", OF_LEDGER(COLUMN_TEXT, revision), false, 4 },
+    { "good_run", "TEXT", OF_LEDGER(COLUMN_TEXT, good_run), false, 4 },
+    { "revision_before", "TEXT", OF_LEDGER(COLUMN_TEXT, revision_before), false, 4 },
+    { "opened", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, opened), true, 4 },
+    { "opened_run", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, opened_run), true, 4 },
+    { "closed", "TEXT", OF_LEDGER(COLUMN_TEXT, closed), false, 4 },
+    { "closed_run", "TEXT", OF_LEDGER(COLUMN_TEXT, closed_run), false, 4 },
+    { "last", "TEXT NOT NULL", OF_LEDGER(COLUMN_TEXT, last), true, 4 },
+    { "last_ns", "INTEGER NOT NULL", OF_LEDGER(COLUMN_NUMBER, last_ns), true, 4 },
+    { "cause", "TEXT", OF_LEDGER(COLUMN_TEXT, cause), false, 4 },
+    { "reason", "TEXT", OF_LEDGER(COLUMN_TEXT, reason), false, 4 },
+    { "decided", "TEXT", OF_LEDGER(COLUMN_TEXT, decided), false, 4 },
+};
+
+enum { LEDGER_COLUMNS = sizeof(ledger_column) / sizeof(ledger_column[0]) };
+
 /* --- statements --- */
 
 /* A text that is put together; what does not fit is a mistake of the program. */
@@ -134,17 +170,34 @@ static size_t history_figures(int64_t tables, size_t figure[TM_FIGURES_MOST])
     return tables < 3 ? first : tm_figure_count;
 }
 
+/* In the order of tm_history_object.  The indexes of runs are last: of a file that is cut off, something is missing. */
+enum object { OBJECT_RUNS, OBJECT_LEDGER, OBJECT_LEDGER_INDEX, OBJECT_INDEXES, OBJECTS = OBJECT_INDEXES + 2 };
+
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index)
 {
     static const char *const by[][2] = { { "runs_by_job", "job, when_ns, id" }, { "runs_by_time", "when_ns, id" } };
     const char *const dot = *schema ? "." : "";
+    const size_t object = tables < 4 && index > 0 ? index + OBJECT_INDEXES - 1 : index;
     struct words w = { sql, 0 };
     size_t figure[TM_FIGURES_MOST];
 
-    if (index > sizeof(by) / sizeof(by[0]))
+    if (object >= OBJECTS)
         return NULL;
-    if (index > 0) {
-        add(&w, "CREATE INDEX %s%s%s ON runs (%s)", schema, dot, by[index - 1][0], by[index - 1][1]);
+    if (object >= OBJECT_INDEXES) {
+        const char *const *const of = by[object - OBJECT_INDEXES];
+
+        add(&w, "CREATE INDEX %s%s%s ON runs (%s)", schema, dot, of[0], of[1]);
+        return sql;
+    }
+    if (object == OBJECT_LEDGER_INDEX) {
+        add(&w, "CREATE INDEX %s%sregressions_by_job ON regressions (job, figure, since_ns)", schema, dot);
+        return sql;
+    }
+    if (object == OBJECT_LEDGER) {
+        add(&w, "CREATE TABLE %s%sregressions (", schema, dot);
+        for (size_t i = 0; i < LEDGER_COLUMNS; i++)
+            add(&w, "%s%s %s", i ? ", " : "", ledger_column[i].name, ledger_column[i].type);
+        add(&w, ") WITHOUT ROWID");
         return sql;
     }
     add(&w, "CREATE TABLE %s%sruns (", schema, dot);
@@ -467,12 +520,13 @@ static int bind_text(sqlite3_stmt *statement, int at, const char *text)
                   : sqlite3_bind_null(statement, at);
 }
 
-static int bind_column(sqlite3_stmt *statement, int at, const struct history_column *column,
-                       const struct tm_history_run *row)
+/* in: row  of the struct that the column belongs to */
+static int bind_column(sqlite3_stmt *statement, int at, const struct history_column *column, const void *row)
 {
     const char *const from = (const char *)row + column->offset;
     const char *text;
     int64_t number;
+    double real;
 
     switch (column->kind) {
     case COLUMN_TEXT:
@@ -480,6 +534,9 @@ static int bind_column(sqlite3_stmt *statement, int at, const struct history_col
         return bind_text(statement, at, text);
     case COLUMN_ARRAY:
         return bind_text(statement, at, from);
+    case COLUMN_REAL:
+        memcpy(&real, from, sizeof(real));
+        return isfinite(real) ? sqlite3_bind_double(statement, at, real) : sqlite3_bind_null(statement, at);
     default:
         memcpy(&number, from, sizeof(number));
         return column->kind == COLUMN_COUNT && number < 0 ? sqlite3_bind_null(statement, at)
@@ -557,12 +614,21 @@ static bool read_number(sqlite3_stmt *statement, int at, const struct history_co
     return type == SQLITE_INTEGER && (column->kind == COLUMN_NUMBER || *number >= 0);
 }
 
-static bool read_column(sqlite3_stmt *statement, int at, const struct history_column *column,
-                        struct tm_history_run *row)
+static bool read_figure(sqlite3_stmt *statement, int at, double *figure)
+{
+    const int type = sqlite3_column_type(statement, at);
+
+    *figure = type == SQLITE_NULL ? NAN : sqlite3_column_double(statement, at);
+    return type == SQLITE_NULL || ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*figure));
+}
+
+/* out: row  of the struct that the column belongs to */
+static bool read_column(sqlite3_stmt *statement, int at, const struct history_column *column, void *row)
 {
     char *const to = (char *)row + column->offset;
     const char *text;
     int64_t number;
+    double real;
 
     switch (column->kind) {
     case COLUMN_TEXT:
@@ -575,20 +641,17 @@ static bool read_column(sqlite3_stmt *statement, int at, const struct history_co
             return false;
         memcpy(to, text, strlen(text) + 1);
         return true;
+    case COLUMN_REAL:
+        if (!read_figure(statement, at, &real))
+            return false;
+        memcpy(to, &real, sizeof(real));
+        return true;
     default:
         if (!read_number(statement, at, column, &number))
             return false;
         memcpy(to, &number, sizeof(number));
         return true;
     }
-}
-
-static bool read_figure(sqlite3_stmt *statement, int at, double *figure)
-{
-    const int type = sqlite3_column_type(statement, at);
-
-    *figure = type == SQLITE_NULL ? NAN : sqlite3_column_double(statement, at);
-    return type == SQLITE_NULL || ((type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*figure));
 }
 
 /* All files of a run are in its folder, and nowhere else. */
@@ -709,6 +772,136 @@ tm_status tm_history_visit(struct tm_history *history, const struct tm_history_q
     return st;
 }
 
+tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_history_run *take, void *to)
+{
+    sqlite3_stmt *const statement = history_prepare(history, "SELECT * FROM runs WHERE id = ?1");
+    tm_status st;
+
+    if (!statement)
+        return history->run->error.status;
+    st = sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC) == SQLITE_OK ? visit_all(history, statement, take, to)
+                                                                             : history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- the ledger --- */
+
+const char *const tm_ledger_state_words[] = {
+    [TM_LEDGER_OPEN] = "open",   [TM_LEDGER_ACKNOWLEDGED] = "acknowledged", [TM_LEDGER_RECOVERED] = "recovered",
+    [TM_LEDGER_FIXED] = "fixed", [TM_LEDGER_ACCEPTED] = "accepted",         [TM_LEDGER_DISMISSED] = "dismissed",
+    [TM_LEDGER_ENDED] = "ended",
+};
+
+enum tm_ledger_state tm_ledger_state_of(const char *word)
+{
+    int state = TM_LEDGER_OPEN;
+
+    while (state < TM_LEDGER_STATES && strcmp(tm_ledger_state_words[state], word) != 0)
+        state++;
+    return (enum tm_ledger_state)state;
+}
+
+tm_status tm_history_put_regression(struct tm_history *history, const struct tm_history_regression *row)
+{
+    char sql[HISTORY_SQL_BYTES];
+    struct words w = { sql, 0 };
+    sqlite3_stmt *statement;
+    int code = SQLITE_OK;
+
+    assert(history->is_renewed && !history->is_committed && tm_is_run_id(row->id));
+    add(&w, "INSERT OR REPLACE INTO regressions VALUES (");
+    for (int i = 0; i < LEDGER_COLUMNS; i++)
+        add(&w, "%s?", i ? "," : "");
+    add(&w, ")");
+    statement = history_prepare(history, sql);
+    for (int i = 0; statement && i < LEDGER_COLUMNS && code == SQLITE_OK; i++)
+        code = bind_column(statement, i + 1, &ledger_column[i], row);
+    if (statement && code == SQLITE_OK)
+        (void)run_once(history, statement);
+    else
+        (void)history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return history->run->error.status;
+}
+
+/* The row that a SELECT of all columns is at.  errors: TM_ERR_INPUT  it cannot be ours */
+static tm_status read_regression(struct tm_history *history, sqlite3_stmt *statement, struct tm_history_regression *row)
+{
+    const char *wrong = NULL;
+    char what[TM_KEY_BYTES];
+
+    for (int i = 0; i < LEDGER_COLUMNS && !wrong; i++)
+        wrong = read_column(statement, i, &ledger_column[i], row) ? NULL : ledger_column[i].name;
+    if (!wrong && !tm_is_run_id(row->id))
+        wrong = "id";
+    if (!wrong &&
+        (!tm_is_run_id(row->first_run) || !tm_is_run_id(row->opened_run) ||
+         (*row->good_run && !tm_is_run_id(row->good_run)) || (*row->closed_run && !tm_is_run_id(row->closed_run))))
+        wrong = "run";
+    if (!wrong && (!tm_is_night(row->since) || !tm_is_night(row->opened) || !tm_is_night(row->last) ||
+                   (*row->closed && !tm_is_night(row->closed))))
+        wrong = "night";
+    if (!wrong && tm_ledger_state_of(row->state) == TM_LEDGER_STATES)
+        wrong = "state";
+    if (!wrong)
+        return TM_OK;
+    (void)snprintf(what, sizeof(what), "a regression has an invalid '%s'", wrong);
+    return history_is_damaged(history, what);
+}
+
+tm_status tm_history_visit_regressions(struct tm_history *history, const char *job, tm_take_regression *take, void *to)
+{
+    struct tm_history_regression row;
+    sqlite3_stmt *statement;
+    int code = SQLITE_DONE;
+    tm_status st = TM_OK;
+
+    if (history->tables < 4)
+        return TM_OK;
+    statement = history_prepare(history, job ? "SELECT * FROM regressions WHERE job = ?1 ORDER BY figure, since_ns, id"
+                                             : "SELECT * FROM regressions ORDER BY job, figure, since_ns, id");
+    if (!statement)
+        return history->run->error.status;
+    if (job && sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC) != SQLITE_OK)
+        st = history_fail(history, history->db);
+    while (!st && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        st = read_regression(history, statement, &row);
+        if (!st)
+            st = take(to, &row);
+    }
+    if (!st && code != SQLITE_DONE)
+        st = history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return st;
+}
+
+tm_status tm_history_drop_regressions(struct tm_history *history, const char *job)
+{
+    sqlite3_stmt *const statement = history_prepare(history, "DELETE FROM regressions WHERE job = ?1");
+
+    assert(history->is_renewed && !history->is_committed);
+    if (statement && sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC) == SQLITE_OK)
+        (void)run_once(history, statement);
+    else
+        (void)history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return history->run->error.status;
+}
+
+tm_status tm_history_end_regressions(struct tm_history *history, const char *night)
+{
+    sqlite3_stmt *const statement = history_prepare(history, "UPDATE regressions SET state = 'ended', closed = last"
+                                                             " WHERE state IN ('open', 'acknowledged') AND last < ?1");
+
+    if (statement && sqlite3_bind_text(statement, 1, night, -1, SQLITE_STATIC) == SQLITE_OK)
+        (void)run_once(history, statement);
+    else
+        (void)history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return history->run->error.status;
+}
+
 enum { CACHE_KIB_LEAST = 2048, CACHE_KIB_MOST = 32768 };
 
 /* --- open --- */
@@ -821,12 +1014,17 @@ static void open_work(struct tm_history *history)
                    " PRAGMA temp_store = FILE; PRAGMA cache_size = -%zu; BEGIN",
                    HISTORY_PAGE_BYTES, cache);
     history_do(history, sql);
-    make_tables(history, "main", 0, 1);
+    make_tables(history, "main", 0, OBJECT_INDEXES);
 }
 
 static tm_status copy_row(void *to, const struct tm_history_run *row)
 {
     return tm_history_put(to, row);
+}
+
+static tm_status copy_regression(void *to, const struct tm_history_regression *row)
+{
+    return tm_history_put_regression(to, row);
 }
 
 /* Every row passes through the program: what it would not write is not taken over. */
@@ -835,8 +1033,8 @@ static void copy_rows(struct tm_history *history, const char *path)
     const struct tm_history_query all = { .order = TM_HISTORY_BY_ID };
     struct tm_history *old;
 
-    if (!tm_history_open(&old, history->run, path))
-        tm_history_visit(old, &all, copy_row, history);
+    if (!tm_history_open(&old, history->run, path) && !tm_history_visit(old, &all, copy_row, history))
+        tm_history_visit_regressions(old, NULL, copy_regression, history);
     tm_history_close(old);
 }
 
@@ -850,7 +1048,7 @@ tm_status tm_history_renew(struct tm_history **to, struct tm_run *run, const cha
     if (!tm_failed(run) && is_there)
         copy_rows(history, path);
     if (!tm_failed(run))
-        make_tables(history, "main", 1, SIZE_MAX);
+        make_tables(history, "main", OBJECT_INDEXES, SIZE_MAX);
     return end_opening(history, run, to);
 }
 
@@ -878,9 +1076,10 @@ static void write_next(struct tm_history *history, const char *part)
 {
     history_do(history, "COMMIT");
     attach(history, part);
-    make_tables(history, "next", 0, 1);
+    make_tables(history, "next", 0, OBJECT_INDEXES);
     history_do(history, "INSERT INTO next.runs SELECT * FROM main.runs ORDER BY id");
-    make_tables(history, "next", 1, SIZE_MAX);
+    history_do(history, "INSERT INTO next.regressions SELECT * FROM main.regressions ORDER BY id");
+    make_tables(history, "next", OBJECT_INDEXES, SIZE_MAX);
     history_do(history, "COMMIT; DETACH next");
 }
 
@@ -901,22 +1100,32 @@ tm_status tm_history_commit(struct tm_history *history)
 
 enum { DAY_S = 86400 };
 
-void tm_history_until(char until[11])
+static void day_after(int64_t seconds, char text[11])
 {
-    const char *const text = getenv("SOURCE_DATE_EPOCH");
+    const char *const epoch = getenv("SOURCE_DATE_EPOCH");
     struct tm day = { .tm_isdst = 0 };
     int64_t now = (int64_t)time(NULL), told = 0;
     char *end = NULL;
-    time_t tomorrow;
+    time_t then;
 
     errno = 0;
-    if (text && *text >= '0' && *text <= '9')
-        told = strtoll(text, &end, 10);
+    if (epoch && *epoch >= '0' && *epoch <= '9')
+        told = strtoll(epoch, &end, 10);
     if (end && !*end && !errno && told > now && told < INT32_MAX * (int64_t)DAY_S)
         now = told;
-    tomorrow = (time_t)(now + DAY_S);
-    if (!gmtime_r(&tomorrow, &day) || strftime(until, 11, "%Y-%m-%d", &day) != 10)
-        (void)snprintf(until, 11, "9999-12-31");
+    then = (time_t)(now + seconds);
+    if (!gmtime_r(&then, &day) || strftime(text, 11, "%Y-%m-%d", &day) != 10)
+        (void)snprintf(text, 11, "9999-12-31");
+}
+
+void tm_history_until(char until[11])
+{
+    day_after(DAY_S, until);
+}
+
+void tm_history_today(char day[11])
+{
+    day_after(0, day);
 }
 
 /* in: until  ?1;  number  ?2 */

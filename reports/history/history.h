@@ -84,6 +84,79 @@ typedef tm_status tm_take_history_run(void *to, const struct tm_history_run *row
 tm_status tm_history_visit(struct tm_history *history, const struct tm_history_query *query, tm_take_history_run *take,
                            void *to);
 
+/* The run with this id: `take` is called once, or not at all. */
+tm_status tm_history_find(struct tm_history *history, const char *id, tm_take_history_run *take, void *to);
+
+/* --- the ledger of regressions (ledger.c) --- */
+
+enum tm_ledger_state {
+    TM_LEDGER_OPEN,
+    TM_LEDGER_ACKNOWLEDGED, /* still open, and known: it raises no alarm unless it grows */
+    TM_LEDGER_RECOVERED,    /* the figure is back, at the same revision or an unknown one */
+    TM_LEDGER_FIXED,        /* it is back since another revision */
+    TM_LEDGER_ACCEPTED,     /* the new level is the baseline */
+    TM_LEDGER_DISMISSED,    /* the figure usually varies by as much */
+    TM_LEDGER_ENDED,        /* no run of the series for TM_LEDGER_NIGHTS nights */
+    TM_LEDGER_STATES
+};
+
+enum { TM_LEDGER_NIGHTS = 30, TM_LEDGER_ID_BYTES = 16 };
+
+extern const char *const tm_ledger_state_words[];
+enum tm_ledger_state tm_ledger_state_of(const char *word); /* TM_LEDGER_STATES = none of them */
+
+/* A regression of a figure of a job on some hardware.  Texts are valid UTF-8; "" = null in the table. */
+struct tm_history_regression {
+    const char *id; /* stays the same while the regression is in the ledger */
+    const char *job;
+    const char *series; /* 16 hex digits: of the hardware and other properties that its runs share */
+    const char *model;
+    int64_t hosts, devices; /* -1 = not known */
+    const char *figure;     /* id in tm_figure_table */
+    const char *kind;       /* "step", "drift" */
+    const char *state;      /* tm_ledger_state_words */
+    double before, after;   /* level of the baseline; median of the last three runs */
+    double score;           /* of the change when it was found: 1 = the limit */
+    int64_t runs;           /* at the new level */
+    const char *since;      /* night of its first run */
+    int64_t since_ns;
+    const char *first_run, *revision;
+    const char *good_run, *revision_before; /* the run before it */
+    const char *opened, *opened_run;        /* the run that showed it, and its night */
+    const char *closed, *closed_run;
+    const char *last; /* night of the newest run of the series, or of the one that closed it */
+    int64_t last_ns;
+    const char *cause;
+    const char *reason,
+        *decided; /* of the one who acknowledged or accepted it, and the day; decisions.jsonl has them */
+};
+
+typedef tm_status tm_take_regression(void *to, const struct tm_history_regression *row);
+
+/* By job, figure and time.  The row is borrowed until `take` returns; `take` may not change the ledger.
+ * in: job  only this one; NULL = all */
+tm_status tm_history_visit_regressions(struct tm_history *history, const char *job, tm_take_regression *take, void *to);
+tm_status tm_history_put_regression(struct tm_history *history, const struct tm_history_regression *row);
+tm_status tm_history_drop_regressions(struct tm_history *history, const char *job);
+/* Those whose newest run is of an earlier night end. */
+tm_status tm_history_end_regressions(struct tm_history *history, const char *night);
+
+/* What people decided about regressions: kept beside the history, since it cannot be made again from results. */
+enum tm_decision_kind { TM_DECISION_ACKNOWLEDGED, TM_DECISION_ACCEPTED };
+
+struct tm_decision {
+    struct tm_decision *next;
+    size_t bytes; /* that it takes */
+    enum tm_decision_kind kind;
+    const char *id, *job, *series, *figure, *reason, *decided;
+    int64_t since_ns, last_ns; /* of the regression, when it was decided: so it is found without its id */
+    double before, after;
+};
+
+/* Bring the ledger of a renewed history up to date with its rows and the decisions: docs/night.md, "The ledger". */
+tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
+                           const struct tm_decision *decisions);
+
 /* --- nights --- */
 
 /* What a merge shows and assesses: the runs of the last night, and those of other nights that were added or changed
@@ -96,6 +169,8 @@ struct tm_judged_night {
 
 /* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH where that is later. */
 void tm_history_until(char until[11]);
+/* The day of that clock, UTC. */
+void tm_history_today(char day[11]);
 /* in: until  filled by tm_history_until.  out: last */
 tm_status tm_history_last_night(struct tm_history *history, struct tm_judged_night *judged);
 /* The same of a renewed one with all its rows: those that have no page yet, and have no future dates, get this one. */
@@ -159,12 +234,6 @@ struct tm_history {
  * out:    NULL = no more */
 const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, int64_t tables, size_t index);
 
-/* --- history.c --- */
-
-/* --- history.c --- */
-
-/* --- history.c --- */
-
 /* --- of all --- */
 
 /* Shared state of the parts of tm_nightly_fill.  One pass over the history, job by job, determines the state of each
@@ -172,16 +241,14 @@ const char *tm_history_object(char sql[HISTORY_SQL_BYTES], const char *schema, i
  * job are in memory at a time, and a short record of each job. */
 enum {
     NIGHT_POINTS = 400, /* runs of a job: the last ones */
-    NIGHT_BEFORE = 7,   /* good runs that the newest one is compared with */
-    NIGHT_BEFORE_LEAST = 3,
-    NIGHT_SPREAD = 20, /* good runs whose steps from one to the next say how much a figure varies */
-    NIGHT_NIGHTS = 8,  /* the last night and those before it that say whether a job is usual */
-    NIGHT_USUAL = 4,   /* of the others: a job that ran so often is missed */
+    NIGHT_NIGHTS = 8,   /* the last night and those before it that say whether a job is usual */
+    NIGHT_USUAL = 4,    /* of the others: a job that ran so often is missed */
     NIGHT_TREND_JOBS = 24,
     NIGHT_TRENDS_OF_JOB = 3,
     NIGHT_TRENDS = 48, /* drawn */
     NIGHT_DATE = 11,
     NIGHT_REVISION = 48,
+    NIGHT_MODEL = 96,
     NIGHT_ID = 128,
     NIGHT_TEXT = 512,
 };
@@ -192,7 +259,9 @@ struct night_point {
     uint8_t status;        /* enum tm_result_status */
     bool is_judged;        /* it is on the page: tm_history_is_judged */
     uint64_t hardware;     /* hash of its devices' model and number, and of the number of hosts */
-    bool is_current;       /* its figures keep to the definitions of now; else they are all NaN */
+    char model[NIGHT_MODEL];
+    int64_t hosts, devices;
+    bool is_current; /* its figures keep to the definitions of now; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
     double figure[TM_FIGURES_MOST]; /* NaN = null */
@@ -221,6 +290,59 @@ void tm_nightly_history_begin(struct night_history *history, const char *job, co
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row);
 const struct night_point *tm_nightly_point_at(const struct night_history *history, size_t index);
 
+/* --- its regressions (ledger.c) --- */
+
+struct night_record {
+    struct night_record *next;
+    size_t bytes;
+    bool is_taken;
+    struct tm_history_regression of; /* its texts are behind it */
+};
+
+/* Of one job, by figure and time. */
+struct night_records {
+    struct tm_run *run;
+    struct night_record *first, *last;
+    bool is_decided_anew; /* `decisions` says what was accepted, and not the records */
+    const struct tm_decision *decisions;
+};
+
+/* owns: the caller; tm_nightly_free_records, also after a failure */
+tm_status tm_nightly_read_records(struct night_records *records, struct tm_run *run, struct tm_history *history,
+                                  const char *job);
+void tm_nightly_free_records(struct night_records *records);
+
+/* The good runs of a job on some hardware.  Those of one night and revision are a group, whose median is one value;
+ * checkpoints of a training run are values of their own. */
+struct night_series {
+    uint64_t key;                                     /* struct night_point's hardware */
+    uint16_t group_of[NIGHT_POINTS];                  /* of each point; UINT16_MAX = of none */
+    uint16_t first[NIGHT_POINTS], last[NIGHT_POINTS]; /* points of each group */
+    size_t count;                                     /* of groups */
+    /* of the figure that was watched last */
+    double value[NIGHT_POINTS];
+    uint16_t group[NIGHT_POINTS]; /* of each value */
+    size_t values;
+    struct tm_watched watched;
+    bool is_improved; /* by a run of the page */
+};
+
+/* The series of a job, those that ran last first.  out: keys, their number */
+size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], size_t most);
+void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key);
+/* Watch one figure of the chosen series.
+ * out: the record that the first regression found continues, since its start is not in memory; NULL = none */
+const struct tm_history_regression *tm_nightly_watch(struct night_series *series, const struct night_history *history,
+                                                     size_t figure, const struct night_records *records);
+/* The first and the last run of a value. */
+const struct night_point *tm_nightly_first_of(const struct night_series *series, const struct night_history *history,
+                                              size_t value);
+const struct night_point *tm_nightly_last_of(const struct night_series *series, const struct night_history *history,
+                                             size_t value);
+void tm_nightly_series_text(char text[TM_FINGERPRINT_BYTES], uint64_t key);
+/* Is it a record of this figure of that series? */
+bool tm_nightly_is_of(const struct tm_history_regression *row, uint64_t key, size_t figure);
+
 /* --- the state of a job --- */
 
 enum night_state {               /* in the order in which jobs are listed */
@@ -242,7 +364,8 @@ struct night_figure {
     double change;              /* in percent; of a share in points */
     double weight;              /* how much it matters, 0 to ...: of a part of the step, as a share of the step */
     enum night_state state;     /* NIGHT_WORSE, NIGHT_BETTER, NIGHT_SAME; NIGHT_YOUNG = not assessed */
-    size_t runs;                /* that it is compared with */
+    size_t runs;                /* values of the baseline */
+    const struct tm_history_regression *open; /* its record, also an acknowledged one; NULL = none */
 };
 
 struct night_judgement {
@@ -253,9 +376,12 @@ struct night_judgement {
     struct night_figure figure[TM_FIGURES_MOST];
 };
 
-/* out:    of a job without a run on the page: NIGHT_GONE and its newest run; whether it is missed depends on the nights
+/* in:     records  of the job
+ *         series   room for one
+ * out:    of a job without a run on the page: NIGHT_GONE and its newest run; whether it is missed depends on the nights
  *         of other jobs */
-void tm_nightly_judge(struct night_judgement *to, const struct night_history *history);
+void tm_nightly_judge(struct night_judgement *to, const struct night_history *history, struct night_series *series,
+                      const struct night_records *records);
 /* A smaller change is not reported; a change in percent, or in points of a share (NaN = it was 0). */
 struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure);
 double tm_nightly_change_of(const struct tm_run_figure *figure, double before, double after);
@@ -271,7 +397,9 @@ struct night_job {
     double weight;          /* orders jobs of a state */
     double step_change_pct; /* NaN = not assessed */
     bool is_step_worse;
-    size_t open, opened; /* regressions of its figures; of these, opened by a run of the page */
+    size_t open,
+        opened; /* regressions of its figures that are not acknowledged; of these, opened by a run of the page */
+    size_t known, closed; /* acknowledged ones; closed by a run of the page */
 };
 
 struct night {
@@ -292,11 +420,14 @@ struct night {
     uint64_t of_others;                               /* of these: of other nights */
     uint64_t ahead;                                   /* runs in the history with future dates: of no job here */
     struct night_history *history;                    /* room for one */
+    struct night_series *watched;                     /* likewise */
+    struct night_records records;                     /* of the job that was read last */
     double *series, *scratch;                         /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
-    size_t open, opened;                              /* regressions */
+    size_t open, opened, known, closed;               /* regressions */
+    size_t jobs_opened;                               /* jobs in which one opened */
     uint64_t regressions_left_out;
     size_t trends, jobs_drawn, worse_told;
-    uint64_t changes_left_out[2] /* worse, better */, points_left_out;
+    uint64_t changes_left_out, points_left_out;
 };
 
 /* --- the parts of the document --- */
@@ -309,9 +440,12 @@ void tm_nightly_add_absent_finding(struct night *night);
 void tm_nightly_add_ahead_finding(struct night *night);
 void tm_nightly_add_gates(struct night *night);
 
-/* Regressions of the job that was read last, those that a run of the page opened or those that were open before. */
+/* Regressions of the job that was read last: count them; write those that a run of the page opened, or those that were
+ * open before, acknowledged ones, and those that a run of the page closed. */
+enum night_part { NIGHT_OPENED, NIGHT_OPEN, NIGHT_ACKNOWLEDGED, NIGHT_CLOSED, NIGHT_PARTS };
+
 void tm_nightly_count_regressions(struct night *night, struct night_job *job);
-void tm_nightly_add_regressions(struct night *night, bool is_opened);
+void tm_nightly_add_regressions(struct night *night, enum night_part part);
 
 /* Runs with a failed gate. */
 uint64_t tm_nightly_gates_failed(const struct night *night);

@@ -9,6 +9,7 @@
 
 #include "pipeline/nightly/result.h"
 #include "pipeline/store/hash.h"
+#include "pipeline/strings.h"
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 
@@ -100,6 +101,8 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
     tm_add_uint(to, "regressions_open", night->open);
     tm_add_uint(to, "regressions_opened", night->opened);
+    tm_add_uint(to, "regressions_acknowledged", night->known);
+    tm_add_uint(to, "regressions_closed", night->closed);
     tm_add_uint(to, "history_runs", night->runs);
     tm_add_uint(to, "history_jobs", night->jobs);
     tm_add_uint(to, "history_older_runs", night->older);
@@ -155,14 +158,12 @@ static void add_kpis(struct night *night)
                  NULL },
         failed = { "failed", "Failed runs", "count", "Of these, runs that were refused, failed, or never got a result.",
                    "night_failed" },
-        worse = { "worse", "Regressed jobs", "count",
-                  "Jobs whose newest run differs from the median of the previous seven good runs by more than the "
-                  "usual variation: in step time or, if that is unchanged, in another figure.",
+        worse = { "worse", "Regressed jobs", "count", "Jobs with an open regression that is not acknowledged.",
                   "night_worse" },
-        better = { "better", "Improved jobs", "count", "The same in the other direction.", NULL },
+        better = { "better", "Improved jobs", "count",
+                   "Jobs in which a figure improved in the runs of this page, and none regressed.", NULL },
         step = { "step_change", "Largest step time increase", "%",
-                 "The largest change of a step time relative to the median of the previous seven good runs.",
-                 "night_worse" },
+                 "The largest change of a step time relative to the baseline of its job.", "night_worse" },
         absent = { "absent", "Missing jobs", "count",
                    "Jobs that ran on at least four of the previous seven nights, and have now paused for longer than "
                    "usual between two of those.",
@@ -181,15 +182,15 @@ static void add_kpis(struct night *night)
             : !has_worse                    ? "good"
             : is_step_worse(night, bad_pct) ? "bad"
                                             : "warning",
-            "no job has three previous good runs");
+            "no job has enough previous good runs");
     add_kpi(list, &better, has_judged ? (double)night->of_state[NIGHT_BETTER] : NAN, has_judged ? "good" : "unknown",
-            "no job has three previous good runs");
+            "no job has enough previous good runs");
     add_kpi(list, &step, change,
             isnan(change)                   ? "unknown"
             : is_step_worse(night, bad_pct) ? "bad"
             : is_step_worse(night, 0)       ? "warning"
                                             : "good",
-            "no step time has three previous good runs");
+            "no step time has enough previous good runs");
     add_kpi(list, &absent, (double)night->of_state[NIGHT_ABSENT],
             night->of_state[NIGHT_ABSENT] > 0 ? "warning" : "good", "");
     add_kpi(list, &fresh, (double)night->of_state[NIGHT_NEW], "info", "");
@@ -213,8 +214,7 @@ static void night_add_left_out(struct night *night)
     tm_add_uint(to, "runs", night->of_night > rows ? night->of_night - rows : 0);
     tm_add_uint(to, "dated_ahead", night->ahead > rows ? night->ahead - rows : 0);
     tm_add_uint(to, "regressions", night->regressions_left_out);
-    tm_add_uint(to, "worse", night->changes_left_out[0]);
-    tm_add_uint(to, "better", night->changes_left_out[1]);
+    tm_add_uint(to, "better", night->changes_left_out);
     tm_add_uint(to, "change_points", night->points_left_out);
     tm_add_uint(to, "jobs_without_trend", told - night->jobs_drawn);
 }
@@ -248,17 +248,15 @@ static void tell_runs(const struct night *night, char text[TEXT_BYTES])
 
 static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
 {
-    const size_t worse = night->of_state[NIGHT_WORSE], better = night->of_state[NIGHT_BETTER],
-                 absent = night->of_state[NIGHT_ABSENT], fresh = night->of_state[NIGHT_NEW];
+    const size_t better = night->of_state[NIGHT_BETTER], absent = night->of_state[NIGHT_ABSENT],
+                 fresh = night->of_state[NIGHT_NEW];
 
-    if (worse > 0)
-        tm_format_append(text, TEXT_BYTES, "; %zu job%s regressed", worse, tm_format_plural(worse));
+    if (night->opened > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s regressed", night->jobs_opened,
+                         tm_format_plural(night->jobs_opened));
     if (better > 0)
-        tm_format_append(text, TEXT_BYTES, "%s %zu %simproved", worse > 0 ? "," : ";", better,
-                         worse > 0     ? ""
-                         : better == 1 ? "job "
-                                       : "jobs ");
-    if (worse + better == 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu job%s improved", better, tm_format_plural(better));
+    if (night->opened + better == 0)
         tm_format_append(text, TEXT_BYTES,
                          judged_count(night) > 0 ? "; no job changed by more than the usual variation"
                                                  : "; no job has enough previous good runs to compare with");
@@ -270,6 +268,8 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     if (night->open > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu regression%s open, %zu of them new", night->open,
                          tm_format_plural(night->open), night->opened);
+    if (night->known > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu acknowledged", night->known);
     if (fresh > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
     if (night->ahead > 0)
@@ -400,7 +400,7 @@ static tm_status night_add_runs(struct night *night)
 
 static void add_figure(struct tm_value *to, const struct night_figure *judged)
 {
-    static const char not_judged[] = "there are fewer than three previous good runs";
+    static const char not_judged[] = "there are too few previous good runs";
 
     tm_nightly_add_number(to, "value", judged->value, "the run does not have it");
     tm_nightly_add_number(to, "before", judged->before, not_judged);
@@ -476,14 +476,14 @@ static void night_add_changes(struct night *night, const struct night_judgement 
 {
     for (size_t i = 0; i < tm_figure_count; i++) {
         const enum night_state state = judged->figure[i].state;
-        struct tm_value *list = tm_member(night->root, state == NIGHT_WORSE ? "worse" : "better");
+        struct tm_value *list = tm_member(night->root, "better");
 
-        if ((state != NIGHT_WORSE && state != NIGHT_BETTER) || !tm_nightly_counts(&tm_figure_table[i]))
+        if (state != NIGHT_BETTER || !tm_nightly_counts(&tm_figure_table[i]))
             continue;
         if (tm_length(list) < night->options->rows)
             add_change(list, night, judged, i);
         else
-            night->changes_left_out[state == NIGHT_BETTER]++;
+            night->changes_left_out++;
     }
 }
 
@@ -561,6 +561,10 @@ void tm_nightly_history_add(struct night_history *history, const struct tm_histo
     point->when_ns = row->keys.when_ns;
     point->step = row->keys.step;
     point->hardware = hardware_of(row);
+    (void)snprintf(point->model, sizeof(point->model), "%.*s",
+                   (int)tm_utf8_head(row->model, strnlen(row->model, NIGHT_MODEL - 1)), row->model);
+    point->hosts = row->hosts;
+    point->devices = row->devices;
     point->status = (uint8_t)tm_result_status_of(row->status);
     (void)snprintf(point->night, sizeof(point->night), "%s", row->keys.night);
     (void)snprintf(point->revision, sizeof(point->revision), "%.*s", NIGHT_REVISION - 1, row->keys.revision);
@@ -600,7 +604,9 @@ static tm_status end_job(struct night *night)
         return TM_OK;
     if (more_room(night))
         return night->run->error.status;
-    tm_nightly_judge(&judged, night->history);
+    if (tm_nightly_read_records(&night->records, night->run, night->source, night->history->job))
+        goto out;
+    tm_nightly_judge(&judged, night->history, night->watched, &night->records);
     job = &night->job[night->jobs++];
     memcpy(job->job, night->history->job, sizeof(job->job));
     memcpy(job->nights, night->history->nights, sizeof(job->nights));
@@ -612,7 +618,9 @@ static tm_status end_job(struct night *night)
     job->is_step_worse = judged.newest && judged.figure[0].state == NIGHT_WORSE;
     for (size_t i = 0; i < NIGHT_NIGHTS; i++)
         night_keep_night(night->usual, job->nights[i]);
-    return TM_OK;
+out:
+    tm_nightly_free_records(&night->records);
+    return night->run->error.status;
 }
 
 static tm_status take_history_run(void *to, const struct tm_history_run *row)
@@ -703,6 +711,9 @@ static tm_status night_read_job(struct night *night, const char *job)
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job, .until = night->judged->until };
 
     tm_nightly_history_begin(night->history, job, night->judged);
+    tm_nightly_free_records(&night->records);
+    if (tm_nightly_read_records(&night->records, night->run, night->source, job))
+        return night->run->error.status;
     return tm_history_visit(night->source, &query, take_run_of_job, night->history);
 }
 
@@ -715,7 +726,7 @@ static tm_status write_jobs(struct night *night)
 
         if (night_read_job(night, night->job[i].job))
             return night->run->error.status;
-        tm_nightly_judge(&judged, night->history);
+        tm_nightly_judge(&judged, night->history, night->watched, &night->records);
         judged.state = night->job[i].state;
         night_add_job(night, &judged);
         night_add_changes(night, &judged);
@@ -728,15 +739,19 @@ static tm_status write_jobs(struct night *night)
 /* Those that opened first. */
 static tm_status write_regressions(struct night *night)
 {
-    for (int is_opened = 1; is_opened >= 0; is_opened--)
+    for (int part = 0; part < NIGHT_PARTS; part++)
         for (size_t i = 0; i < night->jobs; i++) {
             const struct night_job *job = &night->job[i];
+            const size_t count[NIGHT_PARTS] = { [NIGHT_OPENED] = job->opened,
+                                                [NIGHT_OPEN] = job->open - job->opened,
+                                                [NIGHT_ACKNOWLEDGED] = job->known,
+                                                [NIGHT_CLOSED] = job->closed };
 
-            if ((is_opened ? job->opened : job->open - job->opened) == 0)
+            if (count[part] == 0)
                 continue;
             if (night_read_job(night, job->job))
                 return night->run->error.status;
-            tm_nightly_add_regressions(night, is_opened);
+            tm_nightly_add_regressions(night, (enum night_part)part);
         }
     return tm_doc_status(night->doc);
 }
@@ -744,9 +759,8 @@ static tm_status write_regressions(struct night *night)
 /* The lists, in the order of the document; they are filled job by job. */
 static void begin_lists(struct night *night)
 {
-    static const char *const lists[] = {
-        "findings", "regressions", "worse", "better", "jobs", "trends", "change_points"
-    };
+    static const char *const lists[] = { "findings", "regressions", "acknowledged", "closed",
+                                         "better",   "jobs",        "trends",       "change_points" };
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         (void)tm_add_array(night->root, lists[i]);
@@ -787,7 +801,7 @@ static tm_status fill(struct night *night)
 tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_history *history,
                           const struct tm_nightly_options *options)
 {
-    const size_t bytes = sizeof(struct night_history) + NUMBERS * sizeof(double);
+    const size_t bytes = sizeof(struct night_history) + sizeof(struct night_series) + NUMBERS * sizeof(double);
     struct night night = { .run = run,
                            .doc = out,
                            .root = tm_doc_root(out),
@@ -800,9 +814,11 @@ tm_status tm_nightly_fill(struct tm_run *run, struct tm_doc *out, struct tm_hist
     night.history = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
     if (!night.history)
         return run->error.status;
-    night.series = (double *)(void *)(night.history + 1);
+    night.watched = (struct night_series *)(void *)(night.history + 1);
+    night.series = (double *)(void *)(night.watched + 1);
     night.scratch = night.series + NIGHT_POINTS;
     st = fill(&night);
+    tm_nightly_free_records(&night.records);
     tm_give(&run->budget, TM_ACCOUNT_MODEL, night.job, night.room * sizeof(*night.job));
     tm_give(&run->budget, TM_ACCOUNT_MODEL, night.history, bytes);
     return st;

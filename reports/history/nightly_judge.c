@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Did a job regress? Compares its newest run of the page with the median of its last good runs: docs/night.md.  A
- * change is reported if it exceeds the minimum for the figure, three times the spread of those runs, and three times
- * the spread from each run to the next, which covers more runs, because seven runs are often close together by
- * chance. */
+/* Did a job regress?  The ledger says it (ledger.c); here the newest run of the page is compared with the baseline of
+ * each figure, for the list of jobs, the charts and the findings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +10,6 @@
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 #include "reports/history/history.h"
-
-static const double deviations = 3 * 1.4826, part_least = 0.01 /* of a step */;
 
 const char *const tm_nightly_state_words[] = {
     [NIGHT_FAILED] = "failed",    [NIGHT_WORSE] = "worse",   [NIGHT_ABSENT] = "absent",
@@ -70,48 +66,6 @@ char *tm_nightly_change(char *out, double change, const struct tm_run_figure *fi
     return tm_format_change(out, change, is_share(figure));
 }
 
-/* The figure of the good runs before a place, newest first. */
-static size_t values_before(const struct night_history *history, size_t newest, size_t figure,
-                            double value[NIGHT_SPREAD])
-{
-    size_t count = 0;
-
-    for (size_t i = newest; i > 0 && count < NIGHT_SPREAD; i--) {
-        const struct night_point *point = tm_nightly_point_at(history, i - 1);
-
-        if (is_good(point) && !isnan(point->figure[figure]))
-            value[count++] = point->figure[figure];
-    }
-    return count;
-}
-
-static double median_of(const double *value, size_t count)
-{
-    double room[NIGHT_SPREAD];
-
-    memcpy(room, value, count * sizeof(*value));
-    return tm_sample_select_median(room, count);
-}
-
-static double spread_of(const double *value, size_t count, double level)
-{
-    double off[NIGHT_BEFORE];
-
-    for (size_t i = 0; i < count; i++)
-        off[i] = fabs(value[i] - level);
-    return tm_sample_select_median(off, count);
-}
-
-/* The spread of runs, estimated from the steps from one run to the next. */
-static double spread_of_steps(const double *value, size_t count)
-{
-    double step[NIGHT_SPREAD];
-
-    for (size_t i = 0; i + 1 < count; i++)
-        step[i] = fabs(value[i + 1] - value[i]);
-    return tm_sample_select_median(step, count - 1) / sqrt(2);
-}
-
 /* Below it a change is not reported. */
 struct tm_least_change tm_nightly_least_change(const struct tm_run_figure *figure)
 {
@@ -130,29 +84,44 @@ double tm_nightly_change_of(const struct tm_run_figure *figure, double before, d
     return is_share(figure) ? after - before : before != 0 ? 100 * (after - before) / fabs(before) : NAN;
 }
 
-static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const double *value, size_t count,
+/* The record of a figure of the series that is open. */
+static const struct tm_history_regression *open_record(const struct night_records *records, uint64_t key, size_t figure)
+{
+    for (const struct night_record *at = records->first; at; at = at->next) {
+        const enum tm_ledger_state state = tm_ledger_state_of(at->of.state);
+
+        if ((state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED) && tm_nightly_is_of(&at->of, key, figure))
+            return &at->of;
+    }
+    return NULL;
+}
+
+static bool is_alarm(const struct tm_history_regression *record)
+{
+    return record && tm_ledger_state_of(record->state) == TM_LEDGER_OPEN;
+}
+
+static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const struct night_series *series,
                          double step_before)
 {
-    const size_t recent = count < NIGHT_BEFORE ? count : NIGHT_BEFORE;
-    const struct tm_least_change least = tm_nightly_least_change(figure);
+    const struct tm_watched *const watched = &series->watched;
+    const struct tm_history_regression *const open = to->open;
     double change;
 
-    to->runs = recent;
-    if (count < NIGHT_BEFORE_LEAST || isnan(to->value))
+    to->runs = watched->values;
+    if (isnan(to->value) || (isnan(watched->level) && !open))
         return;
-    to->before = median_of(value, recent);
-    to->band = fmax(fmax(least.share * fabs(to->before), least.amount),
-                    deviations * fmax(spread_of(value, recent, to->before), spread_of_steps(value, count)));
-    if (tm_figure_is_of_parts(figure) && !isnan(step_before))
-        to->band = fmax(to->band, part_least * fabs(step_before));
-    change = to->value - to->before;
+    to->before = open ? open->before : series->is_improved ? watched->improved_from : watched->level;
+    to->band = watched->band;
+    change = (is_alarm(open) ? open->after : to->value) - to->before;
     to->change = tm_nightly_change_of(figure, to->before, to->value);
     to->weight = tm_figure_is_of_parts(figure) && step_before > 0 ? fabs(change) / step_before
-                 : !isnan(to->change)                             ? fabs(to->change) / 100
+                 : to->before != 0                                ? fabs(change / to->before)
                                                                   : 1; /* of nothing */
-    to->state = !(fabs(change) > to->band) || figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
-                : (change > 0) == (figure->better == TM_BETTER_LOWER)             ? NIGHT_WORSE
-                                                                                  : NIGHT_BETTER;
+    to->state = figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
+                : is_alarm(open)                    ? NIGHT_WORSE
+                : !open && series->is_improved      ? NIGHT_BETTER
+                                                    : NIGHT_SAME;
 }
 
 /* The step time if it changed; else the largest regression; else an improvement. */
@@ -194,27 +163,32 @@ static bool ran_before(const struct night_history *history)
     return history->runs > history->count || !tm_nightly_point_at(history, 0)->is_judged;
 }
 
-void tm_nightly_judge(struct night_judgement *to, const struct night_history *history)
+void tm_nightly_judge(struct night_judgement *to, const struct night_history *history, struct night_series *series,
+                      const struct night_records *records)
 {
     const size_t newest = find_newest(history);
-    double value[NIGHT_SPREAD];
 
     *to = (struct night_judgement){ .state = NIGHT_GONE, .worst = tm_figure_count };
     if (history->count == 0)
         return;
     to->newest = tm_nightly_point_at(history, newest > 0 ? newest - 1 : history->count - 1);
     for (size_t i = 0; i < tm_figure_count; i++)
-        to->figure[i] = (struct night_figure){ to->newest->figure[i], NAN, NAN, NAN, 0, NIGHT_YOUNG, 0 };
+        to->figure[i] = (struct night_figure){
+            .value = to->newest->figure[i], .before = NAN, .band = NAN, .change = NAN, .state = NIGHT_YOUNG
+        };
     if (newest == 0)
         return;
     if (!is_good(to->newest)) {
         to->state = to->newest->status == TM_RESULT_PARTIAL ? NIGHT_PARTIAL : NIGHT_FAILED;
         return;
     }
+    tm_nightly_choose_series(series, history, to->newest->hardware);
     for (size_t i = 0; i < tm_figure_count; i++) {
-        const size_t count = values_before(history, newest - 1, i, value);
-
-        judge_figure(&to->figure[i], &tm_figure_table[i], value, count, to->figure[0].before);
+        if (!tm_figure_table[i].has_trend)
+            continue;
+        (void)tm_nightly_watch(series, history, i, records);
+        to->figure[i].open = open_record(records, series->key, i);
+        judge_figure(&to->figure[i], &tm_figure_table[i], series, to->figure[0].before);
     }
     judge_job(to);
     if (to->state == NIGHT_YOUNG && !ran_before(history))
@@ -748,14 +722,14 @@ void tm_nightly_add_ahead_finding(struct night *night)
 
 /* --- worse --- */
 
-static void emit_figure(struct tm_value *to, const char *key, const char *prefix, const struct night_figure *judged,
-                        const struct tm_run_figure *figure)
+static void emit_figure(struct tm_value *to, const char *key, const char *prefix,
+                        const struct tm_history_regression *open, const struct tm_run_figure *figure)
 {
     char before[TM_FORMAT_BYTES], value[TM_FORMAT_BYTES], change[TM_FORMAT_BYTES];
 
-    tm_nightly_change(change, judged->change, figure);
+    tm_nightly_change(change, tm_nightly_change_of(figure, open->before, open->after), figure);
     tm_add_printed(to, key, "%s%s %s \xe2\x86\x92 %s%s%s%s", prefix, figure->name,
-                   tm_nightly_value(before, judged->before, figure), tm_nightly_value(value, judged->value, figure),
+                   tm_nightly_value(before, open->before, figure), tm_nightly_value(value, open->after, figure),
                    *change ? " (" : "", change, *change ? ")" : "");
 }
 
@@ -775,85 +749,59 @@ static void emit_others(struct tm_value *evidence, const struct night_judgement 
         if (most == tm_figure_count)
             return;
         told[most] = true;
-        emit_figure(evidence, NULL, "Also: ", &judged->figure[most], &tm_figure_table[most]);
+        emit_figure(evidence, NULL, "Also: ", judged->figure[most].open, &tm_figure_table[most]);
     }
 }
 
-/* Since when it is so, if it is not only this night. */
-static void emit_since(struct tm_value *evidence, const struct night *night, const struct night_judgement *judged)
+static void emit_revisions(struct tm_value *evidence, const struct tm_history_regression *open)
 {
-    struct tm_change_point points[TM_CHANGE_POINTS_MOST];
-    uint16_t place[NIGHT_POINTS];
-    const size_t count = nightly_all_places(night->history, place),
-                 found = nightly_find_changes(night, judged->worst, place, count, points);
-    const struct tm_change_point *last = found > 0 ? &points[found - 1] : NULL;
-    const struct night_point *point = last ? tm_nightly_point_at(night->history, last->at) : NULL;
-    char before[TM_FORMAT_BYTES], after[TM_FORMAT_BYTES];
-
-    if (last)
-        tm_add_printed(evidence, NULL, "Previous change of its level: on %s%s%s, %s \xe2\x86\x92 %s", point->night,
-                       *point->revision ? ", revision " : "", point->revision,
-                       tm_nightly_value(before, last->before, &tm_figure_table[judged->worst]),
-                       tm_nightly_value(after, last->after, &tm_figure_table[judged->worst]));
-}
-
-static const struct night_point *last_good(const struct night_history *history, const struct night_point *newest)
-{
-    const struct night_point *good = NULL;
-
-    for (size_t i = 0; i < history->count && tm_nightly_point_at(history, i) != newest; i++)
-        if (is_good(tm_nightly_point_at(history, i)))
-            good = tm_nightly_point_at(history, i);
-    return good;
-}
-
-static void emit_revisions(struct tm_value *evidence, const struct night_point *before, const struct night_point *now)
-{
-    if (before && *before->revision && *now->revision && strcmp(before->revision, now->revision) != 0)
-        tm_add_printed(evidence, NULL, "Revision %s; the previous good run, from %s, has %s", now->revision,
-                       before->night, before->revision);
-    else if (before && *now->revision && *before->revision)
-        tm_add_printed(evidence, NULL, "Same revision as the previous good run, %s", now->revision);
-}
-
-static void add_compare(struct tm_value *fix, const struct night_point *before, const struct night_point *now)
-{
-    if (!before)
+    if (!*open->revision || !*open->revision_before)
         return;
-    tm_add_printed(fix, NULL, "Compare it with the previous good run, from %s.", before->night);
+    if (strcmp(open->revision, open->revision_before) != 0)
+        tm_add_printed(evidence, NULL, "Revision %.100s; the last good run has %.100s", open->revision,
+                       open->revision_before);
+    else
+        tm_add_printed(evidence, NULL, "Same revision as the last good run, %.100s", open->revision);
+}
+
+static void add_compare(struct tm_value *fix, const struct tm_history_regression *open)
+{
+    if (!*open->good_run)
+        return;
+    tm_add_string(fix, NULL, "Compare its first run with the last good one.");
     tm_add_printed(fix, NULL,
                    "`tracemill compare runs/%s/summary.json runs/%s/summary.json` shows what changed and why.",
-                   before->id, now->id);
+                   open->good_run, open->first_run);
 }
 
 void tm_nightly_add_worse_finding(struct night *night, const struct night_judgement *judged)
 {
     const struct night_figure *worst = &judged->figure[judged->worst];
     const struct tm_run_figure *figure = &tm_figure_table[judged->worst];
-    const struct night_point *before;
-    char name[4 * NAME_CHARS + 1], prefix[sizeof(name) + 2], text[TM_FORMAT_BYTES], band[TM_FORMAT_BYTES];
+    const struct tm_history_regression *const open = judged->worst < tm_figure_count ? worst->open : NULL;
+    char name[4 * NAME_CHARS + 1], prefix[sizeof(name) + 2], text[TM_FORMAT_BYTES];
     struct tm_value *to, *evidence;
 
-    if (judged->state != NIGHT_WORSE || night->worse_told == WORSE_MOST)
+    if (judged->state != NIGHT_WORSE || !open || night->worse_told == WORSE_MOST)
         return;
     night->worse_told++;
-    before = last_good(night->history, judged->newest);
-    to =
-        begin(night, "night_worse",
-              (judged->worst == 0 || tm_figure_is_of_parts(figure)) && judged->figure[0].change >= bad_pct ? "critical"
-                                                                                                           : "warning");
+    to = begin(night, "night_worse",
+               (judged->worst == 0 || tm_figure_is_of_parts(figure)) && judged->figure[0].open &&
+                       tm_nightly_change_of(&tm_figure_table[0], judged->figure[0].open->before,
+                                            judged->figure[0].open->after) >= bad_pct
+                   ? "critical"
+                   : "warning");
     (void)snprintf(prefix, sizeof(prefix), "%s: ", short_name(name, night->history->job));
-    emit_figure(to, "title", prefix, worst, figure);
-    evidence = add_value(to, worst->value, unit_of(figure), NAN);
-    tm_add_printed(evidence, NULL, "Median of the previous %zu good runs: %s; changes up to %s are not reported",
-                   worst->runs, tm_nightly_value(text, worst->before, figure),
-                   tm_nightly_value(band, worst->band, figure));
+    emit_figure(to, "title", prefix, open, figure);
+    evidence = add_value(to, open->after, unit_of(figure), NAN);
+    tm_add_printed(evidence, NULL, "Since %s, in %lld run%s (regression %s); the baseline was %s", open->since,
+                   (long long)open->runs, tm_format_plural(open->runs), open->id,
+                   tm_nightly_value(text, open->before, figure));
     emit_others(evidence, judged);
-    emit_since(evidence, night, judged);
-    emit_revisions(evidence, before, judged->newest);
+    emit_revisions(evidence, open);
     if (*night->history->texts.finding)
         tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
-    add_compare(end(to, judged->worst == 0 ? tm_whole(worst->value - worst->before) : 0), before, judged->newest);
+    add_compare(end(to, judged->worst == 0 ? tm_whole(open->after - open->before) : 0), open);
     add_report(
         to, "Report of this run",
         tm_text(tm_get(tm_at(tm_get(night->root, "jobs"), tm_length(tm_get(night->root, "jobs")) - 1), "report")));

@@ -328,6 +328,8 @@ static void put_regressions(const struct writing *w, const struct tm_value *regr
         put_label(w->to, "figure", tm_text(tm_get(row, "figure")));
         (void)fputc(',', w->to);
         put_label(w->to, "since", tm_text(tm_get(row, "since")));
+        (void)fputc(',', w->to);
+        put_label(w->to, "id", tm_text(tm_get(row, "regression")));
         (void)fputc('}', w->to);
         put_value(w->to, fabs(tm_double(tm_get(row, "change"))) / 100);
     }

@@ -470,13 +470,37 @@ static void put_notes(struct writing *m, const struct tm_value *notes)
     tm_mdw_raw(&m->w, tm_length(notes) ? "\n" : "");
 }
 
-static void put_all(struct writing *m, const struct tm_value *gates, const char *title)
+/* Open regressions, those of this night first. */
+static void put_regressions(struct writing *m, const struct tm_value *list)
+{
+    static const char *const cells[] = { "title", "before_text", "after_text", "change_text", "since", "cause" };
+
+    if (tm_length(list))
+        tm_mdw_raw(&m->w, "| regression | | figure | was | is | change | since | cause |\n"
+                          "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *const row = tm_at(list, i);
+        const size_t mark = m->w.used;
+
+        tm_mdw_raw(&m->w, "| ");
+        tm_mdw_name(&m->w, text_of(row, "job"), true);
+        mdw_rawf(&m->w, " | %s%.12s", is(row, "state", "opened") ? "**new** " : "", text_of(row, "regression"));
+        for (size_t k = 0; k < sizeof(cells) / sizeof(cells[0]); k++)
+            put_cell(m, text_of(row, cells[k]));
+        tm_mdw_raw(&m->w, " |\n");
+        keep(m, mark);
+    }
+    tm_mdw_raw(&m->w, tm_length(list) ? "\n" : "");
+}
+
+static void put_all(struct writing *m, const struct tm_value *gates, const struct tm_value *night, const char *title)
 {
     tm_mdw_raw(&m->w, "### ");
     tm_mdw_prose(&m->w, title ? title : "Night", false);
     mdw_rawf(&m->w, " %s\n\n**", text_of(gates, "night"));
     tm_mdw_prose(&m->w, tm_text(tm_path(gates, "verdict.text")), false);
     tm_mdw_raw(&m->w, "**\n\n");
+    put_regressions(m, tm_get(night, "regressions"));
     put_gates(m, "failed");
     put_without_gates(m, false);
     put_gates(m, "unknown");
@@ -496,7 +520,8 @@ static void put_all(struct writing *m, const struct tm_value *gates, const char 
     tm_mdw_raw(&m->w, "tracemill " TM_VERSION "</sub>\n");
 }
 
-tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const char *title, FILE *to)
+tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *gates, const struct tm_value *night,
+                                    const char *title, FILE *to)
 {
     struct writing *const m = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*m), &run->error);
     bool is_written;
@@ -506,7 +531,7 @@ tm_status tm_nightly_markdown_write(struct tm_run *run, const struct tm_value *g
     tm_mdw_init(&m->w, m->room, sizeof(m->room));
     m->rows = tm_get(gates, "runs");
     m->night = text_of(gates, "night");
-    put_all(m, gates, title);
+    put_all(m, gates, night, title);
     is_written = fwrite(m->room, 1, m->w.used, to) == m->w.used && fflush(to) == 0;
     tm_give(&run->budget, TM_ACCOUNT_MODEL, m, sizeof(*m));
     if (!is_written)

@@ -143,6 +143,7 @@ enum tm_regression_end {
     TM_REGRESSION_OPEN,
     TM_REGRESSION_RECOVERED,
     TM_REGRESSION_DISMISSED, /* later values show that the figure varies by as much */
+    TM_REGRESSION_ACCEPTED,  /* the new level is the baseline */
 };
 
 struct tm_regression {
@@ -158,12 +159,26 @@ struct tm_regression {
 struct tm_watch_options {
     struct tm_least_change least;
     bool is_lower_better;
+    /* Values, ascending, with which a regression that is open then is accepted. */
+    const size_t *accepted;
+    size_t accepted_count;
+    /* A regression that opened before the series starts, or near its start: NULL = none.  in: from, opened, kind,
+     * before, score.  Values before `from` are the baseline. */
+    const struct tm_regression *known;
 };
 
-/* in:  series  in order, without NaN
- * out: found   in order; only the last one can be open; their number is returned */
-size_t tm_watch_series(struct tm_sample series, const struct tm_watch_options *options,
-                       struct tm_regression found[TM_REGRESSIONS_MOST]);
+struct tm_watched {
+    struct tm_regression found[TM_REGRESSIONS_MOST]; /* the last ones, in order; only the last one can be open */
+    size_t count;
+    size_t improved;      /* the value that showed the last improvement; SIZE_MAX = none */
+    double improved_from; /* the level before it */
+    double level, band;   /* of the baseline before the last value, and the smallest change that one value
+                                     * shows; NaN = there are too few values */
+    size_t values;        /* of the baseline, without the last one */
+};
+
+/* in:  series  in order, without NaN */
+void tm_watch_series(struct tm_sample series, const struct tm_watch_options *options, struct tm_watched *to);
 
 /* The serial share s of a program from its times t(n) on n devices, by least squares of the
  * relative errors. Strong scaling (Amdahl 1967): t(n) = t1 (s + (1 - s) / n).  Weak scaling

@@ -88,6 +88,7 @@ static tm_status make_history(struct tm_run *run, const char *rows, const char *
 {
     FILE *file = fopen(rows, "r");
     struct tm_history *history = NULL;
+    struct tm_judged_night judged = { .until = "" };
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
@@ -98,6 +99,11 @@ static tm_status make_history(struct tm_run *run, const char *rows, const char *
     st = tm_history_renew(&history, run, path);
     while (!st && (length = getline(&line, &room, file)) > 0)
         st = put_line(run, history, line, (size_t)length);
+    (void)snprintf(judged.until, sizeof(judged.until), "%s", getenv("UNTIL") ? getenv("UNTIL") : "9999-12-31");
+    if (!st)
+        st = tm_history_last_night(history, &judged);
+    if (!st)
+        st = tm_ledger_update(run, history, &judged, NULL);
     if (!st)
         st = tm_history_commit(history);
     tm_history_close(history);

@@ -137,7 +137,7 @@ def readers(tap, template, folder):
            "into a file goes the same")
     base = sqlite3.connect(out / "history.db")
     tap.ok(base.execute("PRAGMA integrity_check").fetchone()[0] == "ok" and
-           base.execute("PRAGMA user_version").fetchone()[0] == 3 and
+           base.execute("PRAGMA user_version").fetchone()[0] == 4 and
            base.execute("PRAGMA application_id").fetchone()[0] == 0x544d4842 and
            base.execute("PRAGMA journal_mode").fetchone()[0] == "delete", "another reader finds a whole database")
     plan = " ".join(str(row) for row in base.execute("EXPLAIN QUERY PLAN SELECT * FROM runs WHERE job = 'x' ORDER BY when_ns"))

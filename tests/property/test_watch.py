@@ -28,7 +28,7 @@ def watch(many):
     """Of each series its regressions: (kind, from, opened, closed, end)."""
     lines = "".join(" ".join(map(repr, series)) + "\n" for series in many)
     out = subprocess.run([WATCH, "2"], input=lines, capture_output=True, text=True, check=True, timeout=600).stdout.splitlines()
-    return [[(kind, *map(int, numbers), end) for kind, *numbers, end in (one.split(",") for one in line.split())] for line in out]
+    return [[(kind, *map(int, numbers), end) for kind, *numbers, end in (one.split(",") for one in line.split()[:-1])] for line in out]
 
 
 def is_open(found):

@@ -362,8 +362,8 @@ static const char *written(struct made_nights *m, bool is_junit)
     const struct tm_value *const result = tm_doc_root(m->doc);
 
     assert_non_null(file);
-    assert_int_equal(is_junit ? tm_nightly_junit_write(&m->run, result, file)
-                              : tm_nightly_markdown_write(&m->run, result, NULL, file),
+    assert_int_equal(is_junit ? tm_nightly_junit_write(&m->run, result, NULL, file)
+                              : tm_nightly_markdown_write(&m->run, result, NULL, NULL, file),
                      TM_OK);
     const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
@@ -452,9 +452,9 @@ static void files_that_cannot_be_written_are_told(void **state)
     made_nights_begin(&m);
     add(&m, (struct made_night_run){ .night = 1 });
     assert_int_equal(made_nights_judge(&m, NULL, NULL), TM_OK);
-    assert_int_equal(tm_nightly_junit_write(&m.run, tm_doc_root(m.doc), full), TM_ERR_OUTPUT);
+    assert_int_equal(tm_nightly_junit_write(&m.run, tm_doc_root(m.doc), NULL, full), TM_ERR_OUTPUT);
     m.run.error = (struct tm_error){ .status = TM_OK };
-    assert_int_equal(tm_nightly_markdown_write(&m.run, tm_doc_root(m.doc), NULL, full), TM_ERR_OUTPUT);
+    assert_int_equal(tm_nightly_markdown_write(&m.run, tm_doc_root(m.doc), NULL, NULL, full), TM_ERR_OUTPUT);
     (void)fclose(full);
     made_nights_end(&m);
 }

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ledger of regressions: one record for each figure of a job that regressed on some hardware, from the run that
+ * showed it until it ends.  It is made again from the rows of the history at each merge (tm_watch_series), so a late
+ * night is assessed in its place, and a repeated merge gives the same records.  Two things are taken over: the ids of
+ * records that are still there, and records that opened before the last NIGHT_POINTS runs of their job. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/store/hash.h"
+#include "reports/history/history.h"
+
+enum {
+    SERIES_MOST = 16, /* of a job: the ones that ran last */
+    SETTLING = 60,    /* values at the start of a series of which earlier ones are not in memory */
+    ACCEPTED_MOST = 64,
+};
+
+/* --- the series of a job --- */
+
+static bool is_good(const struct night_point *point)
+{
+    return point->is_current && point->status == TM_RESULT_DONE;
+}
+
+/* Runs of one night and revision are one value, except checkpoints of a training run. */
+static bool is_one_group(const struct night_point *a, const struct night_point *b)
+{
+    return a->step < 0 && b->step < 0 && strcmp(a->night, b->night) == 0 && strcmp(a->revision, b->revision) == 0;
+}
+
+static void find_groups(struct night_series *series, const struct night_history *history, uint64_t key)
+{
+    series->key = key;
+    series->count = 0;
+    for (size_t i = 0; i < history->count; i++) {
+        const struct night_point *const point = tm_nightly_point_at(history, i);
+        size_t at = series->count;
+
+        series->group_of[i] = UINT16_MAX;
+        if (!is_good(point) || point->hardware != key)
+            continue;
+        while (at > 0 && strcmp(tm_nightly_point_at(history, series->first[at - 1])->night, point->night) == 0 &&
+               !is_one_group(tm_nightly_point_at(history, series->first[at - 1]), point))
+            at--;
+        if (at == 0 || !is_one_group(tm_nightly_point_at(history, series->first[at - 1]), point)) {
+            at = ++series->count;
+            series->first[at - 1] = (uint16_t)i;
+        }
+        series->last[at - 1] = (uint16_t)i;
+        series->group_of[i] = (uint16_t)(at - 1);
+    }
+}
+
+size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], size_t most)
+{
+    size_t count = 0;
+
+    for (size_t i = history->count; i > 0 && count < most; i--) {
+        const struct night_point *const point = tm_nightly_point_at(history, i - 1);
+        size_t at = 0;
+
+        if (!is_good(point))
+            continue;
+        while (at < count && keys[at] != point->hardware)
+            at++;
+        if (at == count)
+            keys[count++] = point->hardware;
+    }
+    return count;
+}
+
+/* The median of the runs of a group; NaN = none has it. */
+static double value_of(const struct night_series *series, const struct night_history *history, size_t group,
+                       size_t figure)
+{
+    double value[NIGHT_POINTS];
+    size_t count = 0;
+
+    for (size_t i = series->first[group]; i <= series->last[group]; i++) {
+        const double of = tm_nightly_point_at(history, i)->figure[figure];
+
+        if (series->group_of[i] == group && !isnan(of))
+            value[count++] = of;
+    }
+    return count > 1 ? tm_sample_select_median(value, count) : count == 1 ? value[0] : NAN;
+}
+
+static void find_values(struct night_series *series, const struct night_history *history, size_t figure)
+{
+    series->values = 0;
+    for (size_t g = 0; g < series->count; g++) {
+        const double value = value_of(series, history, g, figure);
+
+        if (isnan(value))
+            continue;
+        series->group[series->values] = (uint16_t)g;
+        series->value[series->values++] = value;
+    }
+}
+
+const struct night_point *tm_nightly_first_of(const struct night_series *series, const struct night_history *history,
+                                              size_t value)
+{
+    return tm_nightly_point_at(history, series->first[series->group[value]]);
+}
+
+const struct night_point *tm_nightly_last_of(const struct night_series *series, const struct night_history *history,
+                                             size_t value)
+{
+    return tm_nightly_point_at(history, series->last[series->group[value]]);
+}
+
+static bool is_judged(const struct night_series *series, const struct night_history *history, size_t value)
+{
+    const size_t group = series->group[value];
+
+    for (size_t i = series->first[group]; i <= series->last[group]; i++)
+        if (series->group_of[i] == group && tm_nightly_point_at(history, i)->is_judged)
+            return true;
+    return false;
+}
+
+/* --- records --- */
+
+static const size_t texts[] = {
+    offsetof(struct tm_history_regression, id),        offsetof(struct tm_history_regression, job),
+    offsetof(struct tm_history_regression, series),    offsetof(struct tm_history_regression, model),
+    offsetof(struct tm_history_regression, figure),    offsetof(struct tm_history_regression, kind),
+    offsetof(struct tm_history_regression, state),     offsetof(struct tm_history_regression, since),
+    offsetof(struct tm_history_regression, first_run), offsetof(struct tm_history_regression, revision),
+    offsetof(struct tm_history_regression, good_run),  offsetof(struct tm_history_regression, revision_before),
+    offsetof(struct tm_history_regression, opened),    offsetof(struct tm_history_regression, opened_run),
+    offsetof(struct tm_history_regression, closed),    offsetof(struct tm_history_regression, closed_run),
+    offsetof(struct tm_history_regression, last),      offsetof(struct tm_history_regression, cause),
+    offsetof(struct tm_history_regression, reason),    offsetof(struct tm_history_regression, decided),
+};
+
+static const char **text_at(struct tm_history_regression *row, size_t i)
+{
+    return (const char **)(void *)((char *)row + texts[i]);
+}
+
+static tm_status keep_record(void *to, const struct tm_history_regression *row)
+{
+    struct night_records *const records = to;
+    struct tm_history_regression from = *row;
+    size_t bytes = sizeof(struct night_record);
+    struct night_record *record;
+    char *at;
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        bytes += strlen(*text_at(&from, i)) + 1;
+    record = tm_take(&records->run->budget, TM_ACCOUNT_MODEL, bytes, &records->run->error);
+    if (!record)
+        return records->run->error.status;
+    *record = (struct night_record){ .bytes = bytes, .of = from };
+    at = (char *)(record + 1);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const size_t length = strlen(*text_at(&from, i)) + 1;
+
+        *text_at(&record->of, i) = memcpy(at, *text_at(&from, i), length);
+        at += length;
+    }
+    *(records->last ? &records->last->next : &records->first) = record;
+    records->last = record;
+    return TM_OK;
+}
+
+tm_status tm_nightly_read_records(struct night_records *records, struct tm_run *run, struct tm_history *history,
+                                  const char *job)
+{
+    *records = (struct night_records){ .run = run };
+    return tm_history_visit_regressions(history, job, keep_record, records);
+}
+
+void tm_nightly_free_records(struct night_records *records)
+{
+    while (records->first) {
+        struct night_record *const next = records->first->next;
+
+        tm_give(&records->run->budget, TM_ACCOUNT_MODEL, records->first, records->first->bytes);
+        records->first = next;
+    }
+    records->last = NULL;
+}
+
+void tm_nightly_series_text(char text[TM_FINGERPRINT_BYTES], uint64_t key)
+{
+    (void)snprintf(text, TM_FINGERPRINT_BYTES, "%016" PRIx64, key);
+}
+
+bool tm_nightly_is_of(const struct tm_history_regression *row, uint64_t key, size_t figure)
+{
+    char text[TM_FINGERPRINT_BYTES];
+
+    tm_nightly_series_text(text, key);
+    return strcmp(row->figure, tm_figure_table[figure].id) == 0 && strcmp(row->series, text) == 0;
+}
+
+static bool is_open(const struct tm_history_regression *row)
+{
+    const enum tm_ledger_state state = tm_ledger_state_of(row->state);
+
+    return state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED;
+}
+
+/* --- one figure of one series --- */
+
+/* The last value that was there at a time. */
+static size_t value_at(const struct night_series *series, const struct night_history *history, int64_t when_ns)
+{
+    size_t at = series->values;
+
+    while (at > 0 && tm_nightly_last_of(series, history, at - 1)->when_ns > when_ns)
+        at--;
+    return at;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Earlier values of its job are not in memory: the time from which on regressions are found again. */
+static int64_t settled_from(const struct night_series *series, const struct night_history *history)
+{
+    if (history->runs <= history->count || series->values == 0)
+        return INT64_MIN;
+    return tm_nightly_first_of(series, history, series->values > SETTLING ? SETTLING : series->values - 1)->when_ns;
+}
+
+/* A record that is open since before the values that count: its regression continues. */
+static bool go_on_with(struct tm_regression *known, const struct night_series *series,
+                       const struct night_history *history, const struct tm_history_regression *row)
+{
+    const size_t before = value_at(series, history, row->since_ns - 1);
+
+    if (!is_open(row) || row->since_ns >= settled_from(series, history) || before == series->values ||
+        isnan(row->before))
+        return false;
+    *known = (struct tm_regression){ .kind = strcmp(row->kind, "drift") == 0 ? TM_REGRESSION_DRIFT : TM_REGRESSION_STEP,
+                                     .from = before,
+                                     .opened = before,
+                                     .before = row->before,
+                                     .after = row->after,
+                                     .score = row->score };
+    return true;
+}
+
+/* The least change of a part is also a share of the step. */
+static struct tm_least_change least_of(const struct night_series *series, const struct night_history *history,
+                                       const struct tm_run_figure *figure)
+{
+    static const double part_least = 0.01;
+    struct tm_least_change least = tm_nightly_least_change(figure);
+    double step[NIGHT_POINTS];
+    size_t count = 0;
+
+    if (!tm_figure_is_of_parts(figure))
+        return least;
+    for (size_t g = 0; g < series->count; g++) {
+        step[count] = value_of(series, history, g, 0);
+        count += !isnan(step[count]);
+    }
+    if (count > 0)
+        least.amount = fmax(least.amount, part_least * fabs(tm_sample_select_median(step, count)));
+    return least;
+}
+
+const struct tm_history_regression *tm_nightly_watch(struct night_series *series, const struct night_history *history,
+                                                     size_t figure, const struct night_records *records)
+{
+    const struct tm_decision *decision = records->is_decided_anew ? records->decisions : NULL;
+    const struct tm_history_regression *known = NULL;
+    struct tm_regression of;
+    size_t accepted[ACCEPTED_MOST];
+    struct tm_watch_options options = { .least = least_of(series, history, &tm_figure_table[figure]),
+                                        .is_lower_better = tm_figure_table[figure].better == TM_BETTER_LOWER,
+                                        .accepted = accepted };
+    char text[TM_FINGERPRINT_BYTES];
+
+    tm_nightly_series_text(text, series->key);
+    find_values(series, history, figure);
+    for (const struct night_record *at = records->first; at; at = at->next) {
+        const bool is_accepted = tm_ledger_state_of(at->of.state) == TM_LEDGER_ACCEPTED;
+
+        if (!tm_nightly_is_of(&at->of, series->key, figure))
+            continue;
+        if (!known && go_on_with(&of, series, history, &at->of))
+            known = &at->of;
+        if (!records->is_decided_anew && is_accepted && options.accepted_count < ACCEPTED_MOST)
+            accepted[options.accepted_count++] = value_at(series, history, at->of.last_ns);
+    }
+    for (; decision && options.accepted_count < ACCEPTED_MOST; decision = decision->next)
+        if (decision->kind == TM_DECISION_ACCEPTED && strcmp(decision->job, history->job) == 0 &&
+            strcmp(decision->series, text) == 0 && strcmp(decision->figure, tm_figure_table[figure].id) == 0)
+            accepted[options.accepted_count++] = value_at(series, history, decision->last_ns);
+    qsort(accepted, options.accepted_count, sizeof(accepted[0]), by_number);
+    for (size_t i = 0; i < options.accepted_count; i++)
+        accepted[i] = accepted[i] > 0 ? accepted[i] - 1 : SIZE_MAX; /* value_at counts */
+    options.known = known ? &of : NULL;
+    tm_watch_series((struct tm_sample){ series->value, series->values }, &options, &series->watched);
+    series->is_improved = series->watched.improved != SIZE_MAX && is_judged(series, history, series->watched.improved);
+    return known;
+}
+
+void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key)
+{
+    find_groups(series, history, key);
+}
+
+/* --- the update --- */
+
+struct ledger {
+    struct tm_run *run;
+    struct tm_history *history;
+    const struct tm_judged_night *judged;
+    const struct tm_decision *decisions;
+    struct night_history *job; /* the runs of the job that is read */
+    struct night_series *series;
+    struct night_records records;
+};
+
+static bool is_decided(const struct tm_decision *decision, const struct tm_history_regression *row)
+{
+    if (strcmp(decision->id, row->id) == 0)
+        return true;
+    return strcmp(decision->job, row->job) == 0 && strcmp(decision->series, row->series) == 0 &&
+           strcmp(decision->figure, row->figure) == 0 && decision->since_ns <= row->last_ns &&
+           decision->last_ns >= row->since_ns;
+}
+
+/* The last one counts. */
+static const struct tm_decision *decision_of(const struct ledger *l, const struct tm_history_regression *row)
+{
+    const struct tm_decision *last = NULL;
+
+    for (const struct tm_decision *at = l->decisions; at; at = at->next)
+        if (is_decided(at, row))
+            last = at;
+    return last;
+}
+
+/* It is still about what was decided: an acknowledged regression that grows is open again. */
+static bool is_within(const struct tm_decision *decision, const struct tm_history_regression *row, size_t figure)
+{
+    const struct tm_least_change least = tm_nightly_least_change(&tm_figure_table[figure]);
+    const double allowed = fabs(decision->after - row->before) + fmax(least.share * fabs(row->before), least.amount);
+
+    return fabs(row->after - row->before) <= allowed;
+}
+
+static void set_decision(const struct ledger *l, struct tm_history_regression *row, size_t figure)
+{
+    const struct tm_decision *const decision = decision_of(l, row);
+    const enum tm_ledger_state state = tm_ledger_state_of(row->state);
+
+    if (!decision)
+        return;
+    row->reason = decision->reason;
+    row->decided = decision->decided;
+    if (state == TM_LEDGER_OPEN && decision->kind == TM_DECISION_ACKNOWLEDGED && is_within(decision, row, figure))
+        row->state = tm_ledger_state_words[TM_LEDGER_ACKNOWLEDGED];
+}
+
+static void make_id(char id[TM_LEDGER_ID_BYTES], const struct tm_history_regression *row)
+{
+    const char *const of[] = { row->job, row->series, row->figure, row->first_run };
+    uint64_t hash = 0;
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        hash = tm_hash_text(of[i], strlen(of[i]), hash);
+    (void)snprintf(id, TM_LEDGER_ID_BYTES, "r-%010" PRIx64, hash >> 24);
+}
+
+/* The record that was made of it before: of the same first run, or the last one of about the same time. */
+static struct night_record *earlier_record(const struct ledger *l, const struct tm_history_regression *row)
+{
+    struct night_record *best = NULL;
+
+    for (struct night_record *at = l->records.first; at; at = at->next) {
+        if (at->is_taken || strcmp(at->of.series, row->series) != 0 || strcmp(at->of.figure, row->figure) != 0)
+            continue;
+        if (strcmp(at->of.first_run, row->first_run) == 0)
+            return at;
+        if (at->of.since_ns <= row->last_ns && at->of.last_ns >= row->since_ns)
+            best = at;
+    }
+    return best;
+}
+
+static void set_id(struct ledger *l, struct tm_history_regression *row, char id[TM_LEDGER_ID_BYTES])
+{
+    struct night_record *const earlier = earlier_record(l, row);
+    const struct tm_decision *decision;
+
+    make_id(id, row);
+    row->id = id;
+    if (earlier) {
+        earlier->is_taken = true;
+        row->id = earlier->of.id;
+        row->cause = earlier->of.cause;
+    } else if ((decision = decision_of(l, row)) != NULL) {
+        row->id = decision->id;
+    }
+}
+
+/* Was it fixed by a change of the source, as far as revisions say?  The median of three runs is back, so the first of
+ * them can be the last slow one. */
+static bool is_fixed(const struct ledger *l, const struct tm_regression *of)
+{
+    const char *const before =
+        tm_nightly_last_of(l->series, l->job, of->closed - of->from > 2 ? of->closed - 2 : of->from)->revision;
+    const char *const after = tm_nightly_last_of(l->series, l->job, of->closed)->revision;
+
+    return *before && *after && strcmp(before, after) != 0;
+}
+
+static enum tm_ledger_state state_of(const struct ledger *l, const struct tm_regression *of)
+{
+    switch (of->end) {
+    case TM_REGRESSION_OPEN:
+        return TM_LEDGER_OPEN;
+    case TM_REGRESSION_RECOVERED:
+        return is_fixed(l, of) ? TM_LEDGER_FIXED : TM_LEDGER_RECOVERED;
+    case TM_REGRESSION_DISMISSED:
+        return TM_LEDGER_DISMISSED;
+    default:
+        return TM_LEDGER_ACCEPTED;
+    }
+}
+
+/* Runs of the series in the groups from one value to another, and after a time. */
+static int64_t runs_since(const struct ledger *l, size_t from, size_t last, int64_t after_ns)
+{
+    const struct night_series *const series = l->series;
+    int64_t count = 0;
+
+    for (size_t i = series->first[series->group[from]]; i <= series->last[series->group[last]]; i++)
+        count += series->group_of[i] != UINT16_MAX && series->group_of[i] >= series->group[from] &&
+                 tm_nightly_point_at(l->job, i)->when_ns > after_ns;
+    return count;
+}
+
+/* in: known  the record that it continues; NULL = none */
+static void put_record(struct ledger *l, size_t figure, const struct tm_regression *of,
+                       const struct tm_history_regression *known, const char *series)
+{
+    const struct night_history *const job = l->job;
+    const bool is_closed = of->end != TM_REGRESSION_OPEN;
+    const size_t last = is_closed ? of->closed : l->series->values - 1;
+    const struct night_point *const first = tm_nightly_first_of(l->series, job, of->from),
+                                    *const opened = tm_nightly_last_of(l->series, job, of->opened),
+                                    *const newest = tm_nightly_last_of(l->series, job, last),
+                                    *const good =
+                                        of->from > 0 ? tm_nightly_last_of(l->series, job, of->from - 1) : NULL;
+    char id[TM_LEDGER_ID_BYTES];
+    struct tm_history_regression row = { .job = job->job,
+                                         .series = series,
+                                         .model = newest->model,
+                                         .hosts = newest->hosts,
+                                         .devices = newest->devices,
+                                         .figure = tm_figure_table[figure].id,
+                                         .kind = of->kind == TM_REGRESSION_DRIFT ? "drift" : "step",
+                                         .state = tm_ledger_state_words[state_of(l, of)],
+                                         .before = of->before,
+                                         .after = of->after,
+                                         .score = of->score,
+                                         .runs = runs_since(l, of->from, last, INT64_MIN),
+                                         .since = first->night,
+                                         .since_ns = first->when_ns,
+                                         .first_run = first->id,
+                                         .revision = first->revision,
+                                         .good_run = good ? good->id : "",
+                                         .revision_before = good ? good->revision : "",
+                                         .opened = opened->night,
+                                         .opened_run = opened->id,
+                                         .closed = is_closed ? newest->night : "",
+                                         .closed_run = is_closed ? newest->id : "",
+                                         .last = newest->night,
+                                         .last_ns = newest->when_ns,
+                                         .cause = "",
+                                         .reason = "",
+                                         .decided = "" };
+
+    if (known) { /* its start may not be in memory any more */
+        row.runs = known->runs + runs_since(l, of->from, last, known->last_ns);
+        row.since = known->since;
+        row.since_ns = known->since_ns;
+        row.first_run = known->first_run;
+        row.revision = known->revision;
+        row.good_run = known->good_run;
+        row.revision_before = known->revision_before;
+        row.opened = known->opened;
+        row.opened_run = known->opened_run;
+    }
+    set_id(l, &row, id);
+    set_decision(l, &row, figure);
+    tm_history_put_regression(l->history, &row);
+}
+
+static void update_figure(struct ledger *l, size_t figure)
+{
+    const struct tm_history_regression *const known = tm_nightly_watch(l->series, l->job, figure, &l->records);
+    const struct tm_watched *const watched = &l->series->watched;
+    char text[TM_FINGERPRINT_BYTES];
+
+    tm_nightly_series_text(text, l->series->key);
+    for (size_t i = 0; i < watched->count; i++)
+        put_record(l, figure, &watched->found[i], i == 0 ? known : NULL, text);
+}
+
+/* Records that the rows do not show any more, because they are older than those in memory. */
+static void keep_old(struct ledger *l)
+{
+    const struct night_history *const job = l->job;
+    const int64_t from = job->runs > job->count
+                             ? tm_nightly_point_at(job, job->count > SETTLING ? SETTLING : job->count - 1)->when_ns
+                             : INT64_MIN;
+
+    for (const struct night_record *at = l->records.first; at; at = at->next)
+        if (!at->is_taken && at->of.since_ns < from)
+            tm_history_put_regression(l->history, &at->of);
+}
+
+static void end_job(struct ledger *l)
+{
+    uint64_t keys[SERIES_MOST];
+    size_t count;
+
+    if (l->job->count == 0 || tm_failed(l->run))
+        return;
+    tm_nightly_read_records(&l->records, l->run, l->history, l->job->job);
+    l->records.is_decided_anew = true;
+    l->records.decisions = l->decisions;
+    if (l->records.first)
+        tm_history_drop_regressions(l->history, l->job->job);
+    count = tm_nightly_series(l->job, keys, SERIES_MOST);
+    for (size_t s = 0; s < count && !tm_failed(l->run); s++) {
+        find_groups(l->series, l->job, keys[s]);
+        for (size_t i = 0; i < tm_figure_count && !tm_failed(l->run); i++)
+            if (tm_nightly_counts(&tm_figure_table[i]))
+                update_figure(l, i);
+    }
+    keep_old(l);
+    tm_nightly_free_records(&l->records);
+}
+
+static tm_status take_run(void *to, const struct tm_history_run *row)
+{
+    struct ledger *const l = to;
+
+    if (tm_history_is_ahead(l->judged, row))
+        return TM_OK;
+    if (l->job->count == 0 || strcmp(l->job->job, row->keys.job) != 0) {
+        end_job(l);
+        tm_nightly_history_begin(l->job, row->keys.job, l->judged);
+    }
+    tm_nightly_history_add(l->job, row);
+    return l->run->error.status;
+}
+
+tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const struct tm_judged_night *judged,
+                           const struct tm_decision *decisions)
+{
+    const struct tm_history_query all = { .order = TM_HISTORY_BY_JOB };
+    const size_t bytes = sizeof(struct night_history) + sizeof(struct night_series);
+    struct ledger l = { .run = run, .history = history, .judged = judged, .decisions = decisions };
+    char oldest[11];
+
+    l.job = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
+    if (!l.job)
+        return run->error.status;
+    l.series = (struct night_series *)(void *)(l.job + 1);
+    tm_nightly_history_begin(l.job, "", judged);
+    if (!tm_history_visit(history, &all, take_run, &l))
+        end_job(&l);
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, l.job, bytes);
+    if (!tm_failed(run) && !tm_history_oldest_of(history, judged->until, TM_LEDGER_NIGHTS, oldest) && *oldest)
+        tm_history_end_regressions(history, oldest);
+    return run->error.status;
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of regressions through the program: a record stays open until the figure is back, under one id; what people
+decide outlives the history; late, repeated and killed merges give the same bytes."""
+
+import json
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import made_batch  # noqa: E402
+from tap import Tap  # noqa: E402
+from tracemill import BINARY, Scratch, run  # noqa: E402
+
+STEP_PS, JOBS = 10**11, 2
+
+
+class Batch:
+    """Nights of two jobs; the steps of the second one are `level` times as long."""
+
+    def __init__(self, folder, template):
+        self.folder, self.template, self.out, self.levels = folder, template, folder / "out", {}
+        self.out.mkdir(parents=True)
+
+    def night(self, *numbers, level=1.0, revision=None):
+        for number in numbers:
+            self.levels[number] = (level, revision)
+
+    def write(self):
+        lines = []
+        for number, (level, revision) in sorted(self.levels.items()):
+            for job in range(JOBS):
+                line, result = self.template.run_of(number * JOBS + job, JOBS)
+                noise = random.Random(f"{number} {job}")
+                for name in ("compute_ps", "exposed_collective_ps", "idle_ps", "device_utilization_pct", "mfu_pct", "compile_time_ps", "peak_memory_bytes"):
+                    result["figures"][name] = None
+                result["figures"]["step_time_ps"] = round(STEP_PS * (level if job else 1) * noise.gauss(1, 0.003))
+                line["keys"]["revision"] = revision
+                folder = self.out / "runs" / line["id"]
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / "result.json").write_text(json.dumps(result), encoding="utf-8")
+                lines.append(line)
+        lines.sort(key=lambda line: line["path"])
+        header = {**self.template.header, "runs": len(lines), "files": len(lines),
+                  "bytes": sum(file["bytes"] for line in lines for file in line["files"])}
+        (self.out / "manifest.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [header, *lines]), encoding="utf-8")
+
+    def merge(self, *options):
+        self.write()
+        return run("batch", "merge", self.out, "--format", "json", "-q", *options)
+
+    def page(self):
+        return json.loads((self.out / "index.json").read_text("utf-8"))
+
+    def ledger(self, what="id, state, since"):
+        """Rows of the ledger in history.db."""
+        base = sqlite3.connect(f"file:{self.out / 'history.db'}?immutable=1", uri=True)
+        rows = base.execute(f"SELECT {what} FROM regressions ORDER BY since_ns").fetchall()
+        base.close()
+        return rows
+
+    def files(self):
+        return {name: (self.out / name).read_bytes() for name in ("history.db", "index.json")}
+
+
+def check_life(tap, folder, template):
+    batch = Batch(folder, template)
+    batch.night(*range(12), revision="aaaaaaa1")
+    tap.ok(batch.merge().status == 0 and batch.ledger() == [], "quiet nights have no record")
+    batch.night(12, 13, level=1.08, revision="bbbbbbb2")
+    result = batch.merge()
+    ledger = batch.ledger()
+    tap.ok(result.status == 1 and len(ledger) == 1 and ledger[0][1] == "open", "a regression opens: status 1", result, ledger)
+    name = ledger[0][0]
+    tap.ok(re.fullmatch(r"r-[0-9a-f]{10}", name) and f"({name}" in result.err, "its id is on stderr", result.err)
+    row = batch.page()["regressions"][0]
+    tap.ok((row["regression"], row["revision_before"], row["revision"]) == (name, "aaaaaaa1", "bbbbbbb2"), "and on the page, with its revisions", row)
+    batch.night(*range(14, 40), level=1.08, revision="bbbbbbb2")
+    result = batch.merge("--fail-on-regression", "no")
+    tap.ok(result.status == 0 and name in result.err and batch.ledger()[0][:2] == (name, "open"), "it is open a month later, also if it does not fail", result)
+    tap.ok(batch.merge().status == 1, "and the status says so each night")
+    batch.night(*range(40, 44), level=1.0, revision="ccccccc3")
+    result = batch.merge()
+    tap.ok(result.status == 0 and batch.ledger()[0][:2] == (name, "fixed") and [r["regression"] for r in batch.page()["closed"]] == [name],
+           "it is fixed with another revision", result, batch.ledger())
+    batch.night(*range(44, 46), level=1.0, revision="ccccccc3")
+    tap.ok(batch.merge().status == 0 and batch.ledger()[0][:2] == (name, "fixed"), "and stays in the ledger")
+
+
+def check_late(tap, folder, template):
+    """A night that comes late is assessed in its place, and the record keeps its id."""
+    batch, whole = Batch(folder / "late", template), Batch(folder / "whole", template)
+    batch.night(*range(12))
+    batch.night(13, 14, level=1.08)
+    batch.merge()
+    first = batch.ledger()
+    batch.night(12, level=1.08)
+    batch.merge()
+    late = batch.ledger()
+    tap.ok(len(late) == 1 and late[0][0] == first[0][0] and late[0][2] < first[0][2], "a late night moves the start, and not the id", first, late)
+    again = batch.files()
+    batch.merge()
+    tap.ok(batch.files() == again, "a repeated merge gives the same bytes")
+    whole.night(*range(12))
+    whole.night(12, 13, 14, level=1.08)
+    whole.merge()
+    tap.ok([row[1:] for row in whole.ledger()] == [row[1:] for row in late], "as all at once")
+
+
+def check_decisions(tap, folder, template):
+    batch = Batch(folder, template)
+    batch.night(*range(12))
+    batch.night(12, 13, 14, level=1.08)
+    batch.merge()
+    name = batch.ledger()[0][0]
+    result = run("batch", "ack", batch.out, name)
+    tap.ok(result.status == 2 and "--reason" in result.err and not (batch.out / "decisions.jsonl").exists(), "ack wants a reason", result)
+    result = run("batch", "ack", batch.out, "r-0000000000", "--reason", "x")
+    tap.ok(result.status == 2 and "batch regressions" in result.err, "and a regression that is there", result)
+    result = run("batch", "ack", batch.out, name, "--reason", "known <b>\n")
+    tap.ok(result.status == 0, "ack", result)
+    listed = json.loads(run("batch", "regressions", batch.out, "--json").out)["regressions"]
+    tap.ok([(r["id"], r["state"], r["reason"]) for r in listed] == [(name, "acknowledged", "known <b>\n")], "it counts at once in the list", listed)
+    tap.ok(name in run("batch", "regressions", batch.out).out, "also for people")
+    junit = folder / "night.xml"
+    result = batch.merge("--junit", junit, "--openmetrics", folder / "metrics.txt", "--markdown", folder / "night.md")
+    page = batch.page()
+    tap.ok(result.status == 0 and not page["regressions"] and [r["regression"] for r in page["acknowledged"]] == [name] and
+           page["jobs"][0]["state"] != "worse", "acknowledged: listed, and no alarm", result, page["jobs"][0]["state"])
+    suite = [s for s in ElementTree.parse(junit).getroot() if s.get("name") == "regressions"][0]
+    tap.ok((suite.get("failures"), suite.get("skipped")) == ("0", "1"), "JUnit skips it", ElementTree.tostring(suite))
+    batch.night(15, 16, 17, level=1.2)
+    result = batch.merge("--junit", junit, "--openmetrics", folder / "metrics.txt", "--markdown", folder / "night.md")
+    suite = [s for s in ElementTree.parse(junit).getroot() if s.get("name") == "regressions"][0]
+    tap.ok(result.status == 1 and batch.ledger()[0][:2] == (name, "open") and suite.get("failures") == "1", "one that grows is open again", result)
+    tap.ok(f'id="{name}"' in (folder / "metrics.txt").read_text("utf-8") and name in (folder / "night.md").read_text("utf-8"), "in metrics and Markdown")
+    before = batch.ledger("*")
+    (batch.out / "history.db").unlink()
+    batch.merge()
+    tap.ok(batch.ledger("*") == before, "a lost history is rebuilt with the decision", before, batch.ledger("*"))
+    result = run("batch", "accept", batch.out, name, "--reason", "two more layers")
+    result = batch.merge()
+    tap.ok(result.status == 0 and batch.ledger()[0][:2] == (name, "accepted") and not batch.page()["regressions"], "accepted: closed", result, batch.ledger())
+    batch.night(*range(18, 24), level=1.2)
+    tap.ok(batch.merge().status == 0 and len(batch.ledger()) == 1, "the new level is the baseline")
+    batch.night(24, 25, level=1.32)
+    tap.ok(batch.merge().status == 1 and [row[1] for row in batch.ledger()] == ["accepted", "open"], "from which another one opens", batch.ledger())
+    before = batch.ledger("*")
+    (batch.out / "history.db").unlink()
+    batch.merge()
+    tap.ok(batch.ledger("*") == before, "which a rebuilt history says, too", before, batch.ledger("*"))
+    result = run("batch", "ack", batch.out, name, "--reason", "x")
+    tap.ok(result.status == 2 and "accepted" in result.err, "what is closed is not decided", result)
+    return batch
+
+
+def check_file(tap, batch):
+    """Damaged and interrupted decisions."""
+    path = batch.out / "decisions.jsonl"
+    whole, name = path.read_bytes(), batch.ledger()[-1][0]
+    before = batch.files()
+    path.write_bytes(whole + b'{"id": "r-')
+    tap.ok(batch.merge().status == 1 and batch.files() == before, "a line that was not completed does not count")
+    run("batch", "ack", batch.out, name, "--reason", "y")
+    lines = path.read_bytes()[len(whole):]
+    tap.ok(lines.count(b"\n") == 1 and json.loads(lines)["id"] == name, "and is replaced by the next one", lines)
+    for data, what in ((b"no JSON\n", "line 3"), (b'{"decision": "x"}\n', "decision"), (b"[1]\n", "line 3"), (b'{"decision": "accepted", "id": "../x"}\n', "'id'")):
+        path.write_bytes(whole + data)
+        result = batch.merge()
+        tap.ok(result.status == 3 and what in result.err and batch.files() == before, f"{data}: refused with its line", result)
+    path.write_bytes(whole)
+
+
+def check_kills(tap, batch):
+    """A merge that is killed at any moment leaves the old files or the new ones, and the next one completes it."""
+    name = batch.ledger()[-1][0]
+    run("batch", "ack", batch.out, name, "--reason", "z")
+    keep = batch.folder / "keep"
+    shutil.copytree(batch.out, keep)
+    batch.merge()
+    done, kills, torn = batch.files(), 0, []
+    for delay in range(1, 12):
+        shutil.rmtree(batch.out)
+        shutil.copytree(keep, batch.out)
+        old = batch.files()
+        process = subprocess.Popen([BINARY, "batch", "merge", batch.out, "--format", "json", "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=0.002 * delay)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+        if any(data not in (old[key], done[key]) for key, data in batch.files().items()):
+            torn.append(delay)
+    batch.merge()
+    tap.ok(not torn and batch.files() == done, f"killed merges leave whole files ({kills} kills)", *torn)
+
+
+def main():
+    tap = Tap()
+    with Scratch() as folder:
+        template = made_batch.Template(folder / "template")
+        check_life(tap, folder / "life", template)
+        check_late(tap, folder / "late", template)
+        batch = check_decisions(tap, folder / "decisions", template)
+        check_file(tap, batch)
+        check_kills(tap, batch)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
