@@ -106,6 +106,15 @@ bool tm_sniffed_kind(enum tm_sniffed sniffed, enum tm_found_kind *kind)
     return sniffed != TM_SNIFFED_OTHER;
 }
 
+/* Length without the endings of Perfetto traces, which are looked for in no folder. */
+static size_t without_perfetto(const char *name, size_t length)
+{
+    size_t bare = tm_name_without(name, length, ".pftrace");
+
+    bare = bare ? bare : tm_name_without(name, length, ".perfetto-trace");
+    return bare ? bare : length;
+}
+
 char *tm_file_host(struct tm_run *run, const char *path)
 {
     struct tm_trace_name told;
@@ -116,7 +125,7 @@ char *tm_file_host(struct tm_run *run, const char *path)
         return tm_find_copy(run, "stdin", sizeof("stdin") - 1);
     if (tm_trace_name_read(last, &told) || tm_plain_name_read(last, &told))
         return tm_find_host(run, last, told.host_length);
-    return tm_find_host(run, last, without_compression(last, length));
+    return tm_find_host(run, last, without_perfetto(last, without_compression(last, length)));
 }
 
 char *tm_find_host(struct tm_run *run, const char *name, size_t length)

@@ -168,6 +168,22 @@ const struct tm_tally_info tm_tally_info[TM_TALLY_COUNT] = {
     [TM_TALLY_DAMAGED_TEXT] = {
         "damaged-text", TM_TALLY_LOSS,
         "The JSON is invalid at some position; everything up to the next complete event was skipped." },
+    [TM_TALLY_DAMAGED_PACKETS] = {
+        "damaged-packets", TM_TALLY_LOSS,
+        "The trace is not made of packets at some position; everything up to the next whole packet was skipped." },
+    [TM_TALLY_DROPPED_PACKETS] = {
+        "dropped-packets", TM_TALLY_LOSS, "The program that wrote the trace lost packets: its buffer was full." },
+    [TM_TALLY_MISSING_STATE] = {
+        "missing-state", TM_TALLY_LOSS,
+        "A packet that needs names from earlier packets was skipped: those packets are lost." },
+    [TM_TALLY_UNKNOWN_CLOCK] = {
+        "unknown-clock", TM_TALLY_LOSS,
+        "An event was skipped: no clock snapshot relates its clock to the clock of the trace." },
+    [TM_TALLY_OTHER_PACKET] = {
+        "other-packet", TM_TALLY_NOTE, "A packet of another data source, such as ftrace, was skipped." },
+    [TM_TALLY_COMPUTED_ROW] = {
+        "computed-row", TM_TALLY_NOTE,
+        "A slice or value computed by an earlier conversion was skipped; it is computed again." },
     [TM_TALLY_FILTERED_OUT] = {
         "filtered-out", TM_TALLY_NOTE, "Events excluded by --filter were not written." },
     [TM_TALLY_LANE_MOVED] = {

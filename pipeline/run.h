@@ -136,6 +136,13 @@ enum tm_tally {
     TM_TALLY_OPEN_ARRAY,   /* the list of events is not closed, which its format allows */
     TM_TALLY_STACK_FRAMES, /* tables of stack frames: left out */
     TM_TALLY_DAMAGED_TEXT, /* places if the text is not JSON: skipped up to the next whole event */
+    /* Perfetto's format */
+    TM_TALLY_DAMAGED_PACKETS, /* places that are not made of whole packets: skipped up to the next whole one */
+    TM_TALLY_DROPPED_PACKETS, /* gaps that the writer of the trace reports: its buffer was full */
+    TM_TALLY_MISSING_STATE,   /* packets that need names or clocks of their sequence which are lost: left out */
+    TM_TALLY_UNKNOWN_CLOCK,   /* events whose time is on a clock that no snapshot relates to the trace's: left out */
+    TM_TALLY_OTHER_PACKET,    /* packets of other data sources, such as ftrace: left out */
+    TM_TALLY_COMPUTED_ROW,    /* slices and values on rows that an earlier conversion computed: left out */
     /* Traces that are written */
     TM_TALLY_FILTERED_OUT,          /* events that the filter excluded */
     TM_TALLY_LANE_MOVED,            /* spans that do not nest on their row: written on their own lane */

@@ -64,6 +64,19 @@ void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *pla
     }
 }
 
+void tm_trace_order_devices(struct tm_trace *trace)
+{
+    uint32_t place[TM_DEVICES_MOST] = { 0 };
+
+    tm_trace_sort_devices(trace, 0, place);
+    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
+        const uint32_t device = ((const struct tm_track *)tm_rows_at(trace->tracks, i))->device;
+
+        if (device != TM_NONE && place[device] != device)
+            ((struct tm_track *)tm_rows_change(trace->tracks, i))->device = place[device];
+    }
+}
+
 uint64_t tm_trace_events(const struct tm_trace *trace)
 {
     uint64_t events = 0;

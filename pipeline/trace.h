@@ -65,6 +65,7 @@ enum tm_track_sort {
 /* One line of events. */
 struct tm_track {
     tm_strid plane_name, name;
+    tm_strid unit;                /* of counters; 0 = not recorded */
     int64_t id;                   /* line id as in the file; JSON: tid */
     int64_t process_id;           /* id of the plane; JSON: pid */
     int64_t process_order, order; /* among the processes, among its tracks, as the file wishes it: smaller first */
@@ -227,6 +228,10 @@ tm_status tm_trace_device(struct tm_trace *trace, enum tm_device_kind kind, int6
 /* Sort the devices from `first` on by kind and ordinal, and number them accordingly.
  * out:    place  the new position of each, by its old number; NULL if nothing refers to them yet */
 void tm_trace_sort_devices(struct tm_trace *trace, uint32_t first, uint32_t *place);
+
+/* The same of all devices, with the tracks that refer to them: devices were created in order of appearance; people expect the
+ * order of their numbers. */
+void tm_trace_order_devices(struct tm_trace *trace);
 
 /* The events of all tracks: after the survey, since the scan of an XSpace may leave counting to it. */
 uint64_t tm_trace_events(const struct tm_trace *trace);

@@ -326,7 +326,7 @@ void tm_inspect_advise(struct tm_value *found)
     advise_device(found, list);
     advise_host(found, list);
     advise_steps(found, list);
-    if (tm_query_copy_note(found))
+    if (tm_query_copy_note(found, NULL))
         advise(found, list, &json_copy);
     if (tm_length(tm_get(found, "warnings")))
         advise(found, list, &warned);
@@ -384,6 +384,8 @@ static const char *format_of(const struct tm_value *found, const struct tm_value
 
     if (!strcmp(tm_text(tm_get(file, "kind")), "pprof"))
         return "pprof";
+    if (!strcmp(tm_text(tm_get(file, "kind")), "perfetto"))
+        return "Perfetto trace";
     if (strcmp(tm_text(tm_get(file, "kind")), "chrome_json") != 0)
         return "XSpace";
     for (size_t i = 0; i < tm_length(hosts); i++) {

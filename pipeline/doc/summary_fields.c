@@ -35,7 +35,7 @@ static const struct tm_doc_field settings[] = {
 
 static const struct tm_doc_field input_files[] = {
     { "path", TM_DOC_PATH, .title = "File" },
-    { "kind", TM_DOC_WORD | TM_DOC_FILLED, .title = "Kind", .help = "xspace, chrome_json, pprof; missing: in a "
+    { "kind", TM_DOC_WORD | TM_DOC_FILLED, .title = "Kind", .help = "xspace, chrome_json, perfetto, pprof; missing: in a "
       "batch, a file of the run that could not be read." },
     { "bytes", TM_DOC_BYTES, .title = "Size" },
     { "xxh3", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "XXH3", .help = "Fingerprint of the file's bytes: files with "

@@ -80,9 +80,12 @@ static const double span_scanning = 0.2, span_surveying = 0.25, span_read = 0.5,
 /* The input's records by track, whatever its format. */
 static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 {
-    if (host->input->kind == TM_FILE_CHROME_JSON) {
+    if (tm_kind_is_streamed(host->input->kind)) {
         host->trace.skims_lines = false; /* the scan reads all of it */
-        tm_chrome_scan(&host->trace, host->input, &host->source);
+        if (host->input->kind == TM_FILE_CHROME_JSON)
+            tm_chrome_scan(&host->trace, host->input, &host->source);
+        else
+            tm_pftrace_scan(&host->trace, host->input, &host->source);
         return;
     }
     if (host->input->wrapping != TM_PLAIN)
@@ -99,7 +102,7 @@ static void scan(struct tm_host_run *host, tm_take_warning *warn, void *to)
 /* Records that will be read again are not decoded again if decoding is expensive. */
 static void keep_records(struct tm_host_run *host, const struct tm_host_options *options)
 {
-    if (host->input->kind != TM_FILE_CHROME_JSON && options->keeps_records)
+    if (!tm_kind_is_streamed(host->input->kind) && options->keeps_records)
         tm_replay_source_new(host->source, &host->source);
 }
 
@@ -127,9 +130,9 @@ static void survey(struct tm_host_run *host, const struct tm_host_options *optio
     keep_records(host, options);
     if (options->counts)
         host->census = tm_survey_stats_new(&host->trace);
-    tm_progress_span(&run->progress, host->input->kind == TM_FILE_CHROME_JSON ? span_read : span_surveying,
+    tm_progress_span(&run->progress, tm_kind_is_streamed(host->input->kind) ? span_read : span_surveying,
                      span_analyzing);
-    if (host->input->kind == TM_FILE_CHROME_JSON) /* all events were read; an XSpace is read by the survey */
+    if (tm_kind_is_streamed(host->input->kind)) /* all events were read; an XSpace is read by the survey */
         tm_progress_phase_of_events(&run->progress, "surveying", run->events_read - events_before, host->input->bytes);
     else
         tm_progress_phase(&run->progress, "reading", host->input->bytes);
@@ -140,7 +143,7 @@ static void survey(struct tm_host_run *host, const struct tm_host_options *optio
 static void read_records(struct tm_host_run *host, const struct tm_host_options *options, uint64_t events_before,
                          tm_take_warning *warn)
 {
-    if (!tm_failed(host->run) && !(options->only_scans && host->input->kind == TM_FILE_CHROME_JSON))
+    if (!tm_failed(host->run) && !(options->only_scans && tm_kind_is_streamed(host->input->kind)))
         scan(host, warn, options->to);
     if (!tm_failed(host->run) && !host->trace.is_misread && !options->only_scans)
         survey(host, options, events_before);

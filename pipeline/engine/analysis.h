@@ -23,7 +23,7 @@ enum { TM_PROBLEMS_MOST = 4, TM_CONTENT_HASH_BYTES = 20 };
 struct tm_file_facts {
     char host[128]; /* "" = without a host */
     char path[16384];
-    char format[16]; /* "xspace", "chrome_json", "pprof" */
+    char format[16]; /* "xspace", "chrome_json", "perfetto", "pprof" */
     char xxh3[TM_CONTENT_HASH_BYTES];
     char wrapping[8]; /* "none", "gzip", "zstd" */
     char problems[TM_PROBLEMS_MOST][2048];

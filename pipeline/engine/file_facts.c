@@ -339,6 +339,7 @@ void tm_file_facts_take(struct tm_file_facts *facts, const struct tm_input *inpu
     (void)snprintf(facts->format, sizeof(facts->format), "%s",
                    input->kind == TM_FILE_PPROF         ? "pprof"
                    : input->kind == TM_FILE_CHROME_JSON ? "chrome_json"
+                   : tm_kind_is_streamed(input->kind)   ? "perfetto"
                                                         : "xspace");
     (void)snprintf(facts->wrapping, sizeof(facts->wrapping), "%s", wrappings[input->wrapping]);
     tm_file_facts_fingerprint(input, facts->xxh3);

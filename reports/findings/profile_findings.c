@@ -252,7 +252,7 @@ static void find_warnings(struct tm_findings *all)
 
 static void find_json_copy(struct tm_findings *all)
 {
-    const char *note = tm_query_copy_note(all->summary);
+    const char *note = tm_query_copy_note(all->summary, NULL);
     char text[TM_EVIDENCE_BYTES - 16];
     struct tm_finding *f;
 
@@ -340,7 +340,8 @@ static void find_no_paths(struct tm_findings *all)
     const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
     struct tm_finding *f;
 
-    if (!(all->audience & TM_FOR_JAX) || !tm_query_is_platform(all->summary, "gpu") || tm_query_copy_note(all->summary))
+    if (!(all->audience & TM_FOR_JAX) || !tm_query_is_platform(all->summary, "gpu") ||
+        tm_query_copy_note(all->summary, NULL))
         return;
     for (size_t i = 0; i < tm_length(rows); i++)
         if (tm_has(tm_get(tm_at(rows, i), "op")))
@@ -577,8 +578,11 @@ static void describe_damage(const struct tm_value *summary, char text[MARK_BYTES
 
 static void describe_copy(const struct tm_value *summary, char text[MARK_BYTES])
 {
-    if (tm_query_copy_note(summary))
-        tm_format_append(text, MARK_BYTES, "read from JAX's JSON, an incomplete copy of the profile");
+    bool is_converted;
+
+    if (tm_query_copy_note(summary, &is_converted))
+        tm_format_append(text, MARK_BYTES, "read from %s, an incomplete copy of the profile",
+                         is_converted ? "a converted trace" : "JAX's JSON");
 }
 
 static bool is_loss_of_events(const struct tm_value *tallies, size_t at)

@@ -104,13 +104,18 @@ bool tm_query_is_platform(const struct tm_value *summary, const char *platform)
     return strcmp(tm_query_platform(summary), platform) == 0;
 }
 
+static bool is_of_kind(const struct tm_value *file, const char *kind)
+{
+    return strcmp(tm_text(tm_get(file, "kind")), kind) == 0;
+}
+
 bool tm_query_is_json(const struct tm_value *summary)
 {
     const struct tm_value *input = tm_get(summary, "input");
     const struct tm_value *files = tm_get(tm_has(input) ? input : summary, "files");
 
     for (size_t i = 0; i < tm_length(files); i++) {
-        if (strcmp(tm_text(tm_get(tm_at(files, i), "kind")), "chrome_json") != 0)
+        if (!is_of_kind(tm_at(files, i), "chrome_json") && !is_of_kind(tm_at(files, i), "perfetto"))
             return false;
     }
     return tm_length(files) > 0;
@@ -211,15 +216,20 @@ const struct tm_value *tm_query_capped_host(const struct tm_value *summary)
     return NULL;
 }
 
-const char *tm_query_copy_note(const struct tm_value *summary)
+const char *tm_query_copy_note(const struct tm_value *summary, bool *is_converted)
 {
     const struct tm_value *input = tm_path(summary, "input.files");
     const struct tm_value *files = input ? input : tm_get(summary, "files"); /* the summary, or what `inspect` found */
 
     for (size_t i = 0; i < tm_length(files); i++) {
-        const struct tm_value *notes = tm_get(tm_at(files, i), "notes");
+        const struct tm_value *const file = tm_at(files, i), *notes = tm_get(file, "notes");
+        const bool is_perfetto = is_of_kind(file, "perfetto");
 
-        if (tm_length(notes) > 0 && strcmp(tm_text(tm_get(tm_at(files, i), "kind")), "chrome_json") == 0)
+        if (is_converted)
+            *is_converted = is_perfetto;
+        if (tm_length(notes) == 0)
+            continue;
+        if (is_of_kind(file, "chrome_json") || (is_perfetto && strcmp(tm_query_framework(summary), "jax") == 0))
             return tm_text(tm_at(notes, 0));
     }
     return NULL;

@@ -27,7 +27,7 @@ bool tm_query_is_platform(const struct tm_value *summary, const char *platform);
 /* "jax", "pytorch" or "tensorflow"; "" = not known, or several.  Where the hosts do not agree, XSpace files speak
  * for JAX. in:     summary  or what `inspect` found */
 const char *tm_query_framework(const struct tm_value *summary);
-/* All files are Chrome JSON, which JAX writes as a lossy copy of the profile. */
+/* All files are Chrome JSON, which JAX writes as a lossy copy of the profile, or Perfetto traces. */
 bool tm_query_is_json(const struct tm_value *summary);
 
 /* Devices whose events are dropped, by name: "Ascend NPU", "MTIA and IBM AIU". out: out; *events  of all of them;
@@ -58,8 +58,9 @@ bool tm_query_says_dropped(const char *warning);
 /* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
  * NULL = none.  Profilers of JAX and TensorFlow end so, PyTorch's does not. */
 const struct tm_value *tm_query_capped_host(const struct tm_value *summary);
-/* What the first file that is JAX's JSON copy lacks, in words; NULL = there is none. */
-const char *tm_query_copy_note(const struct tm_value *summary);
+/* What the first file that is a copy of JAX's profile lacks, its JSON or a converted trace, in words; NULL = there is none.
+ * out: *is_converted  may be NULL */
+const char *tm_query_copy_note(const struct tm_value *summary, bool *is_converted);
 
 /* What the share of a finding refers to: "the window", "the window of 1 device", "the windows of 3 devices".
  * out:    out   returned; TM_FORMAT_BYTES */

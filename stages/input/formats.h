@@ -18,6 +18,11 @@
  *         TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables */
 tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source);
 
+/* A Perfetto trace (*.pftrace, *.perfetto-trace) as a source of records: its track events, read once as a stream.  Those
+ * that this program wrote are what they were made from, without the computed rows.
+ * in, owns, errors: as of tm_chrome_scan */
+tm_status tm_pftrace_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source);
+
 /* The XSpace of one host (*.xplane.pb) as a source of records.  Scanning reads the file once for the extents of
  * the lines and the metadata tables; cursors then walk the lines on the wire.  Nothing is unpacked as a whole.
  * source: tensorflow.profiler.XSpace (tsl/profiler/protobuf/xplane.proto); schemas/xplane.proto */

@@ -245,8 +245,7 @@ def own_traces(tap):
             for verb in ("report", "inspect", "list", "convert"):
                 more = ["-o", folder / "out.json"] if verb == "convert" else []
                 result = run(verb, trace, *more, cwd=folder)
-                tap.ok(result.status == 3 and "is a Perfetto trace written by tracemill" in result.err
-                       and "use the profile that it was created from" in result.err, f"{verb} {trace.name}", result)
+                tap.ok(result.status == 0 and not result.err, f"{verb} {trace.name}", result)
 
 
 def unreadable(tap, folder):

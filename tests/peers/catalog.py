@@ -33,7 +33,6 @@ READ, REFUSED, PARTIAL = 0, 3, 4
 ENDS = (
     ("memory/*", READ, ""),
     ("xspace/corrupt-*", REFUSED, "the profile is damaged"),
-    ("chrome/perfetto--*", REFUSED, "a Perfetto trace"),
     ("chrome/*rocprof-908*", REFUSED, "rocprofv3 JSON"),
     ("kineto/*mtia*", PARTIAL, ""),          # a device of an unknown kind
     ("chrome/*simple_trace*", PARTIAL, ""),  # ends of spans that never began

@@ -106,7 +106,8 @@ static void every_kind_has_a_name_and_a_hint(void **state)
         assert_non_null(tm_kind_name(kind));
         assert_non_null(tm_kind_hint(kind));
         assert_true(strlen(tm_kind_name(kind)) > 3);
-        if (kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON || kind == TM_FILE_PPROF)
+        if (kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON || kind == TM_FILE_PERFETTO ||
+            kind == TM_FILE_OWN_PERFETTO || kind == TM_FILE_PPROF)
             assert_true(tm_kind_can_read(kind));
         else
             assert_false(tm_kind_can_read(kind));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inflate gzip.  The wrapper (headers, trailers, padding, multiple members) is parsed here, a byte at a time, so both
+/* Inflate gzip, and single zlib streams (below).  The wrapper (headers, trailers, padding, multiple members) is parsed here, a byte at a time, so both
  * engines report the same; the engines receive only raw deflate data and write directly to the destination.  One block
  * of memory of fixed size.  Format: RFC 1952; deflate: RFC 1951. */
 #include "stages/input/bytes/inflate.h"
@@ -487,4 +487,100 @@ struct tm_decoder *tm_inflate_new(struct tm_run *of, enum tm_inflate_engine engi
         return NULL;
     }
     return &f->base;
+}
+
+/* A zlib stream, as Perfetto's traces pack their packets: zlib parses the wrapper itself.  Format: RFC 1950. */
+
+enum { WRAPPED_BITS = MAX_WBITS + 32 /* zlib or gzip, by the first bytes */ };
+
+struct unzlib {
+    struct tm_decoder base; /* first: the decoder that others see */
+    bool has_ended, is_lost;
+    z_stream zlib;
+    struct tm_fixed_pool memory; /* in `pool` */
+    _Alignas(16) uint8_t pool[POOL_BYTES];
+};
+
+static void lose(struct unzlib *u, struct tm_flow *flow, const char *what)
+{
+    tm_decoder_note(&u->base, u->base.at, "%s", what);
+    u->is_lost = true;
+    tm_decoder_skip(&u->base, flow);
+}
+
+static tm_status run_unzlib(struct tm_decoder *decoder, struct tm_flow *flow)
+{
+    struct unzlib *const u = (struct unzlib *)decoder;
+    z_stream *const z = &u->zlib;
+
+    while (!u->has_ended && !u->is_lost && flow->out_left > 0) {
+        const uint32_t length = step_of(flow->in_left), room = step_of(flow->out_left);
+        int result;
+
+        z->next_in = (z_const Bytef *)(uintptr_t)flow->in;
+        z->avail_in = length;
+        z->next_out = flow->out;
+        z->avail_out = room;
+        result = inflate(z, Z_SYNC_FLUSH);
+        decoder->at += length - z->avail_in;
+        flow->in += length - z->avail_in;
+        flow->in_left -= length - z->avail_in;
+        flow->out += room - z->avail_out;
+        flow->out_left -= room - z->avail_out;
+        if (result == Z_MEM_ERROR)
+            return tm_fail(&decoder->run->error, TM_ERR_LIMIT, -1, "cannot inflate: not enough memory for zlib");
+        u->has_ended = result == Z_STREAM_END;
+        decoder->members += u->has_ended;
+        if (!u->has_ended && result != Z_OK && result != Z_BUF_ERROR)
+            lose(u, flow, "the compressed data is damaged");
+        if (result == Z_BUF_ERROR || flow->in_left == 0)
+            break;
+    }
+    if (u->is_lost)
+        tm_decoder_skip(decoder, flow);
+    else if (u->has_ended && flow->in_left > 0)
+        lose(u, flow, "data follows the end of the compressed data");
+    return TM_OK;
+}
+
+static void finish_unzlib(struct tm_decoder *decoder)
+{
+    struct unzlib *const u = (struct unzlib *)decoder;
+
+    if (!u->has_ended && !u->is_lost)
+        tm_decoder_note(decoder, decoder->at, "the compressed data is truncated");
+    u->is_lost = true;
+}
+
+static void free_unzlib(struct tm_decoder *decoder)
+{
+    struct unzlib *const u = (struct unzlib *)decoder;
+
+    (void)inflateEnd(&u->zlib);
+    tm_give(&decoder->run->budget, TM_ACCOUNT_INPUT, u, sizeof(*u));
+}
+
+static const struct tm_decoder_type unzlib_type = {
+    .wrapping = "zlib",
+    .run = run_unzlib,
+    .finish = finish_unzlib,
+    .free = free_unzlib,
+};
+
+struct tm_decoder *tm_unzlib_new(struct tm_run *of)
+{
+    struct unzlib *const u = tm_take(&of->budget, TM_ACCOUNT_INPUT, sizeof(*u), &of->error);
+
+    if (!u)
+        return NULL;
+    u->base = (struct tm_decoder){ .type = &unzlib_type, .run = of };
+    u->memory = (struct tm_fixed_pool){ .bytes = u->pool, .room = sizeof(u->pool) };
+    u->zlib.zalloc = tm_fixed_pool_take;
+    u->zlib.zfree = tm_fixed_pool_give;
+    u->zlib.opaque = &u->memory;
+    if (inflateInit2(&u->zlib, WRAPPED_BITS) == Z_OK)
+        return &u->base;
+    (void)tm_fail(&of->error, TM_ERR_LIMIT, -1, "cannot set up zlib: not enough memory");
+    free_unzlib(&u->base);
+    return NULL;
 }

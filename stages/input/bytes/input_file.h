@@ -75,6 +75,9 @@ const char *tm_kind_name(enum tm_file_kind kind);
 /* Whether this version reads it. */
 bool tm_kind_can_read(enum tm_file_kind kind);
 
+/* Whether it is read once, as a stream, with all of its events. */
+bool tm_kind_is_streamed(enum tm_file_kind kind);
+
 /* What to give instead, one act; never NULL. */
 const char *tm_kind_hint(enum tm_file_kind kind);
 

@@ -45,8 +45,8 @@ static const struct kind_row kind_rows[TM_FILE_KINDS] = {
     [TM_FILE_OTHER_JSON] = { "JSON, but not a trace", GIVE_XPLANE },
     [TM_FILE_SUMMARY_JSON] = { "a tracemill summary", "use the trace that it was created from" },
     [TM_FILE_PARTIAL] = { "a tracemill partial", "pass it to 'tracemill report' uncompressed" },
-    [TM_FILE_PERFETTO] = { "a Perfetto trace", GIVE_XPLANE },
-    [TM_FILE_OWN_PERFETTO] = { "a Perfetto trace written by tracemill", "use the profile that it was created from" },
+    [TM_FILE_PERFETTO] = { "a Perfetto trace", "" },
+    [TM_FILE_OWN_PERFETTO] = { "a Perfetto trace written by tracemill", "" },
     [TM_FILE_PPROF] = { "a device memory profile (pprof)", "" },
     [TM_FILE_HLO] = { "an XLA HLO module", "use the run's .xplane.pb file, not the program" },
     [TM_FILE_HTML] = { "a web page (HTML)", "download the file itself, not the page that shows it" },
@@ -90,7 +90,12 @@ const char *tm_kind_hint(enum tm_file_kind kind)
 
 bool tm_kind_can_read(enum tm_file_kind kind)
 {
-    return kind == TM_FILE_XSPACE || kind == TM_FILE_CHROME_JSON || kind == TM_FILE_PPROF;
+    return kind == TM_FILE_XSPACE || kind == TM_FILE_PPROF || tm_kind_is_streamed(kind);
+}
+
+bool tm_kind_is_streamed(enum tm_file_kind kind)
+{
+    return kind == TM_FILE_CHROME_JSON || kind == TM_FILE_PERFETTO || kind == TM_FILE_OWN_PERFETTO;
 }
 
 /* ---- magic numbers ------------------------------------------------------------------------------------ */

@@ -245,81 +245,26 @@ static uint64_t key_of_id(const struct tm_chrome_event *e, enum tm_chrome_sort s
     return XXH3_64bits(known->key, sizeof(known->key));
 }
 
-/* "ProfilerStep#12" */
-static bool number_in_name(const struct tm_json_slice *name, int64_t *number)
-{
-    const char *hash = memrchr(name->at, '#', name->length);
-    const char *end = name->at + name->length;
-    int64_t value = 0;
-
-    if (!hash || hash + 1 == end || end - hash > 18)
-        return false;
-    for (const char *c = hash + 1; c < end; c++) {
-        if (*c < '0' || *c > '9')
-            return false;
-        value = value * 10 + (*c - '0');
-    }
-    *number = value;
-    return true;
-}
-
 /* PyTorch's caching allocator: a size below 0 gives back. */
 static bool is_torch_memory(const struct tm_chrome_event *e)
 {
     return tm_json_text_is(e->name, "[memory]") && tm_facts_have(&e->facts, TM_STAT_BYTES);
 }
 
-static bool needs_config(const struct tm_record *r)
-{
-    switch (r->class) {
-    case TM_CLASS_UNRESOLVED:
-    case TM_CLASS_KERNEL:
-    case TM_CLASS_COPY:
-    case TM_CLASS_MEMSET:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* All information from the arguments. */
 static void take_facts(struct tm_chrome_maker *m, const struct tm_chrome_event *e, struct tm_raw_record *raw,
                        struct tm_chrome_known *known)
 {
-    const struct tm_facts *f = &e->facts;
-    struct tm_record *r = &raw->record;
     const struct tm_fact_maker maker = { .trace = m->trace,
                                          .configs = m->configs,
-                                         .given = (enum tm_class)r->class,
+                                         .given = (enum tm_class)raw->record.class,
                                          .name = e->name.at,
                                          .name_length = e->name.length };
-    int64_t number;
+    struct tm_fact_numbers from;
 
-    r->flags = tm_facts_flags(f, (enum tm_class)r->class);
-    if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE)) {
-        tm_facts_allocation(&maker, f, tm_raw_allocation(raw, &m->args));
-        return;
-    }
-    if (r->flags & TM_FLAG_CORRELATION)
-        known->correlation = TM_STAT_CORRELATION_ID;
-    else if (r->flags & TM_FLAG_RUN_ID)
-        known->correlation = TM_STAT_RUN_ID; /* mixed with the device later */
-    if (known->correlation)
-        r->correlation = (uint64_t)f->ints[known->correlation];
-    if (tm_facts_have(f, TM_STAT_STEP_NUM))
-        known->number = TM_STAT_STEP_NUM;
-    else if (raw->traits & TM_TRAIT_STEP_NAME && number_in_name(&e->name, &number))
-        tm_raw_number(raw, &m->args, number);
-    else if (r->flags & TM_FLAG_GROUP)
-        known->number = TM_STAT_GROUP_ID;
-    else if (tm_facts_have(f, TM_STAT_SIZE))
-        known->number = TM_STAT_SIZE;
-    else if (r->class == TM_CLASS_KERNEL && tm_facts_have(f, TM_STAT_SEQUENCE) && tm_facts_have(f, TM_STAT_COLLECTIVE))
-        known->number = TM_STAT_SEQUENCE;
-    if (known->number)
-        tm_raw_number(raw, &m->args, f->ints[known->number]);
-    if (needs_config(r))
-        r->config = tm_facts_config(&maker, f, 0);
+    tm_facts_take(&maker, &e->facts, raw, &m->args, &from);
+    known->correlation = from.correlation;
+    known->number = from.number;
 }
 
 /* --- the event --- */
@@ -571,30 +516,6 @@ static void chrome_take_event(struct tm_chrome_maker *m, const struct tm_chrome_
     store(m, event, phase);
 }
 
-/* A program's execution on a TPU bears the ordinal of its device, everything else says it or means the first one. */
-static int64_t ordinal_of_run(struct tm_trace *trace, const struct tm_track *track, const struct tm_record *record)
-{
-    const struct tm_config *config;
-
-    if (track->line == TM_LINE_TPU_MODULES && track->device != TM_NONE)
-        return trace->devices[track->device].ordinal;
-    config = record->config ? tm_rows_at(trace->configs, record->config) : NULL;
-    return config && config->ordinal != TM_NONE ? config->ordinal : 0;
-}
-
-static void chrome_finish_record(void *to, const struct tm_track *track, struct tm_raw_record *raw)
-{
-    struct tm_record *r = &raw->record;
-    const bool is_host_op = track->side == TM_SIDE_HOST && r->flags & TM_FLAG_HLO_OP;
-
-    if ((r->flags & (TM_FLAG_RUN_ID | TM_FLAG_CORRELATION)) != TM_FLAG_RUN_ID)
-        return;
-    if (track->line == TM_LINE_TPU_MODULES || tm_is_enqueue(raw->traits) || is_host_op)
-        r->correlation = tm_run_key((int64_t)r->correlation, ordinal_of_run(to, track, r));
-    else
-        r->correlation = 0;
-}
-
 struct scan {
     struct tm_run *run;
     struct tm_trace *trace;
@@ -786,7 +707,7 @@ static tm_status scan(struct scan *s)
 tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source)
 {
     const struct tm_record_finish finish = {
-        .record = chrome_finish_record, .flags = TM_FLAG_RUN_ID, .own = chrome_finish_own, .to = trace
+        .record = tm_finish_run, .flags = TM_FLAG_RUN_ID, .own = chrome_finish_own, .to = trace
     };
     struct scan s = { .run = trace->run, .trace = trace, .input = input };
     tm_status st = open_parts(&s);

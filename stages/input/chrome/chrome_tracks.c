@@ -502,21 +502,6 @@ static void take_properties(struct tm_trace *trace, const struct tm_chrome_devic
     }
 }
 
-/* Devices were created in order of appearance; people expect the order of their numbers. */
-static void sort_devices(struct tm_chrome_tracks *t)
-{
-    struct tm_trace *trace = t->trace;
-    uint32_t place[TM_DEVICES_MOST] = { 0 };
-
-    tm_trace_sort_devices(trace, 0, place);
-    for (uint64_t i = 0; i < tm_rows_count(trace->tracks); i++) {
-        const uint32_t device = ((const struct tm_track *)tm_rows_at(trace->tracks, i))->device;
-
-        if (device != TM_NONE && place[device] != device)
-            ((struct tm_track *)tm_rows_change(trace->tracks, i))->device = place[device];
-    }
-}
-
 void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header)
 {
     look_for_ascend(t);
@@ -525,7 +510,7 @@ void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_
     for (uint64_t i = 0; i < tm_rows_count(t->tracks) && !tm_failed(t->run); i++)
         finish_track(t, i);
     if (!tm_failed(t->run))
-        sort_devices(t);
+        tm_trace_order_devices(t->trace);
     for (uint32_t i = 0; i < header->device_count; i++)
         take_properties(t->trace, &header->devices[i]);
 }

@@ -741,3 +741,87 @@ uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_fact
     hash = hash_of_facts(maker, facts, op_config);
     return configs_have(maker->configs, hash, &row) ? row : make_config(maker, facts, op_config, hash);
 }
+
+/* --- what a record gets --- */
+
+/* "ProfilerStep#12" */
+static bool number_in_name(const char *name, size_t length, int64_t *number)
+{
+    const char *const hash = length ? memrchr(name, '#', length) : NULL, *const end = name + length;
+    int64_t value = 0;
+
+    if (!hash || hash + 1 == end || end - hash > 18)
+        return false;
+    for (const char *c = hash + 1; c < end; c++) {
+        if (*c < '0' || *c > '9')
+            return false;
+        value = value * 10 + (*c - '0');
+    }
+    *number = value;
+    return true;
+}
+
+static bool needs_config(uint8_t class)
+{
+    return class == TM_CLASS_UNRESOLVED || class == TM_CLASS_KERNEL || class == TM_CLASS_COPY ||
+           class == TM_CLASS_MEMSET;
+}
+
+void tm_facts_take(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_raw_record *raw,
+                   union tm_args *args, struct tm_fact_numbers *from)
+{
+    struct tm_record *const r = &raw->record;
+    int64_t number;
+
+    *from = (struct tm_fact_numbers){ TM_STAT_UNKNOWN, TM_STAT_UNKNOWN };
+    r->flags = tm_facts_flags(facts, (enum tm_class)r->class);
+    if (r->class == TM_CLASS_ALLOC || r->class == TM_CLASS_FREE || raw->traits & (TM_TRAIT_ALLOC | TM_TRAIT_FREE)) {
+        tm_facts_allocation(maker, facts, tm_raw_allocation(raw, args));
+        return;
+    }
+    if (r->flags & TM_FLAG_CORRELATION)
+        from->correlation = TM_STAT_CORRELATION_ID;
+    else if (r->flags & TM_FLAG_RUN_ID)
+        from->correlation = TM_STAT_RUN_ID; /* mixed with the device later */
+    if (from->correlation)
+        r->correlation = (uint64_t)facts->ints[from->correlation];
+    if (tm_facts_have(facts, TM_STAT_STEP_NUM))
+        from->number = TM_STAT_STEP_NUM;
+    else if (raw->traits & TM_TRAIT_STEP_NAME && number_in_name(maker->name, maker->name_length, &number))
+        tm_raw_number(raw, args, number);
+    else if (r->flags & TM_FLAG_GROUP)
+        from->number = TM_STAT_GROUP_ID;
+    else if (tm_facts_have(facts, TM_STAT_SIZE))
+        from->number = TM_STAT_SIZE;
+    else if (r->class == TM_CLASS_KERNEL && tm_facts_have(facts, TM_STAT_SEQUENCE) &&
+             tm_facts_have(facts, TM_STAT_COLLECTIVE))
+        from->number = TM_STAT_SEQUENCE;
+    if (from->number)
+        tm_raw_number(raw, args, facts->ints[from->number]);
+    if (needs_config(r->class))
+        r->config = tm_facts_config(maker, facts, 0);
+}
+
+/* A program's execution on a TPU bears the ordinal of its device, everything else says it or means the first one. */
+static int64_t ordinal_of_run(struct tm_trace *trace, const struct tm_track *track, const struct tm_record *record)
+{
+    const struct tm_config *config;
+
+    if (track->line == TM_LINE_TPU_MODULES && track->device != TM_NONE)
+        return trace->devices[track->device].ordinal;
+    config = record->config ? tm_rows_at(trace->configs, record->config) : NULL;
+    return config && config->ordinal != TM_NONE ? config->ordinal : 0;
+}
+
+void tm_finish_run(void *to, const struct tm_track *track, struct tm_raw_record *raw)
+{
+    struct tm_record *const r = &raw->record;
+    const bool is_host_op = track->side == TM_SIDE_HOST && r->flags & TM_FLAG_HLO_OP;
+
+    if ((r->flags & (TM_FLAG_RUN_ID | TM_FLAG_CORRELATION)) != TM_FLAG_RUN_ID)
+        return;
+    if (track->line == TM_LINE_TPU_MODULES || tm_is_enqueue(raw->traits) || is_host_op)
+        r->correlation = tm_run_key((int64_t)r->correlation, ordinal_of_run(to, track, r));
+    else
+        r->correlation = 0;
+}

@@ -9,6 +9,7 @@
 
 #include "pipeline/arguments.h"
 #include "pipeline/run.h"
+#include "pipeline/source.h"
 #include "pipeline/store/hash.h"
 #include "pipeline/trace.h"
 
@@ -251,6 +252,20 @@ tm_strid tm_path_of_tf_op(struct tm_names *names, tm_strid tf_op);
  * copy or memset only if the category says that it is one.  A long name that is an HLO text makes a TPU op, a
  * collective's arguments make a message. */
 uint32_t tm_facts_config(const struct tm_fact_maker *maker, const struct tm_facts *facts, uint32_t op_config);
+
+/* All that a record whose class is the one of its category, and whose traits are known, gets from its facts: flags,
+ * correlation, config, and its number or its allocation, in *args.
+ * out:    *from  which facts are its correlation and its number; TM_STAT_UNKNOWN = none */
+struct tm_fact_numbers {
+    uint8_t correlation, number; /* enum tm_stat */
+};
+
+void tm_facts_take(const struct tm_fact_maker *maker, const struct tm_facts *facts, struct tm_raw_record *raw,
+                   union tm_args *args, struct tm_fact_numbers *from);
+
+/* What a call or an execution on a TPU is joined by: its run and the device, which are known when all tracks are.
+ * to: the trace.  A tm_finish_record, for records with TM_FLAG_RUN_ID */
+void tm_finish_run(void *to, const struct tm_track *track, struct tm_raw_record *raw);
 
 /* The values of an allocator.  JAX: MemoryAllocation.  PyTorch: [memory], where the allocator is named after the
  * device, "gpu:0"; available is what it has reserved but not allocated; a freed block's size, which is written below

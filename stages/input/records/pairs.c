@@ -173,6 +173,7 @@ struct flow {
     bool is_any; /* the key has flows */
     bool has_begun;
     bool has_ended;
+    bool is_chained; /* it needs no end */
     uint64_t number; /* flows of the key before it */
 };
 
@@ -286,14 +287,18 @@ static void push_open_ones(struct join *j)
 
 static void end_flow(struct join *j)
 {
-    if (j->flow.is_any && !(j->flow.has_begun && j->flow.has_ended))
+    if (j->flow.is_any && !j->flow.is_chained && !(j->flow.has_begun && j->flow.has_ended))
         tm_tally_add(&j->run->tallies, TM_TALLY_UNMATCHED_FLOW, 1);
 }
 
-static void follow_flow(struct join *j, enum tm_kind kind)
+/* out: the kind that it is */
+static enum tm_kind follow_flow(struct join *j, enum tm_kind kind, bool is_chained)
 {
     struct flow *const flow = &j->flow;
 
+    if (is_chained && (!flow->has_begun || flow->has_ended))
+        kind = TM_FLOW_BEGIN;
+    flow->is_chained = is_chained;
     if (kind == TM_FLOW_BEGIN && flow->has_begun) {
         flow->number++;
         if (flow->has_ended)
@@ -304,6 +309,7 @@ static void follow_flow(struct join *j, enum tm_kind kind)
     flow->is_any = true;
     flow->has_begun |= kind == TM_FLOW_BEGIN;
     flow->has_ended |= kind == TM_FLOW_END;
+    return kind;
 }
 
 static void push_flow(struct join *j, const struct ordered_row *row)
@@ -311,9 +317,10 @@ static void push_flow(struct join *j, const struct ordered_row *row)
     struct ordered_row marked = *row;
     struct tm_record *const r = &marked.kept.record;
 
-    if (r->kind != TM_FLOW_BEGIN && !j->flow.has_begun)
+    if (r->kind != TM_FLOW_BEGIN && !j->flow.has_begun && !(r->flags & TM_FLAG_CHAINED))
         r->flags |= TM_FLAG_OPEN;
-    follow_flow(j, r->kind);
+    r->kind = (uint8_t)follow_flow(j, r->kind, r->flags & TM_FLAG_CHAINED);
+    r->flags &= (uint16_t)~TM_FLAG_CHAINED;
     if (j->flow.number) /* viewers refuse a second flow of one id */
         r->correlation = tm_hash_mix(r->correlation, tm_hash_mix(j->flow.number, 0));
     tm_sorter_push(j->by_time, &marked);
@@ -389,7 +396,8 @@ static void refill_track(struct join *j)
 struct flow_end {
     uint64_t key;
     int64_t start_ps;
-    uint64_t kind; /* enum tm_kind */
+    uint32_t kind; /* enum tm_kind */
+    bool is_chained;
 };
 
 static int compare_flow_ends(const void *a, const void *b)
@@ -418,7 +426,8 @@ static bool read_flow_ends(struct join *j, uint64_t track)
         is_all = tm_is_flow(&kept->record);
         tm_sorter_push(j->by_key, &(struct flow_end){ .key = key_of(&kept->record),
                                                       .start_ps = kept->record.start_ps,
-                                                      .kind = kept->record.kind });
+                                                      .kind = kept->record.kind,
+                                                      .is_chained = kept->record.flags & TM_FLAG_CHAINED });
     }
     tm_record_store_end(&place);
     return is_all;
@@ -442,7 +451,7 @@ static bool tally_flows(struct join *j, uint64_t track)
         while ((end = tm_sorter_next(j->by_key))) {
             if (end->key != j->key)
                 turn_to(j, end->key);
-            follow_flow(j, (enum tm_kind)end->kind);
+            (void)follow_flow(j, (enum tm_kind)end->kind, end->is_chained);
         }
         turn_to(j, 0);
     }

@@ -182,7 +182,7 @@ static bool is_counter_value(struct tm_exporter *e, tm_strid key)
     return known->answer;
 }
 
-/* In a Chrome trace each number is a counter, in an XSpace the single statistic. */
+/* In a Chrome trace each number is a counter, in an XSpace the single statistic, in a Perfetto trace the value without a key. */
 static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_item *item)
 {
     const bool has_keys = e->trace->origin != TM_ORIGIN_XSPACE;
@@ -191,6 +191,7 @@ static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_
     const tm_strid name = item->event->record.name;
     struct tm_counter_key c = { .process = item->track->process,
                                 .name = name ? name : e->no_name,
+                                .unit = item->track->unit,
                                 .order = TM_COUNTER_RECORDED,
                                 .event = item->event };
     bool is_any = false;
@@ -200,7 +201,7 @@ static void exporter_take_counter(struct tm_exporter *e, const struct tm_export_
         c.id_length = id.length;
     }
     while (tm_arguments_next(&list, true, &argument)) {
-        if (!tm_argument_is_value(&argument) || (!has_keys && !is_counter_value(e, argument.key)))
+        if (!tm_argument_is_value(&argument) || (!has_keys && argument.key && !is_counter_value(e, argument.key)))
             continue;
         is_any = true;
         c.key = has_keys ? argument.key : 0;

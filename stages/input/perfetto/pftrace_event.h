@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TM_PFTRACE_EVENT_H
+#define TM_PFTRACE_EVENT_H
+
+#include "pipeline/arguments.h"
+#include "stages/input/perfetto/pftrace_state.h"
+#include "stages/input/records/facts.h"
+
+/* A TrackEvent: its members, and its debug annotations as facts and as an argument list.
+ * source: protos/perfetto/trace/track_event/track_event.proto, debug_annotation.proto */
+
+enum tm_pftrace_type { /* as the format numbers them */
+                       TM_PFTRACE_NO_TYPE,
+                       TM_PFTRACE_BEGIN,
+                       TM_PFTRACE_END,
+                       TM_PFTRACE_INSTANT,
+                       TM_PFTRACE_VALUE,
+                       TM_PFTRACE_STATE
+};
+
+enum { TM_PFTRACE_CATEGORY_MOST = 512 };
+
+struct tm_pftrace_event {
+    struct tm_wire bytes;
+    uint32_t type; /* enum tm_pftrace_type */
+    bool has_track, has_value, is_real, has_flows, has_extra_values, has_annotations;
+    uint64_t track;
+    int64_t value;
+    double real;
+    int64_t delta_us, absolute_us; /* of older writers; in place of the packet's time */
+    bool has_delta, has_absolute;
+    tm_strid name;
+    uint32_t traits;                         /* of the name */
+    bool is_nameless;                        /* no name is given, or the number of a missing one */
+    bool has_missing;                        /* a number of a missing name is used somewhere */
+    char category[TM_PFTRACE_CATEGORY_MOST]; /* all of them, with commas */
+    size_t category_length;
+    struct { /* of events that came from Chrome's format */
+        bool is_any, has_id, is_bound_to_enclosing, has_pid, has_tid;
+        int32_t phase;
+        uint64_t id;
+        int64_t duration_us, pid, tid;
+    } legacy;
+    /* by tm_pftrace_event_say */
+    struct tm_facts facts;
+    bool is_unfinished;       /* an earlier conversion wrote that the input had no end of it */
+    struct tm_arguments list; /* its category and annotations; where arguments are kept */
+};
+
+struct tm_pftrace_events; /* the code that reads them, with its buffers */
+
+/* errors: NULL, with the error in run->error */
+struct tm_pftrace_events *tm_pftrace_events_new(struct tm_trace *trace, struct tm_pftrace_state *state) TM_MUST_USE;
+void tm_pftrace_events_free(struct tm_pftrace_events *events); /* tolerates NULL */
+
+/* Its members.  bytes: of the TrackEvent, and valid as long as the event is used */
+void tm_pftrace_event_read(struct tm_pftrace_events *events, struct tm_wire bytes, struct tm_pftrace_event *event);
+
+/* What it says of itself: facts, and the list where the trace keeps arguments.  Texts of the facts and the list are valid until
+ * the next call.  is_own: this program wrote the file */
+void tm_pftrace_event_say(struct tm_pftrace_events *events, bool is_own, struct tm_pftrace_event *event);
+
+/* A name as bytes, at most `most` of them, in a buffer that is the caller's. */
+size_t tm_pftrace_text(struct tm_pftrace_events *events, tm_strid name, char *to, size_t most);
+
+#endif
