@@ -21,7 +21,10 @@ static void page_fact(struct tm_page *page, const char *title, const char *text)
     tm_page_label(page, title);
     tm_htmlw_close(&page->w);
     tm_htmlw_open(&page->w, "dd");
-    tm_page_name(page, text, TM_NAME_FACT);
+    if (tm_format_length(text) > TM_NAME_FACT)
+        tm_page_name(page, text, TM_NAME_FACT);
+    else
+        tm_htmlw_prose(&page->w, text);
     tm_htmlw_close(&page->w);
     tm_htmlw_close_line(&page->w);
 }

@@ -127,6 +127,11 @@ def check_comparison(tap, browser, folder):
         rows = page.js("[document.querySelector('.top svg').parentElement.parentElement, document.querySelector('#waterfall, main')]"
                        ".map((e) => e.querySelectorAll('tbody tr').length)")
         tap.ok(3 <= rows[0] < rows[1], "a comparison: the first screen shows the largest parts", rows)
+    for width in (360, 375, 390):
+        with browser.open_page(width, 844) as page:
+            page.load(out / f"{stem}.html")
+            broken = page.js(BROKEN)
+            tap.ok(not broken, f"a comparison: numbers and units stay together at {width}", *broken)
 
 
 def check_long_title(tap, browser, folder):

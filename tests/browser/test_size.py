@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How large a page gets at most: every table that a profile can fill is full, with long names of their own.  How long
-it takes to open is measured, not asserted: make bench BENCH='--only page'."""
+"""How large a page gets at most: every table that a profile can fill is full, with long names of their own; and that of
+a million events of eight devices.  How long it takes to open is measured, not asserted: make bench BENCH='--only page'."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "bench"))
 import full_profile  # noqa: E402
+import made  # noqa: E402
 from devtools import BROWSER, Browser  # noqa: E402
 from tap import Tap  # noqa: E402
+from traces import PAGE_KIND  # noqa: E402
 from tracemill import Scratch, run  # noqa: E402
 
 PAGE_BYTES = 5 << 20
+EVENTS, EVENTS_PAGE_BYTES = 1_000_000, 2_000_000
 ROWS_MOST = 500
 FULL = ("table-kernel-names", "table-ops", "table-host-functions")  # ids of tables that have as many rows as a page shows
 NAMES = {"names": "", "long names": "<&\"" * 700}  # what stands behind each name
@@ -42,9 +47,23 @@ def check_size(tap, folder, what, more):
     return path
 
 
+def check_events(tap, folder):
+    """The page that `make bench` opens, of a profile as large as those that people take."""
+    if not made.GENERATOR.exists():
+        tap.skip("the page of a million events", "no generator")
+        return
+    subprocess.run([sys.executable, made.GENERATOR, folder / "large", "--format", "xplane", "--events", str(EVENTS), "--quiet", *PAGE_KIND],
+                   check=True)
+    run("report", folder / "large.xplane.pb", "-o", folder / "large", "--format", "html")
+    (folder / "large.xplane.pb").unlink()
+    size = (folder / "large" / "report.html").stat().st_size
+    tap.ok(size < EVENTS_PAGE_BYTES, "the page of a million events is under 2 MB", size)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
+        check_events(tap, folder)
         paths = [path for what, more in NAMES.items() if (path := check_size(tap, folder, what, more))]
         if BROWSER is None:
             tap.skip("a full page in a browser", "no chromium")
