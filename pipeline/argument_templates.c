@@ -226,7 +226,7 @@ static bool make_draft(struct draft *d, struct tm_arguments list, bool has_id, u
     return !has_id || d->row.holes == 1;
 }
 
-/* Whether a list came before, of those that came lately; it is known from now on. */
+/* Whether a list came before, of those seen recently; it is known from now on. */
 static bool has_come(struct tm_argument_templates *t, uint64_t hash)
 {
     uint64_t *const set = &t->seen[hash >> (64 - t->bits) & ~(uint64_t)(SEEN_WAYS - 1)];

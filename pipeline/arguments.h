@@ -25,7 +25,7 @@ enum tm_argument_type {
     TM_ARGUMENT_UINT,   /* varint: above INT64_MAX, or unsigned in the input */
     TM_ARGUMENT_DOUBLE, /* 8 bytes, finite or not */
     TM_ARGUMENT_NUMBER, /* varint length, bytes: a JSON number that is not an integer of 64 bits, as it was written */
-    TM_ARGUMENT_TEXT,   /* varint length, bytes: any; short ones and those that hardly come again */
+    TM_ARGUMENT_TEXT,   /* varint length, bytes: any; short ones and those that are unlikely to recur */
     TM_ARGUMENT_NAME,   /* varint of a tm_strid: a longer text */
     TM_ARGUMENT_OBJECT, /* 4 bytes length, nodes */
     TM_ARGUMENT_ARRAY,  /* 4 bytes length, values */
@@ -126,14 +126,14 @@ static inline bool tm_argument_is_value(const struct tm_argument *argument)
 struct tm_arguments_builder {
     uint8_t *bytes;
     size_t used, room;
-    size_t spared;          /* by handles that are shorter than they may be: what fits must not depend on them */
+    size_t spared;          /* by handles that are shorter than the maximum: what fits must not depend on them */
     struct tm_names *names; /* keys and long strings go there */
     tm_status status;       /* of the names; the first failure stays */
     bool is_cut;
     bool has_nul;     /* for writers of the list: a string contains NUL, which is reported for each event: it is not
                        * remembered */
     uint32_t depth;   /* objects and arrays that are open */
-    uint32_t skipped; /* those inside, that could not be opened */
+    uint32_t skipped; /* nested ones that could not be opened */
     struct {
         size_t at; /* of its length */
         bool is_array;

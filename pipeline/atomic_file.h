@@ -23,9 +23,9 @@ tm_status tm_atomic_open(struct tm_atomic_file *file, struct tm_run *run, const 
 tm_status tm_atomic_commit(struct tm_atomic_file *file);
 
 /* The same without the last step: its content is on the disk, its name perhaps not until tm_sync_folder.  For several
- * files of one folder, and for one that is made again if a power cut takes it. */
+ * files of one folder, and for one that is created again if a power cut loses it. */
 tm_status tm_atomic_give_name(struct tm_atomic_file *file);
-/* Make names that files of a folder got last over a power cut.  Best effort: some file systems cannot. */
+/* Make the latest names in a folder survive a power cut.  Best effort: some file systems cannot. */
 void tm_sync_folder(const char *path);
 void tm_atomic_abort(struct tm_atomic_file *file); /* tolerates zeroed and committed ones */
 
@@ -77,7 +77,7 @@ bool tm_left_behind_is(const char *name);
  *         is_alone  no other process can work there: remove also if the file system cannot lock */
 void tm_left_behind_remove(DIR *dir, bool is_alone);
 
-/* Remove a folder of tables: its files with the ending ".csv", and itself where nothing else is in it. */
+/* Remove a folder of tables: its files with the ending ".csv", and the folder itself if it is then empty. */
 bool tm_left_behind_remove_tables(int folder, const char *name);
 
 #endif

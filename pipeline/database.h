@@ -39,7 +39,7 @@ void tm_database_do(struct tm_run *run, struct sqlite3 *db, const char *sql);
 struct sqlite3_stmt *tm_database_prepare(struct tm_run *run, struct sqlite3 *db, const char *sql) TM_MUST_USE;
 /* Execute a prepared statement that returns no rows, and reset it. */
 void tm_database_put(struct tm_run *run, struct sqlite3_stmt *statement);
-/* What the connection failed with becomes the failure of the run.  The tables of a file: TM_ERR_INPUT. */
+/* Report a failure of the connection as that of the run.  The tables of a file: TM_ERR_INPUT. */
 tm_status tm_database_fail(struct tm_run *run, struct sqlite3 *db);
 
 /* The error number of the system behind the last failure of a connection; 0 = not known. */

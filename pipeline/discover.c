@@ -62,7 +62,7 @@ struct search {
     struct pending *stack;
     size_t stack_count, stack_capacity;
     struct tm_file_ids seen;
-    struct tm_found_run here; /* what the present folder holds */
+    struct tm_found_run here; /* what the current folder holds */
     uint64_t entries;
 };
 

@@ -17,8 +17,8 @@ enum tm_found_kind { /* the better ones first */
                      TM_FOUND_XPLANE,
                      TM_FOUND_TRACE_JSON,
                      TM_FOUND_PERFETTO_JSON,
-                     TM_FOUND_COPY, /* holds the same as one that is read, compressed or with losses: never to be
-                                     * read as well */
+                     TM_FOUND_COPY, /* has the same content as one that is read, compressed or with losses: never
+                                     * read both */
                      TM_FOUND_FILE, /* named itself, or alone in an archive: its content decides */
 };
 
@@ -50,7 +50,7 @@ struct tm_found_run {
     size_t capacity;             /* private */
 };
 
-/* What could have been a file of a run, and is none, by the reason. */
+/* Files that could have belonged to a run but do not, by reason. */
 struct tm_left_out {
     uint64_t lost_links; /* links of archives whose targets are missing or that form a cycle */
     uint64_t special;    /* members that are devices, pipes or sockets */
@@ -76,8 +76,8 @@ struct tm_found {
 
 enum { TM_DISCOVER_DEPTH_MOST = 32, TM_DISCOVER_ENTRIES_MOST = 1000000, TM_HOST_MOST = 127 };
 
-/* Files of one search that are looked into; links of an archive that are followed though their names are not those of
- * traces; and how often a link may lead to another one. */
+/* Limits of one search: files whose content is examined; links of an archive that are followed although their names are
+ * not those of traces; and the length of a chain of links. */
 enum { TM_DISCOVER_SNIFFS_MOST = 100000, TM_DISCOVER_LINKS_MOST = 10000, TM_DISCOVER_HOPS_MOST = 8 };
 
 /* What the first bytes of a file are. */
@@ -97,7 +97,7 @@ typedef tm_status tm_sniff_path(struct tm_run *run, const char *path, enum tm_sn
  *         TM_ERR_LIMIT  more than TM_DISCOVER_ENTRIES_MOST entries, or the account's share is used up */
 tm_status tm_discover(struct tm_run *run, const char *input, tm_sniff_path *sniff, struct tm_found *found);
 
-/* Whether a path leads, by links, to a place that is not in a folder.  in: root  without links.  out: errno where it
+/* Whether a path leads through links to a place outside a folder.  in: root  without links.  out: errno where it
  * cannot be followed, else 0 */
 int tm_leads_out(const char *root, const char *path, bool *leads_out) TM_MUST_USE;
 
@@ -118,7 +118,7 @@ struct tm_member {
 
 typedef tm_status tm_take_member(void *to, const struct tm_member *member);
 
-/* What a list says at its end. */
+/* What a list reports at its end. */
 struct tm_listing {
     uint64_t members;
     uint64_t unnamed;  /* members dropped because their names cannot be used */

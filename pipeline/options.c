@@ -83,7 +83,7 @@ static tm_status read_step_term(const struct reading *r)
     return TM_OK;
 }
 
-/* Whether it is KIND or KIND:N; "host" bears no number. */
+/* Whether it is KIND or KIND:N; "host" has no number. */
 static bool is_device(const char *text)
 {
     static const char *const kinds[] = { "gpu", "tpu", "cpu" };

@@ -70,7 +70,7 @@ enum tm_verb_bit {
     TM_FOR_LIST = 1 << 4,
     TM_FOR_EXTRACT = 1 << 5,
     TM_FOR_CONFIG = 1 << 6,
-    TM_FOR_WORDS = 1 << 7, /* help, version, man, completions: only words come out */
+    TM_FOR_WORDS = 1 << 7, /* help, version, man, completions: they only print text */
     TM_FOR_COMPARE = 1 << 8,
     TM_FOR_SCALING = 1 << 9,
     TM_FOR_CHECK = 1 << 10,
@@ -223,7 +223,7 @@ struct tm_options {
     bool init;                         /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
-    uint64_t jobs;           /* --jobs: processes at once; 0 = as many as the machine carries */
+    uint64_t jobs;           /* --jobs: processes at once; 0 = as many as the machine can run */
     struct tm_shard shard;   /* --shard */
     int64_t item_time_ps;    /* --item-timeout: clock time of one worker; 0 = no limit */
     bool retry;              /* --retry: do again what could not be read */
@@ -232,7 +232,7 @@ struct tm_options {
     const char *openmetrics; /* --openmetrics: a file to write */
     bool slurm;              /* --slurm */
     uint64_t tasks;          /* --tasks: of an array job; 0 = by size */
-    struct tm_texts sbatch;  /* --sbatch: options of sbatch, as they are */
+    struct tm_texts sbatch;  /* --sbatch: options of sbatch, unchanged */
     bool dry_run;            /* --dry-run: say it, do nothing */
     uint64_t keep;           /* --keep: nights */
 

@@ -51,7 +51,7 @@ static size_t quarters(struct tm_run *run, int count)
     return tm_budget_share(&run->budget, TM_ACCOUNT_INPUT) / 4 * (size_t)count;
 }
 
-/* The tables whose rows came in the present section. */
+/* The tables whose rows came in the current section. */
 struct tables {
     const void *table[TM_PARTIAL_TABLES_MOST], *last;
     size_t count;
@@ -382,7 +382,7 @@ struct tm_partial_reader {
     uint8_t *buffer;
     uint64_t base;           /* of the buffer in the file */
     size_t have, used;       /* bytes in the buffer, and those already taken */
-    uint64_t section_end;    /* of the present section; of the file's sections between two */
+    uint64_t section_end;    /* of the current section; of the file's sections between two */
     struct tm_rows *handles; /* tm_strid by number of the text, less 1 */
     char *text;              /* of a name */
     size_t text_bytes;

@@ -50,8 +50,8 @@ void tm_partial_put_name(struct tm_partial_writer *w, tm_strid name);
 void tm_partial_put_id(struct tm_partial_writer *w, uint32_t host, const char *id);
 /* The host, and the id of one of its devices. */
 void tm_partial_put_device(struct tm_partial_writer *w, uint32_t host, const char *id);
-/* Do rows of this table, known by its address, come for the first time in the section?  Then their layout has to be
- * written before them.  There are at most TM_PARTIAL_TABLES_MOST in a section. */
+/* Is this the first time in the section that rows of this table, identified by its address, are written?  Then their
+ * layout has to be written before them.  There are at most TM_PARTIAL_TABLES_MOST in a section. */
 enum { TM_PARTIAL_TABLES_MOST = 32 };
 bool tm_partial_begin_table(struct tm_partial_writer *w, const void *table);
 
@@ -66,7 +66,7 @@ struct tm_partial_reader;
 /* Whether a file starts as a partial of any version does; false also where it cannot be read. */
 bool tm_partial_is(const char *path);
 
-/* Open a partial and see that it is whole.  It is before the first section.
+/* Open a partial and check that it is complete. Its position is before the first section.
  * owns:   the caller owns the result, tm_partial_close releases it (NULL allowed)
  * errors: NULL, with the error in run->error: TM_ERR_INPUT  cannot be read, of another version, damaged;
  * TM_ERR_LIMIT */
@@ -81,7 +81,7 @@ void tm_partial_close(struct tm_partial_reader *r);
 /* The destination of names, and the hosts of the run in the partial: `first` and the ones after it. */
 void tm_partial_bind(struct tm_partial_reader *r, struct tm_names *names, tm_partial_host *host, const void *of,
                      uint32_t first, uint32_t count);
-/* Which devices of the run the present section holds, as its stage numbers them: `first` and the ones after it. */
+/* Which devices of the run the current section holds, as its stage numbers them: `first` and the ones after it. */
 void tm_partial_bind_devices(struct tm_partial_reader *r, uint32_t first, uint32_t count);
 uint32_t tm_partial_first_device(const struct tm_partial_reader *r);
 struct tm_names *tm_partial_names(const struct tm_partial_reader *r);

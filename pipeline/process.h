@@ -28,7 +28,7 @@ void tm_stats_print(const struct tm_run *run, double cpu_seconds, FILE *to);
  * whether it is a terminal that knows them. */
 bool tm_terminal_has_colors(const struct tm_options *options, FILE *stream);
 
-/* True if stdout is a pipe or a socket whose reader went away. */
+/* True if stdout is a pipe or a socket whose reader has closed it. */
 bool tm_terminal_reader_is_gone(void);
 
 /* Make sure that the numbers 0 to 2 are taken, so that no output file gets one of them. */
@@ -52,7 +52,7 @@ void tm_signals_guard(const char *path);
 void tm_signals_release(const char *path); /* tolerates a path that is not guarded */
 
 /* A process group that ends with this process: it receives the signal too, and its first process is waited for.  One at
- * a time; 0 = none any more. */
+ * a time; 0 = no longer any. */
 void tm_signals_guard_group(pid_t group);
 
 /* Signals that end the process are blocked from here to the counterpart, so that files created in between are

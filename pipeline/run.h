@@ -65,8 +65,8 @@ static inline void tm_progress_event(struct tm_progress *p)
 }
 
 /* Everything that was read but is in no figure, by name: promise 2 of the design.  A note is
- * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss of
- * figures alone is none where a trace is written, which has the event nevertheless. */
+ * harmless; a loss means that a figure may be smaller than the truth, and is an error under --strict.  A loss that
+ * only affects figures does not count when a trace is written, because the trace has the event. */
 enum tm_tally_level { TM_TALLY_NOTE, TM_TALLY_LOSS, TM_TALLY_LOSS_OF_FIGURES };
 
 enum tm_tally_use { TM_TALLY_FOR_FIGURES, TM_TALLY_FOR_TRACES };
@@ -200,8 +200,8 @@ struct tm_run {
     uint64_t limit_times;         /* --raise-limits (pipeline/run.h); 0 = 1 */
     enum tm_tally_use tally_use;  /* what the verb writes */
     bool raw;                     /* --raw: strings in CSV with all their characters */
-    struct tm_guard *guard;       /* pipeline/files.h; NULL = nothing is looked after */
-    uint64_t jobs; /* --jobs, for threads: tm_cores; TM_JOBS_AUTO until that looks; 0 = a worker's: none */
+    struct tm_guard *guard;       /* pipeline/files.h; NULL = nothing is checked */
+    uint64_t jobs; /* --jobs, for threads: tm_cores; TM_JOBS_AUTO until tm_cores decides; 0 = a worker's: none */
     bool strict;
     bool quiet;
     bool follow_links;                  /* --follow-links: out of the folder that is searched */
@@ -214,7 +214,7 @@ struct tm_run {
      * total that all passes over archives skipped to reach members: headers, and unpacked bytes */
     struct tm_archive_member *archive_left;
     uint64_t archive_again_members, archive_again_bytes;
-    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* represents a row that could not be had */
+    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* returned in place of a row that is not available */
 };
 
 /* Whether the job has failed.  Loops and users of results check it; the containers of pipeline/store accept calls after

@@ -4,8 +4,8 @@
 
 #include "pipeline/run.h"
 
-/* A few files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  Only a list of names made beforehand can be
- * requested; a request opens nothing.  Each address starts with a random token, and a request for
+/* A few files for a browser on this machine: HTTP/1.1 on 127.0.0.1, GET and HEAD.  Only a list of names made
+ * beforehand can be requested; a request opens nothing.  Each address starts with a random token, and a request for
  * another host than the server's own is refused, so that pages of others can neither guess nor rebind their way in. */
 
 enum { TM_HTTP_HEAD_BYTES = 8 << 10 }; /* the longest request */
@@ -46,7 +46,7 @@ struct tm_server {
 
 /* Serve until the page is closed: it holds the answer to `alive` open, and the server ends some seconds after the last
  * of these has gone.  Signals end the process as they always do.
- * errors: TM_ERR_OUTPUT  no address of this machine can be had; TM_ERR_LIMIT no memory */
+ * errors: TM_ERR_OUTPUT  no local address is available; TM_ERR_LIMIT no memory */
 tm_status tm_serve(struct tm_run *run, const struct tm_server *server);
 
 #endif

@@ -163,7 +163,7 @@ struct tm_source {
 };
 
 /* The next records of any cursor.
- * out: batch  valid until it is filled again; is_last, behind which nothing is requested: also where the run has
+ * out: batch  valid until it is filled again; is_last, after which nothing is requested: also where the run has
  * failed */
 void tm_next_batch(struct tm_cursor *cursor, struct tm_batch *batch);
 

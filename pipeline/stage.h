@@ -20,7 +20,7 @@ struct tm_event {
     uint32_t step;                  /* ordinal of the step it belongs to; TM_NONE = none */
     uint8_t level;                  /* enum tm_level; TM_LEVEL_NONE = not an activity */
     uint8_t direction;              /* enum tm_direction of a copy */
-    bool chosen;                    /* belongs to a analyzed step */
+    bool chosen;                    /* belongs to an analyzed step */
     uint32_t thread;                /* of a host event: struct tm_track.thread */
     uint32_t wanted;                /* struct tm_stage.bit of the interested stages */
     uint64_t site;          /* the same number is the same name, traits, config, device, class, level, direction,
@@ -36,7 +36,7 @@ struct tm_event {
 #define TM_CLASS_BIT(class) (UINT32_C(1) << (class))
 static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 #define TM_CLASSES_ALL (TM_CLASS_BIT(TM_CLASS_COUNT) - 1)
-/* That may have a level, a device and a step: all others are chosen at no time. */
+/* That may have a level, a device and a step: all others are never analyzed. */
 #define TM_CLASSES_ACTIVITY                                                                                            \
     (TM_CLASS_BIT(TM_CLASS_KERNEL) | TM_CLASS_BIT(TM_CLASS_COLLECTIVE) | TM_CLASS_BIT(TM_CLASS_COPY) |                 \
      TM_CLASS_BIT(TM_CLASS_MEMSET) | TM_CLASS_BIT(TM_CLASS_GRAPH) | TM_CLASS_BIT(TM_CLASS_TPU_OP) |                    \
@@ -48,7 +48,7 @@ static_assert(TM_CLASS_COUNT < 32, "a bit for each class");
 struct tm_stage; /* one opened instance */
 struct tm_feed;  /* stages/figures/feed.h */
 
-/* What the events of one call site add up to; of those in analyzed steps and of the others apart (event.chosen).  What
+/* What the events of one call site add up to; separately for analyzed steps and the others (event.chosen).  What
  * follows `without_length` is of chosen ones alone. */
 struct tm_site_sums {
     uint64_t count;
@@ -86,7 +86,7 @@ struct tm_stage_type {
      * properties that all of them share (not times, arguments, launch, step, or track).  Unordered, and a site may
      * occur several times, each time with other events.  NULL = the stage does more than count */
     void (*take_site)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
-    /* The same with self times, of chosen activities: where they are in each other (the lines of TPUs, the threads of
+    /* The same with self times, of chosen activities: where they are nested (the lines of TPUs, the threads of
      * CPUs) of operations that have ended. */
     void (*take_self)(struct tm_stage *s, const struct tm_event *event, const struct tm_site_sums *sums);
     /* Where the lengths of a site's chosen events are kept for exact quantiles, and as what group; NULL = nowhere. */
@@ -98,7 +98,7 @@ struct tm_stage_type {
     /* Write and read the state, inside an open section; save does not change the report. */
     tm_status (*save)(struct tm_stage *s, struct tm_partial_writer *w);
     tm_status (*load)(struct tm_stage *s, struct tm_partial_reader *r);
-    void (*close)(struct tm_stage *s); /* always, even after a half open */
+    void (*close)(struct tm_stage *s); /* always, even after a failed open */
 };
 
 /* A stretch in which a device was idle. */

@@ -15,9 +15,9 @@ enum { TM_UTF8_LONGEST = 4 };
 
 size_t tm_utf8_next(const char *text, size_t length, uint32_t *code);
 
-/* Is a character not seen, or does it change how others are seen, or make a terminal act?  Controls (C0, DEL, C1),
- * separators of lines, marks of direction, what is ignored where it is shown, and what is not a character.  Everywhere
- * such a one is replaced by a sign, or by its escape.
+/* Is a character invisible, or does it change how others are displayed, or control a terminal?  Controls (C0, DEL, C1),
+ * separators of lines, marks of direction, what is ignored where it is shown, and what is not a character.  Such
+ * characters are replaced by a sign or an escape everywhere.
  * source: Unicode, DerivedCoreProperties.txt, Default_Ignorable_Code_Point, without what has its own shape */
 bool tm_utf8_is_hidden(uint32_t code);
 
@@ -72,7 +72,7 @@ bool tm_utf8_is_valid(const char *text, size_t length);
  * untrusted.  A formula starts with = + - @, as ASCII or of full width, which blanks and quotes may precede, at the
  * start of a cell; and directly or behind quotes where some spreadsheets start another cell: they take ';' or a tab for
  * the comma, depending on the country, and then a line's end inside of a cell for one of the table.  U+FFFD takes the
- * place of bytes that are not UTF-8.  What is not seen, or makes a terminal act (tm_utf8_is_hidden), is an escape, as
+ * place of bytes that are not UTF-8.  What is invisible or controls a terminal (tm_utf8_is_hidden), is an escape, as
  * reports show it: "\n", "\u001b", "\u{e0001}"; if it is requested as it was recorded (is_raw), only NUL is not.
  * source: RFC 4180, with LF at the end of a line; OWASP, CSV Injection */
 typedef void tm_csv_put(void *to, const char *bytes, size_t length);
@@ -112,7 +112,7 @@ bool tm_read_time(const char *text, size_t length, int64_t *ps, struct tm_wrong 
 /* A:B, integers; an omitted end is 0, or UINT64_MAX. out: false if it is not such a range */
 bool tm_read_range(const char *text, uint64_t *begin, uint64_t *end);
 
-/* How many single acts (put in, take out, change, swap two neighbours) make `b` of `a`; any case.
+/* How many edits (insert, delete, replace, swap two neighbors) turn `a` into `b`; any case.
  * Words of more than 63 bytes are compared by their first 63. */
 size_t tm_word_distance(const char *a, const char *b);
 

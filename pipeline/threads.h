@@ -8,8 +8,8 @@
 
 #include "pipeline/run.h"
 
-/* Work beside the main thread, where --jobs and the machine have a core for it.  No other module starts a thread.  What a
- * thread gets to see is its own until it hands it over under a lock; it never touches the run: not the ledger, not the
+/* Work beside the main thread, where --jobs and the machine have a core for it.  No other module starts a thread.  The
+ * data of a thread is its own until it passes it on under a lock; it never touches the run: not the ledger, not the
  * error, not the tallies.  Signals go to the main thread. */
 
 /* How many threads may work at once, the main thread included: --jobs, or the cores of the machine.  1 where the run is
@@ -20,7 +20,8 @@ unsigned tm_cores(struct tm_run *run);
  *
  *     thread:  fill ──► [block][block][block][block] ──► tm_ahead_read
  *
- * Inflating takes a quarter of the time of a report from JSON, and continues while the main thread decodes.  Memory: TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
+ * Inflating takes a quarter of the time of a report from JSON, and continues while the main thread decodes.  Memory:
+ * TM_AHEAD_BYTES of TM_ACCOUNT_INPUT, drawn from the pool. */
 struct tm_ahead;
 
 enum { TM_AHEAD_BLOCKS = 4, TM_AHEAD_BLOCK_BYTES = 256 << 10, TM_AHEAD_BYTES = TM_AHEAD_BLOCKS * TM_AHEAD_BLOCK_BYTES };

@@ -68,7 +68,7 @@ struct tm_track {
     tm_strid unit;                /* of counters; 0 = not recorded */
     int64_t id;                   /* line id as in the file; JSON: tid */
     int64_t process_id;           /* id of the plane; JSON: pid */
-    int64_t process_order, order; /* among the processes, among its tracks, as the file wishes it: smaller first */
+    int64_t process_order, order; /* among the processes, among its tracks, as the file requests: smaller first */
     uint32_t process;             /* tracks of one plane, or process, have the same number */
     uint8_t sort;                 /* enum tm_track_sort */
     uint32_t stream;     /* of a thread: the stream that the file draws on it, plus one; 0 = none, or not kept.  Only

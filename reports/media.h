@@ -21,8 +21,8 @@ enum { TM_TEXT_COLUMNS = 100 };
  * errors: TM_ERR_LIMIT no memory; TM_ERR_OUTPUT `to` takes no more */
 tm_status tm_text_write(struct tm_run *run, const struct tm_doc *doc, FILE *to);
 
-/* Print a clean text (tm_format_text) in lines of at most TM_TEXT_COLUMNS columns, from the column `indent` on, where
- * the cursor is. */
+/* Print a clean text (tm_format_text) in lines of at most TM_TEXT_COLUMNS columns, starting at the column `indent`,
+ * where the cursor is. */
 void tm_text_put_wrapped(FILE *to, const char *text, int indent);
 
 struct tm_sheet_source;

@@ -21,7 +21,7 @@ typedef tm_status tm_command(struct tm_run *run, const struct tm_options *option
 enum tm_verb_flag {
     TM_VERB_HIDDEN = 1,   /* in no list: for packagers */
     TM_VERB_SPILLS = 2,   /* needs a folder for spill files */
-    TM_VERB_PRINTS = 4,   /* writes to stdout only: a reader that went away is not a failure */
+    TM_VERB_PRINTS = 4,   /* writes to stdout only: a closed pipe is not a failure */
     TM_VERB_TRACES = 16,  /* writes traces, not figures: for messages */
     TM_VERB_GROUPS = 32,  /* "--" is between groups of operands */
     TM_VERB_NO_CONFIG = 8 /* works whatever the environment and the configuration file say */
@@ -88,7 +88,7 @@ struct tm_split_borders {
     const struct tm_steps *steps;
     struct tm_clock clock;
     int64_t first_ps;  /* its first event, on the output's clock */
-    uint64_t begun;    /* steps that start before or at the present part's start */
+    uint64_t begun;    /* steps that start before or at the current part's start */
     int64_t border_ps; /* the next one; INT64_MAX = none */
     int64_t zero_ps;   /* of all hosts: borders by time count from here */
     /* the part */

@@ -354,7 +354,7 @@ static uint32_t *member_slot(const struct container *c, const char *key)
     return tm_probe(c->slots, (size_t)1 << c->slot_bits, sizeof(*c->slots), home, &wanted, ends_member);
 }
 
-/* A table with room for twice the present members. */
+/* A table with room for twice the current members. */
 static bool build_slots(struct container *c)
 {
     unsigned bits = 7;

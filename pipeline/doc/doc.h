@@ -23,7 +23,7 @@ void tm_doc_end_reading(struct tm_doc *doc);
 /* Let it grow to N bytes instead of its share, for callers that control all accounts. */
 void tm_doc_set_most(struct tm_doc *doc, size_t bytes);
 struct tm_run *tm_doc_run(const struct tm_doc *doc);    /* that it was made with */
-struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; to be changed by its maker only */
+struct tm_value *tm_doc_root(const struct tm_doc *doc); /* an object; only its creator may change it */
 
 /* Add a member to an object (key) or an element to an array (key NULL).  Strings and keys are copied.  A key
  * that already exists is replaced in its place.  When memory ends, the failure is remembered in run->error
@@ -43,7 +43,7 @@ void tm_add_known(struct tm_value *to, const char *key, const char *text, const 
 void tm_add_null(struct tm_value *to, const char *key, const char *why); /* why: kept for the reports and
                                      printed as member "why": {key: reason} of the same object */
 
-/* Put another text in place of the one that a string has.
+/* Replace the text of a string.
  * in: string  of this document; text: any bytes, not its own */
 void tm_set_text(struct tm_doc *doc, struct tm_value *string, const char *text, size_t length);
 tm_status tm_doc_status(const struct tm_doc *doc);

@@ -26,7 +26,7 @@ enum tm_doc_kind {
 
     /* Strings. */
     TM_DOC_WORD,      /* a short text of the program: one of `words`, if they are listed */
-    TM_DOC_TERM,      /* the same; reports have other words for it */
+    TM_DOC_TERM,      /* the same, but reports use their own words for it */
     TM_DOC_CAUSE,     /* of idle time */
     TM_DOC_DIRECTION, /* of a copy */
     TM_DOC_PROSE,     /* sentences; may hold names of the trace */
@@ -72,7 +72,7 @@ enum {
     TM_DOC_FRACTION = 1 << 13,     /* may have a fraction, or be larger than 64 bits hold */
     TM_DOC_FILLED = 1 << 14,       /* a string that is not empty */
     TM_DOC_UNIQUE = 1 << 15,       /* no element is in the list twice */
-    TM_DOC_OWN = 1 << 16,          /* a string in which no name can be: --redact leaves it */
+    TM_DOC_OWN = 1 << 16,          /* a string that cannot contain names: --redact leaves it unchanged */
     TM_DOC_NOT_NEGATIVE = 1 << 17, /* a NUMBER */
     TM_DOC_SUM = 1 << 18,          /* a sum over the analyzed steps; of an object: all of its members are */
     TM_DOC_ADDS = 1 << 19,         /* of rows without a `rest`: what is left out of a list adds up in it */
@@ -165,11 +165,12 @@ bool tm_doc_is_sum(const struct tm_doc_field *fields, const char *path);
 /* Continue along a path. out: the field at its end; NULL = there is none */
 const struct tm_doc_field *tm_doc_walk(struct tm_doc_place *place, const char *path);
 
-/* The field by its path, in the syntax of tm_path: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there is none.
+/* The field by its path, in the syntax of tm_path: "gaps.longest[3].dur_ps", "gaps.by_cause.host.count"; NULL = there
+ * is none.
  * in: fields  where the path starts */
 const struct tm_doc_field *tm_doc_field_at(const struct tm_doc_field *fields, const char *path);
 
-/* Tables that one file has and another one uses. */
+/* Tables that are defined in one file and used in another. */
 extern const struct tm_doc_field tm_doc_window[];
 extern const struct tm_doc_field tm_doc_steps[];
 extern const struct tm_doc_field tm_doc_devices[];

@@ -285,10 +285,10 @@ tm_status tm_host_events(struct tm_host_run *host, tm_take_event *take, void *to
 tm_status tm_host_bare_events(struct tm_host_run *host, tm_take_event *take, void *to);
 /* The same device by device, in the order of tm_order_by_device: for figures. */
 tm_status tm_host_events_by_device(struct tm_host_run *host, tm_take_event *take, void *to);
-/* Report the number of events of each kind, once; where options.counts said so. */
+/* Report the number of events of each kind, once; if options.counts is set. */
 tm_status tm_host_counts(struct tm_host_run *host, tm_take_site *take, void *to);
 
-/* Looks on while files are read; of hosts that come as partials it sees nothing. */
+/* Observes the reading of files; it does not see hosts that come as partials. */
 struct tm_observer {
     const struct tm_observer_type *type;
     void *to;

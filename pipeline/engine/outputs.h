@@ -21,7 +21,7 @@ struct tm_run_operand {
     size_t label_length; /* 0 = none was given */
 };
 
-/* "LABEL=PATH", or a path: where a file has that whole name, or '/' is before the '='.
+/* "LABEL=PATH", or a path: if a file has that complete name, or '/' is before the '='.
  * owns: *operand refers to the text */
 void tm_run_operand_read(struct tm_run_operand *operand, const char *text);
 
@@ -58,7 +58,7 @@ bool tm_document_find(const char *path, const char *name, const char *schema, ch
 tm_status tm_document_read(struct tm_run *run, struct tm_doc *doc, const struct tm_options *options, const char *file,
                            const char *act);
 
-/* See before any work that every operand is there, and that stdin is named once.  Nothing is
+/* Check before any work that every operand exists and that stdin is given only once.  Nothing is
  * analyzed. errors: TM_ERR_INPUT, TM_ERR_USAGE; TM_ERR_LIMIT past TM_RUNS_MOST */
 tm_status tm_run_operands_check(struct tm_run *run, const struct tm_run_operand *operand, size_t count);
 
@@ -76,14 +76,14 @@ void tm_summaries_free(struct tm_summaries *summaries); /* tolerates a zeroed on
  * errors: TM_ERR_INPUT  it cannot be read, is another document, or has another schema version; TM_ERR_LIMIT */
 tm_status tm_summary_read(struct tm_run *run, struct tm_doc *doc, const char *file);
 
-/* What pseudonyms would have to be in: verbs that read several runs do not make them.
+/* Verbs that read several runs cannot make pseudonyms.
  * errors: TM_ERR_USAGE if the settings ask for --redact */
 tm_status tm_refuse_redaction(struct tm_run *run, const struct tm_options *options, const char *act);
 
 /* What the verbs that write files share. */
 
-/* See early that a folder can be written, before the work is done that would be lost.  Nothing is
- * made yet: the nearest part of the path that exists is examined. errors: TM_ERR_OUTPUT */
+/* Check early that a folder can be written, before doing work that would be lost. Nothing is
+ * created yet: the nearest part of the path that exists is examined. errors: TM_ERR_OUTPUT */
 tm_status tm_check_folder(struct tm_run *run, const char *path);
 
 /* A file to write: its folder and its name. */
@@ -93,7 +93,7 @@ struct tm_file_place {
     bool has_folder;             /* the path has one */
 };
 
-/* Split the path of a file that is to be written, and see early that it can be.
+/* Split the path of a file that is to be written, and check early that it can be written.
  * errors: TM_ERR_OUTPUT  too long, a folder, a device, a pipe, or as of tm_check_folder */
 tm_status tm_find_place(struct tm_run *run, const char *path, struct tm_file_place *place);
 
@@ -119,7 +119,7 @@ struct tm_side_file {
     tm_write_side_file *write;
 };
 
-/* See before any work that they can be written, and take the place of nothing.  errors: as of tm_find_place and
+/* Check before any work that they can be written and replace nothing.  errors: as of tm_find_place and
  * tm_guard_output */
 tm_status tm_side_files_check(struct tm_run *run, const struct tm_side_file *files, size_t count);
 
@@ -132,7 +132,7 @@ tm_status tm_side_files_write(struct tm_run *run, const struct tm_side_file *fil
  *     {"NAME": {"execution_time": TIME or {"mean": TIME, ...}, "tensorboard_trace": PATH,
  * ...}, ...} Each trace that is named is a run, labelled by its NAME.  A PATH is taken from the
  * folder of the file, and if nothing is there, from the working folder.  Members of other kinds
- * are left alone. */
+ * are ignored. */
 struct tm_result {
     struct tm_run_operand operand;
     double measured; /* in the unit of the file; 0 = none */
@@ -203,8 +203,8 @@ struct tm_output_files {
     bool (*takes_long)(void *of, size_t index);
 };
 
-/* Write each file in a separate process if a core is free and the input was large enough; else one after the other in this
- * one.
+/* Write each file in a separate process if a core is free and the input was large enough; else one after the other in
+ * this one.
  * errors: those of the first file that failed, in their order; TM_ERR_LIMIT  a process was killed */
 void tm_outputs_side_by_side(struct tm_run *run, const struct tm_output_files *files, void *of, size_t count);
 
@@ -235,7 +235,7 @@ tm_status tm_guard_batch(struct tm_run *run, const char *out);
 tm_status tm_document_deliver(struct tm_run *run, const struct tm_document_result *result, const char *folder,
                               const struct tm_options *options);
 
-/* A document on stdout as JSON.  A reader that went away is not a failure. */
+/* A document on stdout as JSON.  A closed pipe is not a failure. */
 tm_status tm_print_document(struct tm_run *run, const struct tm_doc *doc);
 
 /* Columns of a line on stdout: of the terminal, or as wide as a string report where it is piped or redirected. */
@@ -263,7 +263,7 @@ void tm_actions_annotate_gate(const struct tm_value *gate, const char *label);
 bool tm_gate_is_noteworthy(const struct tm_value *gate); /* it failed, or could not be assessed */
 
 /* One line on stderr: which files of a summary are damaged, and how far the figures reach.
- * in: what  rests on the summary, with its verb: "report is" */
+ * in: what  depends on the summary, with its verb: "report is" */
 void tm_print_partial(const struct tm_value *summary, const char *what);
 
 /* One warning for each failed check of a summary or an inspection, on stderr. */
@@ -273,7 +273,7 @@ void tm_print_failed_checks(const struct tm_value *root);
  * The map is a string: "tracemill names 1", "key " and 32 hexadecimal digits, then a line for each word, in the order
  * of the pseudonyms: the pseudonym, a tab, the word. */
 
-/* Begin: run->redactor is there from now on, where --redact was chosen.  A map that already exists gives its key,
+/* Start: run->redactor exists from now on if --redact was given.  A map that already exists gives its key,
  * and its words stay in it.
  * errors: TM_ERR_USAGE  a file that is not a map; --redact-map alone */
 tm_status tm_redaction_begin(struct tm_run *run, const struct tm_options *options);
@@ -296,7 +296,7 @@ tm_status tm_redact_summary(struct tm_redactor *redactor, struct tm_doc *summary
  * in: operand  of each run, in their order; the runs have path and doc */
 void tm_label_runs(struct tm_loaded_run *run, const struct tm_run_operand *operand, size_t count);
 
-/* Put a number after a label where another one is the same: "a #2".
+/* Add a number to a label that another run has: "a #2".
  * in: other  the i-th of those that have theirs */
 typedef const char *tm_other_label(const void *of, size_t i);
 

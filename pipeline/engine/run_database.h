@@ -6,7 +6,7 @@
 #include "pipeline/doc/doc.h"
 #include "pipeline/options.h"
 
-/* A run as a database: its events and the tables of its summary, filled as far as somebody reads them, and written as
+/* A run as a database: its events and the tables of its summary, filled as far as they are read, and written as
  * files for other programs. */
 struct tm_run_database {
     struct tm_run *run;

@@ -19,7 +19,7 @@ struct tm_study {
     struct tm_summaries summaries;
 };
 
-/* Look at the options, and make room for this many runs.
+/* Check the options, and make room for this many runs.
  * owns:   the caller; tm_study_close, also after a failure
  * errors: TM_ERR_USAGE  a format that is of reports only, --redact; TM_ERR_OUTPUT  the folder
  * cannot be written; TM_ERR_LIMIT */
@@ -29,7 +29,7 @@ void tm_study_add(struct tm_study *study, const struct tm_run_operand *operand, 
 /* Before any work: check that every run exists, and that no run is given twice unless --force. */
 tm_status tm_study_check(struct tm_study *study);
 tm_status tm_study_load(struct tm_study *study);
-/* The summaries are not needed any more: their memory is for writing. */
+/* The summaries are no longer needed: free their memory for writing. */
 void tm_study_forget(struct tm_study *study);
 void tm_study_close(struct tm_study *study); /* tolerates a zeroed one */
 
@@ -44,12 +44,12 @@ void tm_study_folder(const struct tm_study *study, const struct tm_doc *doc, con
  * errors: TM_PARTIAL, with a warning, if a run is partial */
 tm_status tm_study_deliver(const struct tm_study *study, struct tm_doc *doc, const char *ending);
 
-/* What a group of runs is called: by the first label that the user gave, else by what their labels
- * start with, else by the first one. */
+/* The name of a group of runs: the first label that the user gave, else the common prefix of their
+ * labels, else the first label. */
 void tm_group_label(char label[TM_LABEL_BYTES], const struct tm_loaded_run *run, size_t runs);
 
-/* By how much do two runs of one program differ?  As --run-spread says it of the step time, or from the history of a
- * batch (--history), of each figure that it keeps. */
+/* How much two runs of one program differ: for the step time --run-spread, or from the history of a batch (--history),
+ * for each figure that it keeps. */
 struct tm_run_spread {
     struct tm_spread figure[TM_FIGURES_MOST];
     size_t count;                    /* 0 = nothing is known */

@@ -80,8 +80,8 @@ tm_status tm_batch_find(struct tm_run *run, const struct tm_options *options, st
  * errors: TM_ERR_USAGE, TM_ERR_OUTPUT */
 tm_status tm_batch_check(struct tm_run *run, const struct tm_options *options, const char *out);
 
-/* Work the items of a share that are not done: reports, and partials of runs of several hosts.  The manifest is kept in
- * OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
+/* Process the items of a share that are not done: reports, and partials of runs of several hosts.  The manifest is
+ * kept in OUT.  A failed item is a result; what fails the batch is OUT itself.  errors: TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, const struct tm_manifest *manifest,
                         const char *out, struct tm_shard shard, struct tm_batch_counts *counts);
 
@@ -89,7 +89,7 @@ tm_status tm_batch_work(struct tm_run *run, const struct tm_options *options, co
  * errors: TM_ERR_USAGE */
 tm_status tm_batch_merge_check(struct tm_run *run, const struct tm_options *options, const char *out);
 
-/* Put together: join, history, gates, index, files that options name.
+/* Merge: join, history, gates, index, files that options name.
  * errors: TM_GATE, TM_PARTIAL where items failed or are missing or a gate is unknown, TM_ERR_OUTPUT, TM_ERR_LIMIT */
 tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, const char *out);
 
@@ -160,7 +160,7 @@ enum tm_result_status tm_batch_pruned(const struct tm_batch_pool *pool, const st
 
 /* --- of an item --- */
 
-/* Its work, and its state: tm_result_stands says whether it is to be done. */
+/* Its work, and its state: tm_result_stands says whether it has to be done. */
 struct tm_batch_task tm_batch_task_of(const struct tm_batch_item *item);
 tm_status tm_batch_task_look(const struct tm_batch_pool *pool, const struct tm_batch_task *task,
                              enum tm_result_status *status);
@@ -183,7 +183,7 @@ struct tm_batch_parts {
     struct tm_missing_input *missing;
     size_t missing_count;
     size_t files;                           /* of the run */
-    enum tm_result_status worst;            /* of the missing: refused, failed, or MISSING: one was not worked yet */
+    enum tm_result_status worst;            /* of the missing: refused, failed, or MISSING: one is not processed yet */
     char message[TM_RESULT_MESSAGE_BYTES];  /* of the first one that is missing */
     char fingerprint[TM_FINGERPRINT_BYTES]; /* of the valid ones */
 };

@@ -118,7 +118,7 @@ tm_status tm_manifest_scan(struct tm_manifest *manifest, struct tm_run *run, cha
                            const struct tm_options *options, tm_discover_one *discover);
 /* The same from a file that tm_manifest_write wrote: untrusted.  errors: TM_ERR_INPUT with the line */
 tm_status tm_manifest_read(struct tm_manifest *manifest, struct tm_run *run, const char *path);
-/* The same bytes for the same runs.  errors: TM_ERR_LIMIT; of the stream its caller asks (ferror) */
+/* The same bytes for the same runs.  errors: TM_ERR_LIMIT; the caller checks the stream (ferror) */
 tm_status tm_manifest_write(const struct tm_manifest *manifest, FILE *to);
 
 /* Likewise into a file that appears completely or not at all.

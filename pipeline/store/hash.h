@@ -12,7 +12,7 @@
 
 /* The slot of a key in an open table. The seed keeps an input from choosing keys that
  * collide; results never depend on it, because tables give out their rows in the order of the keys or
- * by look-up. */
+ * by lookup. */
 static inline uint64_t tm_hash_seed(const void *fallback)
 {
     uint64_t seed;
@@ -47,8 +47,8 @@ static inline uint64_t tm_hash_load(const uint8_t *at, size_t bytes)
     return word;
 }
 
-/* For a string, within this process: used where one is hashed for every event.  64 bits of quality, not for output.  With a
- * seed that it is unknown, strings cannot be chosen to have the same. */
+/* For a string, within this process: used where one is hashed for every event.  64 bits of quality, not for output.
+ * With a seed that it is unknown, strings cannot be chosen to have the same. */
 static inline uint64_t tm_hash_text(const void *text, size_t length, uint64_t seed)
 {
     /* Both factors of a product have their own secret: else strings that swap their halves have the same product. */

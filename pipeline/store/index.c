@@ -3,7 +3,7 @@
  * put beside them: dense (by key) where the largest key is near the number of rows, else open
  * addressing.  If they do not fit, they are sorted by key on disk and are in pages: `rows` holds
  * the rows, `firsts` the first key of each page of rows, `tops` (in memory) the first key of each
- * page of `firsts`.  A look-up then reads at most one page of each, through their caches. */
+ * page of `firsts`.  A lookup then reads at most one page of each, through their caches. */
 #include "pipeline/store/sorter.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ enum {
     SLOT_BYTES_PER_ROW = 11, /* open: 1.3 to 2.7 slots of 4 bytes; dense where the rest of the memory is enough */
     DENSE_FACTOR = 4,
     DENSE_SPARE = 1024,
-    PAGE_BYTES = 16 << 10, /* a page is read for a look-up at random */
+    PAGE_BYTES = 16 << 10, /* a page is read for a lookup at random */
     FIRSTS_PER_PAGE = PAGE_BYTES / sizeof(uint64_t),
 };
 
@@ -363,8 +363,8 @@ static size_t guess_place(const struct keys *keys, uint64_t key)
     return (size_t)(part * (double)(keys->count - 1));
 }
 
-/* The last key that is not above `key`; the first one is not.  In traces most keys are evenly spaced: the search starts at
- * the expected place, in steps that double. */
+/* The last key that is not above `key`; the first one is not.  In traces most keys are evenly spaced: the search
+ * starts at the expected place, in steps that double. */
 static size_t find_not_above(const struct keys *keys, uint64_t key)
 {
     size_t low = 0, high = keys->count - 1, stride = 1;

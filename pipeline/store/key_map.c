@@ -78,7 +78,7 @@ struct tm_key_map {
 struct source {
     uint64_t at, left; /* what was not read yet: where, pages */
     struct page *pages;
-    size_t page, filled; /* the present one, and how many there are */
+    size_t page, filled; /* the current one, and how many there are */
     uint64_t row;
 };
 
@@ -495,7 +495,7 @@ static void spill(struct tm_key_map *map)
     empty_table(map);
 }
 
-/* ---- look-up ---- */
+/* ---- lookup ---- */
 
 /* Room for a family in the table. */
 static void make_room(struct tm_key_map *map)

@@ -25,14 +25,14 @@ static_assert(sizeof(struct entry) == 32, "two to a cache line");
 struct slot {
     uint64_t low;                                         /* of its XXH3-128 */
     uint64_t check;                                       /* tm_hash_text of it */
-    uint32_t length : 30, is_invalid : 1, is_tallied : 1; /* not UTF-8; tallied for the present host */
+    uint32_t length : 30, is_invalid : 1, is_tallied : 1; /* not UTF-8; tallied for the current host */
     tm_strid id;                                          /* 0 = empty */
 };
 
 enum { LENGTH_MOST = (1 << 30) - 1, HALVES_MOST = 16 };
 #define AT_MOST ((UINT64_C(1) << 48) - 1)
 
-/* A string that came lately, by a quick hash with a seed of this process: names that come for every event are few. */
+/* A string seen recently, by a quick hash with a seed of this process: names that come for every event are few. */
 struct near {
     uint64_t hash;
     uint32_t length; /* 0 = empty */

@@ -362,7 +362,7 @@ static void unlink_frame(struct tm_rows *rows, uint32_t which)
     *at = rows->frames[which].next;
 }
 
-/* Make the chains again for the present number of frames_most. */
+/* Make the chains again for the current number of frames_most. */
 static tm_status build_heads(struct tm_rows *rows)
 {
     uint32_t bits = 1;

@@ -27,7 +27,7 @@ void tm_spill_expect_random(const struct tm_spill *spill);
 /* Append; *at = where it starts (may be NULL).  After a failure of the run nothing is written.
  * errors: TM_ERR_OUTPUT, with the free space in the text. */
 tm_status tm_spill_append(struct tm_spill *spill, const void *data, size_t bytes, uint64_t *at);
-/* Overwrite in place, inside the present length.  Likewise. */
+/* Overwrite in place, inside the current length.  Likewise. */
 tm_status tm_spill_write(struct tm_spill *spill, const void *data, size_t bytes, uint64_t at);
 /* Read exactly `bytes`. */
 tm_status tm_spill_read(const struct tm_spill *spill, void *data, size_t bytes, uint64_t at) TM_MUST_USE;

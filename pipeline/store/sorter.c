@@ -99,8 +99,8 @@ void tm_window_close(struct tm_window *window)
     window->drawn_bytes = 0;
 }
 
-/* The sort of a window.  Tags of rows are distributed by the bytes of their prefixes, from the lowest on, without a look
- * at the rows.  A merge sort of natural runs does the rest, or everything if there is no prefix. */
+/* The sort of a window.  Tags of rows are distributed by the bytes of their prefixes, from the lowest on, without a
+ * look at the rows.  A merge sort of natural runs does the rest, or everything if there is no prefix. */
 
 enum { SHORT_RUN = 12, FEW_ROWS = 256, VALUES = 256, PREFIX_BYTES = sizeof(uint32_t) };
 
@@ -531,7 +531,7 @@ static tm_status open_sources(struct tm_runs *runs, const struct stretch *stretc
     return TM_OK;
 }
 
-/* Begin to merge neighbours of the list.  count: at least 1, at most fan_in. */
+/* Begin to merge neighbors of the list.  count: at least 1, at most fan_in. */
 static tm_status open_merge(struct tm_runs *runs, const struct stretch *stretches, size_t count, size_t buffer_bytes)
 {
     close_merge(runs);

@@ -115,9 +115,9 @@ void tm_runs_free(struct tm_runs *runs);
 /* What a buffer takes: the memory in use while a run is written. */
 size_t tm_runs_buffer_bytes(size_t row_bytes, size_t memory_bytes);
 
-/* Write the next row of the present run; the rows of one run come in order. */
+/* Write the next row of the current run; the rows of one run come in order. */
 tm_status tm_runs_put(struct tm_runs *runs, const void *row) TM_MUST_USE;
-/* The present run is complete. */
+/* The current run is complete. */
 tm_status tm_runs_end(struct tm_runs *runs) TM_MUST_USE;
 
 /* True if runs have to be merged before the next one starts: the caller gives back its own memory
@@ -132,7 +132,7 @@ tm_status tm_runs_rewind(struct tm_runs *runs);
 
 /* A map from a 64-bit key to a fixed-size row, built once and then only read.  While it fits in its share
  * it is a table in memory (dense where the keys are, else open addressing); past it, sorted rows in a spill
- * file with a sparse index and a cache of blocks, so that look-ups near each other are cheap.
+ * file with a sparse index and a cache of blocks, so that lookups near each other are cheap.
  * Rows start with their key: the first 8 bytes of a row are a uint64_t. */
 struct tm_index;
 
@@ -147,7 +147,7 @@ void tm_index_free(struct tm_index *index);
 
 /* Failures are remembered in run->error, and what follows one does nothing: check tm_failed once, at the end. */
 void tm_index_put(struct tm_index *index, const void *row);
-/* No more rows.  Then look-ups are allowed. */
+/* No more rows.  Then lookups are allowed. */
 void tm_index_finish(struct tm_index *index);
 /* In place of finish, if the rows do not fit in memory: give one row of each key, in the order of the keys.  The
  * index is unusable afterwards.

@@ -711,7 +711,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
         if (length < 0.02)
             continue; /* not visible at any zoom of a page */
         if (length > 4 * seam)
-            length -= seam; /* paper between neighbours: parts are distinguished without their hue */
+            length -= seam; /* paper between neighbors: parts are distinguished without their hue */
         tell_part(chart, bar, role, place->is_plain);
         if (upwards)
             tm_chart_rect(chart, (enum tm_role)role, place->across, from - length, place->thick, length);

@@ -10,7 +10,7 @@
 #include "pipeline/error.h"
 #include "pipeline/run.h"
 
-/* What a colour means.  Charts name roles; the back ends look the colour up (PDF) or name a class
+/* What a color means.  Charts name roles; the back ends look the color up (PDF) or name a class
  * of the style sheet (SVG, HTML: "f-compute" fills, "s-compute" strokes), so that light, dark and
  * print stay one drawing. */
 enum tm_role {
@@ -90,7 +90,7 @@ enum tm_mark_kind {
     TM_MARK_LINE,     /* from x, y to x + width, y + height; stroked, `thickness` wide; dashed or not */
     TM_MARK_POLYLINE, /* point_count points from point_first; stroked */
     TM_MARK_POLYGON,  /* likewise; filled and closed */
-    TM_MARK_DOT,      /* centre x, y; radius = width; filled */
+    TM_MARK_DOT,      /* center x, y; radius = width; filled */
     TM_MARK_TEXT,     /* baseline at x, y; anchor says which end of the text x is */
     TM_MARK_OPEN,     /* a group starts; its text is what a pointer over it shows ("" = none) */
     TM_MARK_CLOSE,
@@ -322,7 +322,7 @@ enum tm_chart_kind {
     TM_CHART_UTILIZATION, /* how busy each device is over time */
     TM_CHART_OCCUPANCY,   /* occupancy of kernels, by their length and time */
     TM_CHART_COLLECTIVES, /* exposed and hidden time by kind */
-    TM_CHART_SKEW,        /* how late each device comes to collectives */
+    TM_CHART_SKEW,        /* how late each device arrives at collectives */
     TM_CHART_BALANCE,     /* compute time of each device, compared with their mean */
     TM_CHART_TRANSFERS,   /* exposed and hidden time of copies by direction */
     TM_CHART_SIDES,       /* of a comparison: the step times of each side */

@@ -335,7 +335,7 @@ static size_t count_balance(const struct tm_value *summary)
     return r.count > 1 && r.mean_ps > 0;
 }
 
-/* The slowest device has the colour of the assessment. */
+/* The slowest device has the color of the assessment. */
 static enum tm_role role_of_slowest(const struct tm_value *summary)
 {
     const char *band = tm_text(tm_path(summary, "kpis[imbalance].band"));

@@ -23,11 +23,11 @@ extern const struct tm_chart_maker tm_time_charts[], tm_device_charts[], tm_op_c
 enum { TM_CHART_NAME_CHARS = 32, TM_CHART_NAME_BYTES = 4 * TM_CHART_NAME_CHARS + 1 };
 void tm_chart_cut_name(char *out, size_t out_bytes, const char *name);
 
-/* Cut a text in its middle until it is at most `room` points wide; "" where not even five characters are. */
+/* Cut a text in its middle until it is at most `room` points wide; "" if fewer than five characters fit. */
 void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double room);
 
-/* A label of a scale below or above data, in the middle of x, moved so that it is inside the drawing; left out where
- * that is no longer at its place, or where it would touch the one before.
+/* A label of a scale below or above data, in the middle of x, moved so that it is inside the drawing; omitted if it
+ * would have to move too far or would touch the previous one.
  * in:     *until  where that one ends, 0 at first */
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until);
 

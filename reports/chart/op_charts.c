@@ -24,7 +24,7 @@ struct icicle {
     struct tm_chart *chart;
     double per_ps;
     double next_x[SCOPE_DEPTH_MOST + 1];
-    bool has_passes; /* a training step: colours distinguish them */
+    bool has_passes; /* a training step: colors distinguish them */
     int64_t levels;
     int boxes, narrow; /* narrow: too narrow to be drawn, or past the limits */
 };

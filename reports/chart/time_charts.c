@@ -492,8 +492,8 @@ static void draw_gaps(struct tm_chart *chart, const struct tm_value *summary)
         draw_lengths(chart, &plot, first_ps, places, pitch);
 }
 
-/* How busy each device is over time: a strip per device, coloured by the share of each stretch of time.  Neighbours of
- * one colour are drawn as one.  Devices of several hosts share a scale where the clocks of the hosts agree; where they
+/* How busy each device is over time: a strip per device, colored by the share of each stretch of time.  Neighbors of
+ * one color are drawn as one.  Devices of several hosts share a scale where the clocks of the hosts agree; where they
  * do not, each host starts on the left. */
 
 enum { ROOMY = 12 /* devices with tall strips */, STEPS = 5, LOW_PCT = 50 };

@@ -43,7 +43,7 @@ struct tm_compare_options {
     const char *run_spread_from;    /* "--run-spread", "12 runs of 'resnet50' in history.db"; of a known one */
 };
 
-/* May they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.
+/* Can they be compared?  Refused: a run against itself (the same fingerprints of files), a side without a trace.
  * errors: TM_ERR_USAGE or TM_ERR_INPUT with a hint */
 tm_status tm_compare_check(struct tm_run *run, const struct tm_comparison_side *side, size_t sides);
 
@@ -102,7 +102,7 @@ void tm_room_free(struct tm_compare_blocks *room); /* tolerates a zeroed one */
 
 /* Statistics of steps.samples_ps. errors: an empty one when memory ends, with the error in run->error */
 struct tm_sample tm_step_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
-/* As many as there can be. */
+/* The maximum number. */
 size_t tm_step_samples_most(const struct tm_value *summary);
 /* Those of them in which nothing is compiled, to find out how much a step resembles the one before. */
 struct tm_sample tm_quiet_samples(struct tm_compare_blocks *room, const struct tm_value *summary);
@@ -122,7 +122,7 @@ struct tm_compiling_steps {
     double excess_ps; /* by how much the compiling ones raise it: less the mean of the others; 0 if all compile */
 };
 
-/* Do they come in another share of the steps, and do they change the mean by so much of the base's? */
+/* Do they occur in a different share of the steps, and do they change the mean by at least this share of the base's? */
 #define TM_COMPILING_LEAST_PCT 1.0
 
 bool tm_have_compiling_changed(const struct tm_compiling_steps *base, const struct tm_compiling_steps *other,

@@ -114,7 +114,7 @@ struct comparison {
 enum { SIDE_ID_BYTES = 32 };
 
 const char *tm_side_id(const struct comparison *c, size_t side, char out[SIDE_ID_BYTES]);
-/* Else nothing of the steps can be tested. */
+/* Otherwise the steps cannot be tested. */
 bool tm_are_measured_alike(const struct comparison *c, size_t side);
 /* What a new side and the base can be tested by. */
 enum test_basis tm_basis_of(const struct comparison *c, size_t side);
@@ -202,7 +202,7 @@ void tm_cause_say(struct cause *cause, const char *format, ...) TM_PRINTF(2, 3);
 
 /* Has the part changed: significantly, or, where nothing can be tested, by enough? */
 bool tm_part_has_changed(const struct causes *k, enum tm_part part);
-/* A change of the step that is worth a line. */
+/* A change of the step that is large enough to report. */
 bool tm_is_worth_a_cause(const struct causes *k, double change_ps);
 
 /* Subtract up to this amount (with its sign) from the rest of a part's change. out: the amount subtracted */

@@ -52,7 +52,7 @@ static inline struct tm_cell tm_cell_of_double(enum tm_doc_kind kind, double num
 /* A share of a total in percent; an empty cell if there is no total. */
 struct tm_cell tm_cell_of_share(const struct tm_value *part, const struct tm_value *whole);
 
-/* Neither a number nor a text that is not "". */
+/* Neither a number nor a nonempty text. */
 bool tm_cell_is_empty(const struct tm_cell *cell);
 
 /* The number 0, or a plain no. */
@@ -66,7 +66,7 @@ const char *tm_cell_shown(const struct tm_cell *cell, const struct tm_value *sum
  * out:    TM_FORMAT_BYTES, returned */
 const char *tm_cell_exact(const struct tm_cell *cell, char *out);
 
-/* What a text says about itself; a medium with colours may use it, the words never depend on it. */
+/* The tone of a text; a medium with colors may show it, but the words never depend on it. */
 enum tm_tone {
     TM_TONE_PLAIN,
     TM_TONE_GOOD,
@@ -99,7 +99,7 @@ enum {
     TM_WIDE = 1 << 8,    /* shown if there is room: on screens and in CSV, not on paper */
     TM_SUMS = 1 << 9,    /* rows that are not listed are summed up in one */
     TM_CHANGE = 1 << 11, /* numbers are shown with their sign */
-    TM_GIVEN = 1 << 12,  /* of what only some users give: left out without a word where no row has it */
+    TM_GIVEN = 1 << 12,  /* given by some users only: omitted without a note if no row has it */
     TM_KNOWN = 1 << 13,  /* likewise, in data too */
     TM_RARE = 1 << 10,   /* rare: omitted if it is 0, or "no", in all rows */
 };
@@ -165,7 +165,7 @@ struct tm_room {
     bool is_paper;  /* columns with TM_WIDE are left out */
     bool is_short;  /* has pages: details that no finding refers to are omitted */
     bool has_links; /* to other files */
-    bool is_data;   /* for programs: all facts in every report, whatever they hold */
+    bool is_data;   /* for programs: all facts in every report, whatever their values */
     size_t rows;    /* at most, of a table; paper takes less: tm_table.paper_rows */
 };
 
@@ -180,7 +180,7 @@ struct tm_layout {
         const char *text; /* why its cells are empty, or the value that all of its cells have */
         bool is_same;     /* the value; else the reason */
         bool is_shown;    /* the column has other cells that are not empty */
-    } note[TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST]; /* columns left out with a word, and columns with empty cells */
+    } note[TM_TABLE_COLUMNS_MOST * TM_REASONS_MOST]; /* columns omitted with a note, and columns with empty cells */
     size_t notes;
     size_t rows;           /* listed */
     int64_t rows_left_out; /* of the table and of the summary's rest */
@@ -199,7 +199,7 @@ int64_t tm_table_left_out(const struct tm_table *table, size_t listed);
 
 /* A cell; row below tm_table_rows, column below table->columns. */
 struct tm_cell tm_table_cell(const struct tm_table *table, size_t row, size_t column);
-/* Where the first cell of a row leads; NULL = nowhere. */
+/* The link of the first cell of a row; NULL = none. */
 const char *tm_table_link(const struct tm_table *table, size_t row);
 /* How far a row is indented: its depth in the tree, 0 without one. */
 int tm_table_depth(const struct tm_table *table, size_t row);
@@ -242,7 +242,7 @@ void tm_front_make(struct tm_front_page *front, const struct tm_value *summary);
 /* What all documents have: title, note, verdict, whether the input is damaged.  in: title  where
  * the user gave none */
 void tm_front_begin(struct tm_front_page *front, const struct tm_value *summary, const char *title);
-/* The room for a fact, TM_FRONT_BYTES, empty.  in: title  lives as long as the program */
+/* Empty room of TM_FRONT_BYTES for a fact.  in: title  lives as long as the program */
 char *tm_front_add_fact(struct tm_front_page *front, const char *title);
 /* A formatted fact; text that does not fit is cut. */
 void tm_front_say_fact(struct tm_front_page *front, const char *title, const char *format, ...) TM_PRINTF(3, 4);
@@ -352,7 +352,7 @@ struct tm_content {
     const struct tm_medium *medium;
     void *to;
     struct tm_run *run; /* its ledger has the data that is too large for the stack */
-    bool is_brief;      /* of the section that is being said: details are left out, see tm_content_say_section */
+    bool is_brief;      /* of the section that is being written: details are left out, see tm_content_say_section */
 };
 
 /* The section of that kind of document (content.h) with that id; NULL = there is none. */

@@ -5,7 +5,7 @@
 #include "pipeline/error.h"
 #include "reports/content/content.h"
 
-/* What the sections say with. */
+/* Functions with which sections produce their content. */
 
 const struct tm_value *tm_of(const struct tm_content *content, const char *path); /* of the summary */
 

@@ -25,7 +25,7 @@
  * 3. Test it on a summary in tests/unit/test_findings.c, and document in docs/metrics.md when it is reported.
  *
  * Texts, key figures and variants can have conditions.  `for` names platforms, frameworks and purposes; the run has to
- * match one of each sort that is named.  `when` names cases that the measuring function sets with tm_finding_case; all
+ * match one of each kind that is named.  `when` names cases that the measuring function sets with tm_finding_case; all
  * of them have to be set, "a|b" means either.  Title, severity, causes and advice come from the first variant that
  * matches and has them, or else from the row itself.  The first cause that matches is reported, and all advice. */
 

@@ -26,7 +26,7 @@ bool tm_gates_need(const struct tm_gates *gates, const char *section);
 typedef bool tm_has_job(void *of, const char *pattern);
 size_t tm_gates_idle(const struct tm_gates *gates, size_t after, tm_has_job *has, void *of);
 
-/* Hold a run to them and fill a document (schemas/CHECK.md) with the result of each.
+/* Check a run against them and fill a document (schemas/CHECK.md) with the result of each.
  * in:     baseline  runs that relative gates compare with; NULL = none
  * out:    failed    gates that failed
  * errors: TM_ERR_USAGE: a figure that does not exist in the summary (the message suggests the
@@ -35,7 +35,7 @@ tm_status tm_gates_judge(struct tm_run *run, struct tm_doc *out, const struct tm
                          const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                          size_t *failed);
 
-/* The same where a comparison has assessed these runs: gates say nothing that it does not. */
+/* The same where a comparison has assessed these runs: gates do not contradict it. */
 struct tm_gate_comparison {
     const struct tm_value
         *test; /* tests[] of COMPARISON.md, for the side of the input: gates on the step time follow it,
@@ -49,8 +49,8 @@ tm_status tm_gates_judge_compared(struct tm_run *run, struct tm_doc *out, const 
                                   const struct tm_compared_run *input, const struct tm_comparison_side *baseline,
                                   const struct tm_gate_comparison *comparison, size_t *failed);
 
-/* The same of one run of many, each of some job: gates of other jobs are skipped, the last of several gates of one figure
- * and rule that matches the job counts, and a row that this run's list does not have makes the gate unknown.
+/* The same of one run of many, each of some job: gates of other jobs are skipped, the last of several gates of one
+ * figure and rule that matches the job counts, and a row that this run's list does not have makes the gate unknown.
  * Without it (tm_gates_judge) gates that name jobs are skipped. */
 struct tm_judged_job {
     const char *job;
@@ -136,7 +136,7 @@ bool tm_rule_is_relative(enum tm_rule rule);
 /* Does the limit apply to increases? */
 bool tm_rule_is_upper(enum tm_rule rule);
 
-/* Does a later gate of the file say the same of the job (the same figure and rule)?  Then that one counts. */
+/* Does a later gate of the file have the same figure and rule for the job?  Then that one counts. */
 bool tm_gate_is_overruled(const struct tm_gates *gates, const struct tm_gate *gate, const char *job);
 bool tm_gate_fits_job(const struct tm_gate *gate, const char *job);
 
@@ -146,7 +146,7 @@ tm_status tm_gate_refuse(struct tm_run *run, const struct tm_gates *gates, const
                          const char *format, ...) TM_PRINTF(4, 5);
 
 /* A figure of a document by its path, in the syntax of tm_path.  "[*]" represents each element of a list
- * or member of an object: of many figures the one that a rule is strictest with is taken.  The id
+ * or member of an object: of many figures, the one for which a rule is strictest is used.  The id
  * of a key figure, "device_utilization", and "utilization" are short names. */
 enum { TM_FIGURE_PATH = 512, TM_FIGURE_UNIT = 24, TM_FIGURE_DEPTH = 24 };
 

@@ -56,7 +56,7 @@ void tm_htmlw_begin_points(struct tm_htmlw *w, const char *name);
 void tm_htmlw_point(struct tm_htmlw *w, double x, double y);
 void tm_htmlw_end_points(struct tm_htmlw *w);
 
-/* The page while it is written, and the forms that it gives to what the sections say (struct tm_medium): the functions
+/* The page while it is written, and how it renders what the sections contain (struct tm_medium): the functions
  * that take `to` are its members, `to` being the page. */
 struct tm_page {
     struct tm_htmlw w;
@@ -106,9 +106,10 @@ void tm_page_advice(struct tm_page *page, const char *text);
 /* The title of a figure or a column, linked to its definition if it has one (content.h), which it also shows. */
 void tm_page_label(struct tm_page *page, const char *label);
 
-/* An assessment: the word with its own sign shape, in its colour. */
+/* An assessment: the word with its own sign shape, in its color. */
 void tm_page_band(struct tm_page *page, enum tm_tone tone);
-/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is not an assessment. */
+/* "good", "warning", "bad", "critical", "info", "unknown": the class of a tone, and "" of one that is not an
+ * assessment. */
 const char *tm_tone_class(enum tm_tone tone);
 
 /* Letters of the marks of a section, or of a key figure: each a link to where they are reported, its text being its
@@ -134,7 +135,7 @@ void tm_missing_add(struct tm_missing *missing, const char *title, const char *w
 /* in: what  the line starts with: "Not recorded" */
 void tm_page_missing(struct tm_page *page, const char *what, const struct tm_missing *missing);
 
-/* Write a drawing as an inline <svg>.  Colours and fonts are classes of the page's style sheet
+/* Write a drawing as an inline <svg>.  Colors and fonts are classes of the page's style sheet
  * (chart.h), so the drawing follows light, dark and print; groups become <title> tooltips.  The
  * title is the accessible name. */
 void tm_svg_write(struct tm_htmlw *w, const struct tm_chart *chart, const char *class_name);

@@ -291,7 +291,7 @@ static const double value_end = 0.37, scale_begin = 0.40, scale_end = 0.58, word
 
 static const double scale_height = 5, band_gap = 1, marker_width = 2.4, marker_over = 2.6, pale = 0.3;
 
-/* Bad, warning, good from left to right; the part of the value is in full colour. */
+/* Bad, warning, good from left to right; the part of the value is in full color. */
 static void draw_scale(struct tm_pdf *pdf, const struct tm_key_figure *kpi, double y)
 {
     static const enum tm_role roles[] = { TM_ROLE_BAD, TM_ROLE_WARNING, TM_ROLE_GOOD };

@@ -23,7 +23,7 @@
 
 static const double edge_width = 3, edge_gap = 9;
 
-enum { FULL = 255 }; /* of a part of a colour */
+enum { FULL = 255 }; /* of a part of a color */
 
 const char tm_pdf_face_key[TM_PDF_FACES][3] = { "F1", "F2", "F3" };
 
@@ -170,7 +170,7 @@ void tm_pdf_end_card(struct tm_pdf *pdf)
     pdf->left -= edge_gap;
 }
 
-/* --- colours --- */
+/* --- colors --- */
 
 enum tm_role tm_pdf_role_of_tone(enum tm_tone tone)
 {
@@ -192,7 +192,7 @@ enum tm_role tm_pdf_role_of_tone(enum tm_tone tone)
     }
 }
 
-/* A colour mixed with white.  in: name  of the operator; share  of the colour, 0 to 1 */
+/* A color mixed with white.  in: name  of the operator; share  of the color, 0 to 1 */
 static void set_colour(struct tm_pdf *pdf, const char *name, enum tm_role role, double share)
 {
     double part[3];
@@ -355,9 +355,9 @@ void tm_pdf_pack_streams(struct tm_pdf *pdf)
 
 /* --- structure ---
  *
- * For readers that read the document aloud or reflow it: headings, paragraphs, and figures with what they show in words.
- * libharu has no functions for it, and keeps every object in memory until the document is written: so a table is tagged as a
- * whole on each page, not by rows and cells.  What is at the edges of pages is an artifact.
+ * For readers that read the document aloud or reflow it: headings, paragraphs, and figures with what they show in
+ * words. libharu has no functions for it, and keeps every object in memory until the document is written: so a table
+ * is tagged as a whole on each page, not by rows and cells.  What is at the edges of pages is an artifact.
  * Source: ISO 32000-1, 14.7 (logical structure) and 14.8 (tagged PDF). */
 
 void tm_pdf_set_text(struct tm_pdf *pdf, HPDF_Dict in, const char *key, const char *text)

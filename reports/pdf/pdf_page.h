@@ -104,7 +104,7 @@ struct tm_pdf_link {
     struct tm_pdf_box box;
 };
 
-/* What a part of a page is, for readers that do not show it. */
+/* The role of a part of a page, for screen readers. */
 enum tm_pdf_tag { TM_PDF_TAG_TITLE, TM_PDF_TAG_SECTION, TM_PDF_TAG_HEADING, TM_PDF_TAG_TEXT, TM_PDF_TAG_FIGURE };
 
 /* The structure of the document while it is made (pdf_page.c). */
@@ -146,7 +146,7 @@ struct tm_pdf {
     double y;
     int pages, page_at;
     bool is_full;  /* TM_PDF_PAGES was reached: what follows is left out */
-    bool has_edge; /* a card is being drawn: its coloured edge starts at edge_y */
+    bool has_edge; /* a card is being drawn: its colored edge starts at edge_y */
     enum tm_role edge;
     double edge_y;
 
@@ -157,7 +157,7 @@ struct tm_pdf {
     size_t places;
     struct tm_pdf_link link[TM_PDF_LINKS_MOST];
     size_t links;
-    /* Headings that wait for what follows them, so that they never are alone. */
+    /* Headings that are kept until their content is drawn, so that none is alone at the end of a page. */
     const struct tm_section *section;
     double front_end;              /* where the first page ends */
     bool is_drawn[TM_CHART_KINDS]; /* on the first page: no chart is drawn twice */
@@ -218,11 +218,11 @@ double tm_pdf_text_in_right(struct tm_pdf *pdf, const struct tm_pdf_style *style
 /* A wrapped text at the pen, which moves below it; continues on new pages line by line. */
 void tm_pdf_wrapped(struct tm_pdf *pdf, const struct tm_pdf_style *style, double indent, const char *text);
 
-/* Did nothing fail so far, of the run and of libharu?  Some of its functions do not call the handler of errors. */
+/* Has nothing failed so far, in the run or in libharu?  Some of its functions do not call the handler of errors. */
 bool tm_pdf_is_sound(const struct tm_pdf *pdf);
 
-/* A call of libharu, none after a failed one: if there was no memory for a buffer, the next write would access invalid memory
- * and crash the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
+/* A call of libharu, none after a failed one: if there was no memory for a buffer, the next write would access invalid
+ * memory and crash the process (libharu 2.3.0, HPDF_MemStream_InWrite). */
 #define TM_PDF_CALL(pdf, call) ((void)(tm_pdf_is_sound(pdf) && (call) == HPDF_OK))
 
 /* The structure: started with the document, notified of each page, finished when everything is drawn. */
@@ -250,11 +250,11 @@ double tm_pdf_column(const struct tm_pdf *pdf); /* width of what is written on *
 /* Go to the next page unless `height` points are left on this one. */
 void tm_pdf_reserve(struct tm_pdf *pdf, double height);
 
-/* A card: from start to end a coloured edge is at the left of what is drawn, on each page. */
+/* A card: from start to end a colored edge is at the left of what is drawn, on each page. */
 void tm_pdf_begin_card(struct tm_pdf *pdf, enum tm_role role);
 void tm_pdf_end_card(struct tm_pdf *pdf);
 
-/* The colour of a tone. */
+/* The color of a tone. */
 enum tm_role tm_pdf_role_of_tone(enum tm_tone tone);
 
 /* Drawing on the page.  Boxes, rules, and strings check themselves whether there is a page to draw on; for the others,
@@ -314,10 +314,11 @@ void tm_pdf_finish_places(struct tm_pdf *pdf);
  * device time if there is room. */
 void tm_pdf_front(struct tm_pdf *pdf);
 
-/* Points that have to be free for a finding to start: its title and what could be saved are not torn from the rest. */
+/* Points that have to be free for a finding to start: its title and the potential savings are not separated from the
+ * rest. */
 double tm_pdf_finding_least(const struct tm_pdf *pdf);
 
-/* A complete finding at the pen, as a card with a coloured edge: potential savings, evidence, cause, actions,
+/* A complete finding at the pen, as a card with a colored edge: potential savings, evidence, cause, actions,
  * places. */
 void tm_pdf_finding(struct tm_pdf *pdf, const struct tm_value *finding, size_t number);
 

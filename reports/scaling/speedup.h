@@ -37,14 +37,14 @@ enum scaling_part {
 };
 
 enum scaling_mode {
-    SCALING_STRONG, /* the computing of all devices together stays */
-    SCALING_WEAK,   /* that of each device stays */
+    SCALING_STRONG, /* the compute time of all devices together is constant */
+    SCALING_WEAK,   /* that of each device is constant */
     SCALING_UNCLEAR,
 };
 
 enum {
     SCALING_STEPS_LEAST = 6, /* for an interval by resampling */
-    SCALING_SAME_PCT = 20,   /* computing that changes by more is not the same */
+    SCALING_SAME_PCT = 20,   /* a larger change of the compute time counts as different */
     SCALING_GOOD_PCT = 80,   /* efficiency */
     SCALING_BAD_PCT = 50,
     SCALING_NEXT = 2, /* predictions: for twice and four times the largest number of devices */

@@ -56,7 +56,7 @@ struct tm_show_table {
     char headline[TM_FIGURE_TITLE_BYTES];  /* of the figure that is shown; `title` may borrow it */
     const struct tm_doc_field *fields;     /* of a row */
     const struct tm_value *rows;           /* an array of objects; NULL = none */
-    const struct tm_value *rest;           /* what of the table the document does not list; NULL = nothing says so */
+    const struct tm_value *rest;           /* rows of the table that the document does not list; NULL = not recorded */
     const char *measure[TM_SHOW_MEASURES]; /* the field that adds up; NULL = none does */
     int64_t most;        /* the document lists at most this many rows, and does not count the others; 0 = all */
     const char *why;     /* why this document does not have the table; NULL = it has */
@@ -80,7 +80,7 @@ void tm_show_walk(const struct tm_doc_field *fields, const char *prefix, tm_show
 /* Suggest the nearest of the fields of a row, as a hint. */
 void tm_show_suggest(struct tm_run *run, const struct tm_doc_field *fields, const char *wrong);
 
-/* What is left of the table. */
+/* The rows of the table that remain. */
 struct tm_show_sum {
     int64_t rows;
     int64_t sum[TM_SHOW_MEASURES];

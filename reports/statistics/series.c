@@ -159,7 +159,7 @@ struct search {
     double *order;  /* room for a stretch */
     double *room;   /* likewise */
     uint64_t draws; /* state of the generator */
-    double alike;   /* correlation of neighbours */
+    double alike;   /* correlation of neighbors */
     struct tm_change_point *point;
     size_t points;
 };
@@ -324,7 +324,7 @@ static void search_stretch(struct search *s, struct stretch of)
     search_stretch(s, (struct stretch){ of.from + best.at, of.to });
 }
 
-/* What a stretch adds to the sums of a correlation: of neighbours, and of each value with itself. */
+/* What a stretch adds to the sums of a correlation: of neighbors, and of each value with itself. */
 static void add_stretch(struct search *s, struct stretch of, double *products, double *squares)
 {
     const size_t count = of.to - of.from;
@@ -342,7 +342,7 @@ static void add_stretch(struct search *s, struct stretch of, double *products, d
     }
 }
 
-/* The correlation of neighbours within the levels that were found, without its bias: 0 to alike_most. */
+/* The correlation of neighbors within the levels that were found, without its bias: 0 to alike_most. */
 static double correlation(struct search *s)
 {
     const double count = (double)s->series.count, levels = (double)s->points + 1;
@@ -381,7 +381,7 @@ static struct stretch around(const struct search *s, size_t i)
     return (struct stretch){ i > 0 ? s->point[i - 1].at : 0, i + 1 < s->points ? s->point[i + 1].at : s->series.count };
 }
 
-/* A cut that was made before its neighbours were known is moved to where it is best between them. */
+/* A cut that was made before its neighbors were known is moved to where it is best between them. */
 static void settle(struct search *s, size_t i)
 {
     const struct stretch of = around(s, i);

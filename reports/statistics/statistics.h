@@ -44,7 +44,7 @@ double tm_rank_test(struct tm_sample a, struct tm_sample b);
 double tm_values_below(double x, struct tm_sample over);
 
 /* Do the means differ?  By permutations: exact of up to 20,000, else that many drawn from a fixed
- * seed; Welch's test above 1,024 values.  Wants two values in each. */
+ * seed; Welch's test above 1,024 values.  Needs two values in each. */
 double tm_mean_test(struct tm_sample a, struct tm_sample b);
 
 /* The lag-1 autocorrelation of two series in time order, each around its own mean, corrected for its bias, 0 to 0.99;
@@ -127,7 +127,7 @@ struct tm_least_change {
 };
 
 /* in:     series   in order, without NaN
- *         least   a smaller change of the level is none
+ *         least   a smaller change of the level does not count
  *         scratch  3 * count + 1 doubles
  * out:    points   in order, at most TM_CHANGE_POINTS_MOST; their number is returned; 0 for fewer than
  *         TM_CHANGE_POINTS_LEAST values.  The same for the same series: what is drawn at random starts with a fixed
@@ -193,7 +193,7 @@ struct tm_serial_fit {
 /* in:  n, t  `count` points, four or more, of at least three different n
  * out: false = too few points, or one that is not positive and finite */
 bool tm_fit_serial(const double *n, const double *t, size_t count, bool is_weak, struct tm_serial_fit *fit);
-/* What the fit says for n devices. */
+/* The prediction of the fit for n devices. */
 double tm_serial_time(const struct tm_serial_fit *fit, double n, bool is_weak);
 
 /* Numbers drawn at random, the same from the same seed on every machine: SplitMix64 (Steele, Lea and Flood 2014). */

@@ -38,10 +38,10 @@ struct load {
 
 struct balance {
     struct tm_run *run;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_members members;
-    struct load *loads; /* of the present host, by device */
+    struct load *loads; /* of the current host, by device */
     uint32_t load_count;
     struct tm_groups *ops;   /* struct op_row */
     struct tm_groups *steps; /* struct step_row */
@@ -159,7 +159,7 @@ struct shared_ops {
     uint32_t devices;        /* that run any op */
     struct tm_top_rows *top; /* struct shared_op */
     uint64_t kinds[OP_KINDS];
-    int64_t *op_ps;   /* of the present op, by member */
+    int64_t *op_ps;   /* of the current op, by member */
     int64_t *same_ps; /* of ops of the kind `all`, by member */
     uint8_t *has_ops; /* by member */
 };

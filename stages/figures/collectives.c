@@ -42,7 +42,7 @@ struct collective_row {
     bool is_told;  /* the source of the key is in this row; else it is in another row of the same key */
 };
 
-/* What is looked up once for many events: a name and a configuration of the present host. */
+/* What is looked up once for many events: a name and a configuration of the current host. */
 struct collective_front {
     struct collective_row row; /* of one event, except for its length */
     uint64_t start;            /* hash of the op that starts an asynchronous one, of it and of its wait; 0 =
@@ -90,12 +90,12 @@ struct exposure {
 struct collectives {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_groups *groups;    /* struct collective_row */
     struct tm_sorter *stretches; /* struct stretch, in the order (member, serial, begin) */
     struct collective_front *front;
-    struct exposure *exposures; /* of the present host, by device */
+    struct exposure *exposures; /* of the current host, by device */
     uint32_t exposure_count;
     struct skew skew;
     uint64_t count, bytes, sized_count; /* bytes: of the sized ones, whose messages' sizes are known */
@@ -256,7 +256,7 @@ struct splitting {
     struct collectives *c;
     struct tm_sorter *matched; /* NULL = nothing is */
     struct exposed_sums *sums;
-    struct matched at; /* the next one, of a device and a collective not before the present stretch */
+    struct matched at; /* the next one, of a device and a collective not before the current stretch */
     bool has_at;
 };
 
@@ -906,7 +906,7 @@ static const struct collective_front *find_front(struct collectives *c, const st
 
 /* --- events --- */
 
-/* A collective in a analyzed step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
+/* A collective in an analyzed step.  An asynchronous one of a TPU is counted where it is waited for, and its bytes move
  * while it is in flight. */
 static void count_collective(struct collectives *c, const struct tm_event *event, struct collective_row row)
 {

@@ -392,11 +392,11 @@ struct host_name {
 struct compiles {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_rows *rows;   /* struct compile, by host and start */
     struct tm_rows *hosts;  /* struct host_name */
-    struct tm_rows *tracks; /* struct track_ends of the present host */
+    struct tm_rows *tracks; /* struct track_ends of the current host */
     struct track_ends any_track;
     struct programs programs; /* those whose HLO is there */
     struct call_stack *calls; /* CALL_THREADS of them */

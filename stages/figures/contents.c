@@ -50,7 +50,7 @@ struct contents {
     struct tm_run *run;
     struct tm_names *names;
     struct tm_rows *hosts, *devices, *lines, *top; /* host_row, tm_device, line_row, name_row */
-    /* of the present host */
+    /* of the current host */
     const struct tm_trace *trace;
     struct host_row host;
     uint64_t first_line;

@@ -43,7 +43,7 @@ enum {
     TM_PATH_STREAMS = 16,     /* of a device, whose last activity is known: a power of two */
     TM_PATH_OPEN_MOST = 32,   /* activities of a device that run at once */
     TM_PATH_BLOCK = 32,       /* rows that are stored at once: a power of two */
-    TM_PATH_NESTED_MOST = 16, /* ops of a TPU in each other */
+    TM_PATH_NESTED_MOST = 16, /* nested ops of a TPU */
 };
 
 /* One activity.  before, on_stream: how many rows before this one is the one that ended last before it starts, on its
@@ -80,7 +80,7 @@ struct tm_path_counter {
     uint32_t step, count;
 };
 
-/* One device of the present host. */
+/* One device of the current host. */
 struct tm_path_lane {
     struct tm_rows *blocks; /* struct tm_path_block, of rows in the order of their starts; NULL = it is not analyzed */
     uint64_t count;         /* rows; the last ones are in `tail` until it is full */
@@ -113,7 +113,7 @@ struct tm_path_group {
 
 struct tm_critical_path {
     struct device_time *d;
-    struct tm_path_lane *lanes; /* of the present host */
+    struct tm_path_lane *lanes; /* of the current host */
     uint32_t lane_count;
     struct tm_path_group *groups; /* likewise */
     uint32_t group_count;
@@ -137,7 +137,7 @@ struct tm_path_place {
 void tm_path_begin_lane(struct tm_critical_path *path, uint32_t lane, size_t memory_bytes);
 void tm_path_end_lane(struct tm_critical_path *path, struct tm_path_lane *lane);
 bool tm_path_is_in_group(const struct tm_critical_path *path, uint32_t group, uint32_t lane);
-/* Append what is over of the ops that are in each other. */
+/* Append what has ended of the nested ops. */
 void tm_path_end_nested(struct tm_path_lane *lane, int64_t now_ps);
 /* No later step needs rows that end before this time. */
 void tm_path_drop_rows(struct tm_path_lane *lane, int64_t before_ps);
@@ -146,7 +146,7 @@ void tm_path_drop_rows(struct tm_path_lane *lane, int64_t before_ps);
 const struct tm_path_activity *tm_path_at(const struct tm_path_lane *lane, uint64_t index);
 /* The first row that does not start before a time. */
 uint64_t tm_path_first(const struct tm_path_lane *lane, int64_t time_ps);
-/* Of all devices of a group what ended last by a time.  out: false: nothing */
+/* The activity of any device of a group that ended last before a time.  out: false: nothing */
 bool tm_path_find_last(const struct tm_critical_path *path, uint32_t group, int64_t time_ps,
                        struct tm_path_place *place, int64_t *end_ps);
 uint64_t tm_path_member(const struct tm_path_lane *other, const struct tm_path_activity *own);
@@ -168,7 +168,7 @@ void tm_critical_path_free(struct tm_critical_path *path);
 
 /* After the lanes of the host have been made. */
 void tm_critical_path_begin_host(struct tm_critical_path *path);
-/* An activity of a lane of the present host, in the order of their starts. */
+/* An activity of a lane of the current host, in the order of their starts. */
 void tm_critical_path_take(struct tm_critical_path *path, uint32_t lane, const struct tm_event *event);
 /* All activities that start before this time have been taken, and host threads are known up to it. */
 void tm_critical_path_reach(struct tm_critical_path *path, int64_t at_ps);

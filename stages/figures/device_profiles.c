@@ -120,7 +120,7 @@ enum { NAME_BYTES = 256, FILE_BYTES = 1024, PLACE_BYTES = FILE_BYTES + 32, FRAME
 
 struct report {
     struct tm_device_profiles *p;
-    uint64_t total_bytes; /* of the present profile */
+    uint64_t total_bytes; /* of the current profile */
 };
 
 static void copy_text(struct tm_device_profiles *p, tm_strid name, char *to, size_t to_bytes)

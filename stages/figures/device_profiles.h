@@ -50,7 +50,7 @@ struct tm_device_profiles {
     struct tm_names *names;
     struct tm_rows *profiles; /* struct profile */
     struct tm_rows *rows;     /* struct profile_row, those that are kept */
-    /* of the present profile */
+    /* of the current profile */
     struct profile now;
     uint64_t samples;
     struct tm_groups *groups; /* struct profile_row */

@@ -15,7 +15,7 @@
 /* The usual duration of calls of one name, on the threads that may explain why a device was idle, to detect one that
  * takes many times as long. source: docs/metrics.md, "Idle gaps", stalled calls */
 
-/* For all events of one name that only show that the host works (tm_is_work), over all recorded time of a host. */
+/* For all events of one name that only show that the host is busy (tm_is_work), over all recorded time of a host. */
 struct tm_call_lengths_row {
     struct tm_key key; /* hash of the name */
     uint64_t count, long_count;
@@ -49,7 +49,7 @@ struct tm_busy_bins {
  * in:     start_ps, end_ps  nothing between them: no bins */
 void tm_busy_bins_init(struct tm_busy_bins *bins, int64_t start_ps, int64_t end_ps);
 
-/* The bin that contains a moment, which is in some.  out: *end_ps  its end */
+/* The bin that contains a moment; one must.  out: *end_ps  its end */
 uint32_t tm_busy_bins_find(struct tm_busy_bins *bins, int64_t at_ps, int64_t *end_ps);
 
 /* Distribute [begin, end) over the bins that it overlaps; the part outside of them is ignored.  With sign -1 it is
@@ -166,19 +166,19 @@ struct period {
     bool exists;
 };
 
-/* A gap that waits until everything that starts at its end has been seen. */
+/* A gap that is kept until everything that starts at its end has been seen. */
 struct open_gap {
     bool is_open;
     int64_t start_ps, end_ps;
     struct period period; /* the one in which it starts, or the first one after that */
     bool is_inside_run;   /* CPU: the same execution continues after it */
-    bool has_launch;      /* else what follows says nothing */
+    bool has_launch;      /* else the following members are invalid */
     int64_t launch_start_ps, launch_dur_ps;
     uint32_t launch_thread;
     tm_strid before, after;
 };
 
-/* Whose event a gap is named by.  The order is that of the partial. */
+/* Whose event names a gap.  The order is that of the partial. */
 enum told_by {
     TOLD_BY_NOBODY,
     TOLD_BY_LAUNCHING,
@@ -293,11 +293,11 @@ struct group_facts {
 struct device_time {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct lane *lanes;
-    uint32_t lane_count, lane_most, first_lane; /* first_lane: of the present host */
-    uint32_t lane_by_device[TM_DEVICES_MOST];   /* of the present host */
+    uint32_t lane_count, lane_most, first_lane; /* first_lane: of the current host */
+    uint32_t lane_by_device[TM_DEVICES_MOST];   /* of the current host */
     uint32_t closings;                          /* since the last horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;
@@ -307,8 +307,8 @@ struct device_time {
     struct host_facts *hosts;
     uint32_t host_count;
     struct group_facts *groups;
-    uint32_t group_count, group_most, first_group; /* first_group: of the present host */
-    /* rows of the present host */
+    uint32_t group_count, group_most, first_group; /* first_group: of the current host */
+    /* rows of the current host */
     struct tm_rows *parts; /* struct time_parts, by lane and step */
     /* of the run */
     struct tm_rows *steps;        /* struct step_line */
@@ -363,7 +363,7 @@ static inline bool has_window(const struct lane *lane)
     return lane->end_ps > lane->start_ps;
 }
 
-/* device_time.c: the period at `ordinal` of a lane of the present host, or the next one that takes time */
+/* device_time.c: the period at `ordinal` of a lane of the current host, or the next one that takes time */
 void tm_find_period(struct device_time *d, const struct lane *lane, struct period *period);
 
 /* idle_gaps.c */
@@ -371,7 +371,7 @@ void tm_idle_gaps_close(struct device_time *d, struct lane *lane);
 void tm_idle_gaps_settle(struct device_time *d, struct lane *lane); /* adds the accumulated values to the steps */
 void tm_idle_gaps_list(struct device_time *d, const struct listed_gap *gap); /* among the longest ones of the run */
 
-void tm_device_time_measure_calls(struct device_time *d); /* of the gaps of the present host, which ends */
+void tm_device_time_measure_calls(struct device_time *d); /* of the gaps of the current host, which ends */
 
 /* device_time.c */
 struct lane *tm_new_lane(struct device_time *d);                     /* zeroed; NULL: error in run->error */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What ran on the host although a device was there, the stage.  Memory: fixed per device of the present host and for
+/* What ran on the host although a device was there, the stage.  Memory: fixed per device of the current host and for
  * calls that are open; groups by name spill. */
 #include "stages/figures/figure_stages.h"
 
@@ -73,7 +73,7 @@ struct fallback {
     struct tm_run *run;
     const struct tm_settings *settings;
     struct tm_names *names;
-    /* of the present host */
+    /* of the current host */
     const struct tm_trace *trace;
     struct tm_host_window window;
     struct trip_lane *lanes; /* by the device's index */

@@ -14,10 +14,10 @@
  *            │
  *            └─► batch: up to 256 events of one device, or of threads ──► take of device time, host, fusion ...
  *
- * The accumulator: stages that only add up receive the sums of a site when another one needs its row or the host ends, and
- * groups it as it likes.  Of a kernel an event touches one cache line of it, where nine stages had a row of 64 to 256
- * bytes each.  The batch: what depends on time order handles some hundred events with its state in cache, and no stage
- * sees a site that it does not use.  Of 1,700 instructions that stages took for an event 1,000 are left.
+ * The accumulator: stages that only add up receive the sums of a site when another one needs its row or the host ends,
+ * and groups them as it needs.  Of a kernel an event touches one cache line of it, where nine stages had a row of 64
+ * to 256 bytes each.  The batch: what depends on time order handles some hundred events with its state in cache, and
+ * no stage sees a site that it does not use.  Of 1,700 instructions that stages took for an event 1,000 are left.
  *
  * Memory: rows of 192 bytes, as many as their share of TM_ACCOUNT_TABLES and the pool give, and the batch; the result
  * does not depend on their number. */
@@ -25,10 +25,10 @@ struct tm_feed {
     struct tm_run *run;
     struct tm_stage *stages; /* that are fed */
     size_t stage_count;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_rows *configs;      /* its struct tm_config */
     struct tm_site_rows rows;     /* struct site_row, by call site, chosen or not */
-    struct tm_site_rows ended;    /* the same of those that was in each other */
+    struct tm_site_rows ended;    /* the same for nested events */
     struct tm_nesting *nesting;   /* NULL = the host has no device on which they do */
     struct tm_lengths *lengths;   /* of the stage that keeps them; NULL = none does */
     uint64_t order;               /* events of the host so far */

@@ -48,7 +48,7 @@ enum tm_field_kind {
 
 /* How two rows become one. */
 enum tm_field_merge {
-    TM_MERGE_KEEP,  /* the same in both, or none of this table's business */
+    TM_MERGE_KEEP,  /* the same in both, or not managed by this table */
     TM_MERGE_SUM,   /* bounded */
     TM_MERGE_MIN,   /* of times */
     TM_MERGE_MAX,   /* of times, counts, doubles */

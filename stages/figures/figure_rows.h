@@ -41,7 +41,7 @@ tm_status tm_add_name_cut(struct tm_value *to, const char *key, struct tm_names 
  * number of rows, so the summary does not depend on the memory limit. */
 enum { TM_ROW_TEXT_CUT = 256, TM_ROW_TEXT_ROOM = 512 /* for each row */ };
 
-/* The longest beginning of at most `most` bytes that does not cut a character in two. */
+/* The longest prefix of at most `most` bytes that does not cut a character in two. */
 size_t tm_whole_characters(const char *text, size_t length, size_t most);
 
 /* Add a string; what is cut ends between two characters, and in "...".
@@ -151,7 +151,7 @@ struct tm_members {
     struct tm_run_member *rows;
     uint32_t count, most;
     uint32_t host_count;
-    uint32_t by_device[TM_DEVICES_MOST]; /* of the present host; TM_NONE = has no activity */
+    uint32_t by_device[TM_DEVICES_MOST]; /* of the current host; TM_NONE = has no activity */
 };
 
 /* The devices of one more host.  errors: TM_ERR_LIMIT in run->error, as of loading */
@@ -162,7 +162,7 @@ void tm_members_free(struct tm_members *m, struct tm_run *run);
 void tm_members_save(const struct tm_members *m, struct tm_partial_writer *w);
 uint32_t tm_members_load(struct tm_members *m, struct tm_run *run, struct tm_partial_reader *r);
 
-/* What the marker of a step says its number is: the same step has the same number on all hosts.
+/* The number of a step according to its marker: the same step has the same number on all hosts.
  * in:     step    ordinal of the step on this host, or TM_NONE
  * out:    TM_NO_STEP where the event is in no step, or the session is one */
 #define TM_NO_STEP INT64_MIN

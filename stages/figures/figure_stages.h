@@ -30,8 +30,8 @@ bool tm_overview_is_used(const struct tm_event *event);
  *      "names": [{"name", "class", "count", "total_ps"}], "name_count"} */
 extern const struct tm_stage_type tm_contents_stage;
 
-/* Copies from, to, between and inside devices: how many, how large, how fast, how much of them
- * nothing hides. Writes the section transfers.  source: docs/metrics.md, "Transfers" */
+/* Copies from, to, between and inside devices: how many, how large, how fast, and how much of
+ * them is exposed. Writes the section transfers.  source: docs/metrics.md, "Transfers" */
 extern const struct tm_stage_type tm_transfers_stage;
 
 /* Compiled programs as they are executed: how many a step has, and the pauses between them on a device.  Many small
@@ -42,7 +42,7 @@ extern const struct tm_stage_type tm_programs_stage;
  * leave empty. source: docs/metrics.md, "Occupancy" */
 extern const struct tm_stage_type tm_occupancy_stage;
 
-/* What the hosts did: launches and their delays, waits, functions, threads.  Adds to the section host, which
+/* Activity of the hosts: launches and their delays, waits, functions, threads.  Adds to the section host, which
  * device_time has started.
  * source: docs/metrics.md, "Host" */
 extern const struct tm_stage_type tm_host_stage;
@@ -55,12 +55,12 @@ extern const struct tm_stage_type tm_compile_stage;
  * balance of the stage device-time, so it must follow that stage. source: docs/metrics.md, "Balance" */
 extern const struct tm_stage_type tm_balance_stage;
 
-/* What ran on the host although a device was there: calls back to Python, operations of the program, trips of data to
- * the host and back.  Writes the section fallback.
+/* What ran on the host although a device was available: calls back to Python, operations of the program, round trips of
+ * data.  Writes the section fallback.
  * source: docs/metrics.md, "CPU fallback" */
 extern const struct tm_stage_type tm_fallback_stage;
 
-/* How the calls of a JAX program back to the host are called in a profile.
+/* The names in a profile of callbacks from a JAX program to the host.
  * source: jax/_src/callback.py, debugging.py, interpreters/mlir.py (emit_python_callback), by profiles of JAX 0.10 */
 enum tm_callback_kind {
     TM_CALLBACK, /* of a kind that no name identifies */

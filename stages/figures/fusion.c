@@ -14,7 +14,7 @@
 #include "stages/figures/kernels.h"
 #include "stages/resolve/classes.h"
 
-/* One stream of the present host.  All zero: nothing has run. */
+/* One stream of the current host.  All zero: nothing has run. */
 struct fusion_lane {
     /* small kernels in a row; kernels 0 = none */
     int64_t start_ps, end_ps, kernel_ps, gap_ps;
@@ -45,7 +45,7 @@ static inline void fusion_add(struct fusion_sum *sum, int64_t dur_ps)
     fusion_add_many(sum, 1, dur_ps);
 }
 
-/* The present host's lane of a track, valid until the next one is requested: most kernels come from the stream that the
+/* The current host's lane of a track, valid until the next one is requested: most kernels come from the stream that the
  * one before came from. */
 static inline struct fusion_lane *lane_of(struct fusion *f, uint32_t track)
 {
@@ -392,7 +392,7 @@ enum {
     CELLS_TRIED = 8, /* of an op */
 };
 
-/* Which ops come too often in a step */
+/* Which ops occur too often in a step */
 static void fusion_open_steps(struct fusion *f)
 {
     struct fusion_steps *s = &f->steps;

@@ -17,12 +17,12 @@ extern const struct tm_stage_type tm_fusion_stage;
 #define FUSION_LAUNCH_PS INT64_C(5000000)
 
 enum {
-    FUSION_REPEATED_ABOVE = 10, /* how often an op may come in a step */
+    FUSION_REPEATED_ABOVE = 10, /* how often an op may occur in a step */
     FUSION_BETWEEN_MOST = 16,   /* kernels between the two products of an attention: scale, mask, softmax, dropout */
     FUSION_RUNS_LISTED = 20,
     FUSION_RUN_NAMES = 5,
     FUSION_NO_CELL = 0xffff, /* there are at most 16,384 */
-    FUSION_CHAIN_MOST = 8,   /* kernels that one fused one is taken to do the work of */
+    FUSION_CHAIN_MOST = 8,   /* kernels that one fused kernel is assumed to replace */
 };
 
 /* Parts of what the tables of this stage may take, in fifteenths. */
@@ -73,7 +73,7 @@ enum fusion_kind { FUSION_REPEATED_OP, FUSION_ATTENTION_OP, FUSION_LAYOUT_OP, FU
 
 struct fusion_op {
     struct tm_key key;     /* of kind, name and op; inside a host of step and device too */
-    uint64_t count, steps; /* steps: of a device, in which it came too often */
+    uint64_t count, steps; /* steps: of a device, in which it occurred too often */
     int64_t total_ps;
     tm_strid name, op;
     uint8_t kind;
@@ -89,7 +89,7 @@ struct fusion_run {
     char device[192];
 };
 
-/* How often a small op came in one step of one device. */
+/* How often a small op occurred in one step of one device. */
 struct fusion_cell {
     struct tm_key op; /* struct fusion_site.key */
     uint64_t count;   /* 0 = free */
@@ -101,7 +101,7 @@ struct fusion_cell {
 
 static_assert(sizeof(struct fusion_cell) == 48, "with the least memory there are 2048 of them");
 
-/* A step of a device that is going on. */
+/* A step of a device in progress. */
 struct fusion_open_step {
     uint64_t seen, activities; /* received so far; expected, UINT64_MAX = unknown */
     uint32_t device, step;     /* step TM_NONE = free */
@@ -109,7 +109,7 @@ struct fusion_open_step {
     uint64_t spilled;          /* a bit for each op added to the groups: by its key modulo 64 */
 };
 
-/* Small ops by step and device of the present host (fusion.c). */
+/* Small ops by step and device of the current host (fusion.c). */
 struct fusion_steps {
     struct fusion_cell *cells;
     struct fusion_open_step *open;
@@ -121,12 +121,12 @@ struct fusion_steps {
 struct fusion {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_site_rows sites; /* struct fusion_site */
     struct fusion_steps steps;
     struct tm_groups *ops;    /* struct fusion_op */
-    struct tm_rows *lanes;    /* struct fusion_lane of the present host, by track */
+    struct tm_rows *lanes;    /* struct fusion_lane of the current host, by track */
     struct fusion_lane *near; /* the last one that was requested; NULL = none */
     uint32_t near_track;
     struct tm_top_rows *longest; /* struct fusion_run */

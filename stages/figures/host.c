@@ -41,7 +41,7 @@ struct sync_row {
     tm_strid name, caller, annotation; /* 0 = none around it */
 };
 
-/* A stretch of a device without activity and without launched work, until more is known: of the present host. */
+/* A stretch of a device without activity and without launched work, until more is known: of the current host. */
 struct empty_row {
     int64_t start_ps, end_ps;
     uint64_t below; /* the one before it on its device, plus one; of an unused row the next unused one */
@@ -93,7 +93,7 @@ struct host {
     struct tm_run *run;
     const struct tm_settings *settings;
     struct tm_names *names;
-    /* of the present host */
+    /* of the current host */
     const struct tm_trace *trace;
     struct tm_host_window window;
     int64_t seen_begin_ps, seen_end_ps; /* of the spans of its threads; start after end = none */
@@ -143,7 +143,7 @@ static inline size_t host_memory(struct tm_run *run, int parts)
 }
 
 /* Launches as seen by the devices: the launching thread, the delay, and the times with an empty launch queue.  Memory:
- * 8 bytes for each launch of the present host.  The periods without launched work of a device are a stack, because an
+ * 8 bytes for each launch of the current host.  The periods without launched work of a device are a stack, because an
  * activity may turn out to have been launched long before it started: it removes everything after its launch.  Each
  * period is pushed and popped once; all stacks share one array of rows.  Both spill. */
 

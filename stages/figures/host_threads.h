@@ -24,7 +24,7 @@ extern const char *const tm_cause_name[TM_CAUSE_COUNT];
 /* What a host event says of the time in which it is the innermost one: its cause, or TM_CAUSE_HOST. */
 enum tm_cause tm_cause_of_class(enum tm_class class);
 
-/* Whether it says nothing but that the host works: TM_CAUSE_HOST, for every event. */
+/* Whether it only says that the host is busy: TM_CAUSE_HOST, for every event. */
 static inline bool tm_is_work(enum tm_class class)
 {
     const uint64_t causes = UINT64_C(1) << TM_CLASS_LAUNCH | UINT64_C(1) << TM_CLASS_COMPILE |
@@ -86,7 +86,7 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t mai
                                    int64_t end_ps, int64_t parts[TM_CAUSE_COUNT], int64_t main_ps[TM_CAUSE_COUNT],
                                    tm_strid names[TM_CAUSE_COUNT], bool by_main[TM_CAUSE_COUNT]);
 
-/* What a thread did from a time back, stretch by stretch, the last one first; what was not recorded is unrecorded. */
+/* What a thread did before a time, stretch by stretch, the last one first; what was not recorded is unrecorded. */
 struct tm_host_stretch {
     enum tm_cause cause;
     tm_strid name; /* of the event that gives the cause; 0 = none */
@@ -100,7 +100,7 @@ typedef bool tm_take_stretch(void *to, const struct tm_host_stretch *stretch);
 void tm_host_threads_back(struct tm_host_threads *threads, uint32_t thread, int64_t start_ps, int64_t end_ps,
                           tm_take_stretch *take, void *to);
 
-/* What of a host's own time counts: its threads run on before, between and after the steps.
+/* What part of a host's own time counts: its threads also run before, between and after the steps.
  * source: docs/metrics.md, "Host" */
 enum tm_host_basis {
     TM_HOST_STEPS,   /* from the start of the first analyzed step marker to the end of the last one */

@@ -63,11 +63,11 @@ struct kernel_name_row {
 static_assert(sizeof(struct kernel_name_row) == 128, "no holes");
 
 struct kernels {
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_groups *by_key;   /* struct kernel_row */
     struct tm_lengths *lengths; /* in picoseconds, of the low half of a kernel's key */
-    uint32_t *numbers;          /* of the present host's devices by index: the number in the run; TM_NONE = idle */
+    uint32_t *numbers;          /* of the current host's devices by index: the number in the run; TM_NONE = idle */
     uint32_t number_count;
     uint32_t active_devices; /* of the run so far */
     uint64_t count;

@@ -33,7 +33,7 @@ struct report {
     uint64_t distinct, distinct_names;
 };
 
-/* What the category of a kernel rests on, and what it adds. */
+/* What the category of a kernel depends on, and what it adds. */
 struct work {
     struct tm_category_question question;
     uint32_t unused; /* rows that spill have no holes */

@@ -5,7 +5,7 @@
  * - the holders at the peak are known after everything is read: allocations and deallocations are sorted by address,
  * and
  *   a buffer was live at the peak if it was allocated up to it and freed after it, or never.
- * Memory: fixed per allocator of the present host; timelines and sorted rows spill. */
+ * Memory: fixed per allocator of the current host; timelines and sorted rows spill. */
 #include "stages/figures/memory.h"
 
 #include <stdlib.h>

@@ -40,14 +40,14 @@ struct memory_spike {
     int64_t start_ps, rise;
 };
 
-/* Buffers that were taken inside the profile and not given back in it. */
+/* Buffers allocated inside the profile and not freed in it. */
 struct memory_kept {
     uint64_t count;
     int64_t bytes[MEMORY_QUARTERS]; /* by the quarter of the events in which they were taken */
     struct memory_holder largest;   /* bytes 0 = none */
 };
 
-/* What is known of an allocator in the end. */
+/* What is finally known about an allocator. */
 struct memory_facts {
     struct tm_key name_hash;
     tm_strid name;
@@ -79,7 +79,7 @@ struct memory {
     struct tm_rows *points; /* struct memory_point, of the hosts that are done */
     bool has_host_events, has_accelerator;
     uint32_t origins; /* of the hosts: 1 << enum tm_origin */
-    /* of the present host */
+    /* of the current host */
     const struct tm_trace *trace;
     struct allocator *allocators;
     uint32_t count, most, last;

@@ -51,7 +51,7 @@ struct occupancy_row {
 struct occupancy {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_groups *groups; /* struct occupancy_row of what is known */
     int64_t unknown_ps;       /* of kernels whose occupancy is not recorded */

@@ -32,7 +32,7 @@ struct op_row {
     /* of the first event: of the first host that has one, there the earliest one */
     int64_t first_ps, first_dur_ps;
     uint64_t first_tie;   /* tie breaker for two at one instant: a hash of the event's data */
-    uint64_t first_order; /* tie breaker for two that are equal even then: the position in the stream of its host */
+    uint64_t first_order; /* tie breaker if those are equal, too: the position in the stream of its host */
     uint32_t first_host, first_device;
     tm_strid name, module;    /* module 0 = not recorded */
     tm_strid kernel;          /* the event's own name */
@@ -88,17 +88,17 @@ struct op_kernel {
 struct ops {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_groups *groups; /* struct op_row */
     struct tm_rows *devices;  /* struct op_device */
-    struct tm_rows *streams;  /* struct op_stream, of the present host by track */
+    struct tm_rows *streams;  /* struct op_stream, of the current host by track */
     struct op_stream *near;   /* the last one that was requested; NULL = none */
     uint32_t near_track;
     struct tm_feed *feed;
     struct tm_site_rows sites; /* struct op_site, of kernels that may belong to several operations */
     struct op_kernel *kernels; /* OPS_KERNELS, by name */
-    struct op_lane *lanes;     /* of the present host's devices by index */
+    struct op_lane *lanes;     /* of the current host's devices by index */
     uint32_t lane_count, active_devices;
     uint64_t count;
     int64_t self_ps, total_ps;
@@ -134,7 +134,7 @@ extern const struct tm_row_field tm_op_cost_fields[];
 /* Merge the properties of two operations; those that are not summed come from the earlier one. */
 void tm_op_merge(struct op_row *into, const struct op_row *from);
 
-/* Families: operations that are numbered only because they come several times. */
+/* Families: operations that are numbered only because they occur several times. */
 
 /* How long a name is without the numbers after it. */
 size_t tm_op_family_name(const char *text, size_t length);
@@ -190,7 +190,7 @@ void tm_op_add_first(struct ops *o, struct tm_value *to, const struct op_row *ro
 void tm_op_add_row(struct ops *o, struct tm_listed_texts *texts, struct tm_value *to, const struct op_row *row,
                    const struct op_roof *roof);
 
-/* What a pass over all operations finds for the roofline. */
+/* Results of a pass over all operations for the roofline. */
 struct op_roofs {
     int64_t bound_ps[OP_BOUND_COUNT]; /* self time of computing operations */
     struct tm_top_rows *far;          /* struct op_far */

@@ -115,10 +115,10 @@ struct overview {
     uint64_t used;
     uint64_t kernel_launches;                    /* calls of the host */
     uint64_t accelerators[TM_ACCELERATOR_COUNT]; /* events of unsupported devices */
-    const struct tm_trace *trace;                /* of the present host */
+    const struct tm_trace *trace;                /* of the current host */
     enum tm_backward backward;                   /* from its events */
     uint64_t operators_before;                   /* of the hosts before it */
-    uint64_t device_events;                      /* of the present host */
+    uint64_t device_events;                      /* of the current host */
 };
 
 static tm_status open_stage(struct tm_stage *s)

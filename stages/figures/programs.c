@@ -51,7 +51,7 @@ struct dispatch_sums {
     int64_t execute_ps;         /* of the calls that execute programs, nested ones once */
 };
 
-/* One device of the present host. */
+/* One device of the current host. */
 struct program_lane {
     int64_t end_ps; /* of what ran last */
     struct dispatch dispatch;
@@ -74,17 +74,17 @@ struct program_pause {
 
 struct programs {
     struct tm_run *run;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
-    struct program_lane *lanes; /* of the present host, by device */
+    struct program_lane *lanes; /* of the current host, by device */
     uint32_t lane_count;
-    struct program_call calls[PROGRAMS_NAMES]; /* of the present host, in its analyzed steps */
+    struct program_call calls[PROGRAMS_NAMES]; /* of the current host, in its analyzed steps */
     uint64_t mark;                             /* the step marker that the next call may be in */
-    struct tm_rows *begun;                     /* int64_t: starts of the present host's executions, in steps or not */
-    bool has_begun;                            /* some execution of the present host or of a device of it */
-    uint64_t host_count;                       /* executions on TPUs of the present host */
-    struct dispatch_sums host_dispatches;      /* of the present host */
-    bool has_modules;                          /* some op of the present host names its program */
+    struct tm_rows *begun;                     /* int64_t: starts of the current host's executions, in steps or not */
+    bool has_begun;                            /* some execution of the current host or of a device of it */
+    uint64_t host_count;                       /* executions on TPUs of the current host */
+    struct dispatch_sums host_dispatches;      /* of the current host */
+    bool has_modules;                          /* some op of the current host names its program */
     struct tm_top_rows *longest;               /* struct program_pause */
     /* of the run */
     uint64_t count, step_devices; /* steps times devices, of the hosts that have executions in marked steps */
@@ -298,7 +298,7 @@ static tm_status begin_host(struct tm_stage *s, const struct tm_trace *trace)
 
 /* --- executions --- */
 
-/* Whether a moment of the host is in a analyzed step; moments come in their order, as the markers do. */
+/* Whether a moment of the host is in an analyzed step; moments come in their order, as the markers do. */
 static bool is_in_mark(struct programs *p, int64_t at_ps)
 {
     const struct tm_steps *steps = &p->trace->steps;
@@ -337,7 +337,7 @@ static void take_call(struct programs *p, const struct tm_event *event)
     }
 }
 
-/* An execution on a TPU, which counts with its first op of a analyzed step. */
+/* An execution on a TPU, which counts with its first op of an analyzed step. */
 static void take_module(struct programs *p, const struct tm_event *event)
 {
     struct program_lane *lane = &p->lanes[event->device];

@@ -24,7 +24,7 @@ struct reading {
     const char *text;
     struct tm_scope_path *path;
     bool has_jvp, has_transpose;
-    const char *rest; /* what comes after the present part */
+    const char *rest; /* what comes after the current part */
     size_t rest_length;
     bool after_jit;      /* the part before was jit(...) */
     bool expects_branch; /* it was `while` or `cond`: this one is a branch of it */

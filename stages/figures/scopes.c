@@ -46,7 +46,7 @@ struct scope_layer {
 struct scopes {
     struct tm_run *run;
     const struct tm_settings *settings;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
     struct tm_groups *ops; /* struct scope_op; NULL once the report has read them */
     struct annotations *annotations;

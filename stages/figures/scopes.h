@@ -11,8 +11,8 @@
 #include "stages/figures/figure_rows.h"
 
 /* The scopes in a framework path: "jit(step)/transpose(jvp(layer_0))/mlp/dot_general" is the op dot_general in
- * step / layer_0 / mlp, of the backward pass.  Functions that were transformed keep their name; what only says how
- * a program was put together (control flow, checkpoints, custom derivatives) is not a scope.
+ * step / layer_0 / mlp, of the backward pass.  Functions that were transformed keep their name; what only reflects
+ * how a program was assembled (control flow, checkpoints, custom derivatives) is not a scope.
  * source: op_name as JAX 0.4 to 0.10 and TensorFlow 2 write it; docs/metrics.md, "Scopes" */
 
 enum {
@@ -103,16 +103,16 @@ struct launches {
 
 struct annotations {
     struct tm_run *run;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     struct tm_names *names;
-    struct tm_rows *spans;   /* struct annotation_span, of the present host in the order of their starts */
+    struct tm_rows *spans;   /* struct annotation_span, of the current host in the order of their starts */
     struct tm_rows *threads; /* of it: struct annotation_thread, by track */
     struct tm_sorter *leads; /* of it: annotations that are open when the analyzed steps start; NULL = they have
                               * started */
     struct tm_rows *early;   /* of it: struct launch, of activities that came before it */
     struct launches launches[ANNOTATION_LAUNCHES]; /* of it, by thread and device */
     struct tm_groups *rows;                        /* struct annotation_row */
-    int64_t start_ps, end_ps;                      /* what counts of the present host */
+    int64_t start_ps, end_ps;                      /* what counts of the current host */
     uint64_t launched;                             /* activities whose launch is known */
     uint64_t inside;                               /* those whose launch is in an annotation */
     int64_t host_self_ps, inside_ps;

@@ -9,7 +9,7 @@
 #include "pipeline/store/groups.h"
 #include "stages/figures/figure_rows.h"
 
-/* What a collective does. */
+/* Kinds of collectives. */
 enum tm_collective_kind {
     TM_ALL_REDUCE,
     TM_ALL_GATHER,
@@ -51,7 +51,7 @@ struct tm_collective_facts tm_collective_facts(const struct tm_trace *trace, con
  * are numbered node by node, as launchers do. */
 enum tm_collective_reach tm_reach_of_ranks(const char *text, size_t length, uint32_t node_devices);
 
-/* Late arrivals: what of the stage collectives compares devices with each other.  source:
+/* Late arrivals: the part of the stage collectives that compares devices.  source:
  * docs/metrics.md, "Late arrivals" */
 
 /* What a device did, matched or not. */
@@ -73,7 +73,7 @@ struct host_clock {
     uint8_t base;
 };
 
-/* What is looked up once for many events: a name and a configuration of the present host. */
+/* What is looked up once for many events: a name and a configuration of the current host. */
 struct skew_front {
     struct tm_key communicator;
     tm_strid name;
@@ -84,7 +84,7 @@ struct skew_front {
 struct skew {
     struct tm_run *run;
     const struct tm_settings *settings; /* NULL = none: matches are not passed on */
-    const struct tm_trace *trace;       /* of the present host */
+    const struct tm_trace *trace;       /* of the current host */
     struct tm_names *names;
     struct tm_members members;
     struct presence *presences; /* by member */
@@ -179,7 +179,7 @@ struct host_alignment {
     uint64_t points; /* matched ends */
     uint8_t method;
     bool has_recorded;
-    bool is_linked; /* it ran collectives with other hosts in which all have to be at once */
+    bool is_linked; /* it ran collectives with other hosts that all devices must be in at once */
     bool is_placed; /* others may be aligned with it */
     bool is_tried;  /* its ends are not on a line */
     uint32_t slot;
@@ -190,7 +190,7 @@ struct instances {
     struct skew *k;
     struct matches *m;
     const struct host_alignment *hosts;
-    struct joined *rows; /* of the present one, in the order of the members; room for all there are */
+    struct joined *rows; /* of the current one, in the order of the members; room for all there are */
     uint32_t count;
     uint32_t group_size; /* 0 = not recorded */
     struct joined next;  /* the first row of the next one */
@@ -201,11 +201,11 @@ void tm_skew_rewind(struct instances *it);
 /* in:     is_across  devices of several hosts are one instance
  * out:    false at the end */
 bool tm_skew_next_instance(struct instances *it, bool is_across);
-/* Does anything of it count? */
+/* Is any part of it analyzed? */
 bool tm_skew_has_chosen(const struct instances *it);
 /* A time as all hosts count it. */
 int64_t tm_skew_shared(const struct instances *it, const struct joined *row, int64_t time_ps);
-/* Is it a collective in which all have to be at once, and are they?  The others say nothing: the root of a broadcast
+/* Must all devices be in the collective at once, and are they? Others give no information: the root of a broadcast
  * may leave early, and of an asynchronous one only the start is known.
  * out:    *fits  there are not more devices than its group has: otherwise the matching is unknown */
 void tm_skew_look_at_overlap(struct instances *it, bool *has_to, bool *does, bool *fits);
@@ -213,7 +213,7 @@ void tm_skew_look_at_overlap(struct instances *it, bool *has_to, bool *does, boo
  *         only_hosts  count only those */
 void tm_skew_count_overlap(struct instances *it, bool is_across, bool only_hosts, struct overlap *overlap);
 
-/* Whether the times of several hosts can be brought together. */
+/* Whether the times of several hosts are comparable. */
 struct clock_check {
     uint32_t hosts;         /* that ran collectives */
     struct overlap overlap; /* of collectives of several hosts */

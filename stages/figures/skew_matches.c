@@ -587,13 +587,13 @@ struct matching {
     struct skew *k;
     struct matches *m;
     struct tm_rows *runs;      /* uint8_t, of each device in each block: does it take part? */
-    uint64_t *counts, *sorted; /* of the present block, by the order of its devices */
-    uint32_t *subgroups;       /* of the present communicator, by member */
-    uint32_t devices;          /* of the present block */
+    uint64_t *counts, *sorted; /* of the current block, by the order of its devices */
+    uint32_t *subgroups;       /* of the current communicator, by member */
+    uint32_t devices;          /* of the current block */
     uint64_t run, block;       /* second reading: the next ones */
     uint64_t ordinal;
     bool takes_part;
-    bool is_counted; /* the present communicator */
+    bool is_counted; /* the current communicator */
 };
 
 static bool is_same_block(const struct arrival *a, const struct arrival *b)

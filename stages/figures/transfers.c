@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transfers, the stage: sums by direction, size and device; a sweep per device says which copies
- * nothing hides. Memory: fixed per device of the present host; sizes by step spill. */
+ * nothing hides. Memory: fixed per device of the current host; sizes by step spill. */
 #include "stages/figures/figure_stages.h"
 
 #include <stdbool.h>
@@ -51,7 +51,7 @@ struct flight {
     uint64_t bytes;
 };
 
-/* One device of the present host. */
+/* One device of the current host. */
 struct copy_lane {
     uint32_t number;          /* in the run */
     int64_t start_ps, end_ps; /* what counts of it */
@@ -92,8 +92,8 @@ struct copy_repeat {
 
 struct transfers {
     struct tm_run *run;
-    const struct tm_trace *trace; /* of the present host */
-    struct copy_lane *lanes;      /* of the present host, by the device's index; number TM_NONE = idle */
+    const struct tm_trace *trace; /* of the current host */
+    struct copy_lane *lanes;      /* of the current host, by the device's index; number TM_NONE = idle */
     uint32_t lane_count;
     struct tm_rows *ids;         /* struct device_id, by number */
     struct tm_rows *pairs;       /* struct copy_pair */
@@ -805,7 +805,7 @@ struct told {
     const struct copy_lane *lane;
 };
 
-/* The part of a stretch in which a copy of a analyzed step runs is of these; of several that run at
+/* The part of a stretch in which a copy of an analyzed step runs is of these; of several that run at
  * once one is enough. */
 static void add_exposed(struct told *told, enum tm_direction which, int64_t from_ps, int64_t to_ps)
 {
@@ -875,8 +875,8 @@ TM_NOT_INLINE void take_tpu_host(struct transfers *t, const struct tm_event *eve
         sum->unknown_count++;
 }
 
-/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches do not belong to a step:
- * those count that start while the analyzed steps run. */
+/* TPU: how long a copy is in flight, beside the ops that start it and wait for it.  Such stretches do not belong to a
+ * step: those count that start while the analyzed steps run. */
 TM_NOT_INLINE void take_flight(struct transfers *t, struct copy_lane *lane, const struct tm_event *event)
 {
     const struct tm_record *r = &event->record;

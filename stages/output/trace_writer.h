@@ -156,7 +156,7 @@ struct tm_trace_writer_type {
     void (*counter)(struct tm_trace_writer *w, const struct tm_out_counter *counter);
     void (*flow)(struct tm_trace_writer *w, const struct tm_out_flow *flow);
     void (*end_file)(struct tm_trace_writer *w);
-    /* Bytes of the present file so far, before any compression. */
+    /* Bytes of the current file so far, before any compression. */
     uint64_t (*raw_bytes)(const struct tm_trace_writer *w);
     void (*free)(struct tm_trace_writer *w); /* tolerates NULL */
 };
@@ -193,7 +193,7 @@ static inline uint8_t tm_out_cuts_of(const struct tm_out_event *event)
                      (event->end_ps < event->whole_end_ps ? TM_OUT_CUT_END : 0));
 }
 
-/* A trace writer that gives another one an overview of what it gets: overview_writer.c.  One file, Perfetto's format.
+/* A trace writer that passes an overview of its input to another one: overview_writer.c.  One file, Perfetto's format.
  * owns:   takes inner, also where it fails */
 enum {
     TM_OVERVIEW_SLICES = 400 * 1000, /* of all hosts together, about, values of counters included */

@@ -61,8 +61,8 @@ struct tm_hlo_line tm_hlo_line_read(struct tm_text text);
 /* The ranks of each group in `replica_groups={{0,1},{2,3}}` or `[2,4]<=[8]` (two groups of four); 0 = not recorded. */
 uint32_t tm_hlo_line_group_size(const struct tm_hlo_line *line);
 
-/* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, for a reduce-scatter
- * times `group_size`.  A -start has its operands in the result too: there the largest
+/* What a rank sends or receives at most in the collective of a line: the sizes of the arrays in its result, for a
+ * reduce-scatter times `group_size`.  A -start has its operands in the result too: there the largest
  * array counts.
  * out:    bytes; 0 = the line does not record it, or it is past 2^63 */
 uint64_t tm_hlo_line_message_bytes(const struct tm_hlo_line *line, uint32_t group_size);
@@ -136,7 +136,7 @@ enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, c
 bool tm_is_gpu_process(const char *name, size_t length, int64_t *ordinal);
 enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char *name, size_t length, int64_t id);
 
-/* What the class of an event rests on. */
+/* What the class of an event depends on. */
 struct tm_class_question {
     uint32_t traits;             /* of the event's name */
     uint32_t hlo_traits;         /* of its hlo_op, 0 = none: only COLLECTIVE_TOKEN counts */
@@ -146,7 +146,7 @@ struct tm_class_question {
     uint8_t kind;                /* enum tm_kind */
     uint8_t given;               /* enum tm_class that the event's own category says, TM_CLASS_UNRESOLVED = none */
     uint8_t tpu_collective;      /* TPU op: its level is TM_LEVEL_COLLECTIVE */
-    bool device_has_correlation; /* some device activity bears its correlation id */
+    bool device_has_correlation; /* some device activity has its correlation id */
     bool line_is_user;           /* the line also holds python or step markers */
     bool host_has_device;        /* the host has GPU or TPU activity: cpu_op events are fallbacks, not activities */
     bool inside_runtime;         /* it is inside an ExecuteThunks or a compile of its thread, or is named like an
@@ -167,7 +167,7 @@ enum tm_class tm_classify(const struct tm_class_question *question);
 /* The rank of an activity in the sweep; TM_LEVEL_NONE for classes that are none. */
 enum tm_level tm_level_of(enum tm_class class, enum tm_direction direction, const struct tm_config *config);
 
-/* A copy that says it is larger (256 TiB) is not believed. */
+/* A recorded size above this (256 TiB) of a copy is ignored. */
 #define TM_COPY_BYTES_MOST (UINT64_C(1) << 48)
 
 /* Read kernel_details, memcpy_details, Memset_details ("key:value" tokens) into a zeroed config.  Unknown keys are
@@ -191,7 +191,7 @@ void tm_parse_tpu_op(const char *hlo_text, size_t length, const char *category, 
 /* The opcode in an HLO text: a view into it, of no length if there is none. */
 void tm_hlo_opcode(const char *hlo_text, size_t length, const char **opcode, size_t *opcode_length);
 
-/* What the category of an event in PyTorch's profiles says: there it decides, not the name. */
+/* The meaning of an event's category in PyTorch's profiles, where it decides instead of the name. */
 struct tm_category {
     enum tm_class class;             /* stored in the record: see tm_class_question.given */
     enum tm_side side;               /* where such events are, whatever their process is called */

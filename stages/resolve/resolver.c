@@ -287,7 +287,7 @@ static void append_page(void *to, const void *row)
     tm_rows_append(l->pages, &launch->row);
 }
 
-/* Sorted launches whose keys are dense take 16 bytes each instead of 24 in pages, and a look-up takes no search: a
+/* Sorted launches whose keys are dense take 16 bytes each instead of 24 in pages, and a lookup takes no search: a
  * report of 5 million events at --memory 32M takes a thirteenth less CPU time.
  * out: false: they stay as they are */
 static bool become_paged(struct tm_launches *l)
@@ -349,7 +349,7 @@ uint64_t tm_launches_find_sparse(struct tm_launches *l, uint64_t key, struct tm_
     return number;
 }
 
-/* Stretches of time, sorted by (lane, begin) and found by binary search.  Look-ups come mostly in time
+/* Stretches of time, sorted by (lane, begin) and found by binary search.  Lookups come mostly in time
  * order, from several lanes in turn, so what was found last on a lane is tried first, and then the places near it. */
 
 enum { RECALLS = 16 }; /* a power of two */
@@ -358,7 +358,7 @@ enum { RECALLS = 16 }; /* a power of two */
 struct recall {
     uint64_t lane;
     int64_t from_ps, until_ps; /* equal = nothing was found yet */
-    uint64_t last;             /* where the look-up ended */
+    uint64_t last;             /* where the lookup ended */
     bool has_span;
     struct tm_span span;
 };
@@ -460,7 +460,7 @@ static bool is_before(struct tm_spans *spans, uint64_t index, uint64_t lane, int
     return span->lane != lane ? span->lane < lane : span->start_ps <= at_ps;
 }
 
-/* Bounds of the number of spans that start at or before (lane, at), from where the last look-up ended: the next one
+/* Bounds of the number of spans that start at or before (lane, at), from where the last lookup ended: the next one
  * is mostly near it, and pages far away need not be read. */
 static void narrow(struct tm_spans *spans, uint64_t last, uint64_t lane, int64_t at_ps, uint64_t *low, uint64_t *high)
 {

@@ -11,7 +11,7 @@
 #include "stages/resolve/classes.h"
 
 /* Stretches of time on lanes (a device, a thread), found again by time: step markers, executions of programs.
- * Put in in any order, then finished, then only read.  Spills. */
+ * Added in any order, then finished, then only read.  Spills. */
 struct tm_span {
     uint64_t lane;
     int64_t start_ps, end_ps;
@@ -31,16 +31,16 @@ void tm_spans_finish(struct tm_spans *spans);
 uint64_t tm_spans_count(const struct tm_spans *spans);
 /* The i-th in the order (lane, begin), as tm_rows_at gives it. */
 const struct tm_span *tm_spans_at(struct tm_spans *spans, uint64_t index) TM_MUST_USE;
-/* The most spans that one lane has. */
+/* The largest number of spans of one lane. */
 uint64_t tm_spans_longest_lane(const struct tm_spans *spans);
 
 /* The span of a lane that contains `at_ps`: the last one that starts at or before it, if it has not ended.  NULL if
  * there is none; valid until the next call. */
 const struct tm_span *tm_spans_find(struct tm_spans *spans, uint64_t lane, int64_t at_ps);
-/* From when on, and up to when, a look-up on the lane gives the span that was found last on it. */
+/* From when on, and up to when, a lookup on the lane gives the span that was found last on it. */
 void tm_spans_found(const struct tm_spans *spans, uint64_t lane, int64_t *from_ps, int64_t *until_ps);
 
-/* Host calls that may have launched device work, by their key: put in once, then only read.  They are requested by
+/* Host calls that may have launched device work, by their key: added once, then only read.  They are requested by
  * every activity, in the order of the devices: so they are kept small, and without a table beside them where keys are
  * near each other. */
 
@@ -75,8 +75,8 @@ enum {
 };
 
 /* Dense as long as keys are: the launch of a key is at key - least_key, modulo 2^64.  Once they are too far apart, or
- * the memory is used up, all of them are in `sparse`, and are sorted.  If keys turn out to be dense then, which they are
- * if only the memory was used up, they become dense again, in pages that spill: `rows` is one of the pages. */
+ * the memory is used up, all of them are in `sparse`, and are sorted.  If keys turn out to be dense then, which they
+ * are if only the memory was used up, they become dense again, in pages that spill: `rows` is one of the pages. */
 struct tm_launches {
     struct tm_run *run;
     size_t memory_bytes;          /* total memory, besides the pool's */
@@ -91,7 +91,7 @@ struct tm_launches {
     uint32_t tracks[TM_THREADS_MOST]; /* by thread */
 };
 
-/* in:     memory_bytes  what it is sure of, of TM_ACCOUNT_LAUNCHES
+/* in:     memory_bytes  its guaranteed share of TM_ACCOUNT_LAUNCHES
  * owns:   tm_launches_free releases it (NULL allowed) */
 struct tm_launches *tm_launches_new(struct tm_run *run, size_t memory_bytes) TM_MUST_USE;
 void tm_launches_free(struct tm_launches *launches);
@@ -100,7 +100,7 @@ void tm_launches_free(struct tm_launches *launches);
 void tm_launches_put(struct tm_launches *launches, const struct tm_launch *launch);
 /* The same, inline for what is nearly always the case: it is the first one of its key, and there is room for it. */
 static inline void tm_launches_put_first(struct tm_launches *launches, const struct tm_launch *launch);
-/* No more of them.  Then look-ups are allowed. */
+/* No more launches.  Then lookups are allowed. */
 void tm_launches_finish(struct tm_launches *launches);
 uint64_t tm_launches_most_number(const struct tm_launches *launches); /* after finish: none has a larger one */
 
@@ -181,7 +181,7 @@ static inline uint64_t tm_launches_find(struct tm_launches *launches, uint64_t k
     return key - launches->first_key + 1;
 }
 
-/* From a record to an event: its class, its device, the call that launched it, the step it belongs to.  Rests on
+/* From a record to an event: its class, its device, the call that launched it, the step it belongs to.  Depends on
  * what the survey found: launches by correlation id, markers, executions. */
 
 /* A key alone: a set. */
@@ -205,7 +205,7 @@ struct tm_resolver {
     struct tm_run *run;
     struct tm_trace *trace;
     struct tm_launches *launches;
-    struct tm_index *launched;        /* struct tm_id: uncertain launches that a device activity bears the id of */
+    struct tm_index *launched;        /* struct tm_id: uncertain launches that a device activity has the id of */
     struct tm_index *expanded_graphs; /* struct tm_id: correlation ids of graphs whose kernels were recorded */
     struct tm_spans *programs;        /* TPU: executions by device; value = tm_run_key */
     struct tm_run_launch
@@ -233,10 +233,10 @@ struct tm_group_step {
     uint64_t ordinal;
 };
 
-/* What may differ from one event to the next of the same name, line, flags and launch facts. */
+/* What may differ between events of the same name, line, flags and launch facts. */
 struct tm_circumstances {
     bool is_inside;    /* it is inside an execution or a compilation of its thread */
-    bool is_known;     /* of a host call: an activity bears its id; of a graph: its kernels were recorded */
+    bool is_known;     /* of a host call: an activity has its id; of a graph: its kernels were recorded */
     uint8_t direction; /* enum tm_direction from the name of its launch */
 };
 
@@ -251,7 +251,7 @@ struct tm_told {
 struct tm_told tm_tell(struct tm_resolver *resolver, const struct tm_track *track, const struct tm_raw_record *raw,
                        const struct tm_circumstances *around);
 
-/* Whether circumstances.is_known has to be looked up: of a call that launches, if an activity bears its id; of a graph
+/* Whether circumstances.is_known has to be looked up: of a call that launches, if an activity has its id; of a graph
  * as a whole. */
 static inline bool tm_id_tells(const struct tm_track *track, const struct tm_raw_record *raw)
 {

@@ -29,7 +29,7 @@ void tm_survey_stats_recount(struct tm_survey_stats *census);
 /* As struct tm_stage_type.take_site; of the sums there are count, total_ps and without_length. */
 typedef void tm_take_site(void *to, const struct tm_event *event, const struct tm_site_sums *sums);
 
-/* Give out all that was counted, after the survey; once. */
+/* Report all counts, once, after the survey. */
 tm_status tm_survey_stats_give(struct tm_survey_stats *census, struct tm_resolver *resolver, tm_take_site *take,
                                void *to);
 
@@ -110,7 +110,7 @@ struct tm_survey {
     struct tm_spans *tpu_steps;
     uint64_t tpu_step_count, tpu_programs;
     struct tm_groups *groups; /* struct tm_group_span */
-    struct tm_sorter *graphs; /* struct tm_graph_event: looked at when it is known which are expanded */
+    struct tm_sorter *graphs; /* struct tm_graph_event: examined when it is known which are expanded */
     uint64_t last_node_id, last_launched_id;
 };
 
@@ -120,7 +120,7 @@ struct tm_group_span {
     int64_t start_ps, end_ps;
 };
 
-/* A graph's event, put aside. */
+/* The event of a graph, set aside. */
 struct tm_graph_event {
     struct tm_record record;
     uint32_t traits;

@@ -477,7 +477,7 @@ void tm_survey_program_tracks(struct tm_survey *s)
     }
 }
 
-/* An uncertain launch is one if some activity bears its id.  Where that is what the launch was looked up by, and none
+/* An uncertain launch is one if some activity has its id.  Where that is what the launch was looked up by, and none
  * was found, it need not be looked up again. */
 static void confirm_launch(struct tm_survey *s, const struct tm_track *track, const struct tm_event *event)
 {

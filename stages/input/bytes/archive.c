@@ -56,11 +56,11 @@ struct tm_archive_reader {
     struct tm_archive_source source;
     struct archive *archive;
     struct archive_entry
-        *entry;      /* the present member; our own, since libarchive does not see that it has no memory for its */
+        *entry;      /* the current member; our own, since libarchive does not see that it has no memory for its */
     locale_t locale; /* names of zip and pax are UTF-8, and are to stay that */
     bool is_zip, is_wrapped;
     bool in_order;   /* a zip that is read without its directory */
-    uint64_t number; /* of the present member, from 1 */
+    uint64_t number; /* of the current member, from 1 */
     dev_t device;    /* of the file: with `inode` it says whether another path is the same one */
     ino_t inode;
 };
@@ -449,7 +449,7 @@ struct present {
     struct archive_entry *entry;
 };
 
-/* The next bytes of the present member.  What cannot be read ends it: asking for the next member says why. */
+/* The next bytes of the current member.  What cannot be read ends it: asking for the next member says why. */
 static tm_status read_entry(void *from, uint8_t *to, size_t bytes, size_t *got)
 {
     const struct tm_archive_reader *const r = ((const struct present *)from)->reader;
@@ -675,7 +675,7 @@ static tm_status refuse_missing(struct tm_run *run, const char *path, const char
     return TM_ERR_INPUT;
 }
 
-/* How the present member of a zip is packed, as libarchive calls it: "deflation" of "ZIP 2.0 (deflation)"; "" =
+/* How the current member of a zip is packed, as libarchive calls it: "deflation" of "ZIP 2.0 (deflation)"; "" =
  * unknown. */
 static void tell_packing(const struct tm_archive_reader *r, char *packing, size_t bytes)
 {
@@ -702,7 +702,7 @@ static tm_status check_packing(const struct tm_archive_reader *r, const char *na
     return TM_ERR_INPUT;
 }
 
-/* Whether the content of the present member can be read (archive.c).
+/* Whether the content of the current member can be read (archive.c).
  * errors: TM_ERR_INPUT  it is encrypted, or packed in a way that is not read */
 static tm_status archive_entry_require(const struct tm_archive_reader *r, struct archive_entry *entry, const char *name)
 {

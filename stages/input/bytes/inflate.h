@@ -36,16 +36,16 @@ struct tm_decoder {
     char problem[256];   /* what is wrong with the data, the first thing; "" = nothing */
     uint64_t problem_at; /* byte of the file: of its end if it is truncated, of the check where one fails, near
                             the damage elsewhere */
-    bool doubtful;       /* what was found, or not, rests on an engine that may see it otherwise than zlib does */
+    bool doubtful;       /* what was found, or not, depends on an engine that may differ from zlib */
 };
 
-/* Note what is wrong; the first problem is the one that is reported. */
+/* Record a problem; the first one is reported. */
 void tm_decoder_note(struct tm_decoder *decoder, uint64_t at, const char *format, ...) TM_PRINTF(3, 4);
 
 /* The number of the member that is being read, from 1. */
 unsigned long long tm_decoder_member(const struct tm_decoder *decoder);
 
-/* Take the rest of `in` without looking at it. */
+/* Consume the rest of `in` without examining it. */
 void tm_decoder_skip(struct tm_decoder *decoder, struct tm_flow *flow);
 
 void tm_decoder_free(struct tm_decoder *decoder); /* tolerates NULL */

@@ -210,7 +210,7 @@ static tm_status fill(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t *go
 
 /* ---- the stream --------------------------------------------------------------------------------------- */
 
-/* Begin again with zlib, up to where the present call started.  `to` is where the bytes are dropped. */
+/* Begin again with zlib, up to where the current call started.  `to` is where the bytes are dropped. */
 static tm_status read_again(struct tm_unwrap *u, uint8_t *to, size_t bytes)
 {
     uint64_t skip = u->decoded;
@@ -250,8 +250,8 @@ static tm_status hand_on(struct tm_unwrap *u, uint8_t *to, size_t bytes, size_t 
 
 /* ---- ahead, on a thread -------------------------------------------------------------------------------- */
 
-/* Until it ends, the thread has the raw bytes, the block and the decoder for itself.  Failures and doubts are for the main
- * thread, which continues where the thread stopped as if it had read up to there itself. */
+/* Until it ends, the thread has the raw bytes, the block and the decoder for itself.  Failures and doubts are for the
+ * main thread, which continues where the thread stopped as if it had read up to there itself. */
 static bool fill_ahead(void *of, uint8_t *to, size_t bytes, size_t *got, uint64_t *read)
 {
     struct tm_unwrap *const u = of;

@@ -52,7 +52,7 @@ tm_status tm_raw_read_at(struct tm_run *run, const char *name, int fd, void *to,
  * account `input`: 320 KiB for the current block and the head that determines the kind, and the decoder.
  *
  * Damage in a gzip: the fast engine may stop at another position in damaged data than zlib does, but the result must
- * not depend on the engine.  If that engine finds damage, the output of the present call is therefore dropped, the file
+ * not depend on the engine.  If that engine finds damage, the output of the current call is therefore dropped, the file
  * is read again from its start with zlib, the part returned earlier is skipped, and reading continues from there. */
 struct tm_unwrap;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the text, which is known to be JSON: nothing is checked but its end.  What is open is known to the
  * builder alone; a string is a key where a colon follows.  What stood so in the event before of the name is not walked
- * again.  The keys that came lately are found in a table by their bytes, since asking the names for each one would be
+ * again.  The keys seen recently are found in a table by their bytes, since asking the names for each one would be
  * most of the work. */
 #include "stages/input/chrome/chrome_maker.h"
 

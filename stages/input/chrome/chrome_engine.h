@@ -109,7 +109,7 @@ static inline bool is_step(const struct tm_step *step, const uint8_t *at)
     return step->length && tm_same_text(at, step->text, step->length);
 }
 
-/* What followed lately, and follows again.  NULL = something else does */
+/* What followed recently, and follows again.  NULL = something else does */
 static inline const struct tm_step *usual_step(const struct tm_step *steps, int count, const uint8_t *at)
 {
     if (TM_LIKELY(is_step(steps, at)))
@@ -215,7 +215,7 @@ static inline const uint8_t *read_name(struct tm_chrome_reader *r, const uint8_t
     return at;
 }
 
-/* out:    NULL if it is not for a glance */
+/* out:    NULL if it needs the full parser */
 TM_INLINE const uint8_t *read_decimal(const uint8_t *at, struct tm_json_time *time)
 {
     uint64_t us;
@@ -278,7 +278,7 @@ TM_INLINE const uint8_t *read_time(struct tm_chrome_reader *r, const uint8_t *at
     return end;
 }
 
-/* What was walked from window.token on, as it is written, to stay until the event ends. */
+/* The text from window.token on, as written, kept until the event ends. */
 static inline struct tm_json_slice take_written(struct tm_chrome_reader *r, const uint8_t *end)
 {
     struct tm_json_slice text = { (const char *)r->window.token, (uint32_t)(end - r->window.token) };
@@ -387,7 +387,7 @@ static inline const uint8_t *read_long_fact(struct tm_chrome_reader *r, const ui
     return at;
 }
 
-/* A value of no argument that we know, or that cannot be one. */
+/* A value of an unknown argument, or one that is invalid for it. */
 static inline const uint8_t *skip_argument(struct tm_chrome_reader *r, const uint8_t *at, struct tm_key_slot *key)
 {
     if (*at != '{' && *at != '[') {
@@ -460,7 +460,7 @@ static inline const uint8_t *read_argument(struct tm_chrome_reader *r, const uin
     return read_fact(r, at, key);
 }
 
-/* A step of arguments that is none of the usual ones. */
+/* An unusual step of arguments. */
 static __attribute__((noinline)) const uint8_t *take_new_argument(struct tm_chrome_reader *r, const uint8_t *at,
                                                                   uint32_t *slot)
 {
@@ -618,7 +618,7 @@ static inline const uint8_t *read_member(struct tm_chrome_reader *r, const uint8
     }
 }
 
-/* A step of an event that is none of the usual ones. */
+/* An unusual step of an event. */
 static __attribute__((noinline)) const uint8_t *take_new_member(struct tm_chrome_reader *r, const uint8_t *at,
                                                                 enum event_member *member)
 {
@@ -659,7 +659,7 @@ static inline const uint8_t *next_event_member(struct tm_chrome_reader *r, const
     return walk_space(r, at);
 }
 
-/* --- the event that came before with other numbers --- */
+/* --- an earlier event with other numbers --- */
 
 /* out:    after the number; NULL if an unusual one is there */
 static inline const uint8_t *read_varying(struct tm_chrome_reader *r, const uint8_t *at, const struct tm_piece *before)

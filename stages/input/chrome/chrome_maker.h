@@ -21,7 +21,7 @@ struct tm_chrome_words {
     bool is_converted;   /* our writer made it: spans have members that are arrows, which are created again */
     bool has_texts_only; /* the writer makes strings of all numbers: a string that is an integer becomes one again */
     uint32_t place;      /* the track that a flow is on */
-    tm_strid name;       /* events of one name are taken to be like each other */
+    tm_strid name;       /* events of one name are assumed to be similar */
 };
 
 /* errors: NULL, with the error in run->error */
@@ -49,7 +49,7 @@ enum tm_chrome_sort {
     TM_CHROME_COUNTER,
 };
 
-/* A process as the file names it; names come at any place, also after its events. */
+/* A process as the file names it; names can occur anywhere, even after its events. */
 struct tm_chrome_process {
     tm_strid name, labels;
     int64_t order;        /* process_sort_index */
@@ -115,7 +115,7 @@ uint32_t tm_chrome_track_of(struct tm_chrome_tracks *t, const struct tm_chrome_e
 /* Tracks are those of a thread, and of a stream with an event that names the same process and thread.  The first such
  * stream stays. */
 void tm_chrome_pair_stream(struct tm_chrome_tracks *t, uint32_t thread, uint32_t stream);
-/* A metadata event: names and order of processes and threads; others say nothing to us. */
+/* A metadata event: names and order of processes and threads; others are ignored. */
 void tm_chrome_take_metadata(struct tm_chrome_tracks *t, const struct tm_chrome_event *event);
 /* All names are known: sides, devices, lines and names of all tracks. */
 void tm_chrome_tracks_finish(struct tm_chrome_tracks *t, const struct tm_chrome_header *header);

@@ -80,7 +80,7 @@ struct tm_chrome_event {
                                       as text are both; lists of numbers are their JSON text */
 };
 
-/* What the caller has made of an event, for those that are the same except for their numbers. */
+/* The caller's result for an event, for events that are the same except for their numbers. */
 struct tm_chrome_known {
     struct tm_record record; /* without its times */
     uint32_t signature;      /* of a span that has both times and nothing else that is needed, or 0 */
@@ -91,7 +91,7 @@ struct tm_chrome_known {
     uint32_t traits;         /* of its name */
     bool has_number;
     bool has_facts;     /* all facts are needed: each is a number, and no config is made of them */
-    bool has_arguments; /* what it says of itself is kept: only the correlation may be another one */
+    bool has_arguments; /* its own data is kept: only the correlation may be another one */
     bool has_key;       /* parts of the correlation; the first one is the number of the id */
     uint64_t key[4];
     int64_t value;
@@ -108,7 +108,7 @@ struct tm_chrome_device {
     uint32_t capability_major, capability_minor; /* computeMajor, computeMinor */
 };
 
-/* What the document says beside its events: complete when the last event has been returned. */
+/* What the document contains besides its events: complete when the last event has been returned. */
 struct tm_chrome_header {
     bool is_list;             /* the bare list */
     bool has_events;          /* a member traceEvents has been seen */
@@ -155,7 +155,7 @@ void tm_chrome_reader_free(struct tm_chrome_reader *reader); /* tolerates NULL *
  * errors: as of tm_input_next; damage is not an error: see below */
 tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome_event **event) TM_MUST_USE;
 
-/* Remember the present event, from which *known was made, as one that may occur again with other numbers: its times,
+/* Remember the current event, from which *known was made, as one that may occur again with other numbers: its times,
  * the number of its id, and integer arguments that are not in a config and do not name a device.  A matching event has
  * `known`, and otherwise only offset, has, phase, ts, dur, id.number, and facts.ints of those in known->varying; with
  * known->has_facts, which lets every number vary, all of facts.has and facts.ints.  Its tallies are counted in any
@@ -163,15 +163,15 @@ tm_status tm_chrome_next(struct tm_chrome_reader *reader, const struct tm_chrome
 bool tm_chrome_may_remember(struct tm_chrome_reader *reader);
 void tm_chrome_remember(struct tm_chrome_reader *reader, struct tm_chrome_known *known);
 
-/* Have events that are known given to a function as they are found, in place of tm_chrome_next. */
+/* Pass known events to a function as they are found, instead of tm_chrome_next. */
 typedef void tm_chrome_take(void *to, const struct tm_chrome_event *event);
 
 void tm_chrome_take_known(struct tm_chrome_reader *reader, tm_chrome_take *take, void *to);
 
-/* Look ahead at the present event and those after it, as far as the window has them, independent of read sizes.  They
+/* Look ahead at the current event and those after it, as far as the window has them, independent of read sizes.  They
  * are not consumed or counted.
  * in:     look  called for each, at most `most` times
- * errors: as of tm_input_next.  The present event is unchanged, at the same position */
+ * errors: as of tm_input_next.  The current event is unchanged, at the same position */
 typedef void tm_chrome_look(void *to, const struct tm_chrome_event *event);
 
 tm_status tm_chrome_look_ahead(struct tm_chrome_reader *reader, size_t most, tm_chrome_look *look,
@@ -214,7 +214,7 @@ struct tm_json_window {
     uint64_t base;      /* where the buffer's first byte is in the content */
     bool at_end;        /* nothing follows; also after a failure */
     tm_status status;
-    /* What has to stay, or NULL: all from the start of the event on, else all from the start of a string or number. */
+    /* What must be kept, or NULL: all from the start of the event on, else all from the start of a string or number. */
     const uint8_t *keep, *token;
     void (*moved)(void *to, size_t by); /* everything has moved to the front by N bytes */
     void (*outgrown)(void *to);         /* what is kept does not fit: it is copied elsewhere and no longer kept */
@@ -256,7 +256,7 @@ static inline size_t tm_json_longest(const struct tm_json_window *window)
  * out:    *fits the text continues with it; else the position of the difference is returned */
 const uint8_t *tm_json_walk_word(struct tm_json_window *window, const uint8_t *at, const char *word, bool *fits);
 
-/* Numbers of JSON as their digits: any length, any exponent, nothing rounded before it is known to what. */
+/* Numbers of JSON as their digits: any length, any exponent, not rounded before the target type is known. */
 
 /* For a double that is read exactly: further digits never decide more than one nonzero digit would. */
 enum { TM_DECIMAL_DIGITS = 800 };
@@ -307,7 +307,7 @@ void tm_json_id_of_text(struct tm_json_slice text, struct tm_json_id *id);
 /* The id that a number is.  text: as it is written, for one that is not an integer of 64 bits */
 void tm_json_id_of_number(const struct tm_json_decimal *decimal, struct tm_json_slice text, struct tm_json_id *id);
 
-/* Recent keys: the argument of each one, and whether the present event has had it.  A table of fixed size that is
+/* Recent keys: the argument of each one, and whether the current event has had it.  A table of fixed size that is
  * emptied between two events when it fills; in an event with more than a few hundred keys, further keys are
  * not checked for duplicates. */
 enum {
@@ -335,7 +335,7 @@ struct tm_key_slot {
 };
 
 /* What is between two values, byte by byte: `,"ts":`.  Writers repeat themselves, so that a comparison with what
- * followed lately mostly takes the place of reading a key. */
+ * followed recently mostly takes the place of reading a key. */
 enum { TM_STEP_BYTES = 60, TM_STEPS = 4, TM_ARGUMENT_STEPS = 2 };
 
 struct tm_step {
@@ -352,7 +352,7 @@ enum { TM_KEY_SPARE = TM_KEY_SLOTS, TM_KEY_BEGIN, TM_KEY_END };
 struct tm_chrome_keys {
     struct tm_key_slot slots[TM_KEY_SLOTS + 1]; /* the last one is spare: of a key that is not in the table */
     uint32_t used;
-    uint32_t event;                                            /* the present one */
+    uint32_t event;                                            /* the current one */
     struct tm_step steps[TM_KEY_BEGIN + 1][TM_ARGUMENT_STEPS]; /* behind the value of each argument, the newest first */
 };
 
@@ -416,7 +416,7 @@ static inline struct tm_key_slot *tm_chrome_key(struct tm_chrome_keys *keys, con
     return tm_key_names_equal(&slot->name, &name) ? slot : tm_chrome_key_slow(keys, key, &name);
 }
 
-/* The present event has the key.
+/* The current event has the key.
  * out:    whether it had it before */
 static inline bool tm_chrome_key_repeats(const struct tm_chrome_keys *keys, struct tm_key_slot *slot)
 {
@@ -453,7 +453,7 @@ enum tm_time_trait {
 /* The first `id` that is present. */
 enum tm_id_source { TM_ID_OWN, TM_ID_LOCAL, TM_ID_GLOBAL, TM_ID_BIND, TM_ID_SOURCES };
 
-/* A number of the present event, as it is in the window. */
+/* A number of the current event, as it is in the window. */
 enum tm_number_kind { TM_NUMBER_TS, TM_NUMBER_DUR, TM_NUMBER_ID, TM_NUMBER_FACT, TM_NUMBER_SKIPPED, TM_NUMBER_NONE };
 enum { TM_NUMBERS_MOST = 12 };
 
@@ -478,7 +478,7 @@ struct tm_chrome_reader {
     bool key_is_cut;      /* the last key was too long to be known */
     uint32_t key_length;
     bool skipped_nested;                      /* what was skipped last had a list or an object inside */
-    uint64_t not_numbers;                     /* NaN and Infinity, in the present event or member */
+    uint64_t not_numbers;                     /* NaN and Infinity, in the current event or member */
     uint64_t is_object[TM_JSON_DEEPEST / 64]; /* bit of a level: an object, else a list */
 
     /* The event. */
@@ -515,7 +515,7 @@ struct tm_chrome_reader {
         TM_DOCUMENT_END
     } state;
     bool in_event;
-    bool is_first;    /* nothing of the present list or of the document's members has been seen */
+    bool is_first;    /* nothing of the current list or of the document's members has been seen */
     bool waits_empty; /* the last element was {}: the next one determines the kind */
     struct tm_chrome_header header;
     uint32_t device_capacity;

@@ -16,7 +16,7 @@ enum {
     TM_LEARN_ONE_IN = 64, /* where the credit is used up */
     TM_TRUST_MOST = 64,
     TM_TRUST_GAIN = 4,
-    TM_TRY_ONE_IN = 16, /* if nothing was found lately */
+    TM_TRY_ONE_IN = 16, /* if nothing was found recently */
 };
 
 /* A run of bytes that several events share, after the same prefix, and the number that follows. */
@@ -63,7 +63,7 @@ struct tm_chrome_templates {
     int32_t trust;            /* grows by an event that is found, shrinks by others */
     uint32_t not_tried, not_learned, learned_twice;
     bool is_used;  /* something is to be remembered */
-    bool is_tried; /* the present event was looked up, and not found */
+    bool is_tried; /* the current event was looked up, and not found */
     struct tm_template_votes *votes;
 };
 
@@ -94,8 +94,8 @@ static inline uint64_t tm_piece_product(const uint8_t *at, const uint64_t secret
 
 /* A hash of the first bytes, as a sum of products that do not wait for each other.  Colliding strings cannot be chosen,
  * since the secret is of this process.
- * in:     *sum  of a shorter span, which starts with 0; it grows to the present one
- *         from, span  that one's, or 0, and the present one: of tm_piece_spans */
+ * in:     *sum  of a shorter span, which starts with 0; it grows to the current one
+ *         from, span  that one's, or 0, and the current one: of tm_piece_spans */
 static inline uint64_t tm_piece_hash(const uint64_t *secret, uint64_t *sum, const uint8_t *at, uint32_t from,
                                      uint32_t span)
 {
@@ -124,7 +124,7 @@ static inline bool tm_chrome_may_be_known(const struct tm_chrome_reader *r)
     return t->is_tried;
 }
 
-/* This many events were. */
+/* This many events were found. */
 static inline void tm_chrome_gain_trust(struct tm_chrome_templates *t, int32_t count)
 {
     t->credit = t->credit + count < TM_CREDIT_MOST ? t->credit + count : TM_CREDIT_MOST;

@@ -112,7 +112,7 @@ static uint64_t number_of_device(struct tm_chrome_tracks *t, enum tm_chrome_sort
     return number;
 }
 
-/* A thread that is not named is the one that bears the number of its process: so do viewers. */
+/* A thread that is not named is the one that has the number of its process: so do viewers. */
 static const struct tm_json_id *thread_of(const struct tm_chrome_event *event)
 {
     return event->tid.kind ? &event->tid : &event->pid;
@@ -145,8 +145,8 @@ static void make_track(struct tm_chrome_tracks *t, const struct tm_chrome_event 
     tm_rows_append(t->trace->tracks, &track);
 }
 
-/* Processes of a thread each, and threads of a process, mostly have ascending numbers: the larger one of the two is assumed to
- * be that.  out: the member */
+/* Processes of a thread each, and threads of a process, mostly have ascending numbers: the larger one of the two is
+ * assumed to be that.  out: the member */
 static uint32_t put_thread(struct track_key *key, const struct tm_json_id *process, const struct tm_json_id *thread)
 {
     const bool are_numbers = process->kind == TM_JSON_NUMBER && thread->kind == TM_JSON_NUMBER;

@@ -38,7 +38,7 @@ static inline unsigned tm_eight_digits(const uint8_t *at, uint32_t *value)
 }
 
 /* The digits from `at` on, at most 18, without a zero before others.
- * out:    returns how many there are; 0 if this is not for us */
+ * out:    returns how many there are; 0 if the general parser is needed */
 static inline unsigned tm_short_digits(const uint8_t *at, uint64_t *value)
 {
     static const uint32_t powers[9] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
@@ -67,7 +67,7 @@ static inline bool tm_ends_number(uint8_t c)
 }
 
 /* An integer of at most 18 digits.
- * out:    after it; NULL if this is not for us */
+ * out:    after it; NULL if the general parser is needed */
 static inline const uint8_t *tm_short_integer(const uint8_t *at, int64_t *value)
 {
     const bool negative = *at == '-';

@@ -6,7 +6,7 @@
 #include "stages/input/chrome/json_text.h"
 
 /* The steps of the walk over JSON, compiled with the searches of json_text.h: each takes where it starts and gives
- * where it ends, or NULL if the text is damaged.  What is rare is done elsewhere, once for all. */
+ * where it ends, or NULL if the text is damaged.  Rare cases are handled elsewhere, once for all. */
 
 #define TM_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -142,7 +142,7 @@ static inline const uint8_t *skip_digits(const uint8_t *at)
     return at;
 }
 
-/* out:    after the digits of a number, with its sign and point; NULL if it is none of JSON */
+/* out:    after the digits of a number, with its sign and point; NULL if it is not valid JSON */
 static inline const uint8_t *plain_digits_end(const uint8_t *begin)
 {
     const uint8_t *at = begin + (*begin == '-'), *const digits = at;
@@ -176,7 +176,7 @@ static inline const uint8_t *skip_number(struct tm_chrome_reader *r, const uint8
     return TM_LIKELY(end != NULL) ? end : tm_chrome_number(r, at);
 }
 
-/* A value that is not a list and no object. */
+/* A value that is neither a list nor an object. */
 static inline const uint8_t *skip_simple(struct tm_chrome_reader *r, const uint8_t *at)
 {
     if (*at == '"') {

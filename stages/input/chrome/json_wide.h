@@ -66,7 +66,7 @@ static inline const uint8_t *tm_glance_integer(const uint8_t *at, int64_t *value
 }
 
 /* The digits of an integer, at most 16, without zeros before it.
- * out:    after them; NULL if this is not for us */
+ * out:    after them; NULL if the general parser is needed */
 static inline const uint8_t *tm_glance_digits(const uint8_t *at, int64_t *value)
 {
     const unsigned count = tm_digit_count(at);

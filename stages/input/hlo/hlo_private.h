@@ -179,7 +179,7 @@ struct hlo_read {
     uint64_t bytes;
 };
 
-/* An operand, for telling those that come twice. */
+/* An operand, to detect duplicates. */
 struct hlo_operand {
     uint64_t id;
     uint32_t position;
@@ -190,7 +190,7 @@ struct hlo_call {
     uint32_t op;             /* row of trace->hlo_ops; 0 = inside a fusion: none */
 };
 
-/* Something that has started: its id, and its row of trace->hlo_ops. */
+/* An asynchronous operation that has started: its id, and its row of trace->hlo_ops. */
 struct hlo_start {
     int64_t id;
     uint32_t op; /* 0 = no entry */
@@ -233,14 +233,14 @@ struct tm_hlo {
     uint8_t *buffer, *compact;      /* HLO_BUFFER each */
     uint64_t *operands;             /* HLO_OPERANDS_MOST */
     struct hlo_operand *sorted;     /* likewise */
-    struct hlo_reads *reads;        /* of the present computation */
+    struct hlo_reads *reads;        /* of the current computation */
     struct tm_index *partial_reads; /* struct hlo_read */
     struct tm_index *results;       /* struct hlo_result */
     struct tm_index *places;        /* struct hlo_place */
     struct tm_rows *computations;   /* struct hlo_computation */
     struct tm_rows *calls;          /* struct hlo_call, sorted */
     struct tm_sorter *sorter;       /* struct hlo_call */
-    struct hlo_waits waits;         /* of the present computation */
+    struct hlo_waits waits;         /* of the current computation */
     struct tm_rows *wait_rows;      /* struct hlo_wait */
     struct tm_rows *files;          /* tm_strid */
     struct tm_rows *locations;      /* struct hlo_location */
@@ -301,7 +301,8 @@ struct tm_hlo_compacted {
     bool is_cut, is_damaged;
 };
 
-/* For an instruction that is larger than the window, the fields that are not: constants and compiled kernels are left out.
+/* For an instruction that is larger than the window, the fields that are not: constants and compiled kernels are left
+ * out.
  * in: room  HLO_BUFFER bytes */
 struct tm_wire tm_hlo_compact(struct tm_reader *w, uint64_t end, uint8_t *room, struct tm_hlo_compacted *facts);
 

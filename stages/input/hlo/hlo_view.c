@@ -3,8 +3,8 @@
  * second level and the bodies of the computations that it calls, the last the names of operands.  Memory: a table of
  * ENTRIES_MOST instructions and one of their operands, whatever the size of the program; what does not fit is counted.
  * source: BufferAssignmentProto {buffer_allocations 3}, BufferAllocationProto {index 1, size 2, is_thread_local 3,
- *         is_entry_computation_parameter 5, maybe_live_out 7, assigned 9 {logical_buffer_id 1, size 3}, is_constant 12},
- *         OpSharding {type 1, tile_assignment_dimensions 3, tile_assignment_devices 4, tuple_shardings 5,
+ *         is_entry_computation_parameter 5, maybe_live_out 7, assigned 9 {logical_buffer_id 1, size 3}, is_constant
+ *         12}, OpSharding {type 1, tile_assignment_dimensions 3, tile_assignment_devices 4, tuple_shardings 5,
  *         replicate_on_last_tile_dim 6, last_tile_dims 8, iota_reshape_dims 9, iota_transpose_perm 10} */
 #include "stages/input/hlo/hlo_view.h"
 
@@ -56,7 +56,7 @@ struct view {
     struct tm_hlo hlo; /* the buffers and tables of the reading */
     struct hlo_module module;
     struct tm_reader w;
-    uint64_t computation; /* the present one */
+    uint64_t computation; /* the current one */
     char computation_name[TM_HLO_NAME];
     struct entry entries[ENTRIES_MOST];
     size_t count;

@@ -6,7 +6,7 @@
 #include "pipeline/trace.h"
 #include "stages/input/bytes/input_file.h"
 
-/* What the HLO in a profile says, for people: its programs with their buffer assignment, and one instruction with its
+/* The HLO in a profile, for people: its programs with their buffer assignment, and one instruction with its
  * operands, users and body.  A program is walked on the wire a few times, an instruction at a time; the tables have a
  * fixed size.
  * source: xla/service/hlo.proto, xla/xla_data.proto */
@@ -31,7 +31,7 @@ struct tm_hlo_search {
     char nearest_room[TM_HLO_NAME];
 };
 
-/* Look through the programs of a host.  A program that several hosts have counts once.
+/* Search the programs of a host.  A program that several hosts have counts once.
  * in: search  of the first host zeroed but for the name */
 void tm_hlo_search(struct tm_hlo_search *search, struct tm_trace *trace, const struct tm_input *input);
 

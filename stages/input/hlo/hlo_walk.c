@@ -369,7 +369,7 @@ void tm_hlo_add_sums(struct hlo_sums *into, const struct hlo_sums *from)
 /* A wait (-done, async-update) has the same message as its start (-start, async-start), and gets the same properties:
  * on a TPU the wait takes the time. */
 
-/* What has started in the present computation: the latest ones; a wait follows closely after its start. */
+/* What has started in the current computation: the latest ones; a wait follows closely after its start. */
 static void note_start(struct hlo_waits *waits, int64_t id, uint32_t op)
 {
     waits->starts[waits->next++ % HLO_STARTS] = (struct hlo_start){ .id = id, .op = op };
@@ -413,8 +413,8 @@ struct walk {
     struct tm_hlo *hlo;
     struct hlo_module module; /* a copy: written back at the end */
     uint32_t number;
-    uint64_t computation;    /* row of the present one */
-    bool is_fusion, is_host; /* the present one, in the second walk */
+    uint64_t computation;    /* row of the current one */
+    bool is_fusion, is_host; /* the current one, in the second walk */
     enum hlo_pass pass;
     uint64_t shape_at; /* of a large instruction: where its shape is */
     struct tm_reader w;

@@ -420,7 +420,7 @@ struct sample {
     struct pprof *p;
     struct tm_reader w;
     struct known_text kinds, devices;
-    /* of the present one */
+    /* of the current one */
     struct near near[TM_CODE_OWNERS];
     struct tm_frame before; /* the frame that came last */
     bool has_before;

@@ -31,8 +31,8 @@ static inline uint64_t tm_config_hash(const struct tm_config *config)
     return XXH3_64bits(config, offsetof(struct tm_config, level) + sizeof(config->level));
 }
 
-/* What one event says of itself beside its name and time: the statistics of an XSpace event, the arguments of a
- * Chrome event.  Those that mean something to us are picked out by number; the same code then makes the launch
+/* The data of one event besides its name and time: the statistics of an XSpace event, the arguments of a
+ * Chrome event.  Those that are used are selected by number; the same code then makes the launch
  * facts, the correlation and the arguments of the record, whatever the format. */
 enum tm_stat {
     TM_STAT_UNKNOWN,
@@ -301,7 +301,7 @@ struct tm_met_list {
 struct tm_met_lists *tm_met_lists_new(struct tm_run *run, size_t from_most) TM_MUST_USE;
 void tm_met_lists_free(struct tm_met_lists *lists); /* tolerates NULL */
 
-/* One event's turn, in the caller's memory. */
+/* The state for one event, in the caller's memory. */
 struct tm_met_turn {
     struct tm_met_list *list;        /* NULL: neither of the others */
     const uint8_t *from;             /* the event's bytes */
@@ -312,7 +312,7 @@ struct tm_met_turn {
 
 /* Start an event.
  * in:     key   groups similar events
- *         from  its bytes, which stay until the turn ends
+ *         from  its bytes, which stay valid until it ends
  *         b     receives its parts, at the top of a list */
 void tm_met_begin(struct tm_met_lists *lists, uint64_t key, const uint8_t *from, const struct tm_arguments_builder *b,
                   struct tm_met_turn *turn);

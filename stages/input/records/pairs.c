@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A track that is only out of order is sorted as rows of 32 bytes.  Else the records of a track are taken out; halves and flows are sorted by key and time, so that there is one
- * stack and one flow at a time whatever the number of keys; then everything goes through a sort by time back into the
- * track.  Each row knows its place in the file, which decides between equal times. */
+/* A track that is only out of order is sorted as rows of 32 bytes.  Else the records of a track are taken out; halves
+ * and flows are sorted by key and time, so that there is one stack and one flow at a time whatever the number of keys;
+ * then everything goes through a sort by time back into the track.  Each row knows its place in the file, which
+ * decides between equal times. */
 #include "stages/input/records/record_store.h"
 
 #include "pipeline/source.h"
@@ -168,7 +169,7 @@ struct ordered_row {
     uint64_t order; /* its place among the records of the track */
 };
 
-/* The flow of the present key that was started last. */
+/* The flow of the current key that was started last. */
 struct flow {
     bool is_any; /* the key has flows */
     bool has_begun;
@@ -183,9 +184,9 @@ struct join {
     struct tm_record_store *store;
     bool has_duplicates;
     struct tm_sorter *by_key, *by_time; /* struct ordered_row */
-    struct tm_open_begins *open;        /* of the present key */
+    struct tm_open_begins *open;        /* of the current key */
     uint64_t key;
-    struct flow flow; /* of the present key */
+    struct flow flow; /* of the current key */
     bool is_keyed;    /* the track holds keys: it is not a line of the file */
 };
 
@@ -462,9 +463,9 @@ static bool tally_flows(struct join *j, uint64_t track)
 
 /* --- tracks that are out of order --- */
 
-/* All of a record that has a signature, as nearly all have: 32 bytes instead of 72.  PyTorch writes the calls of a thread
- * when they end; of a file of 239,035 events, 192,427 are on such a track. With rows of this size, 8 MB fewer pages
- * are cleared, no signature is looked up again, and a report takes 3% less CPU time. */
+/* All of a record that has a signature, as nearly all have: 32 bytes instead of 72.  PyTorch writes the calls of a
+ * thread when they end; of a file of 239,035 events, 192,427 are on such a track. With rows of this size, 8 MB fewer
+ * pages are cleared, no signature is looked up again, and a report takes 3% less CPU time. */
 struct short_row {
     int64_t start_ps, dur_ps;
     uint64_t correlation; /* of a record without a signature: its row of struct track_sort.others */

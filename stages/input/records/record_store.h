@@ -51,7 +51,7 @@ struct tm_stored_track {
     uint32_t traits; /* enum tm_stored_trait */
 };
 
-/* A track that holds nothing, or that was never heard of, is all 0. */
+/* For an empty or unknown track, all members are 0. */
 struct tm_stored_track tm_record_store_track(const struct tm_record_store *store, uint64_t track);
 /* The count of tm_record_store_track. */
 uint64_t tm_record_store_count(const struct tm_record_store *store, uint64_t track);
@@ -92,7 +92,7 @@ struct tm_signatures *tm_record_store_signatures(struct tm_record_store *store);
 tm_status tm_record_store_own(struct tm_record_place *place, struct tm_raw_record *raw, uint8_t **bytes) TM_MUST_USE;
 void tm_record_store_end(struct tm_record_place *place); /* tolerates a zeroed one */
 
-/* The same as rows: to take records out, and put them back in another order or changed, without a look at their
+/* The same as rows: to take records out, and put them back in another order or changed, without examining their
  * arguments.
  * out: valid until the next call on the place; NULL at the end, and after a failure */
 const struct tm_kept_record *tm_record_store_next_row(struct tm_record_place *place);
@@ -139,7 +139,7 @@ struct tm_record_finish {
 tm_status tm_record_source_new(struct tm_trace *trace, struct tm_record_store *store,
                                const struct tm_record_finish *finish, struct tm_source **source) TM_MUST_USE;
 
-/* What the spans of one track are to each other, in time order: OVERLAPPING_SPAN and REPEATED_EVENT.  Threads
+/* How the spans of one track relate, in time order: OVERLAPPING_SPAN and REPEATED_EVENT.  Threads
  * and streams alike; a viewer that stacks the spans of a track has trouble with both.  Not for asynchronous spans
  * (TM_CLASS_ASYNC), of which a track has many unrelated ones. */
 enum { TM_SPAN_ORDER_DEEPEST = 512 }; /* open at once; those further inside are not compared with the ones around */
@@ -176,7 +176,7 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
  *   key.  The records of a key, which has to be one of cat, name and id, are flows one after the other, and wrong
  *   ones are tallied, each once.  A start after an end starts the next flow, under a reused id (REUSED_FLOW_ID); a
  *   start after a start starts the next one, and the one before never ended (UNMATCHED_FLOW), as does the last one
- *   of the key without an end.  An end closes no more than it has to: one start may have several ends.  What comes
+ *   of the key without an end.  An end closes no more than necessary: one start may have several ends.  What comes
  *   before the first start of a key belongs to its first flow, since the clocks of host and device differ; it has
  *   TM_FLAG_OPEN.  A key without any start is one flow that never started (UNMATCHED_FLOW).
  *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.

@@ -16,7 +16,7 @@ enum {
     STRENGTH_MOST = 3,
     CREDIT = 16,
     CREDIT_MOST = 32,
-    RARELY = 64, /* of this many misses of a shape that is of no use, one is learned */
+    RARELY = 64, /* of this many misses of a useless shape, one is learned */
     HEAD_MOST = 8,
     STAT_KEY = TM_XEVENT_STATS << 3 | TM_WIRE_LEN,
     LEAST_BITS = 6,
@@ -108,7 +108,7 @@ static inline uint32_t mark_of(uint64_t hash)
     return (uint32_t)(hash >> 16 & MARK_MASK) | 1;
 }
 
-/* The present or past position of the metadata: index of its tag and its shape; NOWHERE. */
+/* The current or past position of the metadata: index of its tag and its shape; NOWHERE. */
 static inline size_t find_tag(const struct tm_xknown *known, uint64_t hash)
 {
     const size_t i = hash >> (64 - known->shape_bits);
@@ -207,7 +207,7 @@ static inline struct tm_xshape *find_shape(struct tm_xknown *known, const struct
             return NULL;
         *recent = (uint16_t)i;
     }
-    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: it would be written back to memory */
+    if (known->tags[i].strength < STRENGTH_MOST) /* written only where it changes: a write would dirty the cache line */
         known->tags[i].strength = STRENGTH_MOST;
     return &known->shapes[i];
 }

@@ -124,7 +124,7 @@ extern const struct tm_source_type tm_xspace_source_type;
  * these are parsed.  Memory: two tables of fixed size; evicted entries are parsed again, with the same result. */
 struct tm_xknown;
 
-/* Whose events are the same where their statistics are. */
+/* Whose events are equal if their statistics are. */
 struct tm_xkin {
     uint64_t plane;
     int64_t metadata_id;
@@ -289,10 +289,10 @@ struct tm_xspace_arguments {
 void tm_xarguments_make(struct tm_xspace *x);
 void tm_xarguments_free(struct tm_xspace *x); /* tolerates that there are none */
 
-/* Begin a list in x->arguments; the one before is gone. */
+/* Start a list in x->arguments; the previous one is lost. */
 void tm_xarguments_begin(struct tm_xspace *x, struct tm_arguments_builder *b);
 
-/* Put in the statistic of `length` bytes at the window's place, which stays. */
+/* Add the statistic of `length` bytes at the window's place, which stays. */
 void tm_xarguments_stat(struct tm_xspace *x, uint64_t plane, struct tm_reader *w, uint64_t length,
                         struct tm_arguments_builder *b);
 /* All statistics of an event: of its bytes; of one that may be of any length, read through the scratch memory. */

@@ -87,7 +87,7 @@ TM_INLINE const uint8_t *tm_wire_number(const uint8_t *at, uint64_t *value, tm_w
     return at + (__builtin_ctzll(ends) >> 3) + 1;
 }
 
-/* The same as tm_wire_any_varint, which it leaves long numbers and those near the end to. */
+/* The same as tm_wire_any_varint, to which it leaves long numbers and those near the end. */
 static inline bool tm_wire_varint(struct tm_wire *w, uint64_t *value)
 {
     const uint8_t *const behind = w->end - w->at < 8 ? NULL : tm_wire_number(w->at, value, tm_wire_pack);

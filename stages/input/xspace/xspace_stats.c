@@ -14,7 +14,7 @@ enum {
     SENTENCE_BYTES = 40,  /* "(no text -9223372036854775808)" */
 };
 
-/* The entry of a statistic's id.  NULL if there is none; valid until the next look-up */
+/* The entry of a statistic's id.  NULL if there is none; valid until the next lookup */
 static const struct tm_stat_row *stat_row(struct tm_xspace *x, uint64_t plane, int64_t id)
 {
     const struct tm_stat_row *const row = tm_index_get(x->stats, tm_metadata_key(plane, id));

@@ -13,7 +13,7 @@
 
 /* If spans of a row are equal in the file, readers take the first one as the outer one.  Spans that are equal to
  * the picosecond come in that order; of those that are equal only to the nanosecond, an inner one may come first,
- * because it ends first.  Therefore the lines of the spans that end in the present nanosecond are tracked and stay in
+ * because it ends first.  Therefore the lines of the spans that end in the current nanosecond are tracked and stay in
  * the sink: an outer one is inserted before them.  If more than TM_CHROME_ORDER_LINES end together, the rest keep their
  * order. */
 enum { TM_CHROME_ORDER_LINES = 1024 };

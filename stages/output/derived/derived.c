@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computed rows in time order.  Rows of all hosts are sorted together; their arguments are in an array
  * of bytes in order of arrival.  Both spill: an eighth and a sixteenth of the account `model`.
- * Beside that, a fixed struct per device of the present host, and some hundred bytes for each host and device, which
+ * Beside that, a fixed struct per device of the current host, and some hundred bytes for each host and device, which
  * spill too. */
 #include "stages/output/derived/derived.h"
 
@@ -93,7 +93,7 @@ static void tell_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, i
     push_value(d, device, TM_DERIVED_BUSY, start_ps, value);
 }
 
-/* Add what is in one stretch; those between it and the present one are empty. */
+/* Add what is in one stretch; those between it and the current one are empty. */
 static void add_busy(struct tm_derived *d, uint32_t device, uint64_t stretch, int64_t ps)
 {
     struct busy_share *b = &d->counters[device].busy;
@@ -114,7 +114,7 @@ static void cover(struct tm_derived *d, uint32_t device, int64_t start_ps, int64
 
     start_ps = start_ps > b->until_ps ? start_ps : b->until_ps;
     end_ps = end_ps < b->end_ps ? end_ps : b->end_ps;
-    if (start_ps < end_ps && end_ps <= b->border_ps) { /* all of it is in the present interval, as most do */
+    if (start_ps < end_ps && end_ps <= b->border_ps) { /* all of it is in the current interval, as most do */
         b->sum_ps += end_ps - start_ps;
         b->until_ps = end_ps;
         return;
@@ -163,7 +163,7 @@ static void hold_depth(struct tm_derived *d, uint32_t device, int64_t until_ps)
     struct queue_depth *q = &d->counters[device].queue;
     uint64_t first, last;
 
-    if (until_ps <= q->border_ps) { /* all of it is in the present interval, as most do */
+    if (until_ps <= q->border_ps) { /* all of it is in the current interval, as most do */
         q->most = q->depth > q->most ? q->depth : q->most;
         q->at_ps = until_ps;
         return;
@@ -914,7 +914,7 @@ static void push_facts(struct tm_derived *d, const struct tm_value *summary, con
     tm_derived_push(d, &row);
 }
 
-/* A summary with pseudonyms speaks of hosts and devices by those. */
+/* A summary with pseudonyms refers to hosts and devices by those. */
 static void redact_places(struct tm_derived *d)
 {
     struct tm_redactor *const redactor = d->run->redactor;

@@ -22,7 +22,7 @@ enum tm_derived_sort {
                          * of the host where device is TM_NONE */
     TM_DERIVED_IDLE,    /* counter: share of a stretch of time in which the devices of the host are idle of one cause,
                          * whose number is `row`, percent */
-    TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it speaks of; without length an instant */
+    TM_DERIVED_FINDING, /* span "SEVERITY: TITLE", one for each place that it refers to; without length an instant */
     TM_DERIVED_FACTS,   /* span over all events of a host, named by the verdict: what is known of the run */
     TM_DERIVED_WORK,    /* span on a row of a device that is in the list of tm_derived_work_row */
 };
@@ -65,7 +65,7 @@ enum tm_derived_work {
     TM_WORK_COUNT
 };
 
-/* What to make of them; nothing without this call.
+/* Which of them to make; none without this call.
  * in:     works       bits of enum tm_derived_work
  *         gap_min_ps  a device that is idle for longer ends what is open */
 void tm_derived_choose_work(struct tm_derived *derived, uint32_t works, int64_t gap_min_ps);
@@ -134,10 +134,10 @@ struct derived_host {
 struct queue_depth {
     int64_t origin_ps, length_ps, end_ps;
     int64_t at_ps;       /* until when it is counted */
-    int64_t border_ps;   /* end of the present stretch */
-    int64_t depth, most; /* now; in the present stretch */
+    int64_t border_ps;   /* end of the current stretch */
+    int64_t depth, most; /* now; in the current stretch */
     int64_t told;        /* value of the last row */
-    uint64_t stretch;    /* the present one */
+    uint64_t stretch;    /* the current one */
     bool has_begun, is_told;
 };
 
@@ -145,8 +145,8 @@ struct queue_depth {
 struct busy_share {
     int64_t origin_ps, length_ps, end_ps;
     int64_t until_ps;  /* covered so far */
-    int64_t border_ps; /* end of the present stretch */
-    int64_t sum_ps;    /* in the present stretch */
+    int64_t border_ps; /* end of the current stretch */
+    int64_t sum_ps;    /* in the current stretch */
     double told;       /* value of the last row */
     uint64_t stretch;
     bool is_told;
@@ -194,7 +194,7 @@ struct tm_derived {
     struct tm_sorter *launches; /* struct launched: more wait, by time */
     struct tm_rows *begins;     /* struct begins: fewer wait, for each device in time order */
     struct device_rows *work;   /* NULL = none are wanted */
-    struct all_devices *all;    /* of the present host; NULL = it has no active device */
+    struct all_devices *all;    /* of the current host; NULL = it has no active device */
     /* giving out */
     bool is_finished;
     uint32_t asked_host;

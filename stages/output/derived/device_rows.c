@@ -12,10 +12,11 @@
  * device, is left out: it repeats the streams, and would cost as much as they do.
  * What all events of a call site share (path, module, op, source line) is looked up once for each.
  *
- * Collectives have a row for each communicator.  When the run has been read and collectives are matched, each of them gets
- * its parts, "waiting" until the last device arrives and "moving" from there on, and arrows in the order of arrival.
+ * Collectives have a row for each communicator.  When the run has been read and collectives are matched, each of them
+ * gets its parts, "waiting" until the last device arrives and "moving" from there on, and arrows in the order of
+ * arrival.
  *
- * Memory: the account `model`: a fixed struct for each device of the present host, a table of call sites, and a row for
+ * Memory: the account `model`: a fixed struct for each device of the current host, a table of call sites, and a row for
  * each row of the viewer, which spill. */
 #include <stdio.h>
 #include <string.h>
@@ -75,12 +76,12 @@ struct device_rows {
     uint32_t works;
     int64_t gap_min_ps;
     struct tm_rows *rows; /* struct tm_derived_work_row, host by host */
-    uint64_t first_row;   /* of the present host */
+    uint64_t first_row;   /* of the current host */
     uint32_t asked_host;
     uint64_t asked_count;
     uint64_t asked_first; /* of the host that was requested last */
     bool is_limited;      /* some row has a depth_most */
-    /* of the present host */
+    /* of the current host */
     struct device_work *devices;
     uint32_t device_count;
     struct work_site sites[SITES];

@@ -19,7 +19,7 @@ struct tm_event_filter {
     struct tm_names *names;
     const struct tm_filter *filter;
     uint32_t has[TM_FILTER_KINDS]; /* how many terms of a kind */
-    /* of the present host */
+    /* of the current host */
     struct times wanted[TM_FILTER_TERMS]; /* in order, apart from each other */
     size_t wanted_count;
     struct times steps[TM_FILTER_TERMS]; /* of the host */

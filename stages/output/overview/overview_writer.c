@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The overview of a trace: a writer before another one, which passes what is long enough to be seen and merges what is not.
- * Slices of a row that are shorter than a quantum, and what is nested in them, become one slice as long as they follow each
- * other closely: "312 x loop_fusion, 4.1 ms", with their number, sum and maximum as arguments, so that the totals of a row
- * stay exact.  Computed rows (steps, findings, the verdict) pass whole.
+/* The overview of a trace: a writer before another one, which passes what is long enough to be seen and merges what is
+ * not. Slices of a row that are shorter than a quantum, and what is nested in them, become one slice as long as they
+ * follow each other closely: "312 x loop_fusion, 4.1 ms", with their number, sum and maximum as arguments, so that the
+ * totals of a row stay exact.  Computed rows (steps, findings, the verdict) pass whole.
  *
- * How long is long enough depends on what is left to write: the quantum grows while a host has used more of its slices than
- * of its time, and shrinks while it has used less.  It follows from the events alone, so the output is the same on every
- * machine.  A host whose events all fit keeps them as they are.
+ * How long is long enough depends on what is left to write: the quantum grows while a host has used more of its slices
+ * than of its time, and shrinks while it has used less.  It follows from the events alone, so the output is the same
+ * on every machine.  A host whose events all fit keeps them as they are.
  *
- * Memory: a fixed struct for each row that has slices or values, TM_OVERVIEW_ROWS at most; what is on further ones is counted. */
+ * Memory: a fixed struct for each row that has slices or values, TM_OVERVIEW_ROWS at most; what is on further ones is
+ * counted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,7 @@ struct overview {
     uint16_t slots[SLOTS]; /* number of a row, plus 1 */
     uint64_t left_out;     /* slices on further rows */
     uint64_t written;
-    /* of the present host */
+    /* of the current host */
     int64_t first_ps, length_ps, quantum_ps;
     uint64_t budget, written_before, looked;
     bool fits;

@@ -169,7 +169,7 @@ struct column {
     int64_t *values;   /* of the rows that have one: int64, the bits of a double, or the number of a string */
     uint8_t *is_there; /* of each row */
     uint32_t count;
-    bool has_value;      /* in the present row */
+    bool has_value;      /* in the current row */
     struct entry *slots; /* of a string: its dictionary */
     uint32_t texts;
 };

@@ -34,7 +34,7 @@ struct tm_parquet;
 struct tm_parquet *tm_parquet_new(struct tm_run *run, const struct tm_parquet_column *columns, size_t count,
                                   struct tm_out_file *file) TM_MUST_USE;
 
-/* Values of the present row, one for a column; a column that gets none is null.  Strings are UTF-8; one that is longer
+/* Values of the current row, one for a column; a column that gets none is null.  Strings are UTF-8; one that is longer
  * than a row group has room for is null, and tallied. */
 void tm_parquet_int(struct tm_parquet *p, size_t column, int64_t value);
 void tm_parquet_double(struct tm_parquet *p, size_t column, double value);

@@ -131,7 +131,7 @@ struct tm_perfetto_slot {
     uint32_t iid; /* 0 = empty */
 };
 
-/* Which entry a handle had last: saves asking what it represents. */
+/* Which entry a handle had last: saves looking it up. */
 struct tm_perfetto_guess {
     tm_strid id;
     uint32_t iid; /* 0 = none */
@@ -174,7 +174,7 @@ static inline struct tm_perfetto_guess *tm_perfetto_guess(struct tm_perfetto_nam
 
 /* in: n  zeroed memory */
 void tm_perfetto_names_open(struct tm_perfetto_names *n, struct tm_names *names);
-/* The tables start again: the next packet has to say so. */
+/* The tables start again: the next packet must say so. */
 void tm_perfetto_names_clear(struct tm_perfetto_names *n);
 
 /* A packet starts: the strings of the one before are gone. */
@@ -303,7 +303,7 @@ struct tm_known_starts {
 /* Kernels again, as events of a GPU queue: perfetto_kernels.c. */
 enum { TM_PERFETTO_KNOWN_QUEUES = 256, TM_PERFETTO_KNOWN_STAGES = 8192 };
 
-/* An entry of a table of the file: it holds as long as the tables of names. */
+/* An entry of a table of the file: valid as long as the tables of names. */
 struct tm_perfetto_known_entry {
     uint64_t id;
     uint32_t tables; /* struct tm_perfetto_names.tables */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows for the writers, each written once in a file, and series of counters.  Memory: tables
- * that spill; lanes come in chunks that double, so that any lane of any track is found by two look-ups. */
+ * that spill; lanes come in chunks that double, so that any lane of any track is found by two lookups. */
 #include "stages/output/export/exporter.h"
 
 #include <math.h>
@@ -100,8 +100,8 @@ static inline uint32_t own_rank(const struct tm_out_rows *r, uint32_t device, en
 }
 
 /* Which number, which name and which place each process and each thread of a host gets.  The first request for a
- * number gets it (an index has these); the others take the next free one.  Places come from a sort.  Memory: the sort and
- * the index are bounded and spill. */
+ * number gets it (an index has these); the others take the next free one.  Places come from a sort.  Memory: the sort
+ * and the index are bounded and spill. */
 
 enum { NAME_MOST = 4096, SIDE_MOST = 256 };
 

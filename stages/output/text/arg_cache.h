@@ -35,7 +35,7 @@ struct tm_cached_args {
 struct tm_arg_cache {
     const struct tm_argument_templates *templates; /* whose they are, of which host */
     uint32_t host;
-    uint32_t tables;                     /* what else they depend on, as the writer counts it */
+    uint32_t tables;                     /* what else they depend on, as a number of the writer */
     size_t used;                         /* of the room */
     uint32_t at[TM_ARG_CACHE_TEMPLATES]; /* by template: where it is, and 1; 0 = nowhere */
     _Alignas(struct tm_cached_args) uint8_t room[TM_ARG_CACHE_BYTES + TM_ARG_CACHE_COPIED];
@@ -53,7 +53,7 @@ static inline void tm_arg_cache_turn(struct tm_arg_cache *c, const struct tm_tra
     c->used = 0;
 }
 
-/* out: NULL: nothing was made of it yet */
+/* out: NULL: it has no output yet */
 static inline const struct tm_cached_args *tm_arg_cache_find(const struct tm_arg_cache *c, uint32_t template)
 {
     const uint32_t at = c->at[template % TM_ARG_CACHE_TEMPLATES];

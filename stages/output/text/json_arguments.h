@@ -18,14 +18,14 @@ enum { TM_JSON_KEY_SLOTS = 4096, TM_JSON_KEYS_MOST = 3072 };
 struct tm_json_key {
     uint64_t hash;
     uint32_t event;
-    uint32_t count; /* times that it came */
+    uint32_t count; /* occurrences */
 };
 
 struct tm_json_keys {
     uint64_t seed;
     uint32_t event; /* entries of other events count as empty */
     uint32_t used;  /* of this event */
-    uint64_t past;  /* keys that came when the table was full */
+    uint64_t past;  /* keys that occurred when the table was full */
     struct tm_json_key slots[TM_JSON_KEY_SLOTS];
 };
 
