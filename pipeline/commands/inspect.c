@@ -690,7 +690,8 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
 
 enum { WARNINGS_MOST = 100, FILES_LISTED = 1000 };
 
-/* What the arguments of events take, by name: --arguments.  A fixed table; names that find no place add up in one row. */
+/* What the arguments of events take, by name: --arguments.  A fixed table; names that find no place add up in one row.
+ * */
 enum { ARGUMENT_SLOTS = 4096, ARGUMENTS_MOST = ARGUMENT_SLOTS / 4 * 3, ARGUMENTS_SHOWN = 40 };
 
 struct argument_sum {
@@ -701,7 +702,7 @@ struct argument_sum {
 struct argument_sums {
     struct argument_sum slots[ARGUMENT_SLOTS], rest;
     size_t used;
-    const struct tm_trace *trace; /* of the present host */
+    const struct tm_trace *trace; /* of the current host */
     uint8_t whole[TM_TEMPLATE_WHOLE_MOST], common[TM_ARGUMENTS_MOST];
 };
 

@@ -321,9 +321,9 @@ static void exporter_forget_flows(struct tm_exporter *e)
     e->lost = (struct tm_lost_flows){ .ids = NULL };
 }
 
-/* --- the arrows that show in the present file --- */
+/* --- the arrows that show in the current file --- */
 
-/* Arrows in the present file. */
+/* Arrows in the current file. */
 static void exporter_begin_arrows(struct tm_exporter *e)
 {
     memset(e->begun, 0, TM_ARROW_SETS * sizeof(*e->begun));
@@ -404,7 +404,7 @@ static void count_flow(struct tm_exporter *e, const struct tm_out_flow *flow)
 
 /* --- arrows of the file --- */
 
-/* The present host among those of the output. */
+/* The current host among those of the output. */
 static uint64_t host_number(const struct tm_exporter *e)
 {
     return (uint64_t)e->trace->host + (e->options.side ? e->options.side->first_host : 0);
@@ -506,8 +506,8 @@ static uint64_t exporter_launch_arrow(const struct tm_exporter *e, const struct 
 
 /* --- writing --- */
 
-/* Complete the event of a span, which may have been given back, for the writer, with those of its marks.  The span is as
- * before when the writer has it: a copy for each start and each end costs 5% of the writing. */
+/* Complete the event of a span, which may have been given back, for the writer, with those of its marks.  The span is
+ * as before when the writer has it: a copy for each start and each end costs 5% of the writing. */
 static void give_event(struct tm_exporter *e, struct tm_lane_span *span, uint8_t marks,
                        void (*take)(struct tm_trace_writer *w, const struct tm_out_event *event))
 {
@@ -866,7 +866,7 @@ static int64_t exporter_time(struct tm_exporter *e, int64_t ps)
     return 0;
 }
 
-/* The present file ends, and another one starts. */
+/* The current file ends, and another one starts. */
 static void cut(struct tm_exporter *e, int64_t time_ps)
 {
     const struct tm_trace_writer_type *const type = e->writer->type;

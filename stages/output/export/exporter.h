@@ -50,15 +50,15 @@ static inline uint32_t tm_event_device(const struct tm_track *track, const struc
     return event->device != TM_NONE ? event->device : track->device;
 }
 
-/* What has no length by its nature; other events without one are spans of length 0. */
+/* What has no length by nature; other events without one are spans of length 0. */
 static inline bool tm_event_is_instant(const struct tm_record *record)
 {
     return record->flags & TM_FLAG_INSTANT;
 }
 
 /* The open spans, in time order: determines the lane of each span so that the spans of a row nest, and when each ends. 
- * A span is put on the first lane of its track on which it is inside the innermost open span (or none is open) and fewer
- * than TM_LANE_DEPTH spans are open; on an asynchronous track only inside spans of the same key.  Viewers drop or
+ * A span is put on the first lane of its track on which it is inside the innermost open span (or none is open) and
+ * fewer than TM_LANE_DEPTH spans are open; on an asynchronous track only inside spans of the same key.  Viewers drop or
  * truncate spans that do not nest: PERFETTO.md 2. */
 enum { TM_LANE_DEPTH = 512, TM_LANES_MOST = 4096 /* of one track */ };
 
@@ -109,7 +109,7 @@ struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *lanes, size_t *at);
 void tm_lanes_changed(struct tm_lanes *lanes);
 size_t tm_lanes_count(const struct tm_lanes *lanes); /* open spans */
 
-/* What was found out of a name, yes or no, by its handle: a table of a fixed size in which a later name takes the place
+/* A yes-or-no property of a name, by its handle: a table of a fixed size in which a later name takes the place
  * of an earlier one, so that most events cost no look at a string.  Zeroed = nothing is known. */
 struct tm_name_answer {
     tm_strid name;
@@ -129,7 +129,7 @@ static inline struct tm_name_answer *tm_name_answer(struct tm_name_answer *table
 }
 
 /* The rows of a host's trace in the viewer: numbers, names, and order of its processes and threads, and which of them
- * the present file has. docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on what
+ * the current file has. docs/convert.md, "Rows".  Numbers depend on the trace and on the hosts before it, never on what
  * is written; only lanes, and the lanes of one process among themselves, are numbered on first use.  Memory: `model`; a
  * compact row for each track, which spills.  Failures are recorded in run->error. */
 struct tm_out_rows;
@@ -144,7 +144,7 @@ void tm_out_rows_free(struct tm_out_rows *r); /* tolerates NULL */
 /* The rows of another host; those of the one before are forgotten, but not that their numbers are taken.
  * owns: keeps trace until the next one */
 void tm_out_rows_begin_host(struct tm_out_rows *r, const struct tm_trace *trace);
-/* Nothing has been written in the present file. */
+/* Nothing has been written in the current file. */
 void tm_out_rows_begin_file(struct tm_out_rows *r);
 
 /* A row is identified by a number: that of its track; computed rows follow. */
@@ -206,7 +206,7 @@ enum tm_counter_order {
 void tm_out_rows_use_counter(struct tm_out_rows *r, struct tm_trace_writer *writer, struct tm_counter_row *counter,
                              struct tm_out_row *row, uint64_t *rows);
 
-/* A row that the present file has, ready to be used again: the same few are used for each event, twice. */
+/* A row that the current file has, ready to be used again: the same few are used for each event, twice. */
 enum { TM_NEAR_ROWS = 256 };
 
 struct near_row {
@@ -229,7 +229,7 @@ struct tm_out_rows {
     int32_t next_pid;     /* perhaps free */
     int32_t planes;       /* pid of the last one of all hosts so far */
     uint32_t ranks;       /* of processes of all hosts so far */
-    /* of the present host */
+    /* of the current host */
     struct tm_rows *processes, *threads, *chunks, *lanes;
     struct tm_index *tids; /* struct taken_number: threads that have their own number */
     uint64_t track_count;
@@ -262,7 +262,7 @@ struct tm_export_counts {
 /* Called before each event, after everything that ended before its start has been written.  Times are on the output's
  * clock.
  * in:     open_spans  that have not ended, and would continue in the next file
- * out:    true: the present file ends at time_ps, and another one starts there */
+ * out:    true: the current file ends at time_ps, and another one starts there */
 typedef bool tm_wants_cut(void *to, const struct tm_export_counts *counts, uint64_t raw_bytes, size_t open_spans,
                           int64_t time_ps);
 
@@ -294,7 +294,7 @@ struct tm_export_options {
     tm_wants_cut *wants_cut;              /* NULL = never */
     tm_next_file *next_file;
     const char
-        *border; /* a pattern of names: before the present file may end there, at_border is called; NULL = none */
+        *border; /* a pattern of names: before the current file may end there, at_border is called; NULL = none */
     void (*at_border)(void *to, int64_t time_ps);
     void *to; /* of these */
 };
@@ -309,9 +309,9 @@ void tm_exporter_free(struct tm_exporter *e); /* tolerates NULL */
 /* A file has started (writer->begin_file was called); counts start with 0. */
 void tm_exporter_begin_file(struct tm_exporter *e);
 
-/* What has to be known of a host before it is written: the times of events that a filter names, and which calls launched
- * the work of the selected devices, because these are written with it.  If wanted, all its events are passed to
- * tm_exporter_scan in time order, before tm_exporter_begin_host. */
+/* What must be known about a host before it is written: the times of events that a filter names, and which calls
+ * launched the work of the selected devices, because these are written with it.  If wanted, all its events are passed
+ * to tm_exporter_scan in time order, before tm_exporter_begin_host. */
 bool tm_exporter_wants_scan(const struct tm_exporter *e);
 void tm_exporter_begin_scan(struct tm_exporter *e, const struct tm_trace *trace);
 tm_status tm_exporter_scan(void *exporter, const struct tm_event *event);
@@ -329,7 +329,7 @@ const struct tm_export_counts *tm_exporter_counts(const struct tm_exporter *e);
 /* Series of a host with a known last value; the others are written, but not repeated at the start of a part. */
 enum { TM_SERIES_MOST = 1 << 15 };
 
-/* Arrows that are known to have started in the present file: sets of some of them, those that were used last. */
+/* Arrows that are known to have started in the current file: sets of some of them, those that were used last. */
 enum { TM_ARROW_SETS = 4096, TM_ARROW_WAYS = 8 };
 
 struct tm_known_arrow {
@@ -345,7 +345,7 @@ struct tm_flow_block {
     uint64_t bits[TM_FLOW_BLOCK_BITS / 64];
 };
 
-/* Counters of the present host, by their identity. */
+/* Counters of the current host, by their identity. */
 struct tm_series_table {
     struct tm_rows *rows; /* struct tm_series: out_rows.c */
     uint32_t *slots;      /* number of a row, plus 1; slot_count: a power of two */
@@ -371,7 +371,7 @@ struct tm_lost_flows {
 
 enum { TM_KNOWN_KEYS = 256, TM_KNOWN_TRACKS = 64, TM_KNOWN_CATEGORIES = 8192 };
 
-/* A track of the present host, copied: what its table returns is valid only until the next look. */
+/* A track of the current host, copied: what its table returns is valid only until the next look. */
 struct tm_known_track {
     uint64_t number; /* and 1; 0 = none */
     struct tm_track track;
@@ -399,15 +399,15 @@ struct tm_exporter {
     bool ends_at_once;                             /* a span is written as a whole when it starts */
     struct tm_known_arrow (*begun)[TM_ARROW_WAYS]; /* TM_ARROW_SETS */
     struct tm_flow_block *flows;                   /* TM_FLOW_BLOCKS */
-    uint64_t arrows_begun;                         /* in the present file */
+    uint64_t arrows_begun;                         /* in the current file */
     uint8_t *common;                              /* TM_ARGUMENTS_MOST: the common arguments that were requested last */
     struct tm_name_answer borders[TM_KNOWN_KEYS]; /* of events: whether options.border fits */
     struct tm_name_answer keys[TM_KNOWN_KEYS];    /* of arguments: whether it is "counter_value" */
-    struct tm_known_track tracks[TM_KNOWN_TRACKS];            /* of the present host, by number */
+    struct tm_known_track tracks[TM_KNOWN_TRACKS];            /* of the current host, by number */
     struct tm_known_category categories[TM_KNOWN_CATEGORIES]; /* the same, by template */
     tm_strid no_name, own_category, bytes_unit, percent_unit, classes[TM_CLASS_COUNT];
     struct tm_key counter_value;
-    /* of the present host */
+    /* of the current host */
     const struct tm_trace *trace;
     struct tm_clock clock; /* of the host */
     int64_t now_ps;        /* on the output's clock */
