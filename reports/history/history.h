@@ -38,11 +38,11 @@ struct tm_history_run {
     double figure[TM_FIGURES_MOST]; /* NaN = null; tm_figure_count of them */
 };
 
-/* Whether its figures keep to the definitions of now.  Others stay in the history, for SQL, and are in no baseline,
+/* Whether its figures follow the current definitions.  Others stay in the history, for SQL, and are in no baseline,
  * trend, change point or gate. */
 bool tm_history_is_current(const struct tm_history_run *row);
 
-/* The severity of its verdict in the words of now: rows of version 1 have "bad" for "critical". */
+/* The severity of its verdict in current words: rows of version 1 have "bad" for "critical". */
 const char *tm_history_severity(const struct tm_history_run *row);
 
 struct tm_history;
@@ -160,8 +160,8 @@ tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const
 /* --- nights --- */
 
 /* What a merge shows and assesses: the runs of the last night, and those of other nights that were added or changed
- * since it is the last one.  A run that is dated more than a day ahead of the clock belongs to no night: a wrong clock, or a
- * name that is not true, would hide all others. */
+ * since it is the last one.  A run that is dated more than a day ahead of the clock belongs to no night: a wrong clock
+ * or a wrong name would hide all others. */
 struct tm_judged_night {
     char last[11];  /* the newest night up to that; "" = there is none */
     char until[11]; /* the day after today, UTC */
@@ -261,7 +261,7 @@ struct night_point {
     uint64_t hardware;     /* hash of its devices' model and number, and of the number of hosts */
     char model[NIGHT_MODEL];
     int64_t hosts, devices;
-    bool is_current; /* its figures keep to the definitions of now; else they are all NaN */
+    bool is_current; /* its figures follow the current definitions; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
     char training[TM_KEY_BYTES];
     double figure[TM_FIGURES_MOST]; /* NaN = null */
@@ -280,7 +280,7 @@ struct night_history {
     size_t first, count;
     uint64_t runs;                         /* including those that no longer exist */
     char nights[NIGHT_NIGHTS][NIGHT_DATE]; /* its last ones, newest first */
-    const struct tm_judged_night *judged;  /* of its newest run the texts are; else of the newest one of all */
+    const struct tm_judged_night *judged;  /* of the newest run on the page; else of the newest of all */
     bool is_of_judged;
     struct night_texts texts;
     struct night_point point[NIGHT_POINTS];
