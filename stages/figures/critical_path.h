@@ -113,6 +113,7 @@ struct tm_path_group {
 
 struct tm_critical_path {
     struct device_time *d;
+    enum tm_account account;    /* of the rows of the current host */
     struct tm_path_lane *lanes; /* of the current host */
     uint32_t lane_count;
     struct tm_path_group *groups; /* likewise */
@@ -132,6 +133,9 @@ struct tm_path_place {
     uint32_t lane;
     uint64_t index;
 };
+
+/* For all rows of a host, in bytes. */
+size_t tm_path_memory(const struct tm_critical_path *path);
 
 /* --- critical_rows.c --- */
 void tm_path_begin_lane(struct tm_critical_path *path, uint32_t lane, size_t memory_bytes);

@@ -495,7 +495,7 @@ void tm_critical_path_replay(struct tm_critical_path *p, uint32_t number)
 {
     const struct tm_path_group *const group = &p->groups[number];
     struct tm_run *const run = p->d->run;
-    const size_t share = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS) / 32;
+    const size_t memory = tm_path_memory(p) / 2, share = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS) / 32;
     const size_t bytes = p->lane_count * 6 * sizeof(uint64_t);
     struct replay *r;
     uint64_t slots;
@@ -510,7 +510,7 @@ void tm_critical_path_replay(struct tm_critical_path *p, uint32_t number)
     r->start_ps = group->start_ps;
     r->end_ps = group->end_ps;
     r->first = tm_take(&run->budget, TM_ACCOUNT_MODEL, bytes, &run->error);
-    r->times = tm_rows_new_paged(run, TM_ACCOUNT_THREADS, sizeof(struct times), share, PAGE);
+    r->times = tm_rows_new_paged(run, p->account, sizeof(struct times), memory, PAGE);
     r->calls = tm_sorter_new(run, TM_ACCOUNT_THREADS, sizeof(struct call), share, by_time);
     if (!tm_failed(run)) {
         r->count = r->first + p->lane_count;

@@ -39,7 +39,7 @@ void tm_path_begin_lane(struct tm_critical_path *p, uint32_t number, size_t memo
     own->next_end_ps = INT64_MAX;
     if (!has_window(lane))
         return;
-    own->blocks = tm_rows_new_paged(run, TM_ACCOUNT_THREADS, sizeof(struct tm_path_block), memory_bytes, PAGE);
+    own->blocks = tm_rows_new_paged(run, p->account, sizeof(struct tm_path_block), memory_bytes, PAGE);
     if (lane->device.kind == TM_DEVICE_TPU)
         own->nested = tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*own->nested), &run->error);
 }
