@@ -177,6 +177,7 @@ void tm_critical_path_begin_host(struct tm_critical_path *p)
     const uint32_t lanes = d->lane_count - d->first_lane, groups = d->group_count - d->first_group;
 
     p->subgroups_text = TM_NONE;
+    memset(p->known, 0, sizeof(p->known));
     if (!lanes || !groups || tm_failed(d->run))
         return;
     p->lanes = tm_take(budget, TM_ACCOUNT_MODEL, lanes * sizeof(*p->lanes), &d->run->error);
@@ -419,6 +420,8 @@ void tm_critical_path_reach(struct tm_critical_path *p, int64_t at_ps)
     for (uint32_t i = 0; i < p->lane_count; i++)
         if (p->lanes[i].nested_count)
             tm_path_end_nested(&p->lanes[i], at_ps);
+    for (uint32_t i = 0; i < p->lane_count; i++)
+        p->lanes[i].block = NULL; /* rows are read now */
     for (uint32_t i = 0; i < p->group_count; i++)
         reach_group(p, i, at_ps);
 }

@@ -44,6 +44,7 @@ enum {
     TM_PATH_OPEN_MOST = 32,   /* activities of a device that run at once */
     TM_PATH_BLOCK = 32,       /* rows that are stored at once: a power of two */
     TM_PATH_NESTED_MOST = 16, /* nested ops of a TPU */
+    TM_PATH_KNOWN = 64,       /* call sites of collectives that are remembered: a power of two */
 };
 
 /* One activity.  before, on_stream: how many rows before this one is the one that ended last before it starts, on its
@@ -80,12 +81,18 @@ struct tm_path_counter {
     uint32_t step, count;
 };
 
+/* What all collectives of a call site have in common.  key 0 = it is not known who takes part */
+struct tm_path_known {
+    uint64_t site, key;
+};
+
 /* One device of the current host. */
 struct tm_path_lane {
     struct tm_rows *blocks; /* struct tm_path_block, of rows in the order of their starts; NULL = it is not analyzed */
-    uint64_t count;         /* rows; the last ones are in `tail` until it is full */
-    uint64_t dropped;       /* rows that were before the first one */
-    int64_t from_ps, until_ps; /* the analyzed steps */
+    struct tm_path_block *block; /* that the next row is in; NULL = it is to be looked up */
+    uint64_t count;              /* rows */
+    uint64_t dropped;            /* rows that were before the first one */
+    int64_t from_ps, until_ps;   /* the analyzed steps */
     struct tm_path_open open[TM_PATH_OPEN_MOST];
     uint32_t open_count;
     int64_t next_end_ps;       /* the earliest of these */
@@ -99,7 +106,6 @@ struct tm_path_lane {
     uint32_t counter_count;
     uint32_t nested_count;
     struct tm_path_nested *nested; /* of a TPU; NULL elsewhere */
-    struct tm_path_block tail;
 };
 
 /* The next analyzed step of a group. */
@@ -118,7 +124,8 @@ struct tm_critical_path {
     uint32_t lane_count;
     struct tm_path_group *groups; /* likewise */
     uint32_t group_count;
-    tm_strid subgroups_text; /* that `subgroups` refers to */
+    struct tm_path_known known[TM_PATH_KNOWN]; /* by the lowest bits of the site */
+    tm_strid subgroups_text;                   /* that `subgroups` refers to */
     uint32_t subgroups[TM_DEVICES_MOST];
     bool has_cpu; /* a device was left out because it is a CPU */
     /* of the run */

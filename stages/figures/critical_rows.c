@@ -100,23 +100,35 @@ static uint32_t count_in_step(struct tm_critical_path *p, struct tm_path_lane *l
     return TM_NONE;
 }
 
+/* in:     event  in a step, with nothing of it on another line */
+static uint64_t key_of(struct tm_critical_path *p, const struct tm_event *event)
+{
+    const struct tm_config *const config = event->config;
+    const uint32_t subgroup = subgroup_of(p, event->device, event);
+    const uint64_t what = config->hlo_op ? (uint64_t)config->hlo_op << 32 : event->record.name;
+    const uint64_t key = tm_hash_mix(what, (uint64_t)config->message << 32 | subgroup);
+
+    if (subgroup == TM_NONE || tm_collective_facts(p->d->trace, event).kind == TM_SEND_RECV)
+        return 0;
+    return tm_hash_mix(key ^ (uint64_t)config->program_id, UINT64_C(0x9e3779b97f4a7c15)) | 1;
+}
+
 /* The number of a collective that all devices give it which take part: from what it is, its step, and its place among
  * those of the step.  0 = not known. */
 TM_NOT_INLINE uint64_t collective_of(struct tm_critical_path *p, struct tm_path_lane *lane,
                                      const struct tm_event *event)
 {
-    const struct tm_config *const config = event->config;
-    const uint32_t subgroup =
-        event->step != TM_NONE && config->tpu_part == TM_TPU_PLAIN ? subgroup_of(p, event->device, event) : TM_NONE;
-    const uint64_t what = config->hlo_op ? (uint64_t)config->hlo_op << 32 : event->record.name;
-    uint64_t key = tm_hash_mix(what, (uint64_t)config->message << 32 | subgroup);
+    struct tm_path_known *const known = &p->known[event->site & (TM_PATH_KNOWN - 1)];
     uint32_t place;
 
-    if (subgroup == TM_NONE || tm_collective_facts(p->d->trace, event).kind == TM_SEND_RECV)
+    if (event->step == TM_NONE || event->config->tpu_part != TM_TPU_PLAIN)
         return 0;
-    key = tm_hash_mix(key ^ (uint64_t)config->program_id, UINT64_C(0x9e3779b97f4a7c15)) | 1;
-    place = count_in_step(p, lane, key, event->step);
-    return place == TM_NONE ? 0 : tm_hash_mix(key, (uint64_t)event->step << 32 | place) | 1;
+    if (!event->site || known->site != event->site)
+        *known = (struct tm_path_known){ event->site, key_of(p, event) };
+    if (!known->key)
+        return 0;
+    place = count_in_step(p, lane, known->key, event->step);
+    return place == TM_NONE ? 0 : tm_hash_mix(known->key, (uint64_t)event->step << 32 | place) | 1;
 }
 
 /* Activities that have ended by now: the last one of them. */
@@ -138,20 +150,22 @@ TM_NOT_INLINE void end_open(struct tm_path_lane *lane, int64_t now_ps)
     lane->open_count = left;
 }
 
-TM_NOT_INLINE void store_tail(struct tm_path_lane *lane)
+/* The block of the next row, which stays in place until another row is read. */
+TM_NOT_INLINE void open_block(struct tm_path_lane *lane)
 {
-    const uint64_t block = lane->count / TM_PATH_BLOCK - 1;
+    const uint64_t block = lane->count / TM_PATH_BLOCK;
 
-    if (block < tm_rows_count(lane->blocks))
-        *(struct tm_path_block *)tm_rows_change(lane->blocks, block) = lane->tail;
-    else
-        tm_rows_append(lane->blocks, &lane->tail);
+    if (block >= tm_rows_count(lane->blocks))
+        tm_rows_resize(lane->blocks, block + 1);
+    lane->block = tm_rows_change(lane->blocks, block);
 }
 
 /* The next row, to be filled: its times first. */
 static inline struct tm_path_activity *new_row(struct tm_path_lane *lane)
 {
-    return &lane->tail.rows[lane->count % TM_PATH_BLOCK];
+    if (!lane->block)
+        open_block(lane);
+    return &lane->block->rows[lane->count % TM_PATH_BLOCK];
 }
 
 /* It is filled: what it followed. */
@@ -160,8 +174,14 @@ static inline void append(struct tm_path_lane *lane, uint32_t track, struct tm_p
     const uint64_t number = lane->dropped + ++lane->count;
     const uint32_t slot = track & (TM_PATH_STREAMS - 1);
 
-    if (row->start_ps >= lane->next_end_ps)
+    if (row->start_ps >= lane->next_end_ps && lane->open_count == 1) {
+        if (lane->next_end_ps > lane->ended.end_ps || !lane->ended.row)
+            lane->ended = lane->open[0];
+        lane->open_count = 0;
+        lane->next_end_ps = INT64_MAX;
+    } else if (row->start_ps >= lane->next_end_ps) {
         end_open(lane, row->start_ps);
+    }
     row->before = lane->ended.row ? (uint32_t)(number - lane->ended.row) : 0;
     row->on_stream = 0;
     if (lane->stream[slot].track == track + 1 && lane->stream[slot].end_ps <= row->start_ps)
@@ -175,7 +195,7 @@ static inline void append(struct tm_path_lane *lane, uint32_t track, struct tm_p
         lane->next_end_ps = row->end_ps < lane->next_end_ps ? row->end_ps : lane->next_end_ps;
     }
     if (lane->count % TM_PATH_BLOCK == 0)
-        store_tail(lane);
+        lane->block = NULL;
 }
 
 static void append_copy(struct tm_path_lane *lane, uint32_t track, const struct tm_path_activity *from)
@@ -254,9 +274,7 @@ void tm_critical_path_take(struct tm_critical_path *p, uint32_t number, const st
 
 const struct tm_path_activity *tm_path_at(const struct tm_path_lane *lane, uint64_t index)
 {
-    const struct tm_path_block *const block = index / TM_PATH_BLOCK < lane->count / TM_PATH_BLOCK
-                                                  ? tm_rows_at(lane->blocks, index / TM_PATH_BLOCK)
-                                                  : &lane->tail;
+    const struct tm_path_block *const block = tm_rows_at(lane->blocks, index / TM_PATH_BLOCK);
 
     return &block->rows[index % TM_PATH_BLOCK];
 }
@@ -400,11 +418,12 @@ uint64_t tm_path_before(const struct tm_path_lane *lane, uint64_t index, const s
 void tm_path_drop_rows(struct tm_path_lane *lane, int64_t before_ps)
 {
     const uint64_t from = tm_path_first(lane, before_ps), blocks = lane->count / TM_PATH_BLOCK;
+    const uint64_t all = (lane->count + TM_PATH_BLOCK - 1) / TM_PATH_BLOCK;
     const uint64_t first = from > LOOK_BACK ? (from - LOOK_BACK) / TM_PATH_BLOCK : 0;
 
     if (first * TM_PATH_BLOCK < KEPT_ROWS || first < blocks - first)
         return;
-    for (uint64_t i = first; i < blocks; i++) {
+    for (uint64_t i = first; i < all; i++) {
         const struct tm_path_block block = *(const struct tm_path_block *)tm_rows_at(lane->blocks, i);
 
         *(struct tm_path_block *)tm_rows_change(lane->blocks, i - first) = block;
