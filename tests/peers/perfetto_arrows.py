@@ -36,6 +36,16 @@ def graphs():
     return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "traceEvents": events}
 
 
+def ends_first():
+    """The end of an arrow stands before its start in the file, at one time; that of another one is earlier."""
+    events = [{"ph": "X", "name": name, "pid": 1, "tid": tid, "ts": 10 * i, "dur": 8} for i in range(3)
+              for tid, name in ((1, "call"), (2, "work"))]
+    for number, (end, start) in enumerate(((4, 4), (14, 14), (21, 24))):
+        arrow = {"name": "arrow", "cat": "flow", "id": number + 1, "pid": 1}
+        events += [{"ph": "f", "bp": "e", "tid": 2, "ts": end, **arrow}, {"ph": "s", "tid": 1, "ts": start, **arrow}]
+    return {"traceEvents": events}
+
+
 def check(tap, name, trace, arrows):
     done = importer.load(trace, importer.STATS, FLOWS)
     wrong = [done.error] if done.error else importer.complaints(done.rows[0])
@@ -63,6 +73,13 @@ def main():
             tap.ok(len(listed) > 3, f"{suffix}: in parts", len(listed))
             for part in listed:
                 check(tap, f"{part['file']}", parts / part["file"], part["arrows"])
+    with Scratch() as folder:
+        source = folder / "ends.json"
+        source.write_text(json.dumps(ends_first()), encoding="utf-8")
+        for ending in ("pftrace", "json"):
+            result = run("convert", source, "-o", folder / f"out.{ending}", "--plain")
+            tap.ok(result.status == 0, f"ends before starts: {ending}", result)
+            check(tap, f"ends before starts at their time, {ending}", folder / f"out.{ending}", 2)
     tap.done()
 
 

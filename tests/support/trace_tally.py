@@ -144,11 +144,14 @@ def hold(row, arrows):
 
 def flows_of(arrows):
     """The ends of each flow, one list for each, in the order of time.  Ends of one key are flows one after the other,
-    each from a begin to the next one; what comes before the first begin is left out."""
+    each from a begin to the next one; what comes before the first begin is left out, unless it is at its time."""
     by_key = defaultdict(list)
     for arrow in sorted(arrows, key=lambda a: (a.time, a.place)):
         by_key[arrow.key].append(arrow)
     for ends in by_key.values():
+        first = next((n for n, arrow in enumerate(ends) if arrow.kind == "s"), 0)
+        early = [arrow for arrow in ends[:first] if arrow.time == ends[first].time]
+        ends = [ends[first], *early, *ends[first + 1:]]
         begins = [n for n, arrow in enumerate(ends) if arrow.kind == "s"]
         for first, last in zip(begins, begins[1:] + [len(ends)]):
             yield ends[first:last]

@@ -156,6 +156,10 @@ static void flows_are_told_apart_and_tallied(void **state)
         { "s1 #1;f2 #1;f3 #1;f4 #1", "s1 #1;f2 #1;f3 #1;f4 #1", { 0 } }, /* one to many */
         { "f1 #1;s2 #1", "f1! #1;s2 #1", { 0 } },                        /* clocks differ */
         { "f1 #1;s2 #1;f3 #1", "f1! #1;s2 #1;f3 #1", { 0 } },
+        { "f2 #1;s2 #1", "s2 #1;f2 #1", { 0 } }, /* the order of the file says nothing at one time */
+        { "f2 #1;t2 #1;f2 #2;s2 #1;s2 #2", "s2 #1;f2 #1;t2 #1;s2 #2;f2 #2", { 0 } },
+        { "f1 #1;f2 #1;s2 #1;f2 #1", "f1! #1;s2 #1;f2 #1;f2 #1", { 0 } },
+        { "f2 #1;f3 #1;s4 #1", "f2! #1;f3! #1;s4 #1", { 0 } },
         { "f1 #1;f2 #1", "f1! #1;f2! #1", { .flow = 1 } }, /* one flow that never began */
         { "f1 #1;f2 #2", "f1! #1;f2! #2", { .flow = 2 } },
         { "s1 #1;t2 #1", "s1 #1;t2 #1", { .flow = 1 } },

@@ -178,6 +178,9 @@ struct flow {
     uint64_t number; /* flows of the key before it */
 };
 
+/* Ends that come before the start of their flow, at its time. */
+enum { EARLY_MOST = 64, ORDER_STEP = 2 * EARLY_MOST /* between two records of the file */ };
+
 struct join {
     struct tm_run *run;
     struct tm_names *names;
@@ -186,8 +189,10 @@ struct join {
     struct tm_sorter *by_key, *by_time; /* struct ordered_row */
     struct tm_open_begins *open;        /* of the current key */
     uint64_t key;
-    struct flow flow; /* of the current key */
-    bool is_keyed;    /* the track holds keys: it is not a line of the file */
+    struct flow flow;                     /* of the current key */
+    struct ordered_row early[EARLY_MOST]; /* of it, at one time, before its first start */
+    size_t early_count;
+    bool is_keyed; /* the track holds keys: it is not a line of the file */
 };
 
 static uint64_t key_of(const struct tm_record *r)
@@ -313,15 +318,54 @@ static enum tm_kind follow_flow(struct join *j, enum tm_kind kind, bool is_chain
     return kind;
 }
 
+/* No start came at their time. */
+static void push_early(struct join *j)
+{
+    for (size_t i = 0; i < j->early_count; i++) {
+        j->early[i].kept.record.flags |= TM_FLAG_OPEN;
+        tm_sorter_push(j->by_time, &j->early[i]);
+    }
+    j->early_count = 0;
+}
+
+/* Writers sort events of one time in any way: an end may precede its start in the file.  It comes after it then. */
+static bool keep_early(struct join *j, const struct ordered_row *row)
+{
+    if (j->early_count && j->early[0].kept.record.start_ps != row->kept.record.start_ps)
+        push_early(j);
+    if (j->early_count == EARLY_MOST)
+        return false;
+    j->early[j->early_count++] = *row;
+    return true;
+}
+
+static void push_behind(struct join *j, const struct ordered_row *begin)
+{
+    if (j->early_count && j->early[0].kept.record.start_ps != begin->kept.record.start_ps)
+        push_early(j);
+    for (size_t i = 0; i < j->early_count; i++) {
+        j->early[i].order = begin->order + 1 + i;
+        tm_sorter_push(j->by_time, &j->early[i]);
+    }
+    j->early_count = 0;
+}
+
 static void push_flow(struct join *j, const struct ordered_row *row)
 {
     struct ordered_row marked = *row;
     struct tm_record *const r = &marked.kept.record;
+    const bool is_chained = r->flags & TM_FLAG_CHAINED, has_begun = j->flow.has_begun || is_chained;
 
-    if (r->kind != TM_FLOW_BEGIN && !j->flow.has_begun && !(r->flags & TM_FLAG_CHAINED))
-        r->flags |= TM_FLAG_OPEN;
-    r->kind = (uint8_t)follow_flow(j, r->kind, r->flags & TM_FLAG_CHAINED);
     r->flags &= (uint16_t)~TM_FLAG_CHAINED;
+    if (r->kind == TM_FLOW_BEGIN && !has_begun) {
+        push_behind(j, &marked);
+    } else if (!has_begun && keep_early(j, &marked)) {
+        (void)follow_flow(j, r->kind, false);
+        return;
+    } else if (r->kind != TM_FLOW_BEGIN && !has_begun) {
+        r->flags |= TM_FLAG_OPEN;
+    }
+    r->kind = (uint8_t)follow_flow(j, r->kind, is_chained);
     if (j->flow.number) /* viewers refuse a second flow of one id */
         r->correlation = tm_hash_mix(r->correlation, tm_hash_mix(j->flow.number, 0));
     tm_sorter_push(j->by_time, &marked);
@@ -332,6 +376,7 @@ static void push_flow(struct join *j, const struct ordered_row *row)
 static void turn_to(struct join *j, uint64_t key)
 {
     end_flow(j);
+    push_early(j);
     j->flow = (struct flow){ .is_any = false };
     j->key = key;
     push_open_ones(j);
@@ -363,7 +408,7 @@ static void read_track(struct join *j, uint64_t track)
         const bool is_plain = kept->record.kind < TM_FLOW_BEGIN;
 
         row.kept = *kept;
-        row.order++;
+        row.order += ORDER_STEP;
         j->is_keyed |= !is_plain && (key_of(&kept->record) || kept->record.kind < TM_BEGIN);
         tm_sorter_push(is_plain ? j->by_time : j->by_key, &row);
     }
