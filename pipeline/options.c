@@ -536,6 +536,10 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "perfetto-url", TM_KIND_TEXT, TM_FOR_OPEN, FIELD(perfetto_url), .argument = "URL",
         .fallback = TM_PERFETTO_URL,
         .help = "address of the Perfetto UI, for one that you host yourself" },
+    [TM_OPTION_PERFETTO_LINK] = {
+        "perfetto-link", TM_KIND_FLAG, TM_FOR_OPEN, FIELD(perfetto_link),
+        .help = "open Perfetto itself instead of the page: it fetches the trace from 127.0.0.1:9001, as with JAX's "
+          "create_perfetto_link" },
     [TM_OPTION_THRESHOLDS] = {
         "thresholds", TM_KIND_TEXT, FIGURES, FIELD(thresholds), .argument = "FILE",
         .help = "thresholds as JSON, replacing the built-in ones" },

@@ -220,6 +220,7 @@ struct tm_options {
     const char *install;               /* --install: a folder of skills */
     bool no_browser;                   /* --no-browser: print the address only */
     const char *perfetto_url;          /* --perfetto-url; NULL = the public one */
+    bool perfetto_link;                /* --perfetto-link: it fetches the trace */
     bool init;                         /* --init: write the gate file */
 
     const char *manifest;    /* --manifest: a file */
@@ -354,6 +355,7 @@ enum tm_option_index {
     TM_OPTION_FAIL_ON_REGRESSION,
     TM_OPTION_REASON,
     TM_OPTION_PERFETTO_URL,
+    TM_OPTION_PERFETTO_LINK,
     TM_OPTION_THRESHOLDS,
     TM_OPTION_RUN,
     TM_OPTION_LATEST,

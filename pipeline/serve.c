@@ -240,15 +240,21 @@ static const char *reason_of(int status)
     }
 }
 
+static bool is_shared(const struct loop *l, const struct tm_served_file *file)
+{
+    return file && l->server->origin && strcmp(file->name, l->server->shared) == 0;
+}
+
 static void answer(struct loop *l, struct connection *c, int status, const char *type, uint64_t length,
                    const char *more)
 {
     const int n = snprintf(c->head, sizeof(c->head),
                            "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%sCache-Control: no-store\r\n"
                            "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
-                           "Cross-Origin-Resource-Policy: same-origin\r\nX-Frame-Options: SAMEORIGIN\r\n"
+                           "Cross-Origin-Resource-Policy: %s\r\nX-Frame-Options: SAMEORIGIN\r\n"
                            "Connection: close\r\n\r\n",
-                           status, reason_of(status), type, (unsigned long long)length, more);
+                           status, reason_of(status), type, (unsigned long long)length, more,
+                           is_shared(l, c->file) ? "cross-origin" : "same-origin");
 
     c->head_length = n > 0 && (size_t)n < sizeof(c->head) ? (size_t)n : 0;
     c->head_sent = 0;
@@ -302,8 +308,12 @@ static void answer_file(struct loop *l, struct connection *c, const struct tm_ht
 {
     const struct tm_served_file *const file = c->file;
     const char *const policy = file->policy ? file->policy : "";
-    char more[512], range[96] = "";
+    char more[768], range[96] = "", allowed[TM_ORIGIN_BYTES + 64] = "";
     int status = 200;
+
+    if (is_shared(l, file))
+        (void)snprintf(allowed, sizeof(allowed), "Access-Control-Allow-Origin: %.*s\r\n", TM_ORIGIN_BYTES,
+                       l->server->origin);
 
     c->at = 0;
     c->end = file->size;
@@ -324,7 +334,7 @@ static void answer_file(struct loop *l, struct connection *c, const struct tm_ht
         (void)snprintf(range, sizeof(range), "Content-Range: bytes %llu-%llu/%llu\r\n", (unsigned long long)first,
                        (unsigned long long)last, (unsigned long long)file->size);
     }
-    (void)snprintf(more, sizeof(more), "Accept-Ranges: bytes\r\n%s%s%.350s%s", range,
+    (void)snprintf(more, sizeof(more), "Accept-Ranges: bytes\r\n%s%s%s%.350s%s", range, allowed,
                    file->policy ? "Content-Security-Policy: " : "", policy, file->policy ? "\r\n" : "");
     answer(l, c, status, file->type, c->end - c->at, more);
     if (r->is_head)
@@ -423,6 +433,8 @@ static void write_answer(struct loop *l, struct connection *c)
         if (n > 0)
             c->at += (uint64_t)n;
     } else {
+        if (is_shared(l, c->file) && c->end == c->file->size)
+            l->closed_ms = l->now_ms;
         (void)shutdown(c->fd, SHUT_WR);
         close_connection(l, c);
         return;
@@ -512,12 +524,16 @@ static void wait_and_serve(struct loop *l)
 
 static bool listen_somewhere(struct loop *l)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                   .sin_port = htons(l->server->port) };
     socklen_t size = sizeof(address);
+    const int again = 1;
 
     l->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (l->listener < 0)
         return false;
+    (void)setsockopt(l->listener, SOL_SOCKET, SO_REUSEADDR, &again, sizeof(again)); /* a port that was used just now */
     if (bind(l->listener, (const struct sockaddr *)&address, sizeof(address)) != 0 || listen(l->listener, 16) != 0 ||
         getsockname(l->listener, (struct sockaddr *)&address, &size) != 0) {
         (void)close(l->listener);
@@ -547,7 +563,8 @@ tm_status tm_serve(struct tm_run *run, const struct tm_server *server)
         return run->error.status;
     l->server = server;
     if (!make_token(l) || !listen_somewhere(l)) {
-        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno, "cannot serve on 127.0.0.1");
+        (void)tm_fail_system(&run->error, TM_ERR_OUTPUT, -1, errno,
+                             server->port ? "cannot serve on 127.0.0.1:%u" : "cannot serve on 127.0.0.1", server->port);
         tm_give(&run->budget, TM_ACCOUNT_TABLES, l, sizeof(*l));
         return run->error.status;
     }

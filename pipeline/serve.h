@@ -8,7 +8,7 @@
  * beforehand can be requested; a request opens nothing.  Each address starts with a random token, and a request for
  * another host than the server's own is refused, so that pages of others can neither guess nor rebind their way in. */
 
-enum { TM_HTTP_HEAD_BYTES = 8 << 10 }; /* the longest request */
+enum { TM_HTTP_HEAD_BYTES = 8 << 10 /* the longest request */, TM_ORIGIN_BYTES = 256 };
 
 /* A request as it came; the slices are views into its bytes. */
 struct tm_http_request {
@@ -39,13 +39,17 @@ struct tm_served_file {
 struct tm_server {
     const struct tm_served_file *files;
     size_t file_count;
+    uint16_t port; /* 0 = any */
+    const char *
+        origin; /* pages of this origin may read `shared`; when all of it has been sent, the server ends.  NULL = none */
+    const char *shared; /* name of a file */
     /* Called once, when requests are taken.  in: address  "http://127.0.0.1:PORT/TOKEN/" */
     void (*is_ready)(void *to, const char *address);
     void *to;
 };
 
 /* Serve until the page is closed: it holds the answer to `alive` open, and the server ends some seconds after the last
- * of these has gone.  Signals end the process as they always do.
+ * of these has gone, or after `shared` was sent.  Signals end the process as they always do.
  * errors: TM_ERR_OUTPUT  no local address is available; TM_ERR_LIMIT no memory */
 tm_status tm_serve(struct tm_run *run, const struct tm_server *server);
 

@@ -41,6 +41,19 @@ static const char report_policy[] =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
+/* The rows that are pinned and expanded in Perfetto.  Their names end with the host, or with the run of a comparison, where there
+ * are several. */
+#define PINNED                                                                                                         \
+    "^(Analysis|Comparison|step difference|step time, .*|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle "     \
+    "gaps))"                                                                                                           \
+    " \u00b7 tracemill( \u00b7 .*)?$"
+#define EXPANDED "^(Analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?$"
+
+/* Where Perfetto's page may fetch a trace from. */
+enum { LINK_PORT = 9001, LINK_BYTES = 4096 };
+
+#define SHARED "trace"
+
 enum { FILES_MOST = 8 };
 
 struct opened {
@@ -81,12 +94,16 @@ static bool add_file(struct opened *o, const char *path, const char *name, const
     return true;
 }
 
+static const char *url_of(const struct opened *o)
+{
+    return o->options->perfetto_url ? o->options->perfetto_url : TM_PERFETTO_URL;
+}
+
 /* What the page's script has to know. */
 static void add_facts(struct opened *o)
 {
     struct tm_doc *const doc = tm_failed(o->run) ? NULL : tm_doc_new(o->run);
     const char *const slash = strrchr(o->trace, '/');
-    const char *const ui = o->options->perfetto_url ? o->options->perfetto_url : TM_PERFETTO_URL;
     int fd;
 
     if (!doc)
@@ -98,7 +115,9 @@ static void add_facts(struct opened *o)
         return;
     }
     tm_add_string(tm_doc_root(doc), "title", o->title);
-    tm_add_string(tm_doc_root(doc), "ui", ui);
+    tm_add_string(tm_doc_root(doc), "ui", url_of(o));
+    tm_add_string(tm_doc_root(doc), "pinned", PINNED);
+    tm_add_string(tm_doc_root(doc), "expanded", EXPANDED);
     tm_add_bool(tm_doc_root(doc), "report", o->has_report);
     if (*o->trace) {
         tm_add_string(tm_doc_root(doc), "file", slash ? slash + 1 : o->trace);
@@ -120,7 +139,7 @@ static void add_trace(struct opened *o, const char *path)
 {
     char real[PATH_MAX];
 
-    if (!add_file(o, path, "trace", "application/octet-stream", NULL))
+    if (!add_file(o, path, SHARED, "application/octet-stream", NULL))
         return;
     (void)snprintf(o->trace, sizeof(o->trace), "%s", realpath(path, real) ? real : path);
 }
@@ -284,25 +303,68 @@ static bool start_browser(const char *address)
     return is_started;
 }
 
-static void is_ready(void *to, const char *address)
+/* --perfetto-link: Perfetto fetches the trace itself, as by the link that jax.profiler.trace prints.
+ * source: https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui */
+static void make_link(const struct opened *o, const char *address, char link[LINK_BYTES])
+{
+    static const char commands[] = "[{\"id\":\"dev.perfetto.ExpandTracksByRegex\",\"args\":[\"" EXPANDED "\"]},"
+                                   "{\"id\":\"dev.perfetto.PinTracksByRegex\",\"args\":[\"" PINNED "\"]}]";
+    size_t used =
+        (size_t)snprintf(link, LINK_BYTES, "%.1024s/#!/?url=%s" SHARED "&startupCommands=", url_of(o), address);
+
+    for (const char *at = commands; *at; at++) {
+        const bool is_plain =
+            strchr("-_.~", *at) || (*at >= '0' && *at <= '9') || ((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z');
+
+        used += (size_t)snprintf(link + used, LINK_BYTES - used, is_plain ? "%c" : "%%%02X", (unsigned char)*at);
+    }
+}
+
+static void is_ready(void *to, const char *own_address)
 {
     const struct opened *const o = to;
+    char link[LINK_BYTES];
+    const char *const address = o->options->perfetto_link ? link : own_address;
 
+    if (o->options->perfetto_link)
+        make_link(o, own_address, link);
     (void)printf("%s\n", address);
     (void)fflush(stdout);
     if (!o->options->no_browser && !start_browser(address))
         (void)fputs("tracemill: note: no browser could be started: open the address in one\n", stderr);
     if (!o->options->quiet)
-        (void)fputs("tracemill: serving on this machine only; close the page or press Ctrl-C to stop\n", stderr);
+        (void)fputs(
+            o->options->perfetto_link
+                ? "tracemill: serving on this machine only, until Perfetto has the trace; press Ctrl-C to stop\n"
+                : "tracemill: serving on this machine only; close the page or press Ctrl-C to stop\n",
+            stderr);
 }
 
 /* --- the verb --- */
+
+/* The origin of an address: without its path. */
+static void share_trace(const struct opened *o, struct tm_server *server, char origin[TM_ORIGIN_BYTES])
+{
+    const char *const url = url_of(o), *const host = strstr(url, "://");
+
+    (void)snprintf(origin, TM_ORIGIN_BYTES, "%.*s", host ? (int)(host - url) + 3 + (int)strcspn(host + 3, "/") : 0,
+                   url);
+    server->port = LINK_PORT;
+    server->origin = origin;
+    server->shared = SHARED;
+    if (!*o->trace && !tm_failed(o->run)) {
+        (void)tm_fail(&o->run->error, TM_ERR_INPUT, -1, "cannot open '%s' in Perfetto: there is no trace beside it",
+                      o->options->inputs[0]);
+        tm_hint(&o->run->error, "write one with 'tracemill report RUN --format html,perfetto'");
+    }
+}
 
 static tm_status run_open(struct tm_run *run, const struct tm_options *options)
 {
     static struct opened opened;
     struct opened *const o = &opened;
     struct tm_server server = { .files = o->files, .is_ready = is_ready, .to = o };
+    char origin[TM_ORIGIN_BYTES];
     tm_status st = TM_OK;
 
     *o = (struct opened){ .run = run, .options = options, .made = { .fd = -1 } };
@@ -313,6 +375,8 @@ static tm_status run_open(struct tm_run *run, const struct tm_options *options)
         st = analyze(o);
     add_facts(o);
     server.file_count = o->file_count;
+    if (options->perfetto_link)
+        share_trace(o, &server, origin);
     if (!tm_failed(run))
         tm_serve(run, &server);
     for (size_t i = 0; i < o->file_count; i++)
@@ -334,10 +398,11 @@ const struct tm_verb tm_open_verb = {
     .usage = "RUN|FILE|REPORT [--no-browser] [OPTION...]",
     .description =
         "Serves a report and its trace on 127.0.0.1 and opens the browser. Each finding, and each row of a table that says when it starts (steps, idle gaps, kernels and others), has a link that opens the trace at that place at https://ui.perfetto.dev, with the rows of the analysis pinned. The trace goes from the page to the Perfetto tab inside the browser; nothing is uploaded.\n"
-        "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); the same of a comparison, compare.html and compare.pftrace (compare --format html,perfetto); or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves.",
+        "INPUT is what report reads, which is analyzed first; a folder with a report.html, or that file, with trace.pftrace beside it (report --format html,perfetto); the same of a comparison, compare.html and compare.pftrace (compare --format html,perfetto); or a trace for Perfetto (.pftrace). The server answers on this machine only, at an address with a random token, and ends when the page is closed or with Ctrl-C. --no-browser prints the address and serves. --perfetto-link opens Perfetto without a page of its own; it fetches the trace from 127.0.0.1:9001, the only port of this machine that https://ui.perfetto.dev may read, and the server ends when it has it.",
     .examples =
         "tracemill open logdir --latest           analyze the newest run and show it\n"
         "tracemill open run.report                an existing report\n"
+        "tracemill open run.pftrace --perfetto-link    the trace alone; Perfetto fetches it\n"
         "tracemill open run.pftrace --no-browser  print the address: over ssh, forward its port\n",
     .bit = TM_FOR_OPEN,
     .flags = TM_VERB_SPILLS,

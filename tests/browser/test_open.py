@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -136,9 +137,9 @@ def check(tap, browser, address, ui, folder):
     tap.ok(found and found > 0, f"a kernel's row lists its slices: {found}", found)
 
 
-def served(source, ui):
-    return subprocess.Popen([str(BINARY), "open", str(source), "--no-browser", "--quiet", "--perfetto-url", ui],
-                            stdout=subprocess.PIPE, text=True)
+def served(source, ui, *options):
+    return subprocess.Popen([str(BINARY), "open", str(source), "--no-browser", "--quiet", "--perfetto-url", ui, *options],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE if options else None, text=True)
 
 
 def ended(program):
@@ -174,6 +175,30 @@ def check_comparison(tap, ui, folder):
     tap.ok(ended(program) == 0, "it ends with the browser")
 
 
+def check_link(tap, ui, folder):
+    """Perfetto fetches the trace from port 9001 without a page of ours."""
+    source = folder / "linked.xplane.pb"
+    source.write_bytes(make_profile.MAKERS["gpu"](seed=5).encode())
+    program = served(source, ui, "--perfetto-link")
+    address = program.stdout.readline().strip()
+    if not address and "in use" in program.stderr.read():
+        tap.skip("a link to the trace", "port 9001 is in use")
+        return
+    tap.ok(address.startswith(f"{ui}/#!/?url=http://127.0.0.1:9001/"), "the address is Perfetto's, with that of the trace", address)
+    token = re.search(r"9001/([0-9a-f]{32})/trace&", address).group(1)
+    foreign = urllib.request.Request(f"http://127.0.0.1:9001/{token}/facts.json", headers={"Origin": ui})
+    with urllib.request.urlopen(foreign) as answer:
+        tap.ok(answer.headers["Access-Control-Allow-Origin"] is None, "other files are for no other page")
+    with Browser(folder / "third") as browser:
+        viewer = browser.open_page(width=1400, height=1000)
+        viewer.go(address)
+        shown = Opened.value(viewer, "window.app?.trace?.traceInfo?.traceTitle", SECONDS)
+        tap.ok(shown, "Perfetto shows the trace", shown)
+        pinned = Opened.value(viewer, PINNED)
+        tap.ok(pinned and any(name.startswith("findings") for name in pinned), "with the rows of the analysis pinned", pinned)
+    tap.ok(ended(program) == 0, "it ends once Perfetto has the trace")
+
+
 def main():
     tap = Tap()
     why = importer.missing() or (None if BROWSER else "no chromium")
@@ -190,6 +215,7 @@ def main():
             check(tap, browser, address, ui, folder)
         tap.ok(ended(program) == 0, "it ends with the browser")
         check_comparison(tap, ui, folder)
+        check_link(tap, ui, folder)
     server.shutdown()
     tap.done()
 

@@ -3,9 +3,6 @@
 'use strict';
 (() => {
   const $ = (id) => document.getElementById(id);
-  /* Names of rows end with the host, or with the run of a comparison, where there are several. */
-  const PINNED = '^(Analysis|Comparison|step difference|step time, .*|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle gaps)) · tracemill( · .*)?$';
-  const EXPANDED = '^(Analysis|Comparison) · tracemill( · .*)?$';
   const STARTS = ['Start', 'First at'];
   const NAMED = ['Kernel', 'Operation'];
   const LENGTHS = ['Duration', 'Step time', 'Longest', 'Mean'];
@@ -21,8 +18,8 @@
   };
 
   const addressOf = (place) => {
-    const commands = [{ id: 'dev.perfetto.ExpandTracksByRegex', args: [EXPANDED] },
-      { id: 'dev.perfetto.PinTracksByRegex', args: [PINNED] }];
+    const commands = [{ id: 'dev.perfetto.ExpandTracksByRegex', args: [facts.expanded] },
+      { id: 'dev.perfetto.PinTracksByRegex', args: [facts.pinned] }];
     if (place && place.name) {
       const name = place.name.replaceAll("'", "''");
       commands.push({ id: 'dev.perfetto.RunQueryAndShowTab',
