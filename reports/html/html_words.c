@@ -335,7 +335,28 @@ static void put_code(struct tm_page *page, const char *text, size_t length)
     tm_htmlw_close(&page->w);
 }
 
-/* Code with the punctuation mark that follows it, as no line may start with the mark. */
+/* A browser also breaks a line behind a word that is kept together: one at the end of code takes in the punctuation mark
+ * that follows, as no line may start with the mark. */
+static const char *put_code_and_mark(struct tm_page *page, const char *text, size_t length)
+{
+    const char *const last = memrchr(text, ' ', length), *const mark = text + length + 1;
+    const size_t before = last ? (size_t)(last + 1 - text) : 0;
+
+    if (!*mark || !strchr(".,;:)", *mark) || !memchr(text + before, '-', length - before)) {
+        put_code(page, text, length);
+        return mark;
+    }
+    if (before > 0)
+        put_code(page, text, before);
+    tm_htmlw_class(&page->w, "span", "flag");
+    tm_htmlw_open(&page->w, "code");
+    tm_htmlw_printf(&page->w, "%.*s", (int)(length - before), text + before);
+    tm_htmlw_close(&page->w);
+    tm_htmlw_printf(&page->w, "%c", *mark);
+    tm_htmlw_close(&page->w);
+    return mark + 1;
+}
+
 void tm_page_advice(struct tm_page *page, const char *text)
 {
     for (bool code = false; *text; code = !code) {
@@ -343,18 +364,10 @@ void tm_page_advice(struct tm_page *page, const char *text)
         const bool closed = text[length] != 0;
 
         if (code && closed) {
-            const char *const mark = text + length + 1;
-            const bool holds = *mark && strchr(".,;:)", *mark);
-
-            if (holds)
-                tm_htmlw_class(&page->w, "span", "held");
-            put_code(page, text, length);
-            if (holds) {
-                tm_htmlw_printf(&page->w, "%c", *mark);
-                tm_htmlw_close(&page->w);
-                text++;
-            }
-        } else if (length > 0 || code) {
+            text = put_code_and_mark(page, text, length);
+            continue;
+        }
+        if (length > 0 || code) {
             char piece[FULL_BYTES + 1];
 
             (void)snprintf(piece, sizeof(piece), "%s%.*s", code ? "`" : "", (int)length, text);

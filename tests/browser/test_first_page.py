@@ -58,6 +58,26 @@ CHARTS = """Array.from(document.querySelectorAll('.drawing')).map((figure) => {
              font: seen.length ? getComputedStyle(seen[0]).fontFamily === getComputedStyle(document.body).fontFamily : true }; })"""
 
 
+# Code of advice whose full stop or comma starts a line.
+LONE_MARKS = """Array.from(document.querySelectorAll('.fix code, .why code')).filter((code) => {
+    const next = code.nextSibling, range = document.createRange();
+    if (!next || next.nodeType !== 3 || !/^[.,;:)]/.test(next.data) || !code.checkVisibility()) return false;
+    range.setStart(next, 0);
+    range.setEnd(next, 1);
+    const mark = range.getBoundingClientRect(), lines = code.getClientRects();
+    return mark.height > 0 && mark.top > lines[lines.length - 1].bottom - 2; }).map((code) => code.textContent)"""
+
+
+def check_marks(tap, browser, path):
+    with browser.open_page(1440, 900) as page:
+        page.load(path)
+        lone = {}
+        for width in range(360, 1440, 40):
+            page.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            lone.update({width: found} if (found := page.js(LONE_MARKS)) else {})
+        tap.ok(not lone, "no line of advice starts with a punctuation mark at any width", lone)
+
+
 def check_screen(tap, name, browser, path, width, height):
     with browser.open_page(width, height) as page:
         page.load(path)
@@ -164,6 +184,7 @@ def main():
             check_short(tap, browser, folder)
             check_long_title(tap, browser, folder)
             check_rows(tap, browser, paths["demo"])
+            check_marks(tap, browser, paths["gpu"])
             check_comparison(tap, browser, folder)
     tap.done()
 

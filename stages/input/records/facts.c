@@ -802,7 +802,7 @@ void tm_facts_take(const struct tm_fact_maker *maker, const struct tm_facts *fac
         r->config = tm_facts_config(maker, facts, 0);
 }
 
-/* A program's execution on a TPU bears the ordinal of its device, everything else says it or means the first one. */
+/* A program's execution on a TPU has the ordinal of its device, everything else says it or means the first one. */
 static int64_t ordinal_of_run(struct tm_trace *trace, const struct tm_track *track, const struct tm_record *record)
 {
     const struct tm_config *config;
