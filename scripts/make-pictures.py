@@ -127,8 +127,9 @@ def compare(browser, folder):
 def night(browser, folder):
     nights.tell(folder / "night", make_history.story())
     shoot_page(browser, "night", folder / "night" / "index.html", 1280, "footer", f"""(() => {{
-        for (const id of ["findings", "changes", "failures", "jobs", "runs", "missing", "definitions"])
-            document.getElementById(id).remove();
+        for (const part of document.querySelectorAll("main > section[id]"))
+            if (!["figures", "trends"].includes(part.id))
+                part.remove();
         for (const part of document.querySelectorAll("#trends figure"))
             if (!part.textContent.includes({TREND!r}))
                 part.remove(); }})()""")
