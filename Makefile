@@ -269,13 +269,13 @@ FUZZ_BUILD = $(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz WERROR=0 CC=clang-
 	SANITIZE='-fsanitize=address,undefined,fuzzer-no-link'
 fuzz: ## the fuzz targets, FUZZ_SECONDS each (60) or FUZZ_TOTAL together, from seeds that are made
 	@scripts/install-deps.sh build fuzz
-	@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='$(if $(FUZZ_TOTAL),--total $(FUZZ_TOTAL),--seconds $(FUZZ_SECONDS))'
+	+@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='$(if $(FUZZ_TOTAL),--total $(FUZZ_TOTAL),--seconds $(FUZZ_SECONDS))'
 # The parsers of bytes from anywhere, and the others.
 FUZZ_PARSERS := fuzz_archive fuzz_chrome fuzz_xspace
 fuzz-full: ## 30 minutes of CPU for each parser of foreign bytes, 5 for each other target (hours)
 	@scripts/install-deps.sh build fuzz
-	@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 1800' FUZZ_TARGETS='$(FUZZ_PARSERS)'
-	@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 300' FUZZ_TARGETS='$(filter-out $(FUZZ_PARSERS),$(notdir $(FUZZERS)))'
+	+@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 1800' FUZZ_TARGETS='$(FUZZ_PARSERS)'
+	+@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 300' FUZZ_TARGETS='$(filter-out $(FUZZ_PARSERS),$(notdir $(FUZZERS)))'
 # What the corpora of the last runs reach, in the files that read what comes from outside.
 fuzz-coverage: ## lines, regions and branches of the readers that the corpora of `fuzz` reach
 	@scripts/install-deps.sh build fuzz
