@@ -13,8 +13,8 @@ packages_of() {
     case "$1" in
         build) echo build-essential pkg-config python3 zlib1g-dev libisal-dev libprotobuf-c-dev protobuf-c-compiler \
             libcjson-dev libhpdf-dev fonts-dejavu-core libjemalloc-dev libxxhash-dev libzstd-dev libarchive-dev \
-            libsqlite3-dev ;;
-        static) echo dpkg-dev nasm tcl libbz2-dev liblzma-dev nettle-dev ;;
+            libbz2-dev liblzma-dev nettle-dev libsqlite3-dev ;;
+        static) echo dpkg-dev nasm tcl ;;
         arm64) echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static ;;
         deb) echo debhelper dpkg-dev fakeroot lintian ;;
         test) echo libcmocka-dev python3-venv zstd qpdf poppler-utils chromium fonts-dejavu-core nodejs cmark-gfm strace bubblewrap ;;

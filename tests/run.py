@@ -12,6 +12,7 @@ import fnmatch
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -73,6 +74,8 @@ LONG = {"property/test_chrome_json": 48, "property/test_show": 37, "faults/test_
         "property/test_host_processes": 16, "peers/definitions": 16, "property/test_query": 15, "peers/schema": 14,
         "peers/perfetto_options": 14, "peers/fusion": 14, "faults/test_changing_input": 14, "unit/test_lengths": 13,
         "property/test_brief": 13}
+# Files of tests lie in memory where there is room for them: most are small, and many are synchronized.
+IN_MEMORY, ROOM = Path("/dev/shm"), 8 << 30
 # Suites that mostly wait, for Slurm and for clocks: beside the others, one program at a time.
 WAITING = ("slurm",)
 
@@ -95,6 +98,14 @@ def find(build, suite, valgrind):
     paths = [HERE / name for name in NAMED.get(suite, []) if (HERE / name).exists()]
     paths += sorted((HERE / suite).glob("test_*.py"))
     return [Program(suite, str(p.relative_to(HERE).with_suffix("")), [sys.executable, str(p)]) for p in paths]
+
+
+def has_room(folder):
+    try:
+        fits = shutil.disk_usage(folder).free >= ROOM and os.access(folder, os.W_OK)
+        return fits and os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >= ROOM
+    except OSError:
+        return False
 
 
 def run(program, environment):
@@ -169,6 +180,8 @@ def main():
                        SOURCE_DATE_EPOCH="4000000000", PYTHONPATH=str(HERE / "support"),
                        PYTHONDONTWRITEBYTECODE="1")
     environment.pop("MAKEFLAGS", None)
+    if "TMPDIR" not in environment and has_room(IN_MEMORY):
+        environment["TMPDIR"] = str(IN_MEMORY)
     for name in [n for n in environment if n.startswith("TRACEMILL_")]:
         del environment[name]  # a developer's settings are no part of a test
     if options.sanitized:
