@@ -27,16 +27,17 @@ def phrases():
         if line and not line.startswith("#"):
             phrase, better = (part.strip() for part in line.split("|"))
             case = 0 if re.search("[A-Z]", phrase) else re.IGNORECASE
-            words = r"\s+".join(re.escape(word) for word in phrase.split())
-            found.append((phrase, better, re.compile(rf"(?<![A-Za-z_]){words}(?![a-z])", case)))
+            words = " ".join(phrase.split())
+            found.append((words, better, re.compile(rf"(?<![A-Za-z_]){re.escape(words)}(?![a-z])", case)))
     return found
 
 
 def said(text, listed):
     """The listed phrases that a text has, each with some of what is around it."""
     plain = re.sub(r"\s+", " ", text)
+    lower = plain.lower()
     return [f"'{phrase}' (better: {better}): ...{plain[max(0, hit.start() - 40):hit.end() + 40]}..."
-            for phrase, better, pattern in listed for hit in [pattern.search(plain)] if hit]
+            for phrase, better, pattern in listed if phrase.lower() in lower for hit in [pattern.search(plain)] if hit]
 
 
 def comments(path):
