@@ -686,7 +686,7 @@ def learn_keys(keys):
 
 
 def learn_keys_in(data):
-    learn_keys({m.group(1).decode() for m in re.finditer(rb'"([ -!#-\[\]-~]{1,40})"\s*:', data)})
+    learn_keys({key.decode() for key in set(re.findall(rb'"([ -!#-\[\]-~]{1,40})"\s*:', data))})
 
 
 # --- documents ---

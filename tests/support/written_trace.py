@@ -2,6 +2,7 @@
 """Traces that were written, read strictly and in nothing like the program: whole, or an error that says why not."""
 
 import csv
+import functools
 import gzip
 import io
 import json
@@ -68,12 +69,22 @@ def fields(data):
         yield tag >> 3, value
 
 
+@functools.lru_cache(1 << 17)  # files that are cut at other places have the same packets
+def _packet(data):
+    return list(fields(data))
+
+
+@functools.lru_cache(1 << 17)
+def _kind(event):
+    return dict(fields(event)).get(TYPE)
+
+
 def packets(data):
     """The packets of a .pftrace, as lists of fields."""
     for number, value in fields(data):
         if number != PACKET:
             raise Broken(f"field {number} is no packet")
-        packet = list(fields(value))
+        packet = _packet(value)
         blocks = [inside for kind, inside in packet if kind == COMPRESSED]
         if not blocks:
             yield packet
@@ -82,7 +93,7 @@ def packets(data):
 
 
 def _events_of_packets(data):
-    kinds = [dict(fields(value)).get(TYPE) for packet in packets(data) for number, value in packet if number == EVENT]
+    kinds = [_kind(value) for packet in packets(data) for number, value in packet if number == EVENT]
     if kinds.count(BEGIN) != kinds.count(END):
         raise Broken(f"{kinds.count(BEGIN)} begins, {kinds.count(END)} ends")
     return kinds
