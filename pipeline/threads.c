@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads, and blocks that one of them fills ahead (threads.h). */
+/* Threads: blocks that one fills ahead, and work that one does beside the main thread (threads.h). */
 #include "pipeline/threads.h"
 
 #include <pthread.h>
@@ -72,7 +72,7 @@ static void *fill_blocks(void *of)
 }
 
 /* Signals stay with the main thread.  out: false: the system makes no thread */
-static bool start_thread(struct tm_ahead *a)
+static bool start_thread(pthread_t *thread, void *(*work)(void *of), void *of)
 {
     pthread_attr_t attributes;
     sigset_t all, before;
@@ -83,7 +83,7 @@ static bool start_thread(struct tm_ahead *a)
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-    problem = pthread_create(&a->thread, &attributes, fill_blocks, a);
+    problem = pthread_create(thread, &attributes, work, of);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&attributes);
     return !problem;
@@ -115,7 +115,7 @@ struct tm_ahead *tm_ahead_start(struct tm_run *run, tm_ahead_fill *fill, void *o
     (void)pthread_mutex_init(&a->lock, NULL);
     (void)pthread_cond_init(&a->changed, NULL);
     a->bytes = tm_take(&run->budget, TM_ACCOUNT_INPUT, TM_AHEAD_BYTES, &run->error);
-    if (a->bytes && start_thread(a))
+    if (a->bytes && start_thread(&a->thread, fill_blocks, a))
         return a;
     release(a);
     return NULL;
@@ -161,4 +161,89 @@ void tm_ahead_end(struct tm_ahead *ahead)
     (void)pthread_mutex_unlock(&ahead->lock);
     (void)pthread_join(ahead->thread, NULL);
     release(ahead);
+}
+
+/* --- one piece of work at a time --- */
+
+struct tm_worker_thread {
+    struct tm_run *run; /* of the main thread */
+    tm_thread_work *work;
+    void *of;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    bool has_work, is_ending;
+};
+
+static void *do_work(void *of)
+{
+    struct tm_worker_thread *const t = of;
+
+    (void)pthread_mutex_lock(&t->lock);
+    while (t->has_work || !t->is_ending) {
+        if (!t->has_work) {
+            (void)pthread_cond_wait(&t->changed, &t->lock);
+            continue;
+        }
+        (void)pthread_mutex_unlock(&t->lock);
+        t->work(t->of);
+        (void)pthread_mutex_lock(&t->lock);
+        t->has_work = false;
+        (void)pthread_cond_broadcast(&t->changed);
+    }
+    (void)pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static void release_worker(struct tm_worker_thread *t)
+{
+    (void)pthread_cond_destroy(&t->changed);
+    (void)pthread_mutex_destroy(&t->lock);
+    tm_give(&t->run->budget, TM_ACCOUNT_INPUT, t, sizeof(*t));
+}
+
+struct tm_worker_thread *tm_worker_thread_start(struct tm_run *run, tm_thread_work *work, void *of)
+{
+    struct tm_worker_thread *t;
+
+    if (tm_failed(run) || tm_cores(run) < 2)
+        return NULL;
+    t = tm_take(&run->budget, TM_ACCOUNT_INPUT, sizeof(*t), &run->error);
+    if (!t)
+        return NULL;
+    *t = (struct tm_worker_thread){ .run = run, .work = work, .of = of };
+    (void)pthread_mutex_init(&t->lock, NULL);
+    (void)pthread_cond_init(&t->changed, NULL);
+    if (start_thread(&t->thread, do_work, t))
+        return t;
+    release_worker(t);
+    return NULL;
+}
+
+void tm_worker_thread_go(struct tm_worker_thread *t)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    t->has_work = true;
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+void tm_worker_thread_wait(struct tm_worker_thread *t)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    while (t->has_work)
+        (void)pthread_cond_wait(&t->changed, &t->lock);
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+void tm_worker_thread_end(struct tm_worker_thread *t)
+{
+    if (!t)
+        return;
+    (void)pthread_mutex_lock(&t->lock);
+    t->is_ending = true;
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&t->lock);
+    (void)pthread_join(t->thread, NULL);
+    release_worker(t);
 }

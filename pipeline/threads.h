@@ -42,4 +42,19 @@ size_t tm_ahead_read(struct tm_ahead *ahead, void *to, size_t bytes, uint64_t *r
 /* Wait until the thread has ended.  Tolerates NULL */
 void tm_ahead_end(struct tm_ahead *ahead);
 
+/* A thread that does one piece of work at a time while the main thread prepares the next one, such as deflating a block
+ * of a trace.  Memory: a small struct. */
+struct tm_worker_thread;
+
+typedef void tm_thread_work(void *of);
+
+/* out:    NULL if no core is free, or the system makes no thread: not an error
+ * owns:   the caller; tm_worker_thread_end */
+struct tm_worker_thread *tm_worker_thread_start(struct tm_run *run, tm_thread_work *work, void *of);
+/* The thread does the work once.  What it reads and writes is the thread's until tm_worker_thread_wait. */
+void tm_worker_thread_go(struct tm_worker_thread *thread);
+/* Wait until it is done with what it was given, if anything. */
+void tm_worker_thread_wait(struct tm_worker_thread *thread);
+void tm_worker_thread_end(struct tm_worker_thread *thread); /* tolerates NULL */
+
 #endif

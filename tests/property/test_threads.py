@@ -93,19 +93,24 @@ def read_spaces(tap, folder, space):
     same(tap, folder, "XSpace, 32M", *report(path, "--memory", "32M"), jobs=(2,))
     same(tap, folder, "XSpace, inspect", "inspect", path, "--json", jobs=(2,))
     same(tap, folder, "XSpace, convert", "convert", path, "-o", "OUT/a.pftrace", jobs=(2,))
+    same(tap, folder, "XSpace, convert, 32M", "convert", path, "-o", "OUT/a.pftrace", "--memory", "32M", jobs=(2,))
+    same(tap, folder, "XSpace, split", "split", path, "-o", "OUT/parts", "--by", "time=1s", "--overview", jobs=(2,))
     same(tap, folder, "XSpace in a gzip", *report(write(folder / "host.xplane.pb.gz", gzip.compress(whole, 1))), jobs=(2,))
     cut = write(folder / "cut.xplane.pb", whole[:-len(whole) // 9])
     same(tap, folder, "XSpace, cut", *report(cut), statuses=(0, 4), jobs=(2,))
 
 
 def threads_are_made(tap, folder):
-    """Of large compressed files, where --jobs lets it; and a system that makes none is no failure."""
-    for path in (folder / "host.trace.json.gz", folder / "host.xplane.pb.gz"):
-        one = play(folder, 1, *report(path), LD_PRELOAD=NO_THREADS)
-        tap.ok(one[2] == 0, f"{path.name}: --jobs 1 starts no thread", one[3])
-        two = play(folder, 2, *report(path), LD_PRELOAD=NO_THREADS)
-        tap.ok(two[2] < 0 and "began a thread" in two[3].err, f"{path.name}: --jobs 2 starts one", two[3])
-        same(tap, folder, f"{path.name}, no thread can be made", *report(path), jobs=(2,), LD_PRELOAD=NO_THREADS,
+    """Of large compressed files and for large traces, where --jobs lets it; and a system that makes none is no failure."""
+    works = [report(folder / "host.trace.json.gz"), report(folder / "host.xplane.pb.gz"),
+             ("convert", folder / "host.xplane.pb", "-o", "OUT/a.pftrace")]
+    for words in works:
+        label = f"{words[0]} {words[1].name}"
+        one = play(folder, 1, *words, LD_PRELOAD=NO_THREADS)
+        tap.ok(one[2] == 0, f"{label}: --jobs 1 starts no thread", one[3])
+        two = play(folder, 2, *words, LD_PRELOAD=NO_THREADS)
+        tap.ok(two[2] < 0 and "began a thread" in two[3].err, f"{label}: --jobs 2 starts one", two[3])
+        same(tap, folder, f"{label}, no thread can be made", *words, jobs=(2,), LD_PRELOAD=NO_THREADS,
              TM_NO_THREADS="refuse")
 
 

@@ -13,6 +13,7 @@
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
+#include "pipeline/threads.h"
 #include "stages/output/file/out_file.h"
 #include "stages/output/trace_writer.h"
 
@@ -30,14 +31,29 @@ enum {
     PACKET_HEAD_REST = 14, /* usual bytes of an arrow and numbers, which are not in a known start */
 };
 
+/* Packets on their way to the file. */
+struct packet_block {
+    size_t used;
+    uint8_t bytes[TM_PACKETS_BLOCK_BYTES + TM_PACKET_MOST]; /* and the packet that is made behind what is used */
+};
+
+/* A full block may be deflated by another thread while the main thread makes the packets of the next one:
+ *
+ *     main thread:  packets ─► block    ─► the file: what was deflated before
+ *     thread:       deflate ◄─ block before
+ */
 struct tm_packets {
     struct tm_run *run;
-    struct tm_out_file *file;                               /* NULL = none is open */
-    uint64_t raw_bytes;                                     /* of the file so far, before compression */
-    struct tm_block_deflater *deflater;                     /* NULL = blocks are written as they are */
-    uint8_t *deflated;                                      /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
-    size_t used;                                            /* of block */
-    uint8_t block[TM_PACKETS_BLOCK_BYTES + TM_PACKET_MOST]; /* and the packet that is made behind what is used */
+    struct tm_out_file *file;           /* NULL = none is open */
+    uint64_t raw_bytes;                 /* of the file so far, before compression */
+    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
+    uint8_t *deflated;                  /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
+    size_t deflated_bytes;              /* 0: the block is written as it is */
+    struct packet_block *block;         /* that is filled */
+    struct packet_block *before;        /* that is or was deflated; NULL = there is no thread */
+    bool is_deflating;                  /* `before` has something that the file lacks */
+    bool has_asked;                     /* for a thread, when the first block was full */
+    struct tm_worker_thread *thread;
 };
 
 /* Names of arguments that are ours. */
@@ -74,7 +90,8 @@ struct tm_perfetto {
 };
 
 /* Packets in blocks, blocks in a file.  A block is deflated separately, so a truncated file loses no more than its last
- * block, and concatenated files are one trace.  Memory: two blocks and the deflate state, of fixed size.
+ * block, and concatenated files are one trace.  Memory: two blocks and the deflate state, of fixed size, and a block more
+ * from the pool where a core is free.
  * source: https://perfetto.dev/docs/reference/trace-packet-proto, compressed_packets; RFC 1950 */
 
 /* in:     packets  zeroed memory
@@ -82,7 +99,8 @@ struct tm_perfetto {
 static void packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
 {
     p->run = run;
-    if (!is_deflating)
+    p->block = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*p->block), &run->error);
+    if (!is_deflating || !p->block)
         return;
     p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_BLOCK_BYTES, &run->error);
     p->deflater = p->deflated ? tm_block_deflater_new(run) : NULL;
@@ -91,65 +109,135 @@ static void packets_open(struct tm_packets *p, struct tm_run *run, bool is_defla
 /* tolerates zeroed memory */
 static void packets_close(struct tm_packets *p)
 {
+    tm_worker_thread_end(p->thread);
+    if (p->before) {
+        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->before, sizeof(*p->before));
+        tm_budget_put_back(&p->run->budget, sizeof(*p->before));
+    }
     tm_block_deflater_free(p->deflater);
     if (p->deflated)
         tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_BLOCK_BYTES);
-    p->deflater = NULL;
-    p->deflated = NULL;
-}
-
-static void packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
-{
-    p->file = file;
-    p->raw_bytes = 0;
-    p->used = 0;
+    if (p->block)
+        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->block, sizeof(*p->block));
+    *p = (struct tm_packets){ .run = NULL };
 }
 
 enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
 
+static void deflate_block(struct tm_packets *p, const struct packet_block *block)
+{
+    p->deflated_bytes = tm_block_deflate(p->deflater, block->bytes, block->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
+}
+
+/* On the thread. */
+static void deflate_before(void *of)
+{
+    struct tm_packets *const p = of;
+
+    deflate_block(p, p->before);
+}
+
+/* Write a block that was deflated as one packet; incompressible data is written unchanged. */
+static void write_deflated(struct tm_packets *p, struct packet_block *block)
+{
+    const size_t bytes = p->deflated_bytes;
+    uint8_t head[2 * TM_PB_HEAD], *to;
+
+    if (bytes) {
+        to = tm_pb_head(head, TRACE_PACKET, TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes);
+        to = tm_pb_head(to, COMPRESSED_PACKETS, bytes);
+        tm_out_file_write(p->file, head, (size_t)(to - head));
+        tm_out_file_write(p->file, p->deflated, bytes);
+    } else {
+        tm_out_file_write(p->file, block->bytes, block->used);
+    }
+    block->used = 0;
+}
+
+/* The file gets what the thread has. */
+static void finish_before(struct tm_packets *p)
+{
+    if (!p->is_deflating)
+        return;
+    tm_worker_thread_wait(p->thread);
+    p->is_deflating = false;
+    write_deflated(p, p->before);
+}
+
+static void packets_begin_file(struct tm_packets *p, struct tm_out_file *file)
+{
+    if (p->is_deflating) /* of a file that was given up */
+        tm_worker_thread_wait(p->thread);
+    p->is_deflating = false;
+    p->file = file;
+    p->raw_bytes = 0;
+    p->block->used = 0;
+}
+
 /* What is collected is written to the file as is, not deflated. */
 static void packets_write_plain(struct tm_packets *p)
 {
-    tm_out_file_write(p->file, p->block, p->used);
-    p->used = 0;
+    finish_before(p);
+    tm_out_file_write(p->file, p->block->bytes, p->block->used);
+    p->block->used = 0;
 }
 
-/* Write the collected packets into the file as one packet; incompressible data is written unchanged. */
+/* A thread that deflates, once there is a block for it. */
+static void ask_for_thread(struct tm_packets *p)
+{
+    p->has_asked = true;
+    if (tm_cores(p->run) < 2 || !tm_budget_draw(&p->run->budget, sizeof(*p->before)))
+        return;
+    p->before = tm_take(&p->run->budget, TM_ACCOUNT_TABLES, sizeof(*p->before), &p->run->error);
+    if (p->before)
+        p->thread = tm_worker_thread_start(p->run, deflate_before, p);
+    if (p->thread)
+        return;
+    tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->before, sizeof(*p->before));
+    tm_budget_put_back(&p->run->budget, sizeof(*p->before));
+    p->before = NULL;
+}
+
+/* Write the collected packets into the file.  out: p->block is empty */
 static void write_block(struct tm_packets *p)
 {
-    const bool is_deflated = p->deflater && p->used > 0 && p->used <= TM_PACKETS_BLOCK_BYTES;
-    const size_t bytes =
-        is_deflated ? tm_block_deflate(p->deflater, p->block, p->used, p->deflated, TM_PACKETS_BLOCK_BYTES) : 0;
-    uint8_t head[2 * TM_PB_HEAD], *to;
-
-    if (!bytes) {
+    if (!p->deflater || !p->block->used || p->block->used > TM_PACKETS_BLOCK_BYTES) {
         packets_write_plain(p);
         return;
     }
-    to = tm_pb_head(head, TRACE_PACKET, TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes);
-    to = tm_pb_head(to, COMPRESSED_PACKETS, bytes);
-    tm_out_file_write(p->file, head, (size_t)(to - head));
-    tm_out_file_write(p->file, p->deflated, bytes);
-    p->used = 0;
+    finish_before(p);
+    if (!p->thread) {
+        deflate_block(p, p->block);
+        write_deflated(p, p->block);
+        return;
+    }
+    struct packet_block *const full = p->block;
+
+    p->block = p->before;
+    p->before = full;
+    p->is_deflating = true;
+    tm_worker_thread_go(p->thread);
 }
 
 /* A packet of this many bytes is appended to the block.  If it does not fit, it starts the next block. */
 static void packets_add(struct tm_packets *p, size_t bytes)
 {
-    const uint8_t *const packet = p->block + p->used;
+    const uint8_t *const packet = p->block->bytes + p->block->used;
 
     assert(bytes <= TM_PACKET_MOST);
-    if (p->used + bytes > TM_PACKETS_BLOCK_BYTES) {
+    if (p->block->used + bytes > TM_PACKETS_BLOCK_BYTES) {
+        if (!p->has_asked && p->deflater)
+            ask_for_thread(p);
         write_block(p);
-        memmove(p->block, packet, bytes);
+        memmove(p->block->bytes, packet, bytes);
     }
-    p->used += bytes;
+    p->block->used += bytes;
     p->raw_bytes += bytes;
 }
 
 static void packets_put(struct tm_packets *p, const Perfetto__TracePacket *packet)
 {
-    uint8_t *const head = p->block + p->used;
+    uint8_t *const head = p->block->bytes + p->block->used;
     const size_t bytes = perfetto__trace_packet__get_packed_size(packet);
 
     assert(bytes + TM_PB_HEAD <= TM_PACKET_MOST);
@@ -162,6 +250,7 @@ static void packets_put(struct tm_packets *p, const Perfetto__TracePacket *packe
 static void packets_end_file(struct tm_packets *p)
 {
     write_block(p);
+    finish_before(p);
     p->file = NULL;
 }
 
@@ -347,7 +436,7 @@ static uint64_t raw_bytes(const struct tm_trace_writer *base)
 /* The event that is made, where its packet will be: most of them need not move when the packet's head is known. */
 static uint8_t *event_place(struct tm_perfetto *w)
 {
-    return w->packets.block + w->packets.used + PACKET_HEAD_LEAST;
+    return w->packets.block->bytes + w->packets.block->used + PACKET_HEAD_LEAST;
 }
 
 /* The packet of the event that was made from `event` up to `to`, which moves where the packet's head takes more or less
@@ -356,7 +445,7 @@ static uint8_t *event_place(struct tm_perfetto *w)
  * in: ns  after the packet before */
 static void put_packet(struct tm_perfetto *w, uint64_t ns, uint8_t *event, uint8_t *to)
 {
-    uint8_t *at = w->packets.block + w->packets.used;
+    uint8_t *at = w->packets.block->bytes + w->packets.block->used;
     const size_t event_bytes = (size_t)(to - event);
     const size_t same_bytes = 1 + 1 + 1 + 1 + 1 + tm_pb_number_bytes(event_bytes);
     size_t rest, packet, head;
@@ -600,7 +689,7 @@ static void put_known_start(struct tm_perfetto *w, const struct tm_known_start *
 
 static void put_kernel(struct tm_perfetto *w, const struct tm_out_event *from)
 {
-    uint8_t *const at = w->packets.block + w->packets.used;
+    uint8_t *const at = w->packets.block->bytes + w->packets.block->used;
     const uint8_t *const end =
         tm_perfetto_put_kernel(w->kernels, &w->names, at, from, TM_PERFETTO_SEQUENCE, TM_PERFETTO_USES_NAMES);
 
