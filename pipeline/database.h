@@ -6,7 +6,7 @@
 
 #include "pipeline/run.h"
 
-/* Databases of SQLite: one that spills while a query runs, and files of ours that are read again.  SQLite keeps pages
+/* Databases of SQLite: one that spills while a query runs, and our own files that are read again.  SQLite keeps pages
  * in a cache that the ledger's pool pays for, and everything else in files of the spill folder.  Failures are
  * remembered in run->error: after one, nothing is prepared or executed. */
 struct sqlite3;

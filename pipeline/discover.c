@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds trace files below a folder.  A walk with a stack of folders that are still to be searched, so its depth
- * costs no stack of ours; what is kept are the trace files, the pending folders, and 16 bytes for each folder
+ * takes no stack; what is kept are the trace files, the pending folders, and 16 bytes for each folder
  * that was searched, all within the share of the account. */
 #include "pipeline/discover.h"
 

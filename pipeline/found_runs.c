@@ -474,7 +474,7 @@ static const char *last_of(const struct tm_found_file *file)
 
 /* ---- which files are read ----------------------------------------------------------------------------- */
 
-/* out: false  of a name that says nothing */
+/* out: false  for an uninformative name */
 static bool read_name(const char *name, struct tm_trace_name *told)
 {
     return tm_trace_name_read(name, told) || tm_plain_name_read(name, told);

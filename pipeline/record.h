@@ -96,7 +96,7 @@ enum tm_record_flag {
     TM_FLAG_INSTANT = 1 << 12,  /* the input calls it an instant; other spans may have no length, too */
     TM_FLAG_TEMPLATE = 1 << 14, /* `common` is a template of arguments instead (argument_templates.h) */
     TM_FLAG_CHAINED = 1 << 15,  /* a flow: of its key the first one in time starts it; only inside an input */
-    TM_FLAG_TIMED = 1 << 13,    /* only inside a record store: times of the device are in place of the correlation */
+    TM_FLAG_TIMED = 1 << 13,    /* only inside a record store: times of the device replace the correlation */
 };
 
 /* One event, the same for every input.  A resolver fills what the input does not say. */

@@ -289,7 +289,7 @@ static int compare(const void *word, const void *listed)
 }
 
 /* Whether a word belongs to everybody: to XLA, JAX, PyTorch, their libraries and runtimes, or to this program.  It says
- * nothing of who ran what, and reports are of little use without it.
+ * nothing about who ran what, and reports are of little use without it.
  * in:     word  ASCII; its case does not matter */
 static bool is_public_word(const char *word, size_t length)
 {

@@ -214,7 +214,7 @@ struct tm_run {
      * total that all passes over archives skipped to reach members: headers, and unpacked bytes */
     struct tm_archive_member *archive_left;
     uint64_t archive_again_members, archive_again_bytes;
-    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* returned in place of a row that is not available */
+    _Alignas(16) uint8_t no_row[TM_ROW_BYTES_MOST]; /* returned instead of a row that is not available */
 };
 
 /* Whether the job has failed.  Loops and users of results check it; the containers of pipeline/store accept calls after

@@ -445,7 +445,7 @@ static void write_answer(struct loop *l, struct connection *c)
         c->until_ms = l->now_ms + PROGRESS_MS;
 }
 
-/* A page that is open says nothing; what can be read is its end. */
+/* An open page sends nothing; only its end can be read. */
 static void look_at_alive(struct loop *l, struct connection *c)
 {
     char ignored[256];

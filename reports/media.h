@@ -76,7 +76,7 @@ void tm_mdw_init(struct tm_mdw *w, char *room, size_t bytes);
 /* Markdown of the program itself. */
 void tm_mdw_raw(struct tm_mdw *w, const char *markdown);
 
-/* Sentences of any bytes, as one line: words that mean something to Markdown become inline code.
+/* Sentences of any bytes, as one line: words with a meaning in Markdown become inline code.
  * in:     in_table  as the text of a cell */
 void tm_mdw_prose(struct tm_mdw *w, const char *text, bool in_table);
 

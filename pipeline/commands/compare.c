@@ -122,7 +122,7 @@ static bool is_unit_of_steps(const struct comparison *c, enum tm_time_unit unit)
     return judged > 0;
 }
 
-/* A benchmark that writes milliseconds says so nowhere: seconds are what is expected, and the profiles know better. */
+/* A benchmark that writes milliseconds does not record that: seconds are expected, and the profiles know better. */
 static void judge_unit(struct comparison *c)
 {
     static const char *const words[] = { "", "seconds", "milliseconds", "microseconds", "nanoseconds" };

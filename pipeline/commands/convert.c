@@ -94,7 +94,7 @@ static void find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], st
     find_place(c->run, path, place);
 }
 
-/* Tables in place of a trace: a database, or Parquet files. */
+/* Tables instead of a trace: a database, or Parquet files. */
 static tm_status write_tables(struct tm_run *run, const struct tm_options *options)
 {
     struct tm_run_database d = { .run = run };

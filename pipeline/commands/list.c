@@ -96,7 +96,7 @@ static void print_json(struct tm_run *run, const struct tm_found *found, const s
     tm_doc_free(doc);
 }
 
-/* A file that is named itself is a run only if its content can be read: its name says nothing. */
+/* A file that is named itself is a run only if its content can be read: its name is not evidence. */
 static void check_named_file(struct tm_run *run, const struct tm_found_run *found)
 {
     const struct tm_found_file *file = found->files;

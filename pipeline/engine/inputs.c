@@ -20,7 +20,7 @@ enum { TM_INPUT_FILES_MOST = 100000 };
 
 /* --- settings --- */
 
-/* What was chosen, as numbers; a choice that says nothing of an end or a count leaves 0 there. */
+/* What was chosen, as numbers; a choice that says nothing about an end or a count leaves 0 there. */
 struct choices {
     uint64_t steps, begin, end, has_skip, skip, window;
     int64_t gap_min_ps;

@@ -88,7 +88,7 @@ static void add(struct tm_results *results, const char *label, const struct tm_v
                                       "folder");
         return;
     }
-    path = tm_add_array(tm_doc_root(results->doc), label); /* in place of the method, which was read */
+    path = tm_add_array(tm_doc_root(results->doc), label); /* instead of the method, which was read */
     tm_add_string(path, NULL, found);
     results->result[results->count++] = (struct tm_result){
         .operand = { .path = tm_text(tm_at(path, 0)), .label = label, .label_length = strlen(label) },
@@ -368,7 +368,7 @@ static void commit_files(struct files *files, const char *folder)
     tm_sync_folder(folder);
 }
 
-/* What is made of the summary alone.  Others read spill files or events, which this process has open. */
+/* What is made from the summary alone.  Others read spill files or events, which this process has open. */
 static bool is_of_summary(const struct output *output)
 {
     return !output->into && output->format != TM_FORMAT_PARTIAL;

@@ -19,7 +19,7 @@
 #include "pipeline/strings.h"
 #include "reports/findings/summary_query.h"
 
-/* What all summaries together may take of the limit, in percent: the rest is for what is made of
+/* What all summaries together may take of the limit, in percent: the rest is for what is made from
  * them. */
 enum { SUMMARIES_PCT = 60, HEAD_BYTES = 256, HINT_BYTES = 440 };
 

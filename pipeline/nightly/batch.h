@@ -151,7 +151,7 @@ tm_status tm_batch_pool_options(struct tm_batch_pool *pool);
  * errors: TM_ERR_OUTPUT if OUT does not take results; TM_ERR_LIMIT, TM_ERR_USAGE of jobs */
 tm_status tm_batch_pool_work(struct tm_batch_pool *pool);
 
-/* Write the result of a task that failed, in place of all that is in its folder. */
+/* Write the result of a task that failed, replacing everything in its folder. */
 tm_status tm_batch_pool_fail(struct tm_batch_pool *pool, const struct tm_batch_task *task, enum tm_result_status status,
                              int exit_status, const char *message, const char *hint);
 

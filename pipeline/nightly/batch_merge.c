@@ -526,7 +526,7 @@ static bool fails_on_regression(const struct merge *m)
     return m->options->fail_on_regression == TM_YES && regressions_open(m) > 0;
 }
 
-/* What is damaged for good is reported by the status in the night that it came; what failed, until it is done. */
+/* Permanent damage is reported by the status in the night that it came; what failed, until it is done. */
 static tm_status final_status(const struct merge *m)
 {
     const struct tm_batch_counts *const c = &m->counts;

@@ -298,7 +298,7 @@ static void copy_file(const struct scanning *s, const struct tm_found_file *from
     };
 }
 
-/* What the job is called where the path says nothing: the last part of the root; of a file without its ending. */
+/* The name of the job if the path does not give one: the last part of the root; of a file without its ending. */
 static const char *name_of_root(const struct scanning *s, const struct tm_found_run *found, char name[PATH_MAX])
 {
     size_t length;
@@ -500,8 +500,8 @@ static void drop_doubles(struct tm_manifest *m)
 
 /* --- fingerprints --- */
 
-/* A file that cannot be read has none: processing it will fail, with the reason, and the others continue.  Members of an
- * archive have that of the archive. */
+/* A file that cannot be read has none: processing it will fail, with the reason, and the others continue.  Members of
+ * an archive have that of the archive. */
 static void take_fingerprint(struct tm_manifest *m, const struct tm_batch_run *batch_run, struct tm_batch_file *file,
                              const struct tm_batch_file *before)
 {

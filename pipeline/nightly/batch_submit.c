@@ -219,7 +219,7 @@ static bool names_a_file(const struct tm_option *option, const char *text)
     return is_path && !(option == &tm_option_table[TM_OPTION_BASELINE] && tm_baseline_is_word(text));
 }
 
-/* "--gate=/there/gates.json": what is relative to the working folder of now has to mean the same later. */
+/* "--gate=/there/gates.json": paths relative to the current working folder must remain valid later. */
 static void put_option(FILE *to, const struct tm_option *option, const char *text, const char *here)
 {
     (void)fprintf(to, " \\\n    --%s=", option->name);
@@ -276,7 +276,7 @@ static bool asks_for_memory(const struct tm_texts *options)
     return false;
 }
 
-/* Slurm puts the number of the task in place of %a; a % of the path is written twice. */
+/* Slurm replaces %a by the number of the task; a % of the path is written twice. */
 static void put_log(FILE *to, const char *folder)
 {
     for (; *folder; folder += strcspn(folder, "%")) {
@@ -347,8 +347,8 @@ static void put_sbatch(FILE *to, const struct tm_submission *submission, bool is
 }
 
 /* schemas/slurm, embedded by schemas/embed.mk: "{{name}}" is replaced, and the text from "{{?name}}" to the end of the
- * line is included only if that holds.  The signal before the time limit is sent to the first process of the job, which is
- * tracemill because of exec: it leaves nothing incomplete. */
+ * line is included only if that holds.  The signal before the time limit is sent to the first process of the job,
+ * which is tracemill because of exec: it leaves nothing incomplete. */
 extern const char tm_slurm_run[], tm_slurm_merge[], tm_slurm_submit[];
 
 /* in: name  the first of length bytes

@@ -760,7 +760,7 @@ tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options
     return run->error.status;
 }
 
-/* The job of a run whose path says nothing. */
+/* The job of a run whose path does not name one. */
 static struct tm_path_part last_of_root(const char *root)
 {
     struct tm_path_part last;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Grouping: rows in a window, found through an open table of row numbers that is at most half full.  A slot has some
  * bits of the key's hash beside the number, so that a row is examined mostly when it is the right one.  When the window
- * is full, its rows are sorted by key in the memory of the table, and are written as a run.  Equal keys of different runs
- * are folded by the merge. */
+ * is full, its rows are sorted by key in the memory of the table, and are written as a run.  Equal keys of different
+ * runs are folded by the merge. */
 #include "pipeline/store/groups.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ struct tm_groups {
     struct tm_window window;
     uint32_t *slots;     /* the lowest `bits` bits: row number + 1, 0 = empty; above them bits of the hash */
     uint32_t bits;       /* 1 << bits slots; 0 = none yet */
-    struct tm_tag *tags; /* in place of slots while rows are returned in order */
+    struct tm_tag *tags; /* instead of slots while rows are returned in order */
     size_t tags_bytes;
     uint64_t seed;
     struct tm_runs *runs; /* NULL = everything is in the window */

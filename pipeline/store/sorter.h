@@ -149,7 +149,7 @@ void tm_index_free(struct tm_index *index);
 void tm_index_put(struct tm_index *index, const void *row);
 /* No more rows.  Then lookups are allowed. */
 void tm_index_finish(struct tm_index *index);
-/* In place of finish, if the rows do not fit in memory: give one row of each key, in the order of the keys.  The
+/* Instead of finish, if the rows do not fit in memory: give one row of each key, in the order of the keys.  The
  * index is unusable afterwards.
  * out: false: they fit, and nothing was done */
 typedef void tm_index_take(void *to, const void *row);
@@ -190,8 +190,8 @@ static inline size_t tm_sorted_place(const void *key, const void *rows, size_t c
  * out:    the new count */
 size_t tm_sorted_keep(void *rows, size_t count, size_t most, size_t row_bytes, const void *row, tm_row_order *order);
 
-/* A heap: its first row is the last one by the order.  Add one row; or put one, which is not in it, in place of the
- * first. */
+/* A heap: its first row is the last one by the order.  Add one row, or replace the first by one that is not in it.
+ *  */
 void tm_heap_add(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 void tm_heap_replace(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 

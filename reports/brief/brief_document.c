@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The brief as a document: what of a summary, a comparison or a night is in it. */
+/* The brief as a document: the content it takes from a summary, a comparison or a night. */
 #include "reports/brief/brief.h"
 
 #include <assert.h>
@@ -91,7 +91,7 @@ static void add_member(const struct brief *b, struct tm_value *to, const char *k
         tm_add_null(to, key, *tm_why(text) ? tm_why(text) : "not recorded");
 }
 
-/* Members as the brief has them, of a row of the document: "job text, run text = id, value, reason known".  Of each its
+/* Members of the brief from a row of the document: "job text, run text = id, value, reason known".  Of each its
  * key; "text" if it is one, which is cut if there is little room, or "known" where that may be null; and its
  * path, if that is not its key. */
 static void add_members(const struct brief *b, struct tm_value *to, const struct tm_value *from, const char *members)
@@ -234,7 +234,7 @@ static void add_missing_row(struct brief *b, struct tm_value *to, const char *id
     add_text(b, row, "text", text);
 }
 
-/* What was not read, or not whole: damaged files, what the losses touch, losses, warnings of the profilers. */
+/* What was not read, or not completely: damaged files, what the losses touch, losses, warnings of the profilers. */
 static void add_missing(struct brief *b)
 {
     struct tm_value *to = tm_add_array(b->root, "missing");

@@ -254,7 +254,7 @@ size_t tm_chart_rows(const struct tm_chart *chart)
 }
 
 /* Widths of Helvetica in thousandths of the font size, from the space on (Adobe's font metrics of
- * the standard 14 fonts).  Browsers set Arial or a near relative of the same widths. */
+ * the standard 14 fonts).  Browsers use Arial or a similar font with the same widths. */
 static const uint16_t helvetica[95] = {
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -557,8 +557,8 @@ static void add_directions(struct tm_parts *parts, const struct tm_value *copies
     }
 }
 
-/* Idle time by cause: {cause: ps} or {cause: {"total_ps": ps}}.  What the causes leave over stays
- * plain idle. */
+/* Idle time by cause: {cause: ps} or {cause: {"total_ps": ps}}.  The rest that no cause explains
+ * remains plain idle. */
 static void add_idle(struct tm_parts *parts, const struct tm_value *causes, const struct tm_value *idle)
 {
     const int64_t before = parts->total_ps;

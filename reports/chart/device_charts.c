@@ -423,7 +423,7 @@ static double place_inside(const struct tm_plot *plot, const struct tm_axis *x, 
     return fmin(fmax(tm_axis_place(x, ps), plot->left), plot->right);
 }
 
-/* Bytes in use hold until the next event: a line of steps.  Changes too small to be seen are not drawn. */
+/* The bytes in use are constant until the next event: a line of steps.  Changes too small to be seen are not drawn. */
 static void put_stairs(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_axis *x,
                        const struct tm_value *timeline)
 {

@@ -77,7 +77,7 @@ static enum tm_axis_kind kind_of(const char *unit)
                                         : TM_AXIS_NUMBER;
 }
 
-/* The range of the values, at least a part of what they are, so that noise does not look like news. */
+/* The range of the values, at least a fraction of the values, so that noise does not look significant. */
 static void range_of(struct trend *t, double *low, double *high)
 {
     double value[POINTS_MOST], most;

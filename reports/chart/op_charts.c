@@ -55,7 +55,7 @@ static size_t count_scopes(const struct tm_value *summary)
     return tm_length(rows) > 1 && most > 0 && most >= whole_of(scopes) / PART;
 }
 
-/* Where the number starts that a name of a layer ends with; the length of others. */
+/* The start of the number at the end of a layer's name; the length of other names. */
 static size_t end_of_name(const char *name)
 {
     size_t at = strlen(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The charts of a comparison: the step times of its sides, and the way of a step from old to new. */
+/* The charts of a comparison: the step times of its sides, and the change of a step from old to new. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,7 +177,7 @@ struct way {
     double low, high;                  /* of all sums on the way */
 };
 
-/* in: is_short  parts that are hardly seen beside the largest one are one row, the last one */
+/* in: is_short  parts that are hardly visible next to the largest one share the last row */
 static void follow(struct way *way, const struct tm_value *waterfall, bool is_short)
 {
     const struct tm_value *parts = tm_get(waterfall, "parts");

@@ -174,7 +174,7 @@ static void draw_steps(struct tm_chart *chart, const struct tm_value *summary)
     tm_parts_table(chart, "step", bars, count);
 }
 
-/* What the scale holds: without the few steps that would hide the others. */
+/* The range of the scale: without the few steps that would hide the others. */
 static void find_range(const struct tm_value *steps, double *low, double *high)
 {
     const struct tm_value *list = tm_get(steps, "list");
@@ -193,7 +193,7 @@ static void find_range(const struct tm_value *steps, double *low, double *high)
         *low = 0;
 }
 
-/* Where the steps are drawn, and what of the axis below has labels already. */
+/* Where the steps are drawn, and how much of the axis below already has labels. */
 struct step_points {
     const struct tm_value *summary;
     const struct tm_value *of_hosts; /* the summary of several hosts, else NULL */
@@ -228,7 +228,7 @@ static void draw_step_point(struct tm_chart *chart, const struct tm_plot *plot, 
     }
 }
 
-/* Draw the line, one per host, then the dots, and fill the table, which holds what is drawn. */
+/* Draw the line, one per host, then the dots, and fill the table with what is drawn. */
 static void draw_step_points(struct tm_chart *chart, const struct tm_plot *plot, const struct tm_value *summary,
                              size_t total)
 {

@@ -534,8 +534,8 @@ static const struct tm_row_table *compute_rows(const struct causes *k)
     return k->c->ops->rows ? k->c->ops : k->c->kernels;
 }
 
-/* One operation that takes longer can be lost in what the others of its family vary by: it has to
- * be more than chance among all rows then. */
+/* A slower operation can be hidden by the variation of the others of its family; it must then be
+ * significant among all rows. */
 static void tell_one_of(struct causes *k, const struct family *f, size_t tests, double scale)
 {
     struct family one;

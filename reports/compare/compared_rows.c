@@ -14,8 +14,8 @@
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
-/* The tables of a comparison as they are written: by the largest change, what passes the number of
- * rows summed up. */
+/* The tables of a comparison as they are written: by the largest change, with further rows summed up
+ * . */
 
 static const char *const match_name[] = { "name", "family", "pattern", "category", "none" };
 
@@ -220,8 +220,8 @@ static struct compared_figures find_compared(void)
     return found;
 }
 
-/* Figure by figure: the value of each side and what has changed.  Of single runs those are tested
- * that have a value for each step, of groups all by their runs. */
+/* Figure by figure: the value of each side and what has changed.  For single runs, figures with a
+ * value for each step are tested; for groups, all figures by their runs. */
 
 struct figure_change {
     double p;
@@ -445,7 +445,7 @@ void tm_add_geomean(struct comparison *c)
         is_used[i] = figure->steps == TM_FIGURE_OF_MEAN_STEP || tm_figure_is_of_parts(figure);
         for (size_t side = 0; side < c->sides && is_used[i]; side++) {
             value[side][i] = tm_mean_over_runs(&c->side[side], value_in, figure);
-            /* a ratio of times that are next to nothing says nothing */
+            /* a ratio of tiny times is meaningless */
             is_used[i] = value[side][i] > 0 && value[side][i] * 100 >= tm_base_step_ps(c);
         }
         used += is_used[i];

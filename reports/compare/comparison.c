@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A comparison from its beginning to its end: schemas/COMPARISON.md, docs/compare.md. */
+/* A comparison from start to end: schemas/COMPARISON.md, docs/compare.md. */
 #include "reports/compare/comparison.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static void add_quality(const struct comparison *c, struct tm_value *notes)
                  "remaining rows");
 }
 
-/* The test of steps takes what differs between two runs of the same work for a change: the more the
+/* The test of steps treats differences between two runs of the same work as a change: the more the
  * steps of one vary, the more two differ (docs/compare.md). */
 static void add_run_variation(const struct comparison *c, struct tm_value *notes)
 {
@@ -371,7 +371,7 @@ static void add_comparability(struct comparison *c)
     add_versions(c, to);
 }
 
-/* One or two sentences: is it slower or faster, is that sure, and what is the largest cause. */
+/* One or two sentences: is it slower or faster, is that significant, and what is the largest cause. */
 
 enum { LABEL_BYTES = 128, VERDICT_BYTES = 2048 };
 
@@ -567,8 +567,8 @@ static const char *significance_of(const struct step_test *test)
     return test->lead == &test->median ? "median significant" : "significant";
 }
 
-/* For several sides, in the order of their mean step times.  " Mean step time: b 10.9 ms (-84.9%, significant), a 72.3 ms
- * (base)." */
+/* For several sides, in the order of their mean step times.  " Mean step time: b 10.9 ms (-84.9%, significant), a 72.3
+ * ms (base)." */
 static void rank_sides(const struct comparison *c, char text[VERDICT_BYTES])
 {
     size_t order[TM_SIDES_MOST];

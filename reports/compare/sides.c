@@ -179,7 +179,7 @@ void tm_add_figure(struct tm_value *to, const char *key, double value, const cha
         tm_add_null(to, key, why);
 }
 
-/* The versions of the first host: what a run is made of. */
+/* The versions of the first host: the software of a run. */
 static void add_versions(struct tm_value *to, const struct tm_value *summary)
 {
     static const char *const keys[] = { "jax", "jaxlib", "cuda", "cuda_runtime", "driver", "rocm", "libtpu" };

@@ -254,7 +254,7 @@ size_t tm_front_findings(const struct tm_value *summary, size_t most, size_t *pi
 
 /* A key figure, ready to be shown. */
 struct tm_key_figure {
-    const struct tm_value *kpi; /* of the summary: tm_sign_of_kpi wants it */
+    const struct tm_value *kpi; /* of the summary: for tm_sign_of_kpi */
     const char *id, *title, *definition;
     const char *band; /* "good", "warning", "critical", "unknown"; "" if it is outside its band and costs nothing */
     const char *why;  /* it has no value, or the value no assessment, or it costs nothing; "" = nothing to say */

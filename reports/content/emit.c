@@ -96,7 +96,7 @@ struct columns {
     char text[COLUMNS_BYTES]; /* keys and titles */
 };
 
-/* A word behind the path of a column.  out: what it adds to the column's shape */
+/* A word after the path of a column.  out: what it adds to the column's shape */
 static unsigned shape_of(const char *word)
 {
     static const struct {

@@ -512,7 +512,7 @@ static const struct tm_value *file_of(const struct tm_value *summary, const char
 }
 
 /* The slices of a place.  In what `convert` writes the profile starts at 0, or where trace_ps says.  A Chrome trace as
- * it was recorded may have its own clock: then that one reads more than any time of ours. */
+ * it was recorded may have its own clock: then that one reads more than any of our times. */
 static void put_sql(struct tm_place *out, const struct tm_value *summary, const struct tm_value *file, int64_t from_ps,
                     int64_t to_ps)
 {

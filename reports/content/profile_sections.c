@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report says of itself: how it was made, the quality of its data, definitions, checks, what is missing. */
+/* What a report contains about itself: how it was made, the quality of its data, definitions, checks, what is
+ * missing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -778,8 +779,8 @@ const struct tm_section tm_checks_section = {
     .id = "checks", .title = "Checks", .key = "checks", .say = emit_checks, .nothing = no_checks, .is_closing = true
 };
 
-/* What is not in the report, or in another document: the sections that this input cannot support or that are empty, each
- * with its reason. */
+/* What is not in the report, or in another document: the sections that this input cannot support or that are empty,
+ * each with its reason. */
 
 enum { REASONS_MOST = 32, TITLES_BYTES = 384, TITLE_BYTES = 96 };
 

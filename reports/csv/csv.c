@@ -136,7 +136,7 @@ static void put_text(struct csv *c, const char *text)
         tm_csv_quote(put_bytes, c->file, text, length, c->run->raw);
 }
 
-/* Captions may hold anything; readers of the index line by line need one line. */
+/* Captions may contain line breaks; readers that read the index by line need one line. */
 static void put_caption(struct csv *c, const char *caption)
 {
     char visible[CAPTION_BYTES];

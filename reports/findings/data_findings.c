@@ -172,8 +172,8 @@ void tm_find_transfers(struct tm_findings *all)
 }
 
 /* --- memory ---
- * Growth, many small buffers, near the limit, spikes, fragmentation.  They cost no time until memory runs out, so their
- * severity is fixed. */
+ * Growth, many small buffers, near the limit, spikes, fragmentation.  They cost no time until memory is exhausted, so
+ * their severity is fixed. */
 
 #define PS_PER_MS 1000000000LL
 enum { STEPS_LEAST = 4 };

@@ -346,8 +346,8 @@ void tm_finding_where(struct tm_finding *f, int64_t start_ps, int64_t dur_ps, co
 }
 
 /* --- waits ---
- * Time in which devices wait, and how much of it findings claim.  A wait that unequal work causes is claimed there and
- * not again as idle time or as a collective. */
+ * Time in which devices wait, and how much of it findings claim.  A wait caused by uneven work is claimed once, not
+ * again as idle time or as a collective. */
 
 static const char *const cause_of[TM_WAITS] = {
     [TM_WAIT_DEVICE] = "device_wait", [TM_WAIT_LAUNCH] = "launch", [TM_WAIT_COMPILE] = "compile",

@@ -49,7 +49,7 @@ int64_t tm_query_class_count(const struct tm_value *summary, const char *class);
 /* The last part of a path: a view into it. */
 const char *tm_file_of(const char *path);
 
-/* Everything that could run on a host in place of a device was searched for, and nothing did. */
+/* Everything that could run on a host instead of a device was searched for, and nothing did. */
 bool tm_query_is_without_fallback(const struct tm_value *summary);
 #define TM_NO_FALLBACK "nothing ran on the host that a device could have run, and no data went there and back"
 
@@ -58,7 +58,8 @@ bool tm_query_says_dropped(const char *warning);
 /* The host whose device events are exactly as many as the profiler keeps at most: an element of environment.hosts;
  * NULL = none.  Profilers of JAX and TensorFlow end so, PyTorch's does not. */
 const struct tm_value *tm_query_capped_host(const struct tm_value *summary);
-/* What the first file that is a copy of JAX's profile lacks, its JSON or a converted trace, in words; NULL = there is none.
+/* What the first file that is a copy of JAX's profile lacks, its JSON or a converted trace, in words; NULL = there is
+ * none.
  * out: *is_converted  may be NULL */
 const char *tm_query_copy_note(const struct tm_value *summary, bool *is_converted);
 

@@ -21,7 +21,7 @@ size_t tm_format_visible(char *out, size_t out_bytes, const char *text, size_t l
  * in:     out_bytes  at least 16 */
 void tm_format_text(char *out, size_t out_bytes, const char *text);
 
-/* What represents a character of HTML and XML that means something there: '&', '<', '>', '"'; NULL = itself. */
+/* The entity for a special character of HTML and XML: '&', '<', '>', '"'; NULL = itself. */
 const char *tm_format_entity(uint32_t character);
 
 /* Cut a valid UTF-8 text in the middle so that it has at most `most` characters (least 5):
@@ -42,7 +42,7 @@ bool tm_format_is_unit_blank(const char *text, size_t at);
 size_t tm_format_length(const char *text);
 
 /* Is it a path below the folder of the document, of characters that mean nothing else in any medium?  [A-Za-z0-9._/-],
- * not absolute, no "..": so it has no scheme, no host, no query, and leads nowhere else. */
+ * not absolute, no "..": so it has no scheme, no host and no query, and cannot point elsewhere. */
 bool tm_link_is_safe(const char *path);
 
 /* How reports show the marks of a summary (coverage.marks: the effects of lost input): each has a letter, in the order

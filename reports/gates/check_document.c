@@ -234,7 +234,7 @@ static double median_of(double *value, size_t count)
 }
 
 /* How much the median of such a run varies, in percent of it, several times over.  By the median of
- * the distances from the median: a single step that was stopped for something else says nothing of
+ * the distances from the median: a single step that was stopped for something else says nothing about
  * the others. */
 static double noise_of(double *value, size_t count)
 {
@@ -413,8 +413,8 @@ tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *
     return junit_end(run, to);
 }
 
-/* Texts of profiles pass through one place: what XML 1.0 does not allow (section 2.2), other control characters, and what
- * turns or hides text are left out or shown as escapes. */
+/* Texts of profiles pass through one place: what XML 1.0 does not allow (section 2.2), other control characters, and
+ * what turns or hides text are left out or shown as escapes. */
 
 enum { PIECE_BYTES = 1024 };
 

@@ -221,7 +221,7 @@ static const char same_run[] = "job IS excluded.job AND night IS excluded.night 
                                " AND fingerprint IS excluded.fingerprint AND options IS excluded.options"
                                " AND version IS excluded.version AND definitions IS excluded.definitions";
 
-/* INSERT of a row, all columns bound in order; in place of what has its id. */
+/* INSERT of a row, all columns bound in order; replacing the row with its id. */
 /* What gates said stays with what they said it of, and a run on the page that assessed it. */
 static const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
 {

@@ -54,7 +54,7 @@ tm_status tm_history_open(struct tm_history **history, struct tm_run *run, const
 /* Start the next one with a copy of the file at `path`, if it exists. errors: also TM_ERR_OUTPUT */
 tm_status tm_history_renew(struct tm_history **history, struct tm_run *run, const char *path);
 
-/* Add a row, or put it in place of the one with its id.  What gates said of the same fingerprint and options stays.  So
+/* Add a row, or replace the one with its id. Gate results of the same fingerprint and options are kept.  So
  * does its page if the row has none and the run is the same: job, night, status, fingerprint, options, version. */
 tm_status tm_history_put(struct tm_history *history, const struct tm_history_run *row);
 tm_status tm_history_set_gates(struct tm_history *history, const char *id, const char *gates, const char *text);

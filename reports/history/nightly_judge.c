@@ -618,7 +618,7 @@ void tm_nightly_add_failed_finding(struct night *night)
                            tm_has(tm_get(row, "message")) ? tm_text(tm_get(row, "message")) : "the reason is unknown");
     }
     tm_add_string(end(to, 0), NULL,
-                  "Fix the reported cause and run the batch again: it processes only what is not done (`--retry` for "
+                  "Fix the reported cause and run the batch again: finished runs are not repeated (`--retry` for "
                   "refused runs).");
     add_report(to, "", "");
 }

@@ -99,7 +99,7 @@ struct tm_pdf_box {
 struct tm_pdf_link {
     const char *section;
     size_t finding;
-    const char *path; /* of another file: in place of both */
+    const char *path; /* of another file: replaces both */
     int page;
     struct tm_pdf_box box;
 };

@@ -93,7 +93,7 @@ struct tm_host_stretch {
     int64_t start_ps, end_ps;
 };
 
-/* Receives a stretch.  out: false: no more are wanted */
+/* Receives a stretch.  out: false: no further ones are needed */
 typedef bool tm_take_stretch(void *to, const struct tm_host_stretch *stretch);
 
 /* in: end_ps  as of tm_host_threads_ask */

@@ -163,7 +163,7 @@ size_t tm_op_family_path(const char *text, size_t length, char *to, size_t most)
     return used;
 }
 
-/* Names that compilers give to whatever they fuse: without a path they say nothing of what it is. */
+/* Names that compilers give to whatever they fuse: without a path they say nothing about what it is. */
 static bool is_bare(const char *name, size_t length)
 {
     static const char *const bare[] = {

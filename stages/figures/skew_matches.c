@@ -90,7 +90,7 @@ static void ask(struct tm_names *names, tm_strid id, enum tm_collective_kind *ki
     *kind = tm_collective_kind_in(text, length);
 }
 
-/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands say nothing of it. */
+/* The same of an op's HLO text: the opcode, else what an async op calls.  Operands say nothing about it. */
 static void ask_hlo(struct tm_names *names, tm_strid id, enum tm_collective_kind *kind)
 {
     const char *text, *opcode, *calls;

@@ -13,7 +13,7 @@ static inline bool tm_is_opcode_letter(char c)
 /* The length of what is before the first blank outside of brackets: a shape, or one of a tuple's. */
 static size_t shape_length(struct tm_text text)
 {
-    /* Most characters of the long strings that this reads say nothing here. */
+    /* Most characters of the long strings that this reads do not matter here. */
     enum { OPENS = 1, CLOSES, BLANK };
     static const uint8_t sorts[UCHAR_MAX + 1] = {
         ['('] = OPENS, ['['] = OPENS, ['{'] = OPENS, [' '] = BLANK, [')'] = CLOSES, [']'] = CLOSES, ['}'] = CLOSES
@@ -249,8 +249,8 @@ static enum sort sort_of(struct tm_text op, bool is_async)
     return SORT_COMPUTE;
 }
 
-/* The destination of a copy.  A copy's tuple is (to, from, context), that of another async op ((from, ...), to, context);
- * a wait has the tuple as its operand.  Memory space 5 is the host's. */
+/* The destination of a copy.  A copy's tuple is (to, from, context), that of another async op ((from, ...), to,
+ * context); a wait has the tuple as its operand.  Memory space 5 is the host's. */
 static enum tm_level copy_level(const struct tm_hlo_line *line, enum tm_tpu_part part)
 {
     struct tm_text tuple = part == TM_TPU_WAIT ? tm_text_from(line->operands, 1) : line->shape;
@@ -287,7 +287,7 @@ static void note_copy_bytes(const struct tm_hlo_line *line, struct tm_text op, e
     config->has_copy_bytes = bytes != 0;
 }
 
-/* Opcodes that say nothing of what is inside; their category does. */
+/* Opcodes that do not show what is inside; their category does. */
 static bool is_shell(struct tm_text opcode)
 {
     return tm_text_is(opcode, "fusion") || tm_text_is(opcode, "custom-call");

@@ -339,8 +339,8 @@ static tm_status begin_zip(struct tm_archive_reader *r, bool in_order, struct ar
     return archive_reader_refuse(r);
 }
 
-/* A zip without a directory.  libarchive says that, too, where it had no memory to look: once more, and then
- * without. */
+/* A zip without a directory.  libarchive also reports that if it had no memory to look: try once more, then
+ * continue without. */
 static tm_status rescue_zip(struct tm_archive_reader *r, struct archive_entry **entry, int *result)
 {
     const tm_status st = begin_zip(r, false, entry, result);
@@ -581,7 +581,7 @@ static tm_status look_inside(struct tm_run *run, const char *path, bool *is_tar)
     size_t length = 0, got;
     tm_status st = archive_reader_open(&r, run, path);
 
-    got = st == TM_OK && s->unwrap; /* what was packed a moment ago may be so no more */
+    got = st == TM_OK && s->unwrap; /* what was packed a moment ago may no longer be */
     while (st == TM_OK && s->failed == TM_OK && got && length < TM_KIND_MAGIC_BYTES) {
         s->failed = tm_unwrap_next(s->unwrap, s->block + length, TM_ARCHIVE_BLOCK_BYTES - length, &got);
         length += s->failed == TM_OK ? got : 0;
@@ -601,7 +601,8 @@ static tm_status refuse_head(struct tm_run *run, const char *path, const char *a
     return tm_fail_system(&run->error, TM_ERR_INPUT, -1, problem, "cannot %s '%s'", act, path);
 }
 
-/* The start of a regular file; empty for anything else, or if it does not exist: the code that reads it reports that. */
+/* The start of a regular file; empty for anything else, or if it does not exist: the code that reads it reports
+ * that. */
 static tm_status read_head(struct tm_run *run, const char *path, uint8_t *head, size_t *got)
 {
     struct stat info;

@@ -628,7 +628,7 @@ static enum tm_file_kind protobuf_kind(const uint8_t *first, size_t length)
             kind = candidates[i].kind;
         }
     }
-    /* a damaged XSpace may look a little like something else, and a Perfetto trace may name a track so */
+    /* a damaged XSpace may resemble something else, and a Perfetto trace may name a track like this */
     if (!clean && has_plane_name(first, length))
         return TM_FILE_XSPACE;
     return best < CLEAN_LEAST && is_text(first, length) ? TM_FILE_UNKNOWN : kind; /* "junk" has a field 13, too */
@@ -678,7 +678,7 @@ enum tm_file_kind tm_kind_of(const uint8_t *first, size_t length)
     return is_text(first, head) ? TM_FILE_TEXT : TM_FILE_UNKNOWN;
 }
 
-/* What `convert` and `split` wrote says so before its events (chrome_json_writer.c). */
+/* Files of `convert` and `split` are marked before their events (chrome_json_writer.c). */
 static bool is_own_json(const uint8_t *first, size_t length)
 {
     return has_text(first, length < 256 ? length : 256, "\"tracemill.version\"");

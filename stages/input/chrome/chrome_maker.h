@@ -38,7 +38,7 @@ struct tm_arguments tm_chrome_arguments_take(struct tm_chrome_arguments *a, cons
 
 /* Shared by chrome_scan.c, chrome_scan.c, chrome_scan.c and chrome_tracks.c: whose event is it. */
 
-/* What is on one track of ours.  Spans of threads must nest, so that nothing else is between them. */
+/* What is on one track of our own.  Spans of threads must nest, so that nothing else is between them. */
 enum tm_chrome_sort {
     TM_CHROME_THREAD, /* of a process */
     TM_CHROME_DEVICE, /* a stream: PyTorch's device is an argument of the event, its process may be any */

@@ -79,7 +79,8 @@ static void chrome_take_own(struct tm_chrome_maker *m, const struct tm_chrome_ev
     r->flags |= r->common ? TM_FLAG_TEMPLATE : 0;
 }
 
-/* What waited for the names of planes, and for all tracks: in the form that tm_record_source_new needs.  to: the trace */
+/* What waited for the names of planes, and for all tracks: in the form that tm_record_source_new needs.  to: the
+ * trace */
 static tm_status chrome_finish_own(void *to, const struct tm_record *record, uint8_t *bytes, size_t length)
 {
     struct tm_trace *const trace = to;
@@ -287,7 +288,7 @@ static bool is_drawn_around(const struct tm_chrome_event *e)
            begins(&text, "UserMarker frame: ");
 }
 
-/* Whose it is by its category; *sort stays where that says nothing.  ROCm's profilers give none: rocprof gives the
+/* Whose it is by its category; *sort is unchanged if there is none.  ROCm's profilers give none: rocprof gives the
  * device's number to what ran there alone. */
 static void take_category(const struct tm_chrome_event *e, struct tm_record *r, enum tm_chrome_sort *sort)
 {
@@ -355,7 +356,7 @@ static inline bool store_plain(struct tm_chrome_maker *m, const struct tm_chrome
                                      e->dur.us * ps_per_us + e->dur.ps, correlation);
 }
 
-/* What is made of an event that is another one except for its numbers. */
+/* What is made from an event that is another one except for its numbers. */
 static void store_known(void *to, const struct tm_chrome_event *e)
 {
     struct tm_chrome_maker *const m = to;

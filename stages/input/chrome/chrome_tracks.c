@@ -307,7 +307,7 @@ static enum tm_accelerator accelerator_of(struct tm_chrome_tracks *t, const stru
     return tm_accelerator_of_process(name, length, text, labels_length, t->has_ascend);
 }
 
-/* Names of other processes mean something only where Ascend's hardware is one of them. */
+/* Names of other processes matter only if one process is Ascend's hardware. */
 static void look_for_ascend(struct tm_chrome_tracks *t)
 {
     for (uint64_t i = 0; i < tm_rows_count(t->processes) && !t->has_ascend; i++) {
@@ -383,7 +383,7 @@ static tm_strid name_plane(struct tm_chrome_tracks *t, const struct tm_chrome_pr
 }
 
 /* What the file calls a device that has the number of its process: "AIU 0", "XPU 1".
- * out:    false: it says nothing of that form, and text is as it was */
+ * out:    false: it does not have that form, and text is as it was */
 static bool name_device(struct tm_chrome_tracks *t, const struct tm_chrome_process *owner, int64_t ordinal, char *text,
                         size_t room)
 {

@@ -27,7 +27,7 @@ struct tm_pftrace_event {
     uint64_t track;
     int64_t value;
     double real;
-    int64_t delta_us, absolute_us; /* of older writers; in place of the packet's time */
+    int64_t delta_us, absolute_us; /* of older writers; instead of the packet's time */
     bool has_delta, has_absolute;
     tm_strid name;
     uint32_t traits;                         /* of the name */
@@ -56,8 +56,8 @@ void tm_pftrace_events_free(struct tm_pftrace_events *events); /* tolerates NULL
 /* Its members.  bytes: of the TrackEvent, and valid as long as the event is used */
 void tm_pftrace_event_read(struct tm_pftrace_events *events, struct tm_wire bytes, struct tm_pftrace_event *event);
 
-/* What it says of itself: facts, and the list where the trace keeps arguments.  Texts of the facts and the list are valid until
- * the next call.  is_own: this program wrote the file */
+/* What it says of itself: facts, and the list where the trace keeps arguments.  Texts of the facts and the list are
+ * valid until the next call.  is_own: this program wrote the file */
 void tm_pftrace_event_say(struct tm_pftrace_events *events, bool is_own, struct tm_pftrace_event *event);
 
 /* A name as bytes, at most `most` of them, in a buffer that is the caller's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets out of a stream of bytes.  Two windows of fixed size: on the content, and on what is unpacked; the second one is
- * fed from the first.  A packet is walked as a whole before it is returned, so a wrong length is noticed where it is. */
+/* Packets out of a stream of bytes.  Two windows of fixed size: on the content, and on what is unpacked; the second
+ * one is fed from the first.  A packet is walked as a whole before it is returned, so a wrong length is noticed where
+ * it is. */
 #include "stages/input/perfetto/pftrace_reader.h"
 
 #include <string.h>
@@ -183,7 +184,7 @@ static void need(struct tm_pftrace_reader *r, struct window *w, size_t bytes)
 
 /* --- a packet --- */
 
-/* Data of other sources that says nothing of what happened: configurations, markers, statistics of the recording. */
+/* Data of other sources that says nothing about what happened: configurations, markers, statistics of the recording. */
 static bool is_about_recording(uint64_t number)
 {
     static const uint8_t fields[] = { 33, 34, 35, 36, 45, 46, 47, 48, 49, 51, 69, 72, 78, 89 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of one event, put in one by one as the reader comes upon them.  No allocation, and no text is examined but
- * to hash it; what is made of them is in facts.c and below. */
+ * to hash it; what is made from them is in facts.c and below. */
 #include "stages/input/records/facts.h"
 
 #include <math.h>
@@ -107,7 +107,7 @@ uint32_t tm_configs_put(struct tm_configs *configs, uint64_t hash, const struct 
  * name. */
 enum tm_fact_beside { TM_FACT_OF_PLACE = TM_STAT_COUNT << 2, TM_FACT_OF_OP, TM_FACT_OF_CATEGORY, TM_FACT_OF_NAME };
 
-/* The names of the statistics and arguments that mean something to us: a hash table without collisions, made by the
+/* The names of the statistics and arguments that are used: a hash table without collisions, made by the
  * compiler, which warns of two names in one slot.  A name's slot is identified by its length and four of its letters.
  * source: tsl/profiler/utils/xplane_schema.cc names the statistics; kineto's output_json.cpp and the profiler of
  *         PyTorch name the arguments; checked against real files */

@@ -471,7 +471,7 @@ void tm_record_store_add_row(struct tm_record_store *store, const struct tm_kept
         add_wide(store, row);
 }
 
-/* Times that are near the recorded ones, in place of an id: so most records stay short. */
+/* Times that are near the recorded ones, instead of an id: so most records stay short. */
 static bool pack_times(const struct tm_record *r, const struct tm_device_times *times, uint64_t *packed)
 {
     const int64_t ahead_ps = r->start_ps - times->offset_ps, longer_ps = r->dur_ps - times->duration_ps; /* they fit */

@@ -43,7 +43,7 @@ enum tm_stored_trait {
     TM_STORED_FLOWS = 1 << 1,    /* TM_FLOW_BEGIN, _STEP or _END */
     TM_STORED_UNSORTED = 1 << 2, /* not in the order (start, longer first) */
     TM_STORED_BACK = 1 << 3,     /* some start is before the one before it: unsorted whatever the lengths are */
-    TM_STORED_TIMED = 1 << 4,    /* ops that have their own time in place of an id */
+    TM_STORED_TIMED = 1 << 4,    /* ops that have their own time instead of an id */
 };
 
 struct tm_stored_track {
@@ -178,9 +178,10 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
  *   start after a start starts the next one, and the one before never ended (UNMATCHED_FLOW), as does the last one
  *   of the key without an end.  An end closes no more than necessary: one start may have several ends.  What comes
  *   before the first start of a key belongs to its first flow, since the clocks of host and device differ; it has
- *   TM_FLAG_OPEN, unless it is at the time of that start: then it comes after it.  A key without any start is one flow that never started (UNMATCHED_FLOW).
- *   PyTorch has all of that but reused ids: several `f` to an `s`, `f` before `s`, and many `f` without `s`.
- *   Where they are not drawn (trace.has_inert_flows), a track of flows alone is tallied and stays as it is.
+ *   TM_FLAG_OPEN, unless it is at the time of that start: then it comes after it.  A key without any start is one flow
+ *   that never started (UNMATCHED_FLOW). PyTorch has all of that but reused ids: several `f` to an `s`, `f` before
+ *   `s`, and many `f` without `s`. Where they are not drawn (trace.has_inert_flows), a track of flows alone is tallied
+ *   and stays as it is.
  * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
  * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is not a line of the file.
  * Sorts and stacks spill; they have the share `sort`.

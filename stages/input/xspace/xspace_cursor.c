@@ -221,8 +221,9 @@ static tm_strid find_ref(void *to, uint64_t plane, uint64_t ref)
     return tm_xspace_ref(to, plane, (int64_t)ref);
 }
 
-/* Where the scan has skimmed lines, the fingerprint is taken while they are read, if they follow each other in the file:
- * it needs what is between them.  In profiles of JAX, those of the host come last, and only they are read twice. */
+/* Where the scan has skimmed lines, the fingerprint is taken while they are read, if they follow each other in the
+ * file: it needs what is between them.  In profiles of JAX, those of the host come last, and only they are read
+ * twice. */
 static void catch_up(struct xspace_cursor *c, uint64_t to)
 {
     const struct tm_input *const input = c->x->input;
@@ -458,7 +459,7 @@ static bool make_record(struct xspace_cursor *c, struct tm_raw_record *raw)
 
 /* --- events that were seen before --- */
 
-/* Make the record of an event from what was made of one like it and from its numbers, which are in the facts.
+/* Make the record of an event from the result for one like it and from its numbers, which are in the facts.
  * out:    as of make_record */
 static bool make_known_record(struct xspace_cursor *c, const struct tm_xresult *result, struct tm_raw_record *raw)
 {
@@ -552,7 +553,7 @@ static bool has_list(const struct xspace_cursor *c, const struct tm_raw_record *
     return c->keeps_arguments && !(raw->record.flags & TM_FLAG_TEMPLATE);
 }
 
-/* Remember what was made of the event that was read. */
+/* Remember the result for the event that was read. */
 static void learn_record(struct xspace_cursor *c, const struct tm_wire *stats, const struct tm_raw_record *raw)
 {
     const struct tm_facts *const facts = &c->event.facts;
@@ -663,7 +664,7 @@ static void take_head(struct tm_xevent *event, const struct tm_xhead *head)
     event->is_aggregated = false;
 }
 
-/* The number of a record, remembered with what was made of its event. */
+/* The number of a record, remembered with the result for its event. */
 static uint32_t number_of(struct xspace_cursor *c, struct tm_xresult *known, const struct tm_raw_record *raw)
 {
     const bool is_instant = raw->record.kind == TM_INSTANT;
@@ -735,8 +736,8 @@ static tm_status next_record(struct tm_cursor *cursor, struct tm_raw_record *raw
     return *more ? TM_OK : c->x->source.trace->run->error.status;
 }
 
-/* Put an event into the batch of which everything but the times and the id is known: nearly all events.  false: it is not
- * one, or its times need a second look */
+/* Put an event into the batch of which everything but the times and the id is known: nearly all events.  false: it is
+ * not one, or its times need a second look */
 TM_INLINE bool put_known(struct xspace_cursor *c, const struct tm_xresult *known, const struct tm_xhead *head,
                          struct tm_batch *batch)
 {
@@ -798,7 +799,7 @@ static tm_status next_batch(struct tm_cursor *cursor, struct tm_batch *batch)
     return c->x->source.trace->run->error.status;
 }
 
-/* The bytes of the event that was read last once more: the window has gone past them, but most are in its buffer. */
+/* The bytes of the event that was read last, again: the window has gone past them, but most are in its buffer. */
 static struct tm_wire last_event_bytes(struct xspace_cursor *c)
 {
     const struct tm_reader *const w = &c->window;

@@ -131,7 +131,7 @@ struct tm_xkin {
     uint8_t line; /* enum tm_line */
 };
 
-/* What was made of an event, except for its times and the numbers that vary. */
+/* The result for an event, except for its times and the numbers that vary. */
 struct tm_xresult {
     tm_strid name;
     uint32_t traits, config, common;

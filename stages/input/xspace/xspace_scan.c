@@ -219,7 +219,7 @@ static void add_line(struct scan *s, const struct tm_track *track, struct tm_lin
     tm_rows_append(s->x->lines, line);
 }
 
-/* Fields of a line that nothing here is made of.  Of another type they are something else: an event, before a byte
+/* Fields of a line that are not used here.  Of another type they are something else: an event, before a byte
  * changed. */
 static bool is_passed_over(const struct tm_head *head)
 {
@@ -472,7 +472,7 @@ static void find_origin(struct scan *s)
 }
 
 /* A damaged file without a single readable event is not a profile.  Files that went through something that takes
- * bytes for text bear the replacement character (U+FFFD) in place of what was not UTF-8. */
+ * bytes for text have the replacement character (U+FFFD) instead of what was not UTF-8. */
 static void refuse_damaged(struct scan *s)
 {
     const struct tm_trace *trace = s->trace;

@@ -458,7 +458,7 @@ void tm_device_rows_take_matched(struct tm_derived *d, const struct tm_matched_c
 
 /* --- a host --- */
 
-/* What the file has of its own, because another program added it, is not made again. */
+/* What the file already has, because another program added it, is not added again. */
 static uint32_t recorded_works(const struct tm_derived *d, const struct tm_track *track)
 {
     const struct {

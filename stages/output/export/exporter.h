@@ -237,7 +237,7 @@ struct tm_out_rows {
     uint32_t device_process[TM_DEVICES_MOST];
     bool device_shares[TM_DEVICES_MOST]; /* its process is that of other devices too, or of none */
     struct near_row near[TM_NEAR_ROWS];
-    /* names of ours */
+    /* our own names */
     tm_strid name_own, name_verdict, name_findings, name_host_steps;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments as debug annotations, written as they are read: objects and lists inside are walked with a stack, and get
- * their length when they end.  Of an event with more values than may be those that are outside come first, so its
+ * their length when they end.  Of an event with more values than allowed, the outer ones come first, so its
  * values are counted by depth before. */
 #include "stages/output/perfetto/perfetto_writer.h"
 

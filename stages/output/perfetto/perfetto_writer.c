@@ -612,7 +612,7 @@ static void keep_start(struct tm_known_starts *k, const struct tm_known_start *m
     k->used += whole;
 }
 
-/* A start that was just written, whose strings all have numbers now, is made once more, with 0 in its holes. */
+/* A start that was just written, whose strings all have numbers now, is encoded again, with 0 in its holes. */
 TM_NOT_INLINE void learn_start(struct tm_perfetto *w, const struct tm_out_event *from, uint64_t hash)
 {
     struct tm_perfetto_arguments *const a = &w->arguments;
@@ -640,8 +640,8 @@ TM_NOT_INLINE void learn_start(struct tm_perfetto *w, const struct tm_out_event 
     tm_perfetto_names_begin(&w->names);
 }
 
-/* The bytes of a known start with the numbers of an event.  The bytes of a number are its encoding in a hole; the length
- * of its annotation precedes it by hole.back. */
+/* The bytes of a known start with the numbers of an event.  The bytes of a number are its encoding in a hole; the
+ * length of its annotation precedes it by hole.back. */
 static inline uint8_t *copy_start(uint8_t *to, const struct tm_known_start *s, const struct tm_out_event *from)
 {
     const uint8_t *const bytes = (const uint8_t *)(s->hole + s->holes), *number = NULL;

@@ -24,7 +24,7 @@ enum {
                                        main thread, and lines have small ones */
     TM_SIDE_PIDS = 100000000,       /* numbers of the processes of one run, where a file has two */
     TM_LANE_CHUNKS = 12,            /* of 1, 2, 4 ... lanes: all but the first one of TM_LANES_MOST */
-    TM_OWN_RANKS = 8,               /* places before the threads of a process: rows and counters of ours */
+    TM_OWN_RANKS = 8,               /* places before the threads of a process: our own rows and counters */
 };
 
 static_assert(1 << TM_LANE_CHUNKS == TM_LANES_MOST, "chunks hold all lanes");
@@ -42,7 +42,7 @@ struct out_process {
 
 enum process_group { GROUP_OURS, GROUP_DEVICE, GROUP_HOST, GROUP_REST, GROUP_UNUSED };
 
-/* A track, or a row of ours. */
+/* A track, or a row of our own. */
 struct out_thread {
     tm_strid name;
     uint32_t process;
@@ -79,7 +79,7 @@ static inline bool is_number(int64_t id)
     return id > 0 && id <= INT32_MAX;
 }
 
-/* The places of rows and counters of ours in our own process: those of all devices of one kind are together, so devices
+/* The places of our own rows and counters in our own process: those of all devices of one kind are together, so devices
  * can be compared.  What shows how a device works is in the device's own process, before its threads, if it has one. */
 enum own_place { PLACE_STEPS, PLACE_GAPS, PLACE_BUSY, PLACE_QUEUE, PLACE_WORK };
 
@@ -226,8 +226,8 @@ static void rank_processes(struct tm_out_rows *r, struct tm_sorter *places, stru
     tm_index_finish(taken);
 }
 
-/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often start alike.  Of two runs
- * "/device:GPU:0 \u00b7 base", or "... \u00b7 host0 \u00b7 base". */
+/* "/device:GPU:0 \u00b7 host0": viewers shorten a long name in its middle, and names of hosts often start alike.  Of
+ * two runs "/device:GPU:0 \u00b7 base", or "... \u00b7 host0 \u00b7 base". */
 static tm_strid name_process(struct tm_out_rows *r, tm_strid name)
 {
     char full[NAME_MOST + 2 * sizeof(TM_OF) + sizeof(r->trace->host_name) + SIDE_MOST],
@@ -394,7 +394,7 @@ static void order_threads(struct tm_out_rows *r)
     tm_sorter_free(places);
 }
 
-/* --- rows of ours, after the tracks: see tm_out_rows_derived --- */
+/* --- rows of our own, after the tracks: see tm_out_rows_derived --- */
 
 static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, uint32_t rank)
 {
@@ -405,7 +405,7 @@ static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, 
     tm_rows_append(r->threads, &row);
 }
 
-/* Whose process says nothing of it. */
+/* Those whose process does not identify them. */
 static void find_sharing_devices(struct tm_out_rows *r)
 {
     for (uint32_t i = 0; i < r->device_count; i++) {

@@ -19,8 +19,9 @@
 #include "stages/output/trace_writer.h"
 
 /* --- what is essential ---
- * The arguments that are written at --args essential: what an event is part of in the program, and how large its work is.  Ids
- * that join events are not among them, since arrows do that, nor what its row says: device, stream, module.  One table for all inputs, in the order of bytes, bisected.
+ * The arguments that are written at --args essential: what an event is part of in the program, and how large its work
+ * is.  Ids that join events are not among them, since arrows do that, nor what its row says: device, stream, module.
+ * One table for all inputs, in the order of bytes, bisected.
  * source: tsl/profiler/utils/xplane_schema.cc names the statistics of an XSpace; kineto's output_json.cpp and PyTorch's
  *         profiler name the arguments of their JSON; checked against recorded files */
 
@@ -284,8 +285,8 @@ static bool json_decimal(struct tm_json_text *json, const char *text, size_t len
     return true;
 }
 
-/* Strings and numbers as JSON.  Names come again and again: what a short one looks like, quoted and escaped, is kept by
- * its handle in a table of a fixed size in which a later one takes the place of an earlier one.
+/* Strings and numbers as JSON.  Names recur: the quoted and escaped form of a short one is kept by its handle
+ *  in a table of a fixed size in which a later one takes the place of an earlier one.
  * source: RFC 8259 section 6 and 7 */
 
 enum { ESCAPE_MOST = 7 /* bytes that one becomes: "\u001f", and a quote in a cell */ };
