@@ -15,6 +15,7 @@ import sys
 AUDIENCES = {word: f"TM_FOR_{word.upper()}" for word in ("gpu", "tpu", "cpu", "jax", "torch", "tensorflow", "other", "train", "infer")}
 ABOUT = ("run", "profile", "defect")
 SEVERITIES = ("info", "warning", "critical")
+REPLAYS = ("compute", "collective", "copy", "stragglers", "imbalance")
 CASES_MOST = 32   # bits of tm_situation.cases
 GROUPS_MOST = 2   # of cases in one condition: struct tm_condition
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -115,12 +116,13 @@ class Row:
         self.number, self.shared, self.cases, self.arguments, self.out = number, shared, [], [], []
         self.id = check_name(value.get("id"), f"finding {number}")
         check_keys(value, self.id, ("id", "section", "title", "causes", "advice"),
-                   ("about", "severity", "unless", "verdict", "kpis", "variants", "evidence"))
+                   ("about", "severity", "unless", "verdict", "replay", "kpis", "variants", "evidence"))
         self.evidence = value.get("evidence", {})
         self.section = check_name(value["section"], self.id)
         self.about = f"TM_ABOUT_{self.word(value.get('about', 'run'), ABOUT)}"
         self.unless = [check_name(name, self.id) for name in value.get("unless", [])]
         self.verdict = check_text(value["verdict"], self.id) if "verdict" in value else None
+        self.replay = self.word(value["replay"], REPLAYS).lower() if "replay" in value else None
         self.kpis = [self.kpi(kpi) for kpi in value.get("kpis", [])]
         variants = value.get("variants", [])
         self.variants = [self.variant(f"v{n}", variant, False) for n, variant in enumerate(variants)]
@@ -213,6 +215,7 @@ class Row:
     def row(self):
         n = self.number
         return (f"    {{ {literal(self.id)}, {literal(self.section)}, {self.about}, {literal(self.verdict)}, "
+                f"{literal(self.replay)}, "
                 f"cases_{n}, arguments_{n}, unless_{n}, kpis_{n}, variants_{n}, {len(self.variants)}, "
                 f"evidence_{n} }},")
 

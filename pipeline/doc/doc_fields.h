@@ -97,6 +97,9 @@ struct tm_doc_field {
 
 /* In the order of docs/metrics.md. */
 #define TM_DOC_CAUSES "device_wait|launch|compile|input|sync|gc|profiler|host|unrecorded"
+/* What a critical path consists of, and what replays of steps leave out. */
+#define TM_DOC_PATH_KINDS "compute|collective|copy|" TM_DOC_CAUSES
+#define TM_DOC_REPLAYS TM_DOC_PATH_KINDS "|stragglers|imbalance|compute_half|compute_quarter"
 #define TM_DOC_DIRECTIONS "h2d|d2h|p2p|d2d|other"
 
 /* A document and the strings of its schema and page. */

@@ -195,6 +195,16 @@ const struct tm_doc_field tm_doc_where[] = {
     { .key = NULL },
 };
 
+static const struct tm_doc_field findings_replay[] = {
+    { "without", TM_DOC_WORD | TM_DOC_LIST | TM_DOC_OWN, .help = "What is left out of the steps.", .words = TM_DOC_REPLAYS },
+    { "measured_ps", TM_DOC_TIME, .help = "The potential savings as measured." },
+    { "saved_ps", TM_DOC_TIME, .help = "The same according to the replay." },
+    { "saved_pct", TM_DOC_SHARE, .title = "Shorter by", .help = "The steps, without it." },
+    { "difference", TM_DOC_PROSE | TM_DOC_OR_NULL, .help = "Why they differ, if they do so by more than a tenth. The "
+      "smaller one is at_stake_ps." },
+    { .key = NULL },
+};
+
 static const struct tm_doc_field findings[] = {
     { "id", TM_DOC_WORD, .title = "Id", .pattern = "^[a-z][a-z0-9_]*$" },
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "info|warning|critical" },
@@ -205,13 +215,16 @@ static const struct tm_doc_field findings[] = {
     { "unit", TM_DOC_WORD, .title = "Unit" },
     { "limit", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Limit" },
     { "evidence", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "Evidence", .least = 1, .most = 8 },
-    { "at_stake_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Potential savings" },
+    { "at_stake_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Potential savings", .help = "As measured, or as a replay of the "
+      "steps gives them, if that is more than a tenth less." },
     { "idle_ps", TM_DOC_TIME | TM_DOC_SUM,
       .help = "The part of it that is idle time. No idle time is in two findings: their sum is at most total.idle_ps." },
     { "share_pct", TM_DOC_SHARE | TM_DOC_OR_NULL, .help = "As a share of window_ps." },
     { "window_ps", TM_DOC_TIME | TM_DOC_SUM, .help = "The windows of the devices that the finding is about." },
     { "devices", TM_DOC_COUNT | TM_DOC_OPTIONAL, .help = "The number of these devices, unless it is all of them.",
       .least = 1 },
+    { "replay", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Its potential savings, checked by replaying the steps without "
+      "what it is about.", .fields = findings_replay },
     { "cause", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Cause" },
     { "fix", TM_DOC_PROSE | TM_DOC_LIST | TM_DOC_FILLED, .title = "Recommendations", .least = 1, .most = 6 },
     { "where", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Time ranges to inspect in a trace viewer.",

@@ -404,7 +404,6 @@ const struct tm_doc_field tm_doc_gaps[] = {
     { .key = NULL },
 };
 
-#define TM_DOC_PATH_KINDS "compute|collective|copy|" TM_DOC_CAUSES
 
 static const struct tm_doc_field critical_path_kinds[] = {
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
@@ -462,12 +461,14 @@ static const struct tm_doc_field critical_path_devices[] = {
 
 static const struct tm_doc_field critical_path_replay_rows[] = {
     { "without", TM_DOC_CAUSE | TM_DOC_OWN, .title = "Without", .help = "What is left out: all of a kind; stragglers: the last device "
-      "starts each collective together with the one before it; compute_half, compute_quarter: that part of the compute.",
-      .words = TM_DOC_PATH_KINDS "|stragglers|compute_half|compute_quarter" },
+      "starts each collective together with the one before it; imbalance: no device computes longer than the mean; "
+      "compute_half, compute_quarter: that part of the compute.",
+      .words = TM_DOC_REPLAYS },
     { "path_ps", TM_DOC_TIME | TM_DOC_OR_NULL | TM_DOC_SUM, .title = "On the path", .help = "Its time on the critical "
-      "paths of all analyzed steps, which the savings cannot exceed." },
+      "paths of all analyzed steps, which savings of the host cannot exceed." },
+    { "replayed_path_ps", TM_DOC_TIME | TM_DOC_OR_NULL, .help = "The same for the replayed steps." },
     { "saved_ps", TM_DOC_TIME | TM_DOC_SUM, .title = "Saved", .help = "Of the length of all analyzed steps, at the share "
-      "of the replayed ones; at most the time on the path." },
+      "of the replayed ones; for a kind of the host, in proportion to its time on the path, and at most that." },
     { "saved_pct", TM_DOC_SHARE, .title = "Shorter by", .help = "As a share of the length of the replayed steps." },
     { .key = NULL },
 };

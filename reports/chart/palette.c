@@ -105,6 +105,7 @@ const char *tm_cause_title(const char *cause)
 {
     static const char prefix[] = "idle: "; /* as legends need it; a table of causes does not */
     static const char *const parts[][2] = { { "compute_half", "half of compute" },
+                                            { "imbalance", "unequal work" },
                                             { "compute_quarter", "a quarter of compute" } };
     const enum tm_role role = tm_role_of_cause(cause);
     const char *label =

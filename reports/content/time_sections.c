@@ -319,6 +319,8 @@ static const struct tm_table path_replays = {
     .list = "critical_path.replay.rows",
     .where = "path_ps|saved_ps",
     .paper_rows = PARTS_MOST,
+    .note = "Host time whose content is not recorded may be a wait for a device: savings of device work may exceed its "
+            "time on the path.",
     .is_detail = true,
 };
 

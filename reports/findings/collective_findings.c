@@ -210,8 +210,10 @@ void tm_find_balance(struct tm_findings *all)
     is_slow = is_same_work(&l) || (l.is_all && is_slow_at_same_work(all->summary, &l, pct));
     busy_ps = tm_wait_explain(all, busy, sizeof(busy) / sizeof(busy[0]), stake_ps);
     idle_ps = tm_wait_explain(all, idle, sizeof(idle) / sizeof(idle[0]), stake_ps - busy_ps);
-    if (!tm_is_worth_mention(all, busy_ps + idle_ps))
-        return; /* the others have nothing to wait for */
+    if (!tm_is_worth_mention(all, busy_ps + idle_ps)) { /* the others have nothing to wait for */
+        tm_wait_forget(all);
+        return;
+    }
     f = tm_finding_of_idle(all, is_slow ? "slow_device" : "imbalance", busy_ps + idle_ps, idle_ps, NULL);
     tm_finding_value(f, pct, "%");
     tm_finding_limit(f, kpi->good);

@@ -30,14 +30,21 @@ struct tm_finding {
     char arguments[ARGUMENTS_BYTES]; /* of the title: name, NUL, value, NUL, and so on up to an empty name */
     size_t arguments_length;
     bool has_value, has_limit;
+    bool is_share; /* the value is the share */
     double value, limit;
     const char *unit; /* of value and limit; static text */
     int64_t at_stake_ps, idle_ps, measured_ps;
+    int64_t claimed_ps[TM_WAITS];
     int64_t window_ps; /* of the devices that it is about */
+    int64_t hosts_ps;  /* of all devices of their hosts */
     size_t devices;    /* their number; 0 = all of them */
     double share_pct;  /* of it */
+    struct tm_replayed replayed;
+    double replayed_pct; /* likewise */
+    int64_t replayed_ps, measured_stake_ps;
+    char difference[TM_EVIDENCE_BYTES]; /* "" = both agree, or there is no replay */
     int evidence_count, where_count;
-    char evidence[TM_EVIDENCE_MOST][TM_EVIDENCE_BYTES];
+    char evidence[TM_EVIDENCE_MOST + 1][TM_EVIDENCE_BYTES];
     struct place where[TM_WHERE_MOST];
 };
 
@@ -57,7 +64,7 @@ int64_t tm_clamp_to_window(const struct tm_findings *all, int64_t ps)
 
 /* The devices that a finding is about: their windows, and their part of the time. */
 struct scope {
-    int64_t window_ps;
+    int64_t window_ps, hosts_ps; /* hosts_ps: of all devices of their hosts, which are in one row */
     double part;
     size_t devices;
 };
@@ -71,23 +78,39 @@ static struct scope scope_of(const struct tm_findings *all, const char *path)
 {
     const struct tm_value *devices = tm_get(all->summary, "devices");
     struct scope scope = { .window_ps = 0 };
-    int64_t all_ps = 0, ps = 0;
+    int64_t all_ps = 0, ps = 0, host_ps = 0;
+    const char *host = "";
+    bool is_host_in = false;
     double most = 0;
 
     for (size_t i = 0; path && i < tm_length(devices); i++)
         most = fmax(most, share_of_device(tm_at(devices, i), path));
     for (size_t i = 0; most > 0 && i < tm_length(devices); i++) {
         const struct tm_value *device = tm_at(devices, i);
+        const int64_t span_ps = tm_int(tm_get(device, "span_ps"));
 
+        if (strcmp(tm_text(tm_get(device, "host")), host) != 0) {
+            host = tm_text(tm_get(device, "host"));
+            host_ps = 0;
+            is_host_in = false;
+        }
+        host_ps = tm_sum_times(host_ps, span_ps);
         all_ps = tm_sum_times(all_ps, tm_int(tm_path(device, path)));
+        if (is_host_in)
+            scope.hosts_ps = tm_sum_times(scope.hosts_ps, span_ps);
         if (share_of_device(device, path) < most / 2)
             continue;
+        if (!is_host_in)
+            scope.hosts_ps = tm_sum_times(scope.hosts_ps, host_ps);
+        is_host_in = true;
         ps = tm_sum_times(ps, tm_int(tm_path(device, path)));
-        scope.window_ps = tm_sum_times(scope.window_ps, tm_int(tm_get(device, "span_ps")));
+        scope.window_ps = tm_sum_times(scope.window_ps, span_ps);
         scope.devices++;
     }
     if (ps <= 0 || scope.window_ps > all->window_ps)
-        return (struct scope){ .window_ps = all->window_ps, .part = 1, .devices = tm_length(devices) };
+        return (struct scope){
+            .window_ps = all->window_ps, .hosts_ps = all->window_ps, .part = 1, .devices = tm_length(devices)
+        };
     scope.part = (double)ps / (double)all_ps;
     return scope;
 }
@@ -138,8 +161,10 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id)
     memset(f, 0, sizeof(*f));
     f->row = tm_finding_row(id);
     assert(f->row); /* schemas/findings.json has all of them */
-    f->window_ps = all->window_ps;
+    f->window_ps = f->hosts_ps = all->window_ps;
     f->summary = all->summary;
+    memcpy(f->claimed_ps, all->drawn_ps, sizeof(f->claimed_ps));
+    tm_wait_forget(all);
     f->situation.audience = all->audience;
     f->unit = "";
     return f;
@@ -148,6 +173,7 @@ struct tm_finding *tm_finding_of_fact(struct tm_findings *all, const char *id)
 static void set_scope(const struct tm_findings *all, struct tm_finding *f, struct scope scope)
 {
     f->window_ps = scope.window_ps;
+    f->hosts_ps = scope.hosts_ps;
     f->devices = scope.devices < tm_length(tm_get(all->summary, "devices")) ? scope.devices : 0;
 }
 
@@ -176,6 +202,7 @@ struct tm_finding *tm_finding_of_idle(struct tm_findings *all, const char *id, i
     set_scope(all, f, scope);
     f->share_pct = share;
     tm_finding_value(f, share, "%");
+    f->is_share = true;
     tm_finding_limit(f, tm_limit_of(all, TM_LIMIT_WARNING_SHARE));
     return f;
 }
@@ -230,7 +257,7 @@ void tm_finding_argument(struct tm_finding *f, const char *name, const char *for
 void tm_finding_value(struct tm_finding *f, double value, const char *unit)
 {
     f->has_value = true;
-    f->has_limit = false;
+    f->has_limit = f->is_share = false;
     f->value = value;
     f->unit = unit;
 }
@@ -241,15 +268,20 @@ void tm_finding_limit(struct tm_finding *f, double limit)
     f->limit = limit;
 }
 
+static void emit_at(struct tm_finding *f, const char *sentence, int at, const struct tm_value *row,
+                    const struct tm_given *given)
+{
+    char *const out = f->evidence[at];
+
+    tm_sentence_fill(out, TM_EVIDENCE_BYTES, tm_finding_sentence(f->row, sentence), f->summary, row, given);
+    f->evidence_count += *out != '\0'; /* else all of it is optional, and nothing is there */
+}
+
 void tm_finding_emit_given(struct tm_finding *f, const char *sentence, const struct tm_value *row,
                            const struct tm_given *given)
 {
-    char *const out = f->evidence[f->evidence_count];
-
-    if (f->evidence_count == TM_EVIDENCE_MOST)
-        return;
-    tm_sentence_fill(out, TM_EVIDENCE_BYTES, tm_finding_sentence(f->row, sentence), f->summary, row, given);
-    f->evidence_count += *out != '\0'; /* else all of it is optional, and nothing is there */
+    if (f->evidence_count < TM_EVIDENCE_MOST)
+        emit_at(f, sentence, f->evidence_count, row, given);
 }
 
 void tm_finding_emit(struct tm_finding *f, const char *sentence, const struct tm_value *row)
@@ -363,7 +395,12 @@ enum tm_wait tm_wait_of_cause(const char *cause)
     return TM_WAITS;
 }
 
-static int64_t measured(const struct tm_findings *all, enum tm_wait wait)
+const char *tm_wait_kind(enum tm_wait wait)
+{
+    return cause_of[wait] ? cause_of[wait] : "collective";
+}
+
+int64_t tm_wait_ps(const struct tm_findings *all, enum tm_wait wait)
 {
     if (wait == TM_WAIT_COLLECTIVE)
         return tm_int(tm_path(all->summary, "total.exposed_collective_ps")) -
@@ -375,7 +412,7 @@ static int64_t measured(const struct tm_findings *all, enum tm_wait wait)
 
 int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait)
 {
-    const int64_t ps = tm_clamp_to_window(all, measured(all, wait));
+    const int64_t ps = tm_clamp_to_window(all, tm_wait_ps(all, wait));
 
     return ps > all->claimed_ps[wait] ? ps - all->claimed_ps[wait] : 0;
 }
@@ -389,9 +426,77 @@ int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size
         const int64_t part_ps = left_ps < ps - laid_ps ? left_ps : ps - laid_ps;
 
         all->claimed_ps[waits[i]] += part_ps;
+        all->drawn_ps[waits[i]] += part_ps;
         laid_ps += part_ps;
     }
     return laid_ps;
+}
+
+void tm_wait_forget(struct tm_findings *all)
+{
+    memset(all->drawn_ps, 0, sizeof(all->drawn_ps));
+}
+
+/* --- replays --- */
+
+/* Of the length of a step: less is nothing. */
+#define REPLAY_LEAST_PCT 0.05
+
+/* Both differ by more than a tenth. */
+static bool differ(double a, double b)
+{
+    return fabs(a - b) > 0.1 * fmax(a, b);
+}
+
+static void emit_difference(struct tm_finding *f)
+{
+    const struct tm_replayed *const r = &f->replayed;
+    const struct tm_given given[] = { tm_given_double("saved_pct", f->replayed_pct),
+                                      tm_given_double("measured_pct", f->share_pct),
+                                      tm_given_text("other", r->other ? r->other : ""),
+                                      tm_given_double("other_pct", r->other_pct),
+                                      { .name = NULL } };
+    const int first = f->evidence_count > 0; /* after the sentence that says what was measured */
+
+    memmove(f->evidence[first + 1], f->evidence[first], (size_t)(f->evidence_count - first) * TM_EVIDENCE_BYTES);
+    emit_at(f,
+            f->replayed_pct >= f->share_pct ? "replay_more"
+            : f->replayed_ps > 0            ? "replay_less"
+                                            : "replay_nothing",
+            first, NULL, given);
+    (void)snprintf(f->difference, TM_EVIDENCE_BYTES, "%s", f->evidence[first]);
+}
+
+/* Compare potential savings with a replay of the steps; the smaller figure counts if they differ. */
+static void check_by_replay(const struct tm_findings *all, struct tm_finding *f)
+{
+    double factor = f->hosts_ps > 0 ? (double)all->window_ps / (double)f->hosts_ps : 1;
+
+    if (f->at_stake_ps <= 0 || f->share_pct <= 0)
+        return;
+    f->replayed = tm_finding_replay(all, f->row->replay, f->claimed_ps, f->at_stake_ps);
+    f->measured_stake_ps = f->at_stake_ps;
+    if (f->replayed.why)
+        return;
+    f->replayed_pct = fmin(f->replayed.saved_pct * fmax(factor, 1), 100);
+    if (f->replayed_pct < REPLAY_LEAST_PCT)
+        f->replayed_pct = 0;
+    f->replayed_ps = tm_whole((double)f->at_stake_ps * f->replayed_pct / f->share_pct);
+    if (!differ(f->replayed_pct, f->share_pct))
+        return;
+    if (f->replayed_pct < f->share_pct && f->replayed.elsewhere_pct > f->share_pct / 2) {
+        f->replayed.why = "the critical path does not go through the cause of the pauses";
+        return;
+    }
+    emit_difference(f);
+    if (f->replayed_pct > f->share_pct)
+        return;
+    f->at_stake_ps = f->replayed_ps;
+    f->idle_ps = f->idle_ps < f->at_stake_ps ? f->idle_ps : f->at_stake_ps;
+    f->share_pct = f->replayed_pct;
+    if (f->is_share && f->at_stake_ps > 0) /* else the measured share is all there is to say */
+        f->value = f->share_pct;
+    f->severity = severity_of(all, f->at_stake_ps, f->share_pct);
 }
 
 /* --- the list --- */
@@ -479,6 +584,24 @@ static void write_texts(const struct tm_finding *f, struct tm_value *to)
         tm_add_string(list, NULL, advice);
 }
 
+static void write_replay(const struct tm_finding *f, struct tm_value *to)
+{
+    struct tm_value *replay, *without;
+
+    if (f->measured_stake_ps <= 0 || f->replayed.why) {
+        tm_add_null(to, "replay", f->replayed.why ? f->replayed.why : "it has no potential savings");
+        return;
+    }
+    replay = tm_add_object(to, "replay");
+    without = tm_add_array(replay, "without");
+    for (size_t i = 0; i < f->replayed.count; i++)
+        tm_add_string(without, NULL, f->replayed.without[i]);
+    tm_add_int(replay, "measured_ps", f->measured_stake_ps);
+    tm_add_int(replay, "saved_ps", f->replayed_ps);
+    tm_add_double(replay, "saved_pct", f->replayed_pct);
+    tm_add_known(replay, "difference", f->difference, "the two differ by at most a tenth");
+}
+
 static void write_finding(const struct tm_finding *f, struct tm_value *to)
 {
     char title[TITLE_BYTES];
@@ -502,6 +625,7 @@ static void write_finding(const struct tm_finding *f, struct tm_value *to)
     tm_add_int(to, "window_ps", f->window_ps);
     if (f->devices)
         tm_add_uint(to, "devices", f->devices);
+    write_replay(f, to);
     write_texts(f, to);
     write_where(f, to);
 }
@@ -538,6 +662,8 @@ tm_status tm_findings_open(struct tm_findings *all, struct tm_run *run)
 
 void tm_findings_write(struct tm_findings *all, struct tm_value *to)
 {
+    for (int i = 0; i < all->count; i++)
+        check_by_replay(all, &all->list[i]);
     settle_severities(all);
     if (tm_query_is_too_little(all->summary))
         keep_of_profile(all);

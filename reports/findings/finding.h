@@ -48,6 +48,7 @@ struct tm_findings {
     int64_t window_ps;            /* of all devices; 0 = no device activity */
     unsigned audience;            /* of the run */
     int64_t claimed_ps[TM_WAITS]; /* what other findings have of potential savings already */
+    int64_t drawn_ps[TM_WAITS];   /* claimed for the finding that is started next */
     struct tm_value *checks;      /* the list of the summary */
     int count;
     struct tm_finding *list; /* TM_FINDINGS_MOST and one more, which takes what does not fit and is not printed */
@@ -99,7 +100,31 @@ int64_t tm_wait_left(const struct tm_findings *all, enum tm_wait wait);
 /* Claim up to `ps` for a finding that explains it, from the waits in their order, as far as they have some left.
  * out:    the time claimed */
 int64_t tm_wait_explain(struct tm_findings *all, const enum tm_wait *waits, size_t count, int64_t ps);
-enum tm_wait tm_wait_of_cause(const char *cause); /* of gaps.by_cause; TM_WAITS = unknown */
+/* No finding will be started for what was claimed last. */
+void tm_wait_forget(struct tm_findings *all);
+enum tm_wait tm_wait_of_cause(const char *cause);                     /* of gaps.by_cause; TM_WAITS = unknown */
+int64_t tm_wait_ps(const struct tm_findings *all, enum tm_wait wait); /* all of it */
+/* Its kind in summary.critical_path: "collective", or a cause. */
+const char *tm_wait_kind(enum tm_wait wait);
+
+/* --- finding_replay.c: how much shorter the steps get without what a finding is about --- */
+
+enum { TM_REPLAYED_MOST = TM_WAITS + 2 };
+
+struct tm_replayed {
+    const char *why;                       /* it is not known; NULL = it is */
+    const char *without[TM_REPLAYED_MOST]; /* kinds of critical_path.replay */
+    size_t count;
+    double saved_pct;  /* of the length of the steps of all hosts */
+    const char *other; /* the largest part of the critical path, if it is not one of these: in words; NULL = it is */
+    double other_pct;
+    double elsewhere_pct; /* idle time that the critical path goes through without its cause */
+};
+
+/* in:     kind        `replay` of its row in schemas/findings.json; NULL = none
+ *         claimed_ps  its part of each wait */
+struct tm_replayed tm_finding_replay(const struct tm_findings *all, const char *kind,
+                                     const int64_t claimed_ps[TM_WAITS], int64_t at_stake_ps);
 
 /* Set a case, which selects texts and severity.  in:     name  one of the cases in the finding's row */
 void tm_finding_case(struct tm_finding *f, const char *name);

@@ -17,7 +17,8 @@
  *    the `evidence` of the file itself); `severity`, needed if there are no potential savings (otherwise their share of
  * the
  *    window decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
- *    default it quotes the title); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
+ *    default it quotes the title); `replay`, what replays of the steps leave out to check its potential savings, apart
+ *    from idle time (finding_replay.c); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
  *    they are more specific.
  * 2. Write the function that measures it, in the file of its area, reports/findings/AREA_findings.c.  It starts the
  *    finding by its id, adds value, title arguments and cases, and names the sentences of its evidence, each with the
@@ -173,6 +174,7 @@ struct tm_finding_row {
     const char *id, *section;
     enum tm_finding_about about;
     const char *verdict;                         /* NULL = none */
+    const char *replay;                          /* what replays leave out to save its busy time; NULL = none do */
     const char *const *cases, *const *arguments; /* their names, which end with NULL */
     const char *const *unless;                   /* ids of findings that replace it; end with NULL */
     const struct tm_finding_kpi *kpis;

@@ -24,6 +24,7 @@ enum { PAGE = 16 << 10 };
 
 static const char *const part_name[] = {
     [TM_REPLAY_STRAGGLERS - TM_PATH_KINDS] = "stragglers",
+    [TM_REPLAY_IMBALANCE - TM_PATH_KINDS] = "imbalance",
     [TM_REPLAY_COMPUTE_HALF - TM_PATH_KINDS] = "compute_half",
     [TM_REPLAY_COMPUTE_QUARTER - TM_PATH_KINDS] = "compute_quarter",
 };
@@ -37,7 +38,7 @@ const char *tm_path_kind_name(int kind)
 /* A step of a group of devices. */
 struct path_step {
     int64_t number, start_ps, dur_ps;
-    int64_t parts_ps[TM_PATH_KINDS];
+    struct tm_path_parts parts;
     uint64_t ordinal, activities, on_path, switches;
     uint32_t host;
 };
@@ -246,7 +247,7 @@ static void add_segment(struct walk *w, int kind, tm_strid name, uint32_t config
     if (length_ps <= 0)
         return;
     w->at_ps = from_ps;
-    w->step.parts_ps[kind] += length_ps;
+    w->step.parts.ps[kind] += length_ps;
     if (config >= NO_CONFIG)
         config = NO_CONFIG | (uint32_t)kind;
     row = tm_front_at(&p->front, ((uint64_t)name << 32 | config) + 1, &is_new);
@@ -367,7 +368,8 @@ static uint64_t activities_in(const struct walk *w)
     return count;
 }
 
-static void walk_step(struct tm_critical_path *p, uint32_t number)
+/* out: what its path consists of */
+static struct tm_path_parts walk_step(struct tm_critical_path *p, uint32_t number)
 {
     const struct tm_path_group *const group = &p->groups[number];
     const struct tm_step_mark *const mark = tm_rows_at(p->d->trace->steps.marks, group->ordinal);
@@ -389,10 +391,11 @@ static void walk_step(struct tm_critical_path *p, uint32_t number)
     for (turns = 2 * turns + 64; w.place.lane != TM_NONE && w.at_ps > w.step.start_ps && turns; turns--) {
         follow(&w);
         if (tm_failed(p->d->run))
-            return;
+            return w.step.parts;
     }
     add_segment(&w, TM_PATH_CAUSES + TM_CAUSE_UNRECORDED, 0, NO_CONFIG, w.step.start_ps);
     tm_rows_append(p->steps, &w.step);
+    return w.step.parts;
 }
 
 /* --- steps that are over --- */
@@ -403,8 +406,9 @@ static void reach_group(struct tm_critical_path *p, uint32_t number, int64_t at_
     bool has_ended = false;
 
     while (group->exists && group->end_ps <= at_ps && !tm_failed(p->d->run)) {
-        walk_step(p, number);
-        tm_critical_path_replay(p, number);
+        const struct tm_path_parts parts = walk_step(p, number);
+
+        tm_critical_path_replay(p, number, &parts);
         group->done++;
         has_ended = true;
         group->ordinal++;
@@ -471,10 +475,10 @@ static void add_step(const struct device_time *d, const struct path_step *step, 
     tm_add_string(to, "host", d->hosts[step->host].name);
     tm_add_int(to, "begin_ps", step->start_ps);
     tm_add_int(to, "total_ps", step->dur_ps);
-    tm_add_string(to, "bound_by", tm_path_kind_name(largest_part(step->parts_ps)));
+    tm_add_string(to, "bound_by", tm_path_kind_name(largest_part(step->parts.ps)));
     for (int i = 0; i < TM_PATH_KINDS; i++) {
         (void)snprintf(key, sizeof(key), "%s_ps", tm_path_kind_name(i));
-        tm_add_int(to, key, step->parts_ps[i]);
+        tm_add_int(to, key, step->parts.ps[i]);
     }
     tm_add_uint(to, "activities", step->activities);
     tm_add_uint(to, "on_path", step->on_path);
@@ -490,9 +494,9 @@ static void add_steps(struct tm_critical_path *p, struct tm_value *section, stru
         const struct path_step *const step = tm_rows_at(p->steps, i);
 
         sums->total_ps = tm_sum_times(sums->total_ps, step->dur_ps);
-        sums->bound[largest_part(step->parts_ps)]++;
+        sums->bound[largest_part(step->parts.ps)]++;
         for (int k = 0; k < TM_PATH_KINDS; k++)
-            sums->parts_ps[k] = tm_sum_times(sums->parts_ps[k], step->parts_ps[k]);
+            sums->parts_ps[k] = tm_sum_times(sums->parts_ps[k], step->parts.ps[k]);
         if (i >= p->d->settings->table_rows)
             continue;
         sums->listed_ps = tm_sum_times(sums->listed_ps, step->dur_ps);
@@ -524,6 +528,12 @@ static void add_kinds(const struct path_sums *sums, struct tm_value *section)
     }
 }
 
+/* Work of the devices may save more than it has on the path: what the host waits for without an event. */
+static bool is_of_host(int kind)
+{
+    return kind > TM_PATH_CAUSES + TM_CAUSE_DEVICE_WAIT && kind < TM_PATH_KINDS;
+}
+
 /* Of the steps that were replayed, and what follows for all of them. */
 static void add_replays(const struct tm_critical_path *p, const struct path_sums *sums, struct tm_value *section)
 {
@@ -539,16 +549,24 @@ static void add_replays(const struct tm_critical_path *p, const struct path_sums
     for (int i = 0; i < TM_REPLAY_NOTHING; i++) {
         struct tm_value *const to = tm_add_object(rows, NULL);
         const double share = r->length_ps > 0 ? (double)r->saved_ps[i] / (double)r->length_ps : 0;
+        const int64_t path_ps = i < TM_PATH_KINDS ? r->path.ps[i] : 0;
         int64_t saved_ps = (int64_t)(share * (double)sums->total_ps + 0.5);
 
-        if (i < TM_PATH_KINDS && saved_ps > sums->parts_ps[i]) /* other steps have less of it */
-            saved_ps = sums->parts_ps[i];
+        if (is_of_host(i)) { /* other steps may have more or less of it */
+            if (path_ps > 0)
+                saved_ps = (int64_t)((double)r->saved_ps[i] / (double)path_ps * (double)sums->parts_ps[i] + 0.5);
+            if (saved_ps > sums->parts_ps[i])
+                saved_ps = sums->parts_ps[i];
+        }
 
         tm_add_string(to, "without", i < TM_PATH_KINDS ? tm_path_kind_name(i) : part_name[i - TM_PATH_KINDS]);
-        if (i < TM_PATH_KINDS)
+        if (i < TM_PATH_KINDS) {
             tm_add_int(to, "path_ps", sums->parts_ps[i]);
-        else
+            tm_add_int(to, "replayed_path_ps", path_ps);
+        } else {
             tm_add_null(to, "path_ps", "it is a part of other kinds");
+            tm_add_null(to, "replayed_path_ps", "it is a part of other kinds");
+        }
         tm_add_int(to, "saved_ps", saved_ps);
         tm_add_double(to, "saved_pct", 100 * share);
     }
@@ -650,8 +668,8 @@ void tm_critical_path_report(struct tm_critical_path *p, struct tm_value *summar
 #define STEP(member, kind) TM_FIELD(struct path_step, member, kind, KEEP)
 
 static const struct tm_row_field step_fields[] = {
-    STEP(number, INSTANT),   STEP(start_ps, INSTANT), STEP(dur_ps, TIME),    STEP(parts_ps, TIME), STEP(ordinal, COUNT),
-    STEP(activities, COUNT), STEP(on_path, COUNT),    STEP(switches, COUNT), STEP(host, HOST),     TM_FIELDS_END,
+    STEP(number, INSTANT),   STEP(start_ps, INSTANT), STEP(dur_ps, TIME),    STEP(parts, TIME), STEP(ordinal, COUNT),
+    STEP(activities, COUNT), STEP(on_path, COUNT),    STEP(switches, COUNT), STEP(host, HOST),  TM_FIELDS_END,
 };
 
 static const struct tm_row_field site_fields[] = {
@@ -666,11 +684,9 @@ static const struct tm_row_field site_fields[] = {
 };
 
 static const struct tm_row_field replay_fields[] = {
-    TM_FIELD(struct tm_path_replays, steps, COUNT, SUM),
-    TM_FIELD(struct tm_path_replays, activities, COUNT, SUM),
-    TM_FIELD(struct tm_path_replays, length_ps, TIME, SUM),
-    TM_FIELD(struct tm_path_replays, saved_ps, TIME, SUM),
-    TM_FIELDS_END,
+    TM_FIELD(struct tm_path_replays, steps, COUNT, SUM),    TM_FIELD(struct tm_path_replays, activities, COUNT, SUM),
+    TM_FIELD(struct tm_path_replays, length_ps, TIME, SUM), TM_FIELD(struct tm_path_replays, saved_ps, TIME, SUM),
+    TM_FIELD(struct tm_path_replays, path, TIME, SUM),      TM_FIELDS_END,
 };
 
 void tm_critical_path_save(struct tm_critical_path *p, struct tm_partial_writer *w)

@@ -21,14 +21,20 @@ enum tm_path_kind {
 /* What is left out in the replays of a step: all of a kind, or a part of the work of the devices. */
 enum {
     TM_REPLAY_STRAGGLERS = TM_PATH_KINDS, /* the last device starts a collective with the one before it */
+    TM_REPLAY_IMBALANCE,                  /* all devices compute as long as their mean */
     TM_REPLAY_COMPUTE_HALF,
     TM_REPLAY_COMPUTE_QUARTER,
     TM_REPLAY_NOTHING,
     TM_REPLAYS
 };
 
+struct tm_path_parts {
+    int64_t ps[TM_PATH_KINDS];
+};
+
 /* Of the replayed steps. */
 struct tm_path_replays {
+    struct tm_path_parts path; /* what their critical paths consist of */
     uint64_t steps, activities;
     int64_t length_ps;
     int64_t saved_ps[TM_REPLAYS];
@@ -170,7 +176,7 @@ uint64_t tm_path_before(const struct tm_path_lane *lane, uint64_t index, const s
 int tm_path_kind_of(const struct tm_path_activity *row);
 
 /* --- critical_replay.c: the next step of a group, if it is one of those that are replayed --- */
-void tm_critical_path_replay(struct tm_critical_path *path, uint32_t group);
+void tm_critical_path_replay(struct tm_critical_path *path, uint32_t group, const struct tm_path_parts *parts);
 
 /* --- the stage's calls --- owns:   tm_critical_path_free releases it (NULL allowed)
  * errors: NULL, with the error in run->error */

@@ -46,6 +46,8 @@ struct host_part {
     int64_t parts_ps[TM_CAUSE_COUNT]; /* after the wait */
     struct tm_path_place place;       /* that the wait ended with; lane TM_NONE = there was no wait */
     int64_t place_end_ps, wait_ps;    /* wait_ps: its end */
+    int64_t vague_ps;                 /* from its start to the end of the work; 0 = it was a wait for sure */
+    int cause;                        /* of a wait that may be none */
 };
 
 struct replay {
@@ -57,7 +59,9 @@ struct replay {
     int64_t *next_ps;                 /* its start; INT64_MAX = there is none */
     int64_t *late_ps;                 /* start of the last collective that waited for the lane: what it did before
                                        * is shorter where no device is late */
-    struct tm_rows *times;            /* struct times, by slot: of the launch, then of the start, then of the end */
+    int64_t *compute_ps;              /* of each lane: all that starts in the step, kernels side by side twice */
+    double mean_compute_ps;
+    struct tm_rows *times; /* struct times, by slot: of the launch, then of the start, then of the end */
     struct tm_sorter *calls;
     struct host_time threads[THREADS_MOST];
     uint32_t thread_count;
@@ -109,6 +113,14 @@ static void raise(struct times *to, const struct times *other)
         to->ps[i] = other->ps[i] > to->ps[i] ? other->ps[i] : to->ps[i];
 }
 
+/* Replays in which work of the devices is shorter. */
+static bool is_of_devices(int replay)
+{
+    return replay == TM_PATH_COMPUTE || replay == TM_PATH_COLLECTIVE || replay == TM_PATH_COPY ||
+           replay == TM_PATH_CAUSES + TM_CAUSE_DEVICE_WAIT ||
+           (replay >= TM_REPLAY_STRAGGLERS && replay < TM_REPLAY_NOTHING);
+}
+
 /* Add a length of a kind, which some replays leave out or shorten. */
 static void add(struct times *to, int kind, int64_t ps)
 {
@@ -130,12 +142,14 @@ static bool take_part(void *to, const struct tm_host_stretch *stretch)
     struct tm_path_place place;
     int64_t end_ps;
 
-    if (stretch->cause == TM_CAUSE_SYNC && r->part_count < WAITS_MOST &&
+    if ((stretch->cause == TM_CAUSE_SYNC || stretch->is_vague) && r->part_count < WAITS_MOST &&
         tm_path_find_last(r->p, r->group, stretch->end_ps, &place, &end_ps) && end_ps > stretch->start_ps &&
         is_inside(r, place)) {
         part->place = place;
         part->place_end_ps = end_ps;
         part->wait_ps = stretch->end_ps;
+        part->vague_ps = stretch->is_vague ? end_ps - stretch->start_ps : 0;
+        part->cause = (int)stretch->cause;
         r->parts[++r->part_count] = (struct host_part){ .place = { .lane = TM_NONE } };
         return true;
     }
@@ -165,8 +179,26 @@ static int64_t find_parts(struct replay *r, const struct host_time *host, int64_
     r->parts[0] = (struct host_part){ .place = { .lane = TM_NONE } };
     tm_host_threads_back(r->p->d->threads, host->thread, host->at_ps, to_ps, take_part, r);
     for (uint32_t i = 0; i <= r->part_count; i++)
-        unrecorded_ps += r->parts[i].parts_ps[TM_CAUSE_UNRECORDED];
+        unrecorded_ps += r->parts[i].parts_ps[TM_CAUSE_UNRECORDED] +
+                         (r->parts[i].vague_ps && r->parts[i].cause == TM_CAUSE_UNRECORDED
+                              ? r->parts[i].vague_ps + r->parts[i].wait_ps - r->parts[i].place_end_ps
+                              : 0);
     return unrecorded_ps;
+}
+
+/* What the thread did is not known: it may have waited for the device, or worked.  Replays in which work of the devices
+ * is shorter take it as a wait, the others as work, so that none finds less to save than there may be. */
+static void pass_vague(struct host_time *host, const struct host_part *part, const struct times *ended)
+{
+    struct times worked = host->times;
+
+    add(&worked, TM_PATH_CAUSES + part->cause, part->vague_ps + part->wait_ps - part->place_end_ps);
+    for (int i = 0; i < TM_REPLAYS; i++) {
+        if (!is_of_devices(i))
+            host->times.ps[i] = worked.ps[i];
+        else if (ended->ps[i] > host->times.ps[i])
+            host->times.ps[i] = ended->ps[i];
+    }
 }
 
 /* Bring a thread to a time, by the parts that were found. */
@@ -180,8 +212,11 @@ static void add_parts(struct replay *r, struct host_time *host, int64_t to_ps)
 
             resolve_pending(r, part->place);
             ended = *(const struct times *)tm_rows_at(r->times, slot_of(r, part->place));
-            add(&ended, TM_PATH_CAUSES + TM_CAUSE_SYNC, part->wait_ps - part->place_end_ps);
-            raise(&host->times, &ended);
+            add(&ended, TM_PATH_CAUSES + part->cause, part->wait_ps - part->place_end_ps);
+            if (part->vague_ps)
+                pass_vague(host, part, &ended);
+            else
+                raise(&host->times, &ended);
         }
         for (int cause = 0; cause < TM_CAUSE_COUNT; cause++)
             if (part->parts_ps[cause])
@@ -240,6 +275,17 @@ static int64_t find_ready(const struct replay *r, struct tm_path_place place, co
 static void settle(struct replay *r, uint64_t slot, int kind, int64_t length_ps)
 {
     add(tm_rows_change(r->times, slot), kind, length_ps);
+}
+
+/* Of an activity that starts in the step, on a device that computes longer than the mean.  The others take over the rest
+ * while they wait. */
+static void balance(struct replay *r, struct tm_path_place place, int64_t length_ps)
+{
+    const double load_ps = (double)r->compute_ps[place.lane];
+    struct times *const times = tm_rows_change(r->times, slot_of(r, place));
+
+    if (load_ps > r->mean_compute_ps)
+        times->ps[TM_REPLAY_IMBALANCE] += (int64_t)((double)length_ps * (r->mean_compute_ps / load_ps)) - length_ps;
 }
 
 /* A collective that something waits for before its last device has started: it takes its own time. */
@@ -320,6 +366,15 @@ static void take_collective(struct replay *r, struct tm_path_place place, const 
     settle(r, slot_of(r, place), TM_PATH_COLLECTIVE, row->end_ps - row->start_ps);
 }
 
+/* Between the end of the one before it and its start.  A device with less work than the others waits for them. */
+static void add_delay(const struct replay *r, struct times *start, struct tm_path_place place, bool is_launch,
+                      int64_t delay_ps)
+{
+    add(start, TM_PATH_CAUSES + (is_launch ? TM_CAUSE_LAUNCH : TM_CAUSE_DEVICE_WAIT), delay_ps);
+    if (!is_launch && (double)r->compute_ps[place.lane] < r->mean_compute_ps)
+        start->ps[TM_REPLAY_IMBALANCE] -= delay_ps;
+}
+
 static void take_activity(struct replay *r, struct tm_path_place place, const struct tm_path_activity *row)
 {
     const uint64_t slot = slot_of(r, place);
@@ -341,19 +396,19 @@ static void take_activity(struct replay *r, struct tm_path_place place, const st
         if (has_launch)
             add(&launched, TM_PATH_CAUSES + TM_CAUSE_LAUNCH, is_bound || latency_ps < call_ps ? latency_ps : call_ps);
         if (!is_bound)
-            add(&start, TM_PATH_CAUSES + (row->launch_end_ps > ready_ps ? TM_CAUSE_LAUNCH : TM_CAUSE_DEVICE_WAIT),
-                row->start_ps - ready_ps);
+            add_delay(r, &start, place, row->launch_end_ps > ready_ps, row->start_ps - ready_ps);
         raise(&start, &launched);
     } else {
-        const bool is_launch = row->launch_ps != INT64_MIN && row->launch_end_ps > ready_ps;
-
-        add(&start, TM_PATH_CAUSES + (is_launch ? TM_CAUSE_LAUNCH : TM_CAUSE_DEVICE_WAIT), row->start_ps - ready_ps);
+        add_delay(r, &start, place, row->launch_ps != INT64_MIN && row->launch_end_ps > ready_ps,
+                  row->start_ps - ready_ps);
     }
     *(struct times *)tm_rows_change(r->times, slot) = start;
     if (row->collective)
         take_collective(r, place, row);
     else
         settle(r, slot, tm_path_kind_of(row), row->end_ps - row->start_ps);
+    if (tm_path_kind_of(row) == TM_PATH_COMPUTE)
+        balance(r, place, row->end_ps - row->start_ps);
 }
 
 /* It runs already when the step starts: what is left of it. */
@@ -400,6 +455,8 @@ static void find_calls(struct replay *r)
 
             if (row.start_ps < r->start_ps)
                 continue;
+            if (tm_path_kind_of(&row) == TM_PATH_COMPUTE)
+                r->compute_ps[i] = tm_sum_times(r->compute_ps[i], row.end_ps - row.start_ps);
             if (row.launch_ps == INT64_MIN && is_main_start(r, &row, find_ready(r, place, &row, &before))) {
                 call.at_ps = row.start_ps;
                 call.thread = r->p->d->trace->main_thread;
@@ -410,6 +467,19 @@ static void find_calls(struct replay *r)
         }
     }
     tm_sorter_finish(r->calls);
+}
+
+/* A device without any compute has no part in it. */
+static void find_mean(struct replay *r)
+{
+    double sum_ps = 0;
+    int lanes = 0;
+
+    for (uint32_t i = 0; i < r->p->lane_count; i++) {
+        sum_ps += (double)r->compute_ps[i];
+        lanes += r->compute_ps[i] > 0;
+    }
+    r->mean_compute_ps = lanes ? sum_ps / lanes : 0;
 }
 
 static void find_next(struct replay *r, uint32_t lane)
@@ -469,7 +539,8 @@ static void replay_rows(struct replay *r)
     }
 }
 
-static void add_up(const struct replay *r, uint64_t activities, struct tm_path_replays *sums)
+static void add_up(const struct replay *r, const struct tm_path_parts *parts, uint64_t activities,
+                   struct tm_path_replays *sums)
 {
     sums->steps++;
     sums->activities += activities;
@@ -479,6 +550,8 @@ static void add_up(const struct replay *r, uint64_t activities, struct tm_path_r
 
         sums->saved_ps[i] = tm_sum_times(sums->saved_ps[i], saved_ps > 0 ? saved_ps : 0);
     }
+    for (int i = 0; i < TM_PATH_KINDS; i++)
+        sums->path.ps[i] = tm_sum_times(sums->path.ps[i], parts->ps[i]);
 }
 
 /* Steps at equal distances, as many as the limit allows, at least one. */
@@ -491,12 +564,12 @@ static bool is_replayed(const struct tm_path_group *group)
     return (group->done + 1) * wanted / steps > group->done * wanted / steps;
 }
 
-void tm_critical_path_replay(struct tm_critical_path *p, uint32_t number)
+void tm_critical_path_replay(struct tm_critical_path *p, uint32_t number, const struct tm_path_parts *parts)
 {
     const struct tm_path_group *const group = &p->groups[number];
     struct tm_run *const run = p->d->run;
     const size_t memory = tm_path_memory(p) / 2, share = tm_budget_share(&run->budget, TM_ACCOUNT_THREADS) / 32;
-    const size_t bytes = p->lane_count * 6 * sizeof(uint64_t);
+    const size_t bytes = p->lane_count * 7 * sizeof(uint64_t);
     struct replay *r;
     uint64_t slots;
 
@@ -518,14 +591,16 @@ void tm_critical_path_replay(struct tm_critical_path *p, uint32_t number)
         r->next = r->offset + p->lane_count;
         r->next_ps = (int64_t *)(r->next + p->lane_count);
         r->late_ps = r->next_ps + p->lane_count;
+        r->compute_ps = r->late_ps + p->lane_count;
         for (uint32_t i = 0; i < p->lane_count; i++)
             r->late_ps[i] = INT64_MIN;
         slots = find_rows(r);
         if (slots <= STEP_MOST) {
             tm_rows_resize(r->times, slots);
             find_calls(r);
+            find_mean(r);
             replay_rows(r);
-            add_up(r, slots, &p->replays);
+            add_up(r, parts, slots, &p->replays);
         }
     }
     tm_sorter_free(r->calls);

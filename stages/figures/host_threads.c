@@ -98,8 +98,13 @@ static struct tm_cause_reason reason_of(enum tm_class class, uint32_t traits)
     const enum tm_cause cause = tm_cause_of_class(class);
     const bool is_wait = cause == TM_CAUSE_HOST && traits & TM_TRAIT_WAIT;
 
-    return (struct tm_cause_reason){ .cause = (uint8_t)(is_wait ? TM_CAUSE_SYNC : cause), .is_weak = is_wait };
+    return (struct tm_cause_reason){ .cause = (uint8_t)(is_wait ? TM_CAUSE_SYNC : cause),
+                                     .is_vague = cause == TM_CAUSE_HOST && !is_wait && class != TM_CLASS_PYTHON &&
+                                                 class != TM_CLASS_FRAMEWORK_OP,
+                                     .is_weak = is_wait };
 }
+
+static const struct tm_cause_reason unrecorded = { .cause = TM_CAUSE_UNRECORDED, .is_vague = true };
 
 /* --- threads --- */
 
@@ -114,7 +119,8 @@ enum {
 struct stretch {
     int64_t start_ps;
     tm_strid name; /* of the event that gives the cause, else of the innermost one */
-    uint32_t cause;
+    uint16_t cause;
+    bool is_vague;
 };
 
 struct chunk {
@@ -280,15 +286,16 @@ static inline void keep_stretch(struct tm_host_threads *t, struct thread *thread
 }
 
 /* From at_ps on the thread does this. */
-static inline void begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps, uint32_t cause,
-                                 tm_strid name)
+static inline void begin_stretch(struct tm_host_threads *t, struct thread *thread, int64_t at_ps,
+                                 struct tm_cause_reason reason, tm_strid name)
 {
-    if (thread->has_begun && cause == thread->current.cause && name == thread->current.name)
+    if (thread->has_begun && reason.cause == thread->current.cause && name == thread->current.name)
         return;
     if (thread->has_begun && thread->current.start_ps < at_ps)
         keep_stretch(t, thread);
     thread->has_begun = true;
-    thread->current = (struct stretch){ .start_ps = at_ps, .name = name, .cause = cause };
+    thread->current =
+        (struct stretch){ .start_ps = at_ps, .name = name, .cause = reason.cause, .is_vague = reason.is_vague };
 }
 
 /* --- the stack --- */
@@ -298,7 +305,7 @@ static inline void settle(struct tm_host_threads *t, struct thread *thread, int6
 {
     const struct open_event *top = thread->depth ? &thread->stack[thread->depth - 1] : NULL;
 
-    begin_stretch(t, thread, at_ps, top ? top->reason.cause : TM_CAUSE_UNRECORDED, top ? top->name : 0);
+    begin_stretch(t, thread, at_ps, top ? top->reason : unrecorded, top ? top->name : 0);
 }
 
 /* What holds for an event above another one, or above none. */
@@ -397,7 +404,7 @@ static inline void advance_to_event(struct tm_host_threads *t, struct thread *th
     }
     thread->depth--;
     begin_stretch(t, thread, top->end_ps > thread->at_ps ? top->end_ps : thread->at_ps,
-                  below ? below->reason.cause : TM_CAUSE_UNRECORDED, below ? below->name : 0);
+                  below ? below->reason : unrecorded, below ? below->name : 0);
     thread->at_ps = to_ps;
 }
 
@@ -420,7 +427,7 @@ tm_status tm_host_threads_take(struct tm_host_threads *t, const struct tm_event 
     open->own_name = r->name;
     open->own = reason_of((enum tm_class)r->class, event->traits);
     inherit(open, thread->depth > 1 ? open - 1 : NULL);
-    begin_stretch(t, thread, r->start_ps, open->reason.cause, open->name);
+    begin_stretch(t, thread, r->start_ps, open->reason, open->name);
     return t->run->error.status;
 }
 
@@ -615,13 +622,18 @@ struct back {
     bool is_done;
 };
 
-static void give_stretch(struct back *b, enum tm_cause cause, tm_strid name, int64_t start_ps)
+static void give_stretch(struct back *b, const struct stretch *stretch)
 {
-    const int64_t from_ps = start_ps > b->start_ps ? start_ps : b->start_ps;
+    const int64_t from_ps = stretch->start_ps > b->start_ps ? stretch->start_ps : b->start_ps;
+    struct tm_host_stretch given = { .cause = (enum tm_cause)stretch->cause,
+                                     .is_vague = stretch->is_vague,
+                                     .name = stretch->name,
+                                     .start_ps = from_ps,
+                                     .end_ps = b->at_ps };
 
     if (b->is_done || from_ps >= b->at_ps)
         return;
-    b->is_done = !b->take(b->to, &(struct tm_host_stretch){ cause, name, from_ps, b->at_ps });
+    b->is_done = !b->take(b->to, &given);
     b->at_ps = from_ps;
     b->is_done |= from_ps == b->start_ps;
 }
@@ -629,7 +641,7 @@ static void give_stretch(struct back *b, enum tm_cause cause, tm_strid name, int
 static void give_stretches(struct back *b, const struct stretch *stretches, uint32_t count)
 {
     for (uint32_t i = count; i > 0 && !b->is_done; i--)
-        give_stretch(b, (enum tm_cause)stretches[i - 1].cause, stretches[i - 1].name, stretches[i - 1].start_ps);
+        give_stretch(b, &stretches[i - 1]);
 }
 
 static void give_spilled(struct tm_host_threads *t, struct thread *thread, struct back *b)
@@ -652,10 +664,10 @@ void tm_host_threads_back(struct tm_host_threads *t, uint32_t number, int64_t st
         const struct chunk *chunk;
 
         advance(t, thread, end_ps);
-        give_stretch(&b, (enum tm_cause)thread->current.cause, thread->current.name, thread->current.start_ps);
+        give_stretch(&b, &thread->current);
         for (chunk = find_chunk(thread, b.at_ps); chunk && !b.is_done; chunk = chunk->before)
             give_stretches(&b, chunk->stretches, chunk->count);
         give_spilled(t, thread, &b);
     }
-    give_stretch(&b, TM_CAUSE_UNRECORDED, 0, start_ps);
+    give_stretch(&b, &(struct stretch){ .start_ps = start_ps, .cause = TM_CAUSE_UNRECORDED, .is_vague = true });
 }

@@ -37,6 +37,8 @@ static inline bool tm_is_work(enum tm_class class)
 /* Why a thread did not launch, according to an event or to a stack of open events. */
 struct tm_cause_reason {
     uint8_t cause; /* enum tm_cause */
+    bool is_vague; /* host, but no function of Python or operation: markers do not say what the thread does, and the
+                    * runtime waits for a full queue without an event; unrecorded */
     bool is_weak;  /* blocked, the name does not show for what: TM_CAUSE_SYNC where nothing around it says more */
 };
 
@@ -89,6 +91,7 @@ tm_status tm_host_threads_ask_main(struct tm_host_threads *threads, uint32_t mai
 /* What a thread did before a time, stretch by stretch, the last one first; what was not recorded is unrecorded. */
 struct tm_host_stretch {
     enum tm_cause cause;
+    bool is_vague; /* as in struct tm_cause_reason */
     tm_strid name; /* of the event that gives the cause; 0 = none */
     int64_t start_ps, end_ps;
 };

@@ -54,7 +54,7 @@ class Rules:
         self.findings = texts(arguments(code, "tm_finding_of_")) | texts(arguments(code, "tm_is_reported"))
         self.cases = texts(arguments(code, "tm_finding_case"))
         self.arguments = texts(arguments(code, "tm_finding_argument"))
-        self.evidence = texts(arguments(code, "tm_finding_emit")) | texts(arguments(code, "emit_staked"))
+        self.evidence = texts(arguments(code, "tm_finding_emit")) | texts(arguments(code, "emit_staked")) | texts(arguments(code, "emit_at"))
         self.given = set(re.findall(r'\btm_given_\w+\("(\w+)"', code))
 
 

@@ -95,14 +95,41 @@ def slow_launch(m):
     return 180, {"compute": 80, "launch": 95, "host": 5}
 
 
+def slow_signal(m):
+    """The host learns late that a result is there: nothing else happens meanwhile."""
+    m.host("train", 0, 360, _r=1)
+    m.work("k1", 5, 15, 200)
+    m.host("BlockHostUntilReady", 20, 300)
+    m.work("k2", 330, 340, 30)
+    return 370, {"compute": 230, "launch": 20, "sync": 105, "host": 15}
+
+
+def hidden_input(m):
+    """While a collective runs alone, the host loads the next batch, and is done shortly before it."""
+    m.host("train", 0, 400, _r=1)
+    m.work("k1", 5, 15, 50)
+    m.work(ALL_REDUCE, 7, 66, 300, stream=15)
+    m.host("data_loading", 20, 320)
+    m.work("k2", 345, 370, 30, call=2)
+    return 400, {"compute": 80, "collective": 300, "device_wait": 5, "launch": 10, "host": 5}
+
+
 CASES = (straggler, event_waits, host_bound, input_stall, host_sync, copy_first, slow_launch)
 
 
-def make(rounds=2):
+# What a finding about steps of one case measures and what a replay saves, in microseconds of each device and step.
+FINDINGS = (
+    (slow_signal, 1, "idle_sync", ["sync"], 105, 105),
+    (hidden_input, 1, "collective_exposed", ["collective"], 300, 23),
+    (straggler, 2, "slow_device", ["imbalance"], 125, 125),
+)
+
+
+def make(rounds=2, cases=CASES, devices=2):
     """out: the profile, and by step its case, its length and its parts"""
-    m, truth = Made(), []
-    for number in range(rounds * len(CASES)):
-        case = CASES[number % len(CASES)]
+    m, truth = Made(devices), []
+    for number in range(rounds * len(cases)):
+        case = cases[number % len(cases)]
         marker = len(m.python.events)
         length, parts = case(m)
         m.python.events[marker].stats["step_num"] = number

@@ -175,12 +175,20 @@ def paths_of(run):
             for i, period in enumerate(periods(run, group[0])) if period and period[1] > period[0]}
 
 
+OF_DEVICES = ("compute", "collective", "copy", "device_wait", "stragglers", "imbalance", "compute_half", "compute_quarter")
+VAGUE = ("host", "unrecorded")  # markers are all that the host of a made profile has beside these
+
+
 class Replay:
     """A step without all of a kind: every time is looked up from what it waits for."""
 
     def __init__(self, begin, end, nodes, thread, without):
         self.begin, self.end, self.nodes, self.thread, self.without = begin, end, nodes, thread, without
         self.late, self.ends, self.starts = {}, {}, {}
+        self.loads = {}
+        for n in nodes:
+            if n.kind == "compute" and begin <= n.begin < end:
+                self.loads[n.device] = self.loads.get(n.device, 0) + n.end - n.begin
         for n in nodes:
             instance = self.instance(n)
             last = max(instance, key=lambda m: m.begin)
@@ -192,6 +200,17 @@ class Replay:
             return length - length // (2 if self.without == "compute_half" else 4)
         return 0 if kind == self.without else length
 
+    def has_less_work(self, node):
+        """Than the other devices, for which it waits."""
+        mean = sum(self.loads.values()) / max(len(self.loads), 1)
+        return self.without == "imbalance" and self.loads.get(node.device, 0) < mean
+
+    def balanced(self, node, length):
+        """No device computes longer than all do on average."""
+        if self.without != "imbalance" or node.kind != "compute":
+            return length
+        return int(length * min(1, sum(self.loads.values()) / len(self.loads) / self.loads[node.device]))
+
     def instance(self, node):
         """The members of a collective that were under way together."""
         overlap = [n for n in node.members if n.begin < node.end and n.end > node.begin]
@@ -201,9 +220,10 @@ class Replay:
     def host(self, moment):
         at = self.begin
         for b, e, cause in reversed(list(sync_stretches(self.thread.back_from(moment, self.begin)))):
-            node = latest(self.nodes, e) if cause == "sync" else None
+            may_wait = cause == "sync" or (cause in VAGUE and self.without in OF_DEVICES)
+            node = latest(self.nodes, e) if may_wait else None
             if node and node.end > b:
-                at = max(at, self.finish(node) + self.length("sync", e - node.end))
+                at = max(at, self.finish(node) + self.length(cause, e - node.end))
             else:
                 at += self.length(cause, e - b)
         return at
@@ -221,7 +241,8 @@ class Replay:
             return max(at, self.host(node.begin))
         if node.call and node.call[0] > ready:
             return max(at, self.host(node.call[0]) + self.length("launch", node.begin - node.call[0]))
-        at += self.length("launch" if node.call and node.call[1] > ready else "device_wait", node.begin - ready)
+        kind = "launch" if node.call and node.call[1] > ready else "device_wait"
+        at += 0 if kind == "device_wait" and self.has_less_work(node) else self.length(kind, node.begin - ready)
         if node.call and node.call[0] >= self.begin:
             least = min(node.call[1] - node.call[0], node.begin - node.call[0])
             at = max(at, self.host(node.call[0]) + self.length("launch", least))
@@ -238,7 +259,7 @@ class Replay:
         instance = [n for n in self.instance(node) if n.begin >= self.begin]
         last = max(instance, key=lambda n: n.begin)
         if len(instance) < 2 or last.begin >= self.end:
-            return self.begins(node) + self.length(node.kind, node.end - node.begin)
+            return self.begins(node) + self.balanced(node, self.length(node.kind, node.end - node.begin))
         ready = max(self.begins(n) for n in instance)
         if self.without == "stragglers":
             ready = min(self.begins(last), max(self.begins(n) for n in instance if n is not last))
@@ -251,7 +272,7 @@ class Replay:
         return max(0, self.end - max((self.finish(n) for n in ended), default=self.begin))
 
 
-WITHOUT = (*KINDS, "stragglers", "compute_half", "compute_quarter")
+WITHOUT = (*KINDS, "stragglers", "imbalance", "compute_half", "compute_quarter")
 
 
 def replays_of(run):

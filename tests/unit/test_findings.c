@@ -636,6 +636,101 @@ static void long_waits_are_no_pauses_between_short_kernels(void **state)
     "'devices': [{'id': 'a', 'compute_ps': 90000000000, 'kernels': {'count': 900}}, {'id': 'b', "                      \
     "'compute_ps': 60000000000, 'kernels': {'count': 600}}]"
 
+/* 60 of 200 ms idle for a cause, and what replays save without some kinds; the path has a kind for 60% of its time. */
+#define REPLAYED(cause, path_kind, error_ps, rows)                                                                     \
+    "{'gaps': {'by_cause': {'" cause                                                                                   \
+    "': {'count': 40, 'total_ps': 60000000000}}}, 'critical_path': {'total_ps': 100000, 'by_kind': {"                  \
+    "'" path_kind "': {'total_ps': 60000, 'share_pct': 60}}, 'replay': {'total_ps': 100000, 'error_ps': " error_ps     \
+    ", 'rows': [" rows "]}}}"
+#define WITHOUT(kind, saved_ps)                                                                                        \
+    "{'without': '" kind "', 'path_ps': 90, 'replayed_path_ps': 9, 'saved_ps': " saved_ps "}"
+
+static void potential_savings_are_checked_by_replays(void **state)
+{
+    static const struct {
+        const char *patch, *id;
+        int64_t stake_ps, idle_ps;
+        const char *severity, *difference; /* difference: "" = they agree; "?...": no replay, and why */
+    } cases[] = {
+        { REPLAYED("sync", "sync", "0", WITHOUT("sync", "27500")), "idle_sync", 60000000000, 60000000000, "critical",
+          "" },
+        { REPLAYED("sync", "sync", "0", WITHOUT("sync", "26000")), "idle_sync", 52000000000, 52000000000, "critical",
+          "Measured: 30.0%. Without it, replayed steps get only 26.0% shorter, which is what counts: other work" },
+        { REPLAYED("sync", "host", "0", WITHOUT("host", "40000") "," WITHOUT("sync", "4000")), "idle_sync", 8000000000,
+          8000000000, "warning", "60.0% of the critical path goes to host code, with or without it." },
+        { REPLAYED("sync", "compute", "0", WITHOUT("sync", "40")), "idle_sync", 0, 0, "info",
+          "replayed steps take as long, so it counts as no savings: 60.0% of the critical path goes to compute." },
+        { REPLAYED("sync", "sync", "0", WITHOUT("sync", "33000")), "idle_sync", 60000000000, 60000000000, "critical",
+          "" },
+        { REPLAYED("sync", "sync", "0", WITHOUT("sync", "40000")), "idle_sync", 60000000000, 60000000000, "critical",
+          "Without it, replayed steps get 40.0% shorter" },
+        { REPLAYED("sync", "sync", "1001", WITHOUT("sync", "5000")), "idle_sync", 60000000000, 60000000000, "critical",
+          "?not known well enough" },
+        { REPLAYED("sync", "device_wait", "0", WITHOUT("sync", "5000")), "idle_sync", 60000000000, 60000000000,
+          "critical", "?does not go through the cause" },
+        { REPLAYED("sync", "sync", "0", "{'without': 'sync', 'path_ps': 90, 'replayed_path_ps': 0, 'saved_ps': 0}"),
+          "idle_sync", 60000000000, 60000000000, "critical", "?no step with it was replayed" },
+        { "{'gaps': {'by_cause': {'sync': {'count': 40, 'total_ps': 60000000000}}}}", "idle_sync", 60000000000,
+          60000000000, "critical", "?" },
+        /* 36 of 60 ms of compute: between the replays of half and of all of it */
+        { "{'total': {'compute_ps': 60000000000}, 'fusion': {'eager_chains': {'saved_ps': 36000000000}}, "
+          "'critical_path': "
+          "{'total_ps': 100000, 'by_kind': {}, 'replay': {'total_ps': 1, 'error_ps': 0, 'rows': [" WITHOUT(
+              "compute", "25000") "," WITHOUT("compute_half", "5000") "," WITHOUT("compute_quarter", "2500") "]}}}",
+          "elementwise_unfused", 18000000000, 0, "warning", "replayed steps get only 9.0% shorter" },
+        { "{" UNEVEN
+          ", 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}, 'critical_path': "
+          "{'total_ps': 100000, 'by_kind': {}, 'replay': {'total_ps': 1, 'error_ps': 0, 'rows': [" WITHOUT(
+              "collective", "1000") "," WITHOUT("imbalance", "8000") "]}}}",
+          "imbalance", 16000000000, 0, "warning", "replayed steps get only 8.0% shorter" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tm_value *f, *replay;
+        struct judged j;
+
+        test_judge(&j, cases[i].patch, NULL);
+        f = test_finding(&j, cases[i].id);
+        replay = tm_get(f, "replay");
+        if (tm_int(tm_get(f, "at_stake_ps")) != cases[i].stake_ps || tm_int(tm_get(f, "idle_ps")) != cases[i].idle_ps)
+            fail_msg("case %zu: %lld", i, (long long)tm_int(tm_get(f, "at_stake_ps")));
+        assert_string_equal(tm_text(tm_get(f, "severity")), cases[i].severity);
+        assert_int_equal(tm_has(replay), *cases[i].difference != '?');
+        if (*cases[i].difference == '?') {
+            assert_non_null(strstr(tm_why(replay), cases[i].difference + 1));
+        } else if (!*cases[i].difference) {
+            assert_false(tm_has(tm_get(replay, "difference")));
+        } else {
+            assert_non_null(strstr(tm_text(tm_get(replay, "difference")), cases[i].difference));
+            assert_true(has_text(tm_get(f, "evidence"), cases[i].difference));
+        }
+        test_judged_free(&j);
+    }
+}
+
+/* Of two hosts one is idle for 20% of its time, which makes the steps of both 10% shorter on average. */
+static void a_replay_is_about_the_hosts_of_the_finding(void **state)
+{
+    const struct tm_value *f;
+    struct judged j;
+
+    (void)state;
+    test_judge(
+        &j,
+        "{'devices': [{'id': 'a', 'host': 'one', 'span_ps': 100000000000, 'gaps': {'by_cause': {'sync': {'total_ps': "
+        "20000000000}}}}, {'id': 'b', 'host': 'two', 'span_ps': 100000000000}], 'gaps': {'by_cause': {'sync': "
+        "{'count': 40, 'total_ps': 20000000000}}}, 'critical_path': {'total_ps': 100000, 'by_kind': {}, 'replay': "
+        "{'total_ps': 1, "
+        "'error_ps': 0, 'rows': [" WITHOUT("sync", "10000") "]}}}",
+        NULL);
+    f = test_finding(&j, "idle_sync");
+    assert_true(tm_double(tm_get(f, "share_pct")) == 20);
+    assert_true(tm_double(tm_path(f, "replay.saved_pct")) == 20);
+    assert_int_equal(tm_int(tm_get(f, "at_stake_ps")), 20000000000);
+    test_judged_free(&j);
+}
+
 static void a_wait_is_at_stake_where_its_reason_is(void **state)
 {
     struct judged j;
@@ -1723,6 +1818,8 @@ int main(void)
         cmocka_unit_test(an_empty_step_tells_its_host),
         cmocka_unit_test(one_wait_of_several_devices_is_told_once),
         cmocka_unit_test(long_waits_are_no_pauses_between_short_kernels),
+        cmocka_unit_test(potential_savings_are_checked_by_replays),
+        cmocka_unit_test(a_replay_is_about_the_hosts_of_the_finding),
         cmocka_unit_test(a_wait_is_at_stake_where_its_reason_is),
         cmocka_unit_test(devices_that_are_not_active_at_the_same_time_have_no_imbalance),
         cmocka_unit_test(a_share_is_of_the_devices_that_a_finding_is_about),
