@@ -35,4 +35,15 @@ void tm_block_deflater_free(struct tm_block_deflater *d); /* tolerates NULL */
  * out:    bytes in `to`; 0: they would be more than room */
 size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t length, uint8_t *to, size_t room);
 
+/* The same with zstd: each block becomes a separate frame (RFC 8878). */
+struct tm_block_zstd;
+
+/* Two pieces of memory, of the account `input`.
+ * errors: NULL, with the error in run->error */
+struct tm_block_zstd *tm_block_zstd_new(struct tm_run *run) TM_MUST_USE;
+void tm_block_zstd_free(struct tm_block_zstd *z); /* tolerates NULL */
+
+/* As tm_block_deflate. */
+size_t tm_block_zstd(struct tm_block_zstd *z, const uint8_t *from, size_t length, uint8_t *to, size_t room);
+
 #endif

@@ -361,6 +361,9 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
         "arguments", TM_KIND_FLAG, TM_FOR_INSPECT, FIELD(arguments),
         .help = "list the arguments of events by the bytes that they take, and which of them --args essential keeps; reads the "
         "events once more" },
+    [TM_OPTION_ZSTD] = {
+        "zstd", TM_KIND_FLAG, TRACES | TM_FOR_COMPARE, FIELD(zstd),
+        .help = "compress the packets of a .pftrace with zstd: a smaller file, which only Perfetto 58 or later can read" },
     [TM_OPTION_PLAIN] = {
         "plain", TM_KIND_FLAG, TRACES, FIELD(plain),
         .help = "write only recorded events, without analysis: no steps, gaps, counters or findings" },

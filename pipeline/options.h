@@ -186,6 +186,7 @@ struct tm_options {
     struct tm_filter filter; /* --filter, all of them */
     enum tm_args_level args; /* --args */
     bool arguments;          /* --arguments of inspect: what they take */
+    bool zstd;               /* --zstd: packets are compressed with it */
     bool plain;              /* --plain: nothing that was computed */
     uint32_t device_rows;    /* --device-rows: enum tm_device_rows */
     bool overview;           /* --overview: what is too short to be seen is merged; of split: also of one part */
@@ -314,6 +315,7 @@ enum tm_option_index {
     TM_OPTION_FILTER,
     TM_OPTION_ARGS,
     TM_OPTION_ARGUMENTS,
+    TM_OPTION_ZSTD,
     TM_OPTION_PLAIN,
     TM_OPTION_DEVICE_ROWS,
     TM_OPTION_OVERVIEW,

@@ -293,6 +293,7 @@ static void write_trace(struct comparison *c, const char *folder)
     else
         (void)snprintf(place.folder, sizeof(place.folder), "%s", folder);
     tm_make_folder(c->run, place.folder);
+    tm_check_zstd(c->run, c->options, tm_trace_format_of(place.name), place.name);
     tm_compared_trace_write(c->compared, c->options, place.folder, place.name, &file, &written);
     if (!tm_failed(c->run))
         tm_out_file_commit(file, &written.bytes);

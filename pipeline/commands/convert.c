@@ -21,7 +21,7 @@ struct place {
 };
 
 /* in: path  must outlive the place */
-static void find_place(struct tm_run *run, const char *path, struct place *place)
+static void find_place(struct tm_run *run, const struct tm_options *options, const char *path, struct place *place)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
@@ -36,6 +36,7 @@ static void find_place(struct tm_run *run, const char *path, struct place *place
         return;
     }
     tm_find_place(run, path, &place->file);
+    tm_check_zstd(run, options, place->format, name);
     tm_guard_output(run, path, "the trace");
 }
 
@@ -91,7 +92,7 @@ static void find_fallback(struct tm_conversion *c, char path[TM_PLACE_BYTES], st
         return;
     tm_conversion_run_name(c, run_name);
     tm_default_name(path, c->run, c->options, run_name, DEFAULT_ENDING, true);
-    find_place(c->run, path, place);
+    find_place(c->run, c->options, path, place);
 }
 
 /* Tables instead of a trace: a database, or Parquet files. */
@@ -127,7 +128,7 @@ static tm_status run_convert(struct tm_run *run, const struct tm_options *option
     if (options->output && tm_database_form_of(options->output) != TM_DATABASE_NONE)
         return write_tables(run, options);
     if (options->output)
-        find_place(run, options->output, &place);
+        find_place(run, options, options->output, &place);
     if (options->overview && place.format && place.format->type != &tm_perfetto_writer && !tm_failed(run)) {
         (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --overview: an overview is a .pftrace",
                       path);

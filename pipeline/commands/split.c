@@ -789,6 +789,7 @@ static tm_status run_split(struct tm_run *run, const struct tm_options *options)
     const char *const folder = options->output ? options->output : fallback;
     tm_status st;
 
+    tm_check_zstd(run, options, format, "part-0001.json");
     if (options->output)
         tm_split_folder_check(run, folder, options->force);
     tm_redaction_begin(run, options);

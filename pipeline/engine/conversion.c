@@ -127,6 +127,7 @@ struct tm_writer_options tm_conversion_writer(const struct tm_conversion *c, boo
     return (struct tm_writer_options){ .args = c->options->args,
                                        .epoch_ns = c->epoch_ns,
                                        .is_gzip = is_gzip,
+                                       .is_zstd = c->options->zstd,
                                        .kernels = (c->options->device_rows & TM_ROWS_KERNELS) != 0,
                                        .facts = c->facts.list,
                                        .fact_count = c->facts.count };
@@ -502,6 +503,22 @@ static const struct tm_trace_format formats[] = {
     { ".csv", &tm_csv_writer, false, false },
     { ".csv.gz", &tm_csv_writer, true, false },
 };
+
+void tm_check_zstd(struct tm_run *run, const struct tm_options *options, const struct tm_trace_format *format,
+                   const char *name)
+{
+    if (!options->zstd || !format || tm_failed(run))
+        return;
+    if (format->type != &tm_perfetto_writer || format->is_gzip) {
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "cannot write '%s' with --zstd: only a .pftrace has such packets",
+                      name);
+        tm_hint(&run->error, "end it with .pftrace, or leave out --zstd");
+    } else if (!options->quiet) {
+        (void)fputs("tracemill: note: with --zstd, only Perfetto 58 or later can read the trace; older versions show "
+                    "an empty one\n",
+                    stderr);
+    }
+}
 
 const struct tm_trace_format *tm_trace_format_of(const char *name)
 {

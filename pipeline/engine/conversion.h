@@ -79,6 +79,10 @@ struct tm_trace_format {
 /* NULL = the name has none of the endings, or nothing before it. */
 const struct tm_trace_format *tm_trace_format_of(const char *name);
 
+/* --zstd fits the format; a note says who can read it.  errors: TM_ERR_USAGE */
+void tm_check_zstd(struct tm_run *run, const struct tm_options *options, const struct tm_trace_format *format,
+                   const char *name);
+
 /* A writer with what feeds it: for one file, or for several ones after each other. */
 struct tm_trace_output {
     struct tm_trace_writer *writer;

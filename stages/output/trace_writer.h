@@ -124,6 +124,7 @@ struct tm_writer_options {
     int64_t epoch_ns; /* the reading of the recording's clock at time 0, 0 = unknown; used by formats that can express
                        * it */
     bool is_gzip;     /* the file is compressed as one stream, and nothing in it separately */
+    bool is_zstd;     /* Perfetto's format: packets are compressed with zstd, for viewers from version 58 on */
     bool kernels;     /* Perfetto's format: kernels again, as its GPU plugin reads them */
     const struct tm_out_fact *facts;
     size_t fact_count;

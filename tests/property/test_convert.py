@@ -227,10 +227,31 @@ def arguments_by_name(tap, folder):
            "only where it is asked for")
 
 
+def with_zstd(tap, folder):
+    """--zstd changes how packets are packed, and nothing else: read again, the trace is the same."""
+    source = folder / "host0.xplane.pb"
+    source.write_bytes(make_profile.gpu(seed=3, steps=20).encode())
+    tables = {}
+    for name, options in (("deflate", ()), ("zstd", ("--zstd",))):
+        result = run("convert", source, "-o", folder / name / "a.pftrace", "--memory", "32M", *options)
+        again = run("convert", folder / name / "a.pftrace", "-o", folder / f"{name}.csv", "-q")
+        tap.ok(result.status == again.status == 0, f"{name}: written and read again", result, again)
+        tap.ok(("Perfetto 58" in result.err) == (name == "zstd"), f"{name}: a note says who can read it", result)
+        tables[name] = (folder / f"{name}.csv").read_bytes()
+    tap.ok(tables["zstd"] == tables["deflate"], "the same events with --zstd")
+    sizes = [(folder / name / "a.pftrace").stat().st_size for name in tables]
+    tap.ok(sizes[1] < sizes[0], "and a smaller file", sizes)
+    for name in ("x.json", "x.pftrace.gz"):
+        result = run("convert", source, "-o", folder / name, "--zstd")
+        tap.ok(result.status == 2 and "--zstd" in result.err and not (folder / name).exists(), f"{name} has no such packets", result)
+
+
 def main():
     tap = Tap()
     with Scratch() as folder:
         arguments_by_name(tap, folder)
+    with Scratch() as folder:
+        with_zstd(tap, folder)
     if not ZSTD:
         tap.skip("zstd", "no program zstd")
     for name, (file, data) in sources().items():

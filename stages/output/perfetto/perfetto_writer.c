@@ -46,7 +46,8 @@ struct tm_packets {
     struct tm_run *run;
     struct tm_out_file *file;           /* NULL = none is open */
     uint64_t raw_bytes;                 /* of the file so far, before compression */
-    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are */
+    struct tm_block_deflater *deflater; /* NULL = blocks are written as they are, or: */
+    struct tm_block_zstd *zstd;         /* that compresses them */
     uint8_t *deflated;                  /* TM_PACKETS_BLOCK_BYTES; NULL likewise */
     size_t deflated_bytes;              /* 0: the block is written as it is */
     struct packet_block *block;         /* that is filled */
@@ -96,14 +97,15 @@ struct tm_perfetto {
 
 /* in:     packets  zeroed memory
  * errors: in run->error */
-static void packets_open(struct tm_packets *p, struct tm_run *run, bool is_deflating)
+static void packets_open(struct tm_packets *p, struct tm_run *run, const struct tm_writer_options *options)
 {
     p->run = run;
     p->block = tm_take(&run->budget, TM_ACCOUNT_TABLES, sizeof(*p->block), &run->error);
-    if (!is_deflating || !p->block)
+    if (options->is_gzip || !p->block)
         return;
     p->deflated = tm_take(&run->budget, TM_ACCOUNT_TABLES, TM_PACKETS_BLOCK_BYTES, &run->error);
-    p->deflater = p->deflated ? tm_block_deflater_new(run) : NULL;
+    p->zstd = p->deflated && options->is_zstd ? tm_block_zstd_new(run) : NULL;
+    p->deflater = p->deflated && !options->is_zstd ? tm_block_deflater_new(run) : NULL;
 }
 
 /* tolerates zeroed memory */
@@ -115,6 +117,7 @@ static void packets_close(struct tm_packets *p)
         tm_budget_put_back(&p->run->budget, sizeof(*p->before));
     }
     tm_block_deflater_free(p->deflater);
+    tm_block_zstd_free(p->zstd);
     if (p->deflated)
         tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->deflated, TM_PACKETS_BLOCK_BYTES);
     if (p->block)
@@ -122,11 +125,17 @@ static void packets_close(struct tm_packets *p)
     *p = (struct tm_packets){ .run = NULL };
 }
 
-enum { TRACE_PACKET = 1, COMPRESSED_PACKETS = 50 }; /* fields of Trace and of TracePacket */
+enum {
+    TRACE_PACKET = 1,
+    COMPRESSED_PACKETS = 50,
+    ZSTD_COMPRESSED_PACKETS = 133
+}; /* fields of Trace and of TracePacket */
 
 static void deflate_block(struct tm_packets *p, const struct packet_block *block)
 {
-    p->deflated_bytes = tm_block_deflate(p->deflater, block->bytes, block->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
+    p->deflated_bytes =
+        p->zstd ? tm_block_zstd(p->zstd, block->bytes, block->used, p->deflated, TM_PACKETS_BLOCK_BYTES)
+                : tm_block_deflate(p->deflater, block->bytes, block->used, p->deflated, TM_PACKETS_BLOCK_BYTES);
 }
 
 /* On the thread. */
@@ -145,7 +154,7 @@ static void write_deflated(struct tm_packets *p, struct packet_block *block)
 
     if (bytes) {
         to = tm_pb_head(head, TRACE_PACKET, TM_PB_FIELD + tm_pb_number_bytes(bytes) + bytes);
-        to = tm_pb_head(to, COMPRESSED_PACKETS, bytes);
+        to = tm_pb_head(to, p->zstd ? ZSTD_COMPRESSED_PACKETS : COMPRESSED_PACKETS, bytes);
         tm_out_file_write(p->file, head, (size_t)(to - head));
         tm_out_file_write(p->file, p->deflated, bytes);
     } else {
@@ -201,7 +210,7 @@ static void ask_for_thread(struct tm_packets *p)
 /* Write the collected packets into the file.  out: p->block is empty */
 static void write_block(struct tm_packets *p)
 {
-    if (!p->deflater || !p->block->used || p->block->used > TM_PACKETS_BLOCK_BYTES) {
+    if (!p->deflated || !p->block->used || p->block->used > TM_PACKETS_BLOCK_BYTES) {
         packets_write_plain(p);
         return;
     }
@@ -226,7 +235,7 @@ static void packets_add(struct tm_packets *p, size_t bytes)
 
     assert(bytes <= TM_PACKET_MOST);
     if (p->block->used + bytes > TM_PACKETS_BLOCK_BYTES) {
-        if (!p->has_asked && p->deflater)
+        if (!p->has_asked && p->deflated)
             ask_for_thread(p);
         write_block(p);
         memmove(p->block->bytes, packet, bytes);
@@ -374,7 +383,7 @@ static struct tm_trace_writer *open_writer(struct tm_run *run, struct tm_names *
         return NULL;
     w->base = (struct tm_trace_writer){ .type = &tm_perfetto_writer, .run = run };
     w->options = *options;
-    packets_open(&w->packets, run, !options->is_gzip);
+    packets_open(&w->packets, run, options);
     if (!tm_failed(run))
         make_starts(w);
     if (options->kernels && !tm_failed(run))
