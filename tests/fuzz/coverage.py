@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = ROOT / "tests" / "fuzz" / "make_seeds.py"
 PARTS = (
-    ("JSON traces", r"stages/input/chrome/"), ("XSpace", r"stages/input/xspace/"),
+    ("JSON traces", r"stages/input/chrome/"), ("Perfetto traces", r"stages/input/perfetto/"), ("XSpace", r"stages/input/xspace/"),
     ("gzip, zstd, archives", r"stages/input/bytes/"), ("compiled programs (HLO)", r"stages/input/hlo/"),
     ("memory profiles (pprof)", r"stages/input/pprof/"), ("records", r"stages/input/records/"),
     ("documents", r"pipeline/doc/doc_json\.c"), ("partials", r"pipeline/partial\.c|stages/figures/"),

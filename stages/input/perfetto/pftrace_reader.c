@@ -18,6 +18,7 @@ enum {
 
 /* Fields of TracePacket. */
 enum {
+    FTRACE_EVENTS = 1,
     PROCESS_TREE = 2,
     CLOCK_SNAPSHOT = 6,
     TIMESTAMP = 8,
@@ -161,7 +162,7 @@ static void fill_inner(struct tm_pftrace_reader *r)
 
     if (r->decoder->type->run(r->decoder, &flow) != TM_OK)
         w->at_end = true;
-    if (flow.in_left == length && flow.out_left == room)
+    if (length && flow.in_left == length && flow.out_left == room)
         w->at_end = true; /* it neither takes nor gives anything */
     from->at += length - flow.in_left;
     r->packed_left -= length - flow.in_left;
@@ -273,15 +274,19 @@ static bool take_field(const struct tm_field *field, struct tm_pftrace_packet *p
     }
 }
 
-/* out: false: it is not a packet */
+/* out: false: it is not a packet.  Nor is what has its first field twice: the packets after one of a wrong length look like
+ * that. */
 static bool read_packet(struct tm_wire bytes, struct tm_pftrace_packet *packet)
 {
     struct tm_field field;
+    int first_fields = 0;
 
     *packet = (struct tm_pftrace_packet){ .offset = 0 };
-    while (tm_wire_next(&bytes, &field))
-        if (!take_field(&field, packet))
+    while (tm_wire_next(&bytes, &field)) {
+        first_fields += field.key >> TM_WIRE_TYPE_BITS == FTRACE_EVENTS;
+        if (first_fields > 1 || !take_field(&field, packet))
             return false;
+    }
     return bytes.at == bytes.end;
 }
 
@@ -409,6 +414,37 @@ static void skip_damage(struct tm_pftrace_reader *r, struct window *w, bool may_
 
 /* --- the next one --- */
 
+/* Whether a packet of this length may start with these bytes: its fields as far as they go, as read_packet has it. */
+static bool may_be_packet(struct tm_wire bytes, uint64_t length)
+{
+    const uint8_t *const begin = bytes.at;
+    int first_fields = 0;
+    uint64_t key, value;
+
+    while (bytes.at < bytes.end) {
+        const unsigned step = *bytes.at & 7;
+
+        if (!tm_wire_varint(&bytes, &key))
+            return bytes.end - bytes.at < HEAD_MOST; /* the window ends inside it */
+        first_fields += key >> TM_WIRE_TYPE_BITS == FTRACE_EVENTS;
+        if (!(key >> TM_WIRE_TYPE_BITS) || key > UINT32_MAX || first_fields > 1 || step == TM_WIRE_GROUP ||
+            step == TM_WIRE_END || step > TM_WIRE_32)
+            return false;
+        if (step == TM_WIRE_64 || step == TM_WIRE_32)
+            value = step == TM_WIRE_64 ? 8 : 4;
+        else if (!tm_wire_varint(&bytes, &value))
+            return bytes.end - bytes.at < HEAD_MOST;
+        if (step == TM_WIRE_VARINT)
+            continue;
+        if (value > length - (uint64_t)(bytes.at - begin))
+            return false;
+        if (value > (uint64_t)(bytes.end - bytes.at))
+            return true;
+        bytes.at += value;
+    }
+    return true;
+}
+
 /* A packet that the window cannot hold: packed packets are unpacked, others are stepped over.
  * in: head, length  of the packet at the window's place.  out: false: it is none */
 static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t head, uint64_t length)
@@ -418,9 +454,9 @@ static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t hea
     uint64_t key, inside;
     bool is_packed;
 
-    need(r, w, head + 2 * HEAD_MOST);
+    need(r, w, w->room);
     view = (struct tm_wire){ w->buffer + w->at + head, w->buffer + w->end };
-    if (length > PACKET_MOST || !tm_wire_varint(&view, &key) || !(key >> TM_WIRE_TYPE_BITS) || key > UINT32_MAX)
+    if (length > PACKET_MOST || !may_be_packet(view, length) || !tm_wire_varint(&view, &key))
         return false;
     is_packed = key == TM_WIRE_KEY(COMPRESSED_PACKETS, TM_WIRE_LEN) || key == TM_WIRE_KEY(ZSTD_PACKETS, TM_WIRE_LEN);
     if (!tm_wire_varint(&view, &inside) || ((key & 7) == TM_WIRE_LEN && inside > length))

@@ -58,6 +58,7 @@ struct scan {
     union tm_args args;
     struct tm_device_times times;
     bool has_times, has_origin, is_xspace;
+    tm_strid flow_name, no_thread;
     int64_t origin_ns;
     struct open_span *pool; /* OPEN_MOST */
     uint32_t free_place;    /* plus one */
@@ -434,9 +435,8 @@ static void add_flow(struct scan *s, uint32_t holder, int64_t time_ps, uint64_t 
                                              .class = TM_CLASS_FLOW,
                                              .start_ps = time_ps,
                                              .correlation = id ? id : 1,
-                                             .name = e->name,
-                                             .flags = is_chained ? TM_FLAG_CHAINED : 0 },
-                                 .traits = e->traits };
+                                             .name = is_chained ? s->flow_name : e->name,
+                                             .flags = is_chained ? TM_FLAG_CHAINED : 0 } };
     struct tm_arguments_builder b;
 
     raw.record.track = tm_pftrace_flows(&s->tracks);
@@ -444,7 +444,7 @@ static void add_flow(struct scan *s, uint32_t holder, int64_t time_ps, uint64_t 
     count(s, TM_TALLY_FLOW_EVENT);
     if (s->trace->keeps_arguments) {
         tm_arguments_begin(&b, s->trace->names, s->list, sizeof(s->list));
-        if (e->category_length)
+        if (e->category_length && !is_chained)
             tm_put_event_text(&b, TM_ARGUMENT_CATEGORY, e->category, e->category_length);
         tm_put_place(&b, holder);
         if (is_enclosed)
@@ -455,7 +455,7 @@ static void add_flow(struct scan *s, uint32_t holder, int64_t time_ps, uint64_t 
         tm_record_store_add(s->store, &raw);
 }
 
-/* A flow of a slice: the first one of its id starts it, the others continue it. */
+/* A flow of a slice: the first one of its id starts it, the others continue it.  It has no name of its own. */
 static void take_slice_flow(struct scan *s, uint64_t id, bool is_last)
 {
     if (!(s->tracks.is_own && id & own_flow))
@@ -668,6 +668,15 @@ static void note_time(struct scan *s, uint32_t stack, int64_t ns)
     }
 }
 
+/* Whether an earlier conversion wrote instants on a row, which become slices of length 0. */
+static bool is_instant_row(struct scan *s, uint32_t track)
+{
+    const struct tm_pftrace_track row = track_row(s, track);
+
+    return s->tracks.is_own && row.kind == TM_PFTRACE_PLAIN &&
+           tm_names_are_same(s->trace->names, row.name, s->no_thread);
+}
+
 /* A slice, an instant, or one of the older forms; its time is known. */
 static void take_slice(struct scan *s, uint32_t track, int64_t ns, int64_t time_ps)
 {
@@ -698,7 +707,7 @@ static void take_slice(struct scan *s, uint32_t track, int64_t ns, int64_t time_
             break;
         /* fall through */
     case TM_PFTRACE_BEGIN:
-        make_record(s, track, holder, TM_SPAN);
+        make_record(s, track, holder, is_instant_row(s, track) ? TM_INSTANT : TM_SPAN);
         take_list(s);
         begin_slice(s, stack, time_ps);
         break;
@@ -1071,6 +1080,8 @@ static void open_parts(struct scan *s)
     if (s->pool)
         empty_pool(s);
     s->tracks.is_own = s->input->kind == TM_FILE_OWN_PERFETTO;
+    s->no_thread = tm_names_put_string(s->trace->names, "(no thread)");
+    s->flow_name = tm_names_put_string(s->trace->names, "flow");
 }
 
 static void close_parts(struct scan *s)

@@ -623,7 +623,8 @@ static void finish_other(struct tm_pftrace_tracks *t, const struct tm_pftrace_tr
     };
     const bool has_own_name = (row->kind == TM_PFTRACE_PLAIN || row->kind == TM_PFTRACE_COUNTER) && row->name;
 
-    if (row->kind == TM_PFTRACE_PLAIN && !t->has_planes && process->side == TM_SIDE_HOST) { /* like a thread */
+    if (row->kind == TM_PFTRACE_PLAIN && !t->has_planes && !t->is_own &&
+        process->side == TM_SIDE_HOST) { /* like a thread */
         track->side = TM_SIDE_HOST;
         track->line = TM_LINE_HOST;
     }
