@@ -25,6 +25,7 @@
 #include "pipeline/run.h"
 #include "reports/content/content.h"
 #include "reports/format/format.h"
+#include "reports/gates/gates.h"
 #include "reports/media.h"
 #include "stages/output/export/exporter.h"
 
@@ -766,7 +767,7 @@ void tm_print_gate(const struct tm_value *gate, const char *label)
         (void)fputs(was[0] ? ", was " : "", stderr);
         tm_print_clean(stderr, was);
     }
-    (void)fputs("; the limit is ", stderr);
+    (void)fprintf(stderr, "; the limit is %s", tm_gate_rule_words(gate));
     tm_print_clean(stderr, tm_text(tm_get(gate, "limit_text")));
     (void)fputs(why[0] ? ": " : "", stderr);
     tm_print_clean(stderr, why);
@@ -919,7 +920,8 @@ void tm_actions_annotate_gate(const struct tm_value *gate, const char *label)
     if (tm_has(tm_get(gate, "value")))
         tm_format_append(text, sizeof(text), " is %s%s%s", tm_text(tm_get(gate, "value_text")), *was ? ", was " : "",
                          was);
-    tm_format_append(text, sizeof(text), "; the limit is %s", tm_text(tm_get(gate, "limit_text")));
+    tm_format_append(text, sizeof(text), "; the limit is %s%s", tm_gate_rule_words(gate),
+                     tm_text(tm_get(gate, "limit_text")));
     if (*tm_text(tm_get(gate, "why")))
         tm_format_append(text, sizeof(text), ": %s", tm_text(tm_get(gate, "why")));
     (void)fprintf(stderr, "::%s title=Gate ", strcmp(status, "failed") == 0 ? "error" : "warning");

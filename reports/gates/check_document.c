@@ -522,8 +522,7 @@ static void put_facts(FILE *to, const struct tm_value *row)
     }
 }
 
-/* "; the limit is at most 1 ms" */
-static void put_limit(FILE *to, const struct tm_value *row)
+const char *tm_gate_rule_words(const struct tm_value *result)
 {
     static const char *const rules[][2] = {
         { "max", "at most " },
@@ -535,7 +534,13 @@ static void put_limit(FILE *to, const struct tm_value *row)
         { "max_decrease_pct", "a decrease in percent of at most " },
     };
 
-    (void)fprintf(to, "; the limit is %s", tm_format_word(TM_PAIRS(rules), text_of(row, "rule"), ""));
+    return tm_format_word(TM_PAIRS(rules), text_of(result, "rule"), "");
+}
+
+/* "; the limit is at most 1 ms" */
+static void put_limit(FILE *to, const struct tm_value *row)
+{
+    (void)fprintf(to, "; the limit is %s", tm_gate_rule_words(row));
     junit_text(to, text_of(row, "limit_text"));
 }
 

@@ -66,6 +66,9 @@ bool tm_are_same_run(const struct tm_compared_run *a, const struct tm_compared_r
 /* A gate file from a run: its main figures with some margin. */
 tm_status tm_gates_init(struct tm_run *run, const struct tm_value *summary, FILE *to);
 
+/* The limit of a gate's result as it follows "the limit is": "at most " for the rule "max".  Its text comes after. */
+const char *tm_gate_rule_words(const struct tm_value *result);
+
 /* JUnit XML of a result. */
 tm_status tm_junit_write(struct tm_run *run, const struct tm_doc *result, FILE *to);
 
