@@ -69,8 +69,8 @@ struct tool {
 static const struct tool tools[] = {
     { "list", "List runs", "Runs in a log directory, the newest first: names, dates, hosts, sizes.", "list",
       { { "logdir", "A folder with profiles at any depth.", PATH, true } } },
-    { "brief", "Diagnose a run", "What slows a run down, in at most 8 KB: verdict, what was read, step time and its parts, key figures, "
-      "the five largest findings with evidence and advice, checks.", "brief",
+    { "brief", "Diagnose a run", "What slows a run down, in at most 8 KB: verdict, what was read, step time and its parts, "
+      "critical path, key figures, the five largest findings with evidence and advice, checks.", "brief",
       { RUN_PARAMETER,
         { "name", "Which run of a log directory (--run).", OPTION, false } } },
     { "compare", "Compare two runs", "What changed from one run to another, whether it is significant, and the causes, in at most 8 KB.",
