@@ -492,7 +492,20 @@ const struct tm_option tm_option_table[TM_OPTION_COUNT] = {
     [TM_OPTION_LABEL] = {
         "label", TM_KIND_TEXT, SCANS, FIELD(labels), .argument = "KEY=VALUE",
         .flags = TM_OPTION_MANY,
-        .help = "set a key of all traces: job, night, revision, label; can be repeated" },
+        .help = "set a key of all traces: job, night, revision, label, or any other, which separates series; can be repeated" },
+    [TM_OPTION_NIGHT_OF] = {
+        "night-of", TM_KIND_TEXT, SCANS, FIELD(night_of), .argument = "TZ,HH:MM",
+        .help = "time zone, and the local time at which a night starts, as in 'Europe/Berlin, 18:00': runs of the 24 hours "
+        "after it are one night (default: days in UTC)" },
+    [TM_OPTION_CONFIRM] = {
+        "confirm", TM_KIND_NUMBER, JOINS, FIELD(confirm), .argument = "N",
+        .fallback = "1", .least = 1, .most = 100,
+        .help = "raise an alarm for a regression only once N runs show it; jobs to run again are listed in OUT/confirm.txt" },
+    [TM_OPTION_SERIES_BY] = {
+        "series-by", TM_KIND_WORDS, JOINS, FIELD(series_by), .argument = "LIST",
+        .words = "host driver libraries",
+        .help = "what also separates the series of a job, separated by commas: host, driver, libraries; model, number of "
+        "devices and hosts, and --label KEY=VALUE always do" },
     [TM_OPTION_OPENMETRICS] = {
         "openmetrics", TM_KIND_TEXT, JOINS, FIELD(openmetrics), .argument = "FILE",
         .help = "also write the newest figures of each job for a metrics scraper" },

@@ -119,6 +119,13 @@ enum tm_device_rows {
     TM_ROWS_NONE = 1 << 6,
 };
 
+/* What separates the series of a job besides its hardware and its labels, as bits. */
+enum tm_series_key {
+    TM_SERIES_HOST = 1 << 0,
+    TM_SERIES_DRIVER = 1 << 1,
+    TM_SERIES_LIBRARIES = 1 << 2, /* framework, runtime and their versions */
+};
+
 /* Where `split` ends a part, besides its limits. */
 enum tm_split_by { TM_BY_LIMITS, TM_BY_STEP, TM_BY_DEVICE, TM_BY_TIME, TM_BY_NAME };
 
@@ -231,6 +238,9 @@ struct tm_options {
     bool retry;              /* --retry: do again what could not be read */
     const char *keys;        /* --keys: a template of path parts */
     struct tm_texts labels;  /* --label: KEY=VALUE, or a string */
+    const char *night_of;    /* --night-of: "TZ, HH:MM"; NULL = days in UTC */
+    uint32_t series_by;      /* --series-by: bits of enum tm_series_key */
+    uint64_t confirm;        /* --confirm: runs that a regression needs */
     const char *openmetrics; /* --openmetrics: a file to write */
     bool slurm;              /* --slurm */
     uint64_t tasks;          /* --tasks: of an array job; 0 = by size */
@@ -356,6 +366,9 @@ enum tm_option_index {
     TM_OPTION_NO_BROWSER,
     TM_OPTION_FAIL_ON_REGRESSION,
     TM_OPTION_REASON,
+    TM_OPTION_NIGHT_OF,
+    TM_OPTION_SERIES_BY,
+    TM_OPTION_CONFIRM,
     TM_OPTION_PERFETTO_URL,
     TM_OPTION_PERFETTO_LINK,
     TM_OPTION_THRESHOLDS,

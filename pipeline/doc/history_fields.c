@@ -53,6 +53,16 @@ static const struct tm_doc_field columns[] = {
       "(schema_version of the summary). Figures of different versions cannot be compared.", .least = 1 },
     { "page", TM_DOC_WORD | TM_DOC_OPTIONAL, .help = "The night whose page shows and assesses the run: the last one "
       "when it was added or changed. Missing: its date is in the future, so it is on no page yet.", .pattern = NIGHT },
+    { "host", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Host", .help = "The first one of several.", .least = 1, .most = TEXT_MOST },
+    { "driver", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Driver", .least = 1, .most = TEXT_MOST },
+    { "framework", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "Framework", .least = 1, .most = TEXT_MOST },
+    { "jax", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "JAX", .least = 1, .most = TEXT_MOST },
+    { "jaxlib", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "jaxlib", .least = 1, .most = TEXT_MOST },
+    { "cuda", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "CUDA", .least = 1, .most = TEXT_MOST },
+    { "rocm", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "ROCm", .least = 1, .most = TEXT_MOST },
+    { "libtpu", TM_DOC_NAME | TM_DOC_OPTIONAL, .title = "libtpu", .least = 1, .most = TEXT_MOST },
+    { "labels", TM_DOC_NAME | TM_DOC_OPTIONAL, .help = "Other keys that --label set, as a JSON object.", .least = 1,
+      .most = KEY_MOST },
 };
 
 /* clang-format on */

@@ -35,7 +35,7 @@ static const struct tm_doc_field findings_link[] = {
 };
 
 static const struct tm_doc_field finding[] = {
-    { "id", TM_DOC_WORD, .title = "Id", .words = "night_failed|night_gates|night_worse|night_absent|night_ahead" },
+    { "id", TM_DOC_WORD, .title = "Id", .words = "night_failed|night_gates|night_worse|night_absent|night_ahead|night_machine" },
     { "severity", TM_DOC_WORD, .title = "Severity", .words = "warning|critical" },
     { "title", TM_DOC_PROSE | TM_DOC_FILLED, .title = "Title" },
     { "value", TM_DOC_NUMBER | TM_DOC_OR_NULL, .title = "Value" },
@@ -98,6 +98,8 @@ static const struct tm_doc_field regressions[] = {
     { "runs", TM_DOC_COUNT, .title = "Runs", .help = "Good runs since then.", .least = 1 },
     { "id", TM_DOC_NAME, .title = "First run" },
     { "good_id", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Last good run", .help = "Compare the first run with it." },
+    { "report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Report", .help = "Of its first run.", .pattern = PATH_BELOW },
+    { "good_report", TM_DOC_PATH | TM_DOC_OR_NULL, .title = "Last good report", .pattern = PATH_BELOW },
     { "revision", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Revision", .help = "Of the source, in its first run." },
     { "revision_before", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Previous revision", .help = "In the last good run." },
     { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device" },
@@ -109,6 +111,34 @@ static const struct tm_doc_field regressions[] = {
     { "before_text", TM_DOC_WORD, .title = "Before" },
     { "after_text", TM_DOC_WORD, .title = "Now" },
     { "change_text", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Change" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field revisions[] = {
+    { "revision_before", TM_DOC_NAME, .title = "Last good revision" },
+    { "revision", TM_DOC_NAME, .title = "First slow revision" },
+    { "jobs", TM_DOC_COUNT, .title = "Jobs", .least = 2 },
+    { "regressions", TM_DOC_COUNT, .title = "Regressions", .least = 2 },
+    { "names", TM_DOC_PROSE, .title = "Which", .help = "The first ones." },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field unstable[] = {
+    { "job", TM_DOC_NAME, .title = "Job" },
+    { "spread_pct", TM_DOC_PERCENT, .title = "Spread of its step time", .help = "1.4826 times the median distance of its "
+      "last runs from their median, relative to it." },
+    { "runs", TM_DOC_COUNT, .title = "Runs" },
+    { "remedy", TM_DOC_PROSE, .title = "What would make it stable" },
+    { .key = NULL },
+};
+
+static const struct tm_doc_field machines[] = {
+    { "host", TM_DOC_NAME, .title = "Host" },
+    { "runs", TM_DOC_COUNT, .title = "Runs" },
+    { "jobs", TM_DOC_COUNT, .title = "Jobs" },
+    { "slower_pct", TM_DOC_PERCENT, .title = "Slower by", .help = "Than runs on other hosts before and after; the median, "
+      "of several jobs the largest." },
+    { "night", TM_DOC_WORD, .title = "Last run", .pattern = "^" NIGHT "$" },
     { .key = NULL },
 };
 
@@ -284,6 +314,7 @@ static const struct tm_doc_field counts[] = {
     { "absent", TM_DOC_COUNT, .title = "Absent" },
     { "regressions_open", TM_DOC_COUNT, .title = "Open regressions" },
     { "regressions_opened", TM_DOC_COUNT, .help = "Of these, opened by a run of this page." },
+    { "regressions_unconfirmed", TM_DOC_COUNT, .help = "Shown by too few runs yet: not among them." },
     { "regressions_acknowledged", TM_DOC_COUNT, .help = "Open, but known: not among them." },
     { "regressions_closed", TM_DOC_COUNT, .help = "Recovered, fixed or accepted with a run of this page." },
     { "history_runs", TM_DOC_COUNT, .title = "History runs" },
@@ -359,6 +390,10 @@ static const struct tm_doc_field night_fields[] = {
       "step times before other figures), missing jobs.", .fields = finding, .most = 50 },
     { "regressions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open, whatever night opened them; "
       "those that a run of this page opened first.", .fields = regressions },
+    { "revisions", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Of these, regressions of several jobs that started between the "
+      "same two revisions.", .fields = revisions },
+    { "unconfirmed", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that fewer runs show than --confirm asks for: "
+      "no alarm yet.", .fields = regressions },
     { "acknowledged", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that are open and acknowledged.",
       .fields = regressions },
     { "closed", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Regressions that a run of this page closed.",
@@ -375,6 +410,9 @@ static const struct tm_doc_field night_fields[] = {
       "clock: not compared with any other.", .fields = dated_ahead },
     { "counts", TM_DOC_OBJECT, .title = "Counts", .fields = counts },
     { "kpis", TM_DOC_OBJECT | TM_DOC_LIST, .title = "Key figures", .fields = kpis },
+    { "unstable", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Jobs whose step time varies too much to assess it closely.",
+      .fields = unstable },
+    { "machines", TM_DOC_OBJECT | TM_DOC_LIST, .help = "Hosts on which jobs are slow each time.", .fields = machines },
     { "gates", TM_DOC_OBJECT | TM_DOC_OR_NULL, .help = "Null: there are no gates.", .fields = gates },
     { "left_out", TM_DOC_OBJECT, .help = "Rows beyond \"rows\".", .fields = left_out },
     { "verdict", TM_DOC_OBJECT, .title = "Verdict", .fields = verdict },

@@ -20,6 +20,15 @@ static const struct tm_doc_field facts[] = {
     { "platform", TM_DOC_WORD | TM_DOC_OR_NULL, .title = "Platform", .words = "gpu|tpu|cpu|none" },
     { "model", TM_DOC_NAME | TM_DOC_OR_NULL, .title = "Device", .help = "If all devices are of one model." },
     { "partial", TM_DOC_BOOL, .help = "The input is damaged or truncated." },
+    { "host", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .help = "Name of its host, or of the first of several." },
+    { "driver", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .help = "This and the next: versions, of several hosts "
+      "each one once." },
+    { "framework", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "Framework" },
+    { "jax", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "JAX" },
+    { "jaxlib", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "jaxlib" },
+    { "cuda", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "CUDA" },
+    { "rocm", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "ROCm" },
+    { "libtpu", TM_DOC_NAME | TM_DOC_OR_NULL | TM_DOC_OPTIONAL, .title = "libtpu" },
     { .key = NULL },
 };
 

@@ -49,15 +49,18 @@ struct tm_past_run {
 struct tm_job_past;
 
 struct tm_job_past *tm_job_past_new(struct tm_run *run, const struct tm_baseline_choice *choice) TM_MUST_USE;
-void tm_job_past_free(struct tm_job_past *past);   /* tolerates NULL */
-void tm_job_past_forget(struct tm_job_past *past); /* another job starts */
+void tm_job_past_free(struct tm_job_past *past); /* tolerates NULL */
+/* Another job starts: its runs in the ledger that regressed are no baseline, unless they are named by night or label.
+ * errors: of the history */
+tm_status tm_job_past_start(struct tm_job_past *past, struct tm_history *history, const char *job);
 
 /* The next run of the job, in time order.
  * in:     gates  their result: "passed", "failed", "unknown", "" = never assessed
  * errors: TM_ERR_LIMIT */
 tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run *row, const char *gates);
 
-/* All runs that a future one of the job may be compared with, on any device. */
+/* All runs that a future one of the job may be compared with, on any device, and the runs with which its open
+ * regressions started. */
 void tm_job_past_visit(const struct tm_job_past *past, void (*take)(void *of, const struct tm_past_run *run), void *of);
 
 /* The steps of a batch, used by the verbs `batch ...`.  `out` is the folder of the batch. */
@@ -113,6 +116,10 @@ tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options,
  * errors: TM_ERR_INPUT with the line */
 tm_status tm_decisions_read(struct tm_run *run, const char *out, struct tm_decision **first);
 void tm_decisions_free(struct tm_run *run, struct tm_decision *first);
+
+/* Compare the first run of each open regression without a cause with the last good one, and put the first causes into
+ * the ledger of a renewed history.  Runs without summaries are skipped. */
+void tm_batch_find_causes(struct tm_run *run, const char *out, struct tm_history *history);
 
 /* Tasks of a batch, each processed in a separate process: a report or a partial into the folder of an item, and its
  * result. */

@@ -44,6 +44,7 @@ struct gated_night {
     struct tm_baseline_choice choice;
     struct tm_summaries fixed; /* of paths */
     struct tm_job_past *past;
+    struct tm_history *history;
     char job[TM_KEY_BYTES]; /* that is gone through */
     struct tm_value *rows;  /* "runs" of the result */
     uint64_t verdicts[VERDICTS], gate_statuses[NIGHT_GATE_STATUSES], new_jobs;
@@ -380,7 +381,7 @@ struct machine {
     struct machine *next;
     int64_t hosts, devices;
     char model[TM_KEY_BYTES];
-    uint64_t reports, failed, older, pruned; /* runs that had a report; of them */
+    uint64_t reports, failed, older, pruned, regressed; /* runs that had a report; of them */
     struct ring ring[GRADES];
     struct tm_past_run room[]; /* for all rings */
 };
@@ -390,6 +391,7 @@ struct tm_job_past {
     struct tm_baseline_choice choice;
     struct machine *machines;
     uint64_t reports;
+    struct night_records records; /* of the ledger, of the job */
 };
 
 /* --- what --baseline says --- */
@@ -483,7 +485,7 @@ struct tm_job_past *tm_job_past_new(struct tm_run *run, const struct tm_baseline
     return past;
 }
 
-void tm_job_past_forget(struct tm_job_past *past)
+static void forget(struct tm_job_past *past)
 {
     while (past->machines) {
         struct machine *const next = past->machines->next;
@@ -492,13 +494,37 @@ void tm_job_past_forget(struct tm_job_past *past)
         past->machines = next;
     }
     past->reports = 0;
+    tm_nightly_free_records(&past->records);
+}
+
+tm_status tm_job_past_start(struct tm_job_past *past, struct tm_history *history, const char *job)
+{
+    forget(past);
+    return tm_nightly_read_records(&past->records, past->run, history, job);
+}
+
+/* Does it belong to a regression that was not accepted?  A lasting one does not become the baseline. */
+static bool is_regressed(const struct tm_job_past *past, const struct tm_history_run *row)
+{
+    if (past->choice.kind != TM_BASELINE_LAST)
+        return false;
+    for (const struct night_record *at = past->records.first; at; at = at->next) {
+        const enum tm_ledger_state state = tm_ledger_state_of(at->of.state);
+        const bool is_open = state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED || state == TM_LEDGER_ENDED;
+
+        if ((is_open || state == TM_LEDGER_RECOVERED || state == TM_LEDGER_FIXED) &&
+            strcmp(at->of.model, row->model) == 0 && at->of.hosts == row->hosts && at->of.devices == row->devices &&
+            row->keys.when_ns >= at->of.since_ns && (is_open || row->keys.when_ns < at->of.last_ns))
+            return true;
+    }
+    return false;
 }
 
 void tm_job_past_free(struct tm_job_past *past)
 {
     if (!past)
         return;
-    tm_job_past_forget(past);
+    forget(past);
     tm_give(&past->run->budget, TM_ACCOUNT_MODEL, past, sizeof(*past));
 }
 
@@ -572,6 +598,8 @@ tm_status tm_job_past_add(struct tm_job_past *past, const struct tm_history_run 
         m->older++;
     else if (!*row->summary)
         m->pruned++;
+    else if (is_regressed(past, row))
+        m->regressed++;
     else
         put(&m->ring[strcmp(gates, "passed") == 0 ? PASSED : is_done ? WHOLE : PARTIAL], past->choice.most, row);
     return TM_OK;
@@ -612,6 +640,7 @@ static void tell_none(const struct tm_job_past *past, const struct machine *m, s
     tell_count(none, past->reports - (m ? m->reports : 0), "ran on other hosts or devices");
     tell_count(none, m ? m->older : 0, "have figures that an older tracemill defined differently");
     tell_count(none, m ? m->pruned : 0, "were pruned");
+    tell_count(none, m ? m->regressed : 0, "belong to a regression");
 }
 
 static int by_time(const void *a, const void *b)
@@ -654,6 +683,18 @@ void tm_job_past_visit(const struct tm_job_past *past, void (*take_run)(void *of
         for (size_t i = 0; i < count; i++)
             take_run(of, chosen[i]);
     }
+    for (const struct night_record *at = past->records.first; at; at = at->next) {
+        const enum tm_ledger_state state = tm_ledger_state_of(at->of.state);
+        const char *const runs[] = { at->of.first_run, at->of.good_run };
+
+        for (size_t i = 0; i < 2 && (state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED); i++) {
+            struct tm_past_run run = { .when_ns = 0 };
+
+            (void)snprintf(run.id, sizeof(run.id), "%s", runs[i]);
+            if (*run.id)
+                take_run(of, &run);
+        }
+    }
 }
 
 static tm_status take_past_run(void *to, const struct tm_history_run *row)
@@ -662,7 +703,8 @@ static tm_status take_past_run(void *to, const struct tm_history_run *row)
     const bool is_judged = tm_history_is_judged(n->judged, row);
 
     if (strcmp(n->job, row->keys.job) != 0) {
-        tm_job_past_forget(n->past);
+        if (tm_job_past_start(n->past, n->history, row->keys.job))
+            return n->run->error.status;
         (void)snprintf(n->job, sizeof(n->job), "%s", row->keys.job);
     }
     if (is_judged)
@@ -834,7 +876,7 @@ tm_status tm_nightly_gates(struct tm_run *run, const struct tm_options *options,
                            struct tm_history *history, const struct tm_judged_night *judged, struct tm_value *result,
                            tm_status *verdict)
 {
-    struct gated_night n = { .run = run, .out = out, .judged = judged };
+    struct gated_night n = { .run = run, .out = out, .judged = judged, .history = history };
 
     hold(&n, options, history, result);
     *verdict = n.verdicts[RUN_FAILED] ? TM_GATE : n.verdicts[RUN_UNKNOWN] ? TM_PARTIAL : TM_OK;

@@ -214,6 +214,14 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
     row->of.model = tm_text(tm_get(facts, "model"));
     row->of.hosts = count_of(facts, "hosts");
     row->of.devices = count_of(facts, "devices");
+    row->of.host = tm_text(tm_get(facts, "host"));
+    row->of.driver = tm_text(tm_get(facts, "driver"));
+    row->of.framework = tm_text(tm_get(facts, "framework"));
+    row->of.jax = tm_text(tm_get(facts, "jax"));
+    row->of.jaxlib = tm_text(tm_get(facts, "jaxlib"));
+    row->of.cuda = tm_text(tm_get(facts, "cuda"));
+    row->of.rocm = tm_text(tm_get(facts, "rocm"));
+    row->of.libtpu = tm_text(tm_get(facts, "libtpu"));
     row->of.verdict = tm_text(tm_get(verdict, "text"));
     row->of.severity = tm_text(tm_get(verdict, "severity"));
     row->of.finding = tm_text(tm_get(verdict, "finding"));
@@ -369,6 +377,26 @@ static void write_files(const struct merge *m)
     tm_side_files_write(m->run, files, FILES, m);
 }
 
+/* OUT/confirm.txt: a line for each job to run again before a regression of it is an alarm. */
+static void write_confirm(const struct merge *m)
+{
+    const struct tm_value *const rows = tm_get(tm_doc_root(m->night), "unconfirmed");
+    struct tm_atomic_file file = { .stream = NULL };
+    const char *last = "";
+
+    if (tm_atomic_open(&file, m->run, m->out, TM_CONFIRM_FILE))
+        return;
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const char *const job = tm_text(tm_get(tm_at(rows, i), "job"));
+
+        if (strcmp(job, last) != 0)
+            (void)fprintf(file.stream, "%s\n", job);
+        last = job;
+    }
+    tm_atomic_commit(&file);
+    tm_atomic_abort(&file);
+}
+
 /* --- the parts --- */
 
 static bool wants_gates(const struct tm_options *options)
@@ -421,6 +449,7 @@ static void update_ledger(struct merge *m)
     if (!tm_failed(m->run) && !tm_decisions_read(m->run, m->out, &decisions))
         tm_ledger_update(m->run, m->history, &m->judged, decisions);
     tm_decisions_free(m->run, decisions);
+    tm_batch_find_causes(m->run, m->out, m->history);
 }
 
 /* Files of this merge must not be written among the inputs of the runs. */
@@ -606,6 +635,8 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         return run->error.status;
     *m = (struct merge){ .run = run, .options = options, .out = out };
     tm_history_until(m->judged.until);
+    m->judged.series_by = options->series_by;
+    m->judged.confirm = options->confirm;
     if (!tm_batch_merge_check(run, options, out) && !tm_out_lock(run, out, false, &lock))
         take_results(m);
     if (!tm_failed(run))
@@ -615,6 +646,8 @@ tm_status tm_batch_merge(struct tm_run *run, const struct tm_options *options, c
         night_index_write(run, options, out, m->history, &m->judged, m->gates ? tm_doc_root(m->gates) : NULL, m->night);
     if (!tm_failed(run))
         write_files(m);
+    if (!tm_failed(run) && options->confirm > 1)
+        write_confirm(m);
     tm_progress_end(&run->progress);
     st = close_merge(m);
     tm_doc_free(m->night);

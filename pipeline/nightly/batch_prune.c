@@ -352,7 +352,6 @@ static void end_job(struct pruning *p)
         return;
     p->kept_count = 0;
     tm_job_past_visit(p->past, keep, p);
-    tm_job_past_forget(p->past);
     tm_history_visit(p->old, &of_job, prune_run, p);
 }
 
@@ -363,6 +362,7 @@ static tm_status see_run(void *of, const struct tm_history_run *row)
     if (strcmp(p->job, row->keys.job) != 0) {
         end_job(p);
         memcpy(p->job, row->keys.job, sizeof(p->job));
+        tm_job_past_start(p->past, p->old, p->job);
     }
     if (tm_failed(p->run) || tm_history_is_ahead(&p->judged, row)) /* it is not a baseline, and takes no place of one */
         return p->run->error.status;

@@ -107,11 +107,14 @@ tm_status tm_manifest_keys(struct tm_manifest *manifest, struct tm_batch_keys *t
         .night = share_text(manifest, keys->night, before->night),
         .revision = share_text(manifest, keys->revision, before->revision),
         .label = share_text(manifest, keys->label, before->label),
+        .labels = share_text(manifest, keys->labels, before->labels),
         .training = share_text(manifest, keys->training, before->training),
         .when_ns = keys->when_ns,
         .step = keys->step,
     };
-    return to->job && to->night && to->revision && to->label && to->training ? TM_OK : manifest->run->error.status;
+    return to->job && to->night && to->revision && to->label && to->labels && to->training
+               ? TM_OK
+               : manifest->run->error.status;
 }
 
 static void copy_key(char *to, size_t bytes, const char *text)
@@ -126,6 +129,7 @@ void tm_batch_keys_copy(struct tm_run_keys *to, const struct tm_batch_keys *keys
     copy_key(to->night, sizeof(to->night), keys->night);
     copy_key(to->revision, sizeof(to->revision), keys->revision);
     copy_key(to->label, sizeof(to->label), keys->label);
+    copy_key(to->labels, sizeof(to->labels), keys->labels);
     copy_key(to->training, sizeof(to->training), keys->training);
 }
 
@@ -450,6 +454,7 @@ static void read_keys(struct reading *r, const struct tm_value *from, struct tm_
         !take_key(keys->night, sizeof(keys->night), tm_get(from, "night")) || !tm_is_night(keys->night) ||
         !take_key(keys->revision, sizeof(keys->revision), tm_get(from, "revision")) ||
         !take_key(keys->label, sizeof(keys->label), tm_get(from, "label")) ||
+        (tm_has(tm_get(from, "labels")) && !take_key(keys->labels, sizeof(keys->labels), tm_get(from, "labels"))) ||
         !take_key(keys->training, sizeof(keys->training), tm_get(from, "training")) ||
         tm_type_of(tm_get(from, "when_ns")) != TM_INT || (tm_has(step) && !is_count(step)))
         (void)refuse(r, "the keys of a run cannot be used");
@@ -590,6 +595,8 @@ static void add_keys(struct tm_value *to, const struct tm_batch_keys *keys)
     tm_add_int(to, "when_ns", keys->when_ns);
     tm_add_known(to, "revision", keys->revision, NULL);
     tm_add_known(to, "label", keys->label, NULL);
+    if (*keys->labels)
+        tm_add_string(to, "labels", keys->labels);
     tm_add_known(to, "training", keys->training, NULL);
     if (keys->step >= 0)
         tm_add_int(to, "step", keys->step);

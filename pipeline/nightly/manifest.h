@@ -20,6 +20,7 @@ struct tm_run_keys {
     int64_t when_ns;             /* since 1970: orders the runs of a job */
     char revision[TM_KEY_BYTES]; /* of the source: a part of 7 to 40 hex digits */
     char label[TM_KEY_BYTES];
+    char labels[TM_KEY_BYTES];   /* other keys that --label sets, as a JSON object with sorted keys: {"pool":"a"} */
     char training[TM_KEY_BYTES]; /* the training run that periodic profiles were taken of: the path before the step;
                                     "" = the run is none of these */
     int64_t step;                /* of the training run; -1 = not known */
@@ -60,7 +61,7 @@ enum { TM_FINGERPRINT_BYTES = 17, TM_MANIFEST_FILES_MOST = 1000000 };
 
 /* The keys of a run, as struct tm_run_keys has them: a hundred thousand runs share most of their strings. */
 struct tm_batch_keys {
-    const char *job, *night, *revision, *label, *training; /* never NULL; "" = not known */
+    const char *job, *night, *revision, *label, *labels, *training; /* never NULL; "" = not known */
     int64_t when_ns, step;
 };
 

@@ -570,8 +570,29 @@ static void add_count(struct tm_value *to, const char *key, const struct tm_valu
         tm_add_null(to, key, NULL);
 }
 
+enum { FACT_BYTES = 160 };
+
+/* A fact of all hosts: each value once, as long as there is room. */
+static void add_of_hosts(struct tm_value *to, const char *key, const struct tm_value *hosts, const char *of)
+{
+    char text[FACT_BYTES] = "";
+
+    for (size_t i = 0; i < tm_length(hosts); i++) {
+        const char *const value = tm_text(tm_get(tm_at(hosts, i), of));
+        const size_t used = strlen(text), length = strlen(value);
+
+        if (!length || strstr(text, value) || used + length + 3 > sizeof(text))
+            continue;
+        (void)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "", value);
+        if (strcmp(of, "host") == 0)
+            break;
+    }
+    tm_add_known(to, key, text, NULL);
+}
+
 void tm_result_figures(struct tm_value *to, const struct tm_value *summary)
 {
+    static const char *const of_hosts[] = { "host", "driver", "framework", "jax", "jaxlib", "cuda", "rocm", "libtpu" };
     const struct tm_value *const hosts = tm_path(summary, "input.hosts");
     struct tm_value *part = tm_add_object(to, "figures");
 
@@ -584,6 +605,8 @@ void tm_result_figures(struct tm_value *to, const struct tm_value *summary)
     tm_add_known(part, "platform", tm_text(tm_path(summary, "environment.platform")), NULL);
     tm_add_known(part, "model", tm_device_model(summary), NULL);
     tm_add_bool(part, "partial", tm_is(tm_path(summary, "input.partial")));
+    for (size_t i = 0; i < sizeof(of_hosts) / sizeof(of_hosts[0]); i++)
+        add_of_hosts(part, of_hosts[i], tm_path(summary, "environment.hosts"), of_hosts[i]);
     part = tm_add_object(to, "verdict");
     tm_add_known(part, "text", tm_text(tm_path(summary, "verdict.text")), NULL);
     tm_add_known(part, "severity", tm_text(tm_path(summary, "verdict.severity")), NULL);

@@ -92,6 +92,7 @@ enum { TM_OUT_PATH_BYTES = 4096 };
 #define TM_RESULT_FILE "result.json"
 #define TM_HISTORY_FILE "history.db"
 #define TM_MANIFEST_FILE "manifest.jsonl"
+#define TM_CONFIRM_FILE "confirm.txt"
 #define TM_DECISIONS_FILE "decisions.jsonl"
 
 /* All give TM_ERR_OUTPUT for a path that is too long.

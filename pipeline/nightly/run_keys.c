@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include <strings.h>
 #include <time.h>
 
@@ -44,6 +46,8 @@ struct tm_part_date {
 /* Parts of paths by their look.  Bytes are compared as ASCII; nothing is allocated. */
 
 #define DAY_NS INT64_C(86400000000000)
+
+enum { LABELS_MOST = 16, LABEL_KEY_BYTES = 64, ZONE_BYTES = 64 };
 
 static bool is_digit(char c)
 {
@@ -715,8 +719,70 @@ static void take_label(struct reading *r, const char *text)
         }
         break;
     default:
-        break; /* refused by tm_run_keys_check */
+        break; /* of all others: set_labels */
     }
+}
+
+/* Other keys: a JSON object, in the order of the keys, so that the same labels are the same text. */
+static bool is_label_key(struct tm_path_part key)
+{
+    for (size_t i = 0; i < key.length; i++)
+        if (!is_letter(key.text[i]) && !is_digit(key.text[i]) && !strchr("_.-", key.text[i]))
+            return false;
+    return key.length > 0 && key.length < LABEL_KEY_BYTES;
+}
+
+struct label {
+    struct tm_path_part key, value;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct label *const x = a, *const y = b;
+    const size_t length = x->key.length < y->key.length ? x->key.length : y->key.length;
+    const int order = memcmp(x->key.text, y->key.text, length);
+
+    return order                            ? order
+           : x->key.length != y->key.length ? (x->key.length < y->key.length ? -1 : 1)
+                                            : (x->value.text > y->value.text) - (x->value.text < y->value.text);
+}
+
+/* out: false: there are too many, or they are too long */
+static bool set_labels(char labels[TM_KEY_BYTES], const struct tm_texts *texts)
+{
+    struct label label[LABELS_MOST];
+    size_t count = 0, used = 0;
+
+    labels[0] = '\0';
+    for (size_t i = 0; i < texts->count; i++) {
+        struct label of;
+
+        if (split_label(texts->text[i], &of.key, &of.value) != TM_KEY_KINDS)
+            continue;
+        if (count == LABELS_MOST)
+            return false;
+        label[count++] = of;
+    }
+    qsort(label, count, sizeof(label[0]), by_key);
+    for (size_t i = 0; i < count && used < TM_KEY_BYTES; i++) {
+        char value[TM_KEY_BYTES];
+
+        tm_clean_text(value, sizeof(value), label[i].value.text, label[i].value.length);
+        used += (size_t)snprintf(labels + used, TM_KEY_BYTES - used, "%s\"%.*s\":\"", i ? "," : "{",
+                                 (int)label[i].key.length, label[i].key.text);
+        for (const char *at = value; *at && used + 3 < TM_KEY_BYTES; at++) {
+            if (*at == '"' || *at == '\\')
+                labels[used++] = '\\';
+            labels[used++] = *at;
+        }
+        used += used < TM_KEY_BYTES
+                    ? (size_t)snprintf(labels + used, TM_KEY_BYTES - used, "\"%s", i + 1 < count ? "" : "}")
+                    : 0;
+    }
+    if (used < TM_KEY_BYTES)
+        return true;
+    labels[0] = '\0';
+    return false;
 }
 
 static tm_status check_label(struct tm_error *error, const char *text)
@@ -732,11 +798,14 @@ static tm_status check_label(struct tm_error *error, const char *text)
         tm_clean_text(typed, sizeof(typed), key.text, key.length);
         for (size_t i = TM_KEY_JOB; i < TM_KEY_STEP; i++)
             tm_nearest_offer(&nearest, typed, key_words[i]);
+        if (!nearest.word && is_label_key(key) && value.length)
+            return TM_OK;
         (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --label: there is no key '%s'", text, typed);
         if (nearest.word)
             tm_hint(error, "did you mean '%s=%.*s'?", nearest.word, (int)value.length, value.text);
         else
-            tm_hint(error, "keys are job, night, revision and label; a text with '=' in it is 'label=%.400s'", text);
+            tm_hint(error, "a key has letters, digits, '_', '.' and '-'; a text with '=' in it is 'label=%.400s'",
+                    text);
         return TM_ERR_USAGE;
     }
     if (value.length == 0)
@@ -749,14 +818,99 @@ static tm_status check_label(struct tm_error *error, const char *text)
     return TM_OK;
 }
 
+/* --- nights that do not start at midnight --- */
+
+/* "Europe/Berlin, 18:00", "18:00", "Asia/Tokyo".
+ * out: zone  "" = UTC;  start_s  of the night, after midnight */
+static bool read_night_of(const char *text, char zone[ZONE_BYTES], int64_t *start_s)
+{
+    const char *const comma = strchr(text, ','), *at = comma ? comma + 1 : text;
+    size_t length = comma ? (size_t)(comma - text) : 0;
+    int hour = 0, minute = 0;
+    struct tm_path_part time;
+
+    while (*at == ' ')
+        at++;
+    if (!*text)
+        return false;
+    if (!comma && !is_digit(*at)) {
+        length = strlen(text);
+        at = "00:00";
+    }
+    time = (struct tm_path_part){ at, strlen(at) };
+    if (length >= ZONE_BYTES || time.length != 5 || at[2] != ':' || !read_number(time, 0, 2, &hour) ||
+        !read_number(time, 3, 2, &minute) || hour > 23 || minute > 59)
+        return false;
+    memcpy(zone, text, length);
+    zone[length] = '\0';
+    *start_s = (int64_t)hour * 3600 + (int64_t)minute * 60;
+    return true;
+}
+
+static bool is_zone(const char *zone)
+{
+    const char *const folder = getenv("TZDIR");
+    char path[ZONE_BYTES + 256];
+
+    if (!*zone || strcmp(zone, "UTC") == 0)
+        return true;
+    (void)snprintf(path, sizeof(path), "%.200s/%s", folder && *folder ? folder : "/usr/share/zoneinfo", zone);
+    return zone[0] != '/' && !strstr(zone, "..") && access(path, R_OK) == 0;
+}
+
+static tm_status check_night_of(struct tm_error *error, const char *text)
+{
+    char zone[ZONE_BYTES];
+    int64_t start_s;
+
+    if (!read_night_of(text, zone, &start_s)) {
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --night-of: it is not a time zone and a time",
+                      text);
+        tm_hint(error, "as in 'Europe/Berlin, 18:00' or '06:00' (UTC)");
+    } else if (!is_zone(zone)) {
+        (void)tm_fail(error, TM_ERR_USAGE, -1, "cannot use '%s' for --night-of: there is no time zone '%s'", text,
+                      zone);
+        tm_hint(error, "zones are the files in /usr/share/zoneinfo, as in 'America/New_York'");
+    } else {
+        (void)setenv("TZ", *zone ? zone : "UTC", 1);
+        tzset();
+    }
+    return error->status;
+}
+
+/* The day on which the night of a time starts. */
+static void set_night_of(char night[11], int64_t ns, const char *text)
+{
+    char zone[ZONE_BYTES];
+    int64_t start_s = 0;
+    struct tm t;
+    time_t seconds = (time_t)(ns >= 0 ? ns / 1000000000 : 0);
+
+    (void)read_night_of(text, zone, &start_s);
+    if (localtime_r(&seconds, &t) && (int64_t)t.tm_hour * 3600 + t.tm_min * 60 + t.tm_sec < start_s)
+        t.tm_mday--; /* mktime would need the offset of that day: only the date counts */
+    t.tm_hour = 12;
+    t.tm_min = t.tm_sec = t.tm_isdst = 0;
+    seconds = timegm(&t);
+    if (!gmtime_r(&seconds, &t) || strftime(night, 11, "%Y-%m-%d", &t) != 10)
+        memcpy(night, "1970-01-01", 11);
+}
+
 /* --- all of it --- */
 
 tm_status tm_run_keys_check(struct tm_run *run, const struct tm_options *options)
 {
+    char labels[TM_KEY_BYTES];
+
     if (options->keys)
         key_template_check(options->keys, &run->error);
     for (size_t i = 0; i < options->labels.count; i++)
         (void)check_label(&run->error, options->labels.text[i]);
+    if (!tm_failed(run) && !set_labels(labels, &options->labels))
+        (void)tm_fail(&run->error, TM_ERR_USAGE, -1, "the keys and values of --label are longer than %d bytes",
+                      TM_KEY_BYTES - 1);
+    if (options->night_of && !tm_failed(run))
+        (void)check_night_of(&run->error, options->night_of);
     return run->error.status;
 }
 
@@ -791,6 +945,9 @@ bool tm_run_keys_read(struct tm_run_keys *keys, const char *root, const char *pa
         memcpy(keys->training, keys->job, sizeof(keys->training));
     for (size_t i = 0; i < options->labels.count; i++)
         take_label(&r, options->labels.text[i]);
+    (void)set_labels(keys->labels, &options->labels);
     set_times(&r, when_ns);
+    if (options->night_of && (!r.has_date || r.date.time_ns >= 0))
+        set_night_of(keys->night, keys->when_ns, options->night_of);
     return fits;
 }

@@ -63,6 +63,7 @@ const char *tm_finding_section(const char *finding_id)
         { "night_worse", "regressions" },
         { "night_absent", "jobs" },
         { "night_ahead", "runs" },
+        { "night_machine", "jobs" },
     };
     const struct tm_finding_row *row = tm_finding_row(finding_id);
 

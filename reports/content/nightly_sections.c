@@ -139,11 +139,17 @@ static void emit_regressions(const struct tm_content *content)
             "come first. Acknowledge one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
             "baseline with `tracemill batch accept OUT ID`.");
     emit_ledger(content, "regressions", "Open regressions",
-                "regression, job, title, state, kind wide, since, before_text, after_text, change_text, runs, cause "
-                "given, revision given, revision_before given wide, opened wide, model wide, id wide, good_id wide");
+                "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
+                "runs, cause given, good_report link wide, revision given, revision_before given wide, opened wide, "
+                "model wide, id wide, good_id wide");
+    emit_ledger(content, "revisions", "Jobs that regressed between the same revisions",
+                "revision_before, revision, jobs, regressions, names");
     if (tm_int(tm_get(tm_of(content, "left_out"), "regressions")) > 0)
         tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.",
                 (long long)tm_int(tm_get(tm_of(content, "left_out"), "regressions")));
+    emit_ledger(
+        content, "unconfirmed", "To be confirmed: run these jobs again",
+        "regression, job, report link, title, since, before_text, after_text, change_text, runs, revision given");
     emit_ledger(content, "acknowledged", "Acknowledged regressions",
                 "regression, job, title, since, before_text, after_text, change_text, runs, reason, decided wide, "
                 "cause given wide, revision given wide, id wide, good_id wide");
@@ -154,7 +160,9 @@ static void emit_regressions(const struct tm_content *content)
 
 static const char *no_regressions(const struct tm_value *night)
 {
-    return tm_length(tm_get(night, "acknowledged")) + tm_length(tm_get(night, "closed")) > 0
+    return tm_length(tm_get(night, "acknowledged")) + tm_length(tm_get(night, "closed")) +
+                       tm_length(tm_get(night, "unconfirmed")) >
+                   0
                ? ""
                : tm_if_none(night, "regressions", "no regression is open");
 }
@@ -222,6 +230,8 @@ static void emit_jobs(const struct tm_content *content)
                       .list = "jobs",
                       .paper_rows = 60 });
     emit_left_out(content, "jobs", "job");
+    emit_ledger(content, "unstable", "Unstable jobs", "job, spread_pct, runs, remedy");
+    emit_ledger(content, "machines", "Slow hosts", "host, slower_pct, jobs, runs, night");
 }
 
 static const char *no_jobs(const struct tm_value *night)

@@ -83,6 +83,15 @@ static const struct history_column history_column[] = {
     { "version", "TEXT", TEXT(version), false, 1 },
     { "definitions", "INTEGER NOT NULL", NUMBER(definitions), true, 2 },
     { "page", "TEXT", TEXT(page), false, 3 },
+    { "host", "TEXT", TEXT(host), false, 4 },
+    { "driver", "TEXT", TEXT(driver), false, 4 },
+    { "framework", "TEXT", TEXT(framework), false, 4 },
+    { "jax", "TEXT", TEXT(jax), false, 4 },
+    { "jaxlib", "TEXT", TEXT(jaxlib), false, 4 },
+    { "cuda", "TEXT", TEXT(cuda), false, 4 },
+    { "rocm", "TEXT", TEXT(rocm), false, 4 },
+    { "libtpu", "TEXT", TEXT(libtpu), false, 4 },
+    { "labels", "TEXT", ARRAY(keys.labels), false, 4 },
 };
 
 static const size_t history_column_count = sizeof(history_column) / sizeof(history_column[0]);
@@ -689,6 +698,8 @@ static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *stat
     int at = 0;
 
     row->definitions = 1;
+    row->host = row->driver = row->framework = row->jax = row->jaxlib = row->cuda = row->rocm = row->libtpu = "";
+    row->keys.labels[0] = '\0';
     for (size_t i = 0; i < tm_figure_count; i++)
         row->figure[i] = NAN;
     for (size_t i = 0; i < history_column_count && !wrong; i++) {
@@ -882,6 +893,22 @@ tm_status tm_history_drop_regressions(struct tm_history *history, const char *jo
 
     assert(history->is_renewed && !history->is_committed);
     if (statement && sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC) == SQLITE_OK)
+        (void)run_once(history, statement);
+    else
+        (void)history_fail(history, history->db);
+    (void)sqlite3_finalize(statement);
+    return history->run->error.status;
+}
+
+tm_status tm_history_set_cause(struct tm_history *history, const char *good_run, const char *first_run,
+                               const char *cause)
+{
+    sqlite3_stmt *const statement =
+        history_prepare(history, "UPDATE regressions SET cause = ?3 WHERE good_run = ?1 AND first_run = ?2");
+
+    assert(history->is_renewed && !history->is_committed);
+    if (statement && bind_text(statement, 1, good_run) == SQLITE_OK &&
+        bind_text(statement, 2, first_run) == SQLITE_OK && bind_text(statement, 3, cause) == SQLITE_OK)
         (void)run_once(history, statement);
     else
         (void)history_fail(history, history->db);

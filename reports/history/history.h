@@ -27,7 +27,8 @@ struct tm_history_run {
     const char *summary; /* its summary, from OUT: "runs/ID/summary.json"; pruned runs that gates compare with
                                      keep it; "" = none */
     const char *platform, *model;
-    int64_t hosts, devices; /* -1 = not known */
+    int64_t hosts, devices;                                                      /* -1 = not known */
+    const char *host, *driver, *framework, *jax, *jaxlib, *cuda, *rocm, *libtpu; /* versions, but for the host */
     const char *verdict, *severity, *finding;
     const char *gates;      /* "passed", "failed", "unknown"; "" = never assessed */
     const char *gates_text; /* the first that failed */
@@ -141,6 +142,10 @@ tm_status tm_history_drop_regressions(struct tm_history *history, const char *jo
 /* Those whose newest run is of an earlier night end. */
 tm_status tm_history_end_regressions(struct tm_history *history, const char *night);
 
+/* Of those that started between these runs. */
+tm_status tm_history_set_cause(struct tm_history *history, const char *good_run, const char *first_run,
+                               const char *cause);
+
 /* What people decided about regressions: kept beside the history, since it cannot be made again from results. */
 enum tm_decision_kind { TM_DECISION_ACKNOWLEDGED, TM_DECISION_ACCEPTED };
 
@@ -163,8 +168,10 @@ tm_status tm_ledger_update(struct tm_run *run, struct tm_history *history, const
  * since it is the last one.  A run that is dated more than a day ahead of the clock belongs to no night: a wrong clock
  * or a wrong name would hide all others. */
 struct tm_judged_night {
-    char last[11];  /* the newest night up to that; "" = there is none */
-    char until[11]; /* the day after today, UTC */
+    char last[11];      /* the newest night up to that; "" = there is none */
+    char until[11];     /* the day after today, UTC */
+    uint32_t series_by; /* enum tm_series_key */
+    uint64_t confirm;   /* runs that a regression needs before it is an alarm: --confirm */
 };
 
 /* The day after today by the machine's clock, or by SOURCE_DATE_EPOCH where that is later. */
@@ -249,6 +256,8 @@ enum {
     NIGHT_DATE = 11,
     NIGHT_REVISION = 48,
     NIGHT_MODEL = 96,
+    NIGHT_HOST = 64,
+    NIGHT_MACHINES = 32,
     NIGHT_ID = 128,
     NIGHT_TEXT = 512,
 };
@@ -259,7 +268,8 @@ struct night_point {
     uint8_t status;        /* enum tm_result_status */
     bool is_judged;        /* it is on the page: tm_history_is_judged */
     uint64_t hardware;     /* hash of its devices' model and number, and of the number of hosts */
-    char model[NIGHT_MODEL];
+    char model[NIGHT_MODEL], host[NIGHT_HOST];
+    bool is_on_slow_host; /* tm_nightly_mark_machines */
     int64_t hosts, devices;
     bool is_current; /* its figures follow the current definitions; else they are all NaN */
     char night[NIGHT_DATE], revision[NIGHT_REVISION], id[NIGHT_ID];
@@ -326,6 +336,20 @@ struct night_series {
     struct tm_watched watched;
     bool is_improved; /* by a run of the page */
 };
+
+/* Is it an alarm: open, not acknowledged, and shown by as many runs as --confirm wants? */
+bool tm_ledger_is_alarm(const struct tm_judged_night *judged, const struct tm_history_regression *row);
+
+/* Hosts on which a job is slow each time, while it is not on others before and after: their runs belong to no series,
+ * since they say something about the machine and not about the job. */
+struct night_machine {
+    char host[NIGHT_HOST];
+    size_t runs, jobs;
+    double slower_pct;      /* the median over the runs; of several jobs the largest */
+    char night[NIGHT_DATE]; /* of its last run */
+};
+
+size_t tm_nightly_mark_machines(struct night_history *history, struct night_machine found[NIGHT_MACHINES]);
 
 /* The series of a job, those that ran last first.  out: keys, their number */
 size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], size_t most);
@@ -400,6 +424,10 @@ struct night_job {
     size_t open,
         opened; /* regressions of its figures that are not acknowledged; of these, opened by a run of the page */
     size_t known, closed; /* acknowledged ones; closed by a run of the page */
+    size_t unconfirmed;   /* shown by too few runs */
+    double spread_pct;    /* of its step time; NaN = it is stable, or unknown */
+    size_t spread_runs;
+    bool differs_by_host; /* that is why */
 };
 
 struct night {
@@ -423,8 +451,10 @@ struct night {
     struct night_series *watched;                     /* likewise */
     struct night_records records;                     /* of the job that was read last */
     double *series, *scratch;                         /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
-    size_t open, opened, known, closed;               /* regressions */
-    size_t jobs_opened;                               /* jobs in which one opened */
+    size_t open, opened, known, closed, unconfirmed;  /* regressions */
+    struct night_machine machine[NIGHT_MACHINES];
+    size_t machines;
+    size_t jobs_opened; /* jobs in which one opened */
     uint64_t regressions_left_out;
     size_t trends, jobs_drawn, worse_told;
     uint64_t changes_left_out, points_left_out;
@@ -438,14 +468,21 @@ void tm_nightly_add_failed_finding(struct night *night);
 void tm_nightly_add_gates_finding(struct night *night);
 void tm_nightly_add_absent_finding(struct night *night);
 void tm_nightly_add_ahead_finding(struct night *night);
+void tm_nightly_add_machine_findings(struct night *night);
+/* Of the series of the newest run: does the step time vary too much? */
+void tm_nightly_note_spread(struct night *night, struct night_job *job);
+void tm_nightly_add_unstable(struct night *night); /* "unstable", "machines" */
 void tm_nightly_add_gates(struct night *night);
 
 /* Regressions of the job that was read last: count them; write those that a run of the page opened, or those that were
  * open before, acknowledged ones, and those that a run of the page closed. */
-enum night_part { NIGHT_OPENED, NIGHT_OPEN, NIGHT_ACKNOWLEDGED, NIGHT_CLOSED, NIGHT_PARTS };
+enum night_part { NIGHT_OPENED, NIGHT_OPEN, NIGHT_UNCONFIRMED, NIGHT_ACKNOWLEDGED, NIGHT_CLOSED, NIGHT_PARTS };
 
 void tm_nightly_count_regressions(struct night *night, struct night_job *job);
 void tm_nightly_add_regressions(struct night *night, enum night_part part);
+void tm_nightly_add_groups(struct night *night); /* once they are there: those of several jobs between two revisions */
+/* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason if there is none that is safe to link to. */
+void tm_nightly_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report);
 
 /* Runs with a failed gate. */
 uint64_t tm_nightly_gates_failed(const struct night *night);

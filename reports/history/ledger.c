@@ -40,7 +40,7 @@ static void find_groups(struct night_series *series, const struct night_history 
         size_t at = series->count;
 
         series->group_of[i] = UINT16_MAX;
-        if (!is_good(point) || point->hardware != key)
+        if (!is_good(point) || point->hardware != key || point->is_on_slow_host)
             continue;
         while (at > 0 && strcmp(tm_nightly_point_at(history, series->first[at - 1])->night, point->night) == 0 &&
                !is_one_group(tm_nightly_point_at(history, series->first[at - 1]), point))
@@ -52,6 +52,100 @@ static void find_groups(struct night_series *series, const struct night_history 
         series->last[at - 1] = (uint16_t)i;
         series->group_of[i] = (uint16_t)(at - 1);
     }
+}
+
+/* --- slow machines --- */
+
+enum { NEIGHBORS = 3 /* runs on other hosts, on each side */, MACHINE_RUNS = 2 };
+
+static const double each_slower = 0.03, median_slower = 0.05;
+
+/* By how much a run is slower than those on other hosts before and after it; NaN = one side has none. */
+static double slowness(const struct night_history *history, size_t at)
+{
+    const struct night_point *const of = tm_nightly_point_at(history, at);
+    double value[2 * NEIGHBORS];
+    size_t count[2] = { 0 }, total;
+
+    for (size_t i = at; i > 0 && count[0] < NEIGHBORS; i--) {
+        const struct night_point *const other = tm_nightly_point_at(history, i - 1);
+
+        if (is_good(other) && other->hardware == of->hardware && strcmp(other->host, of->host) != 0 &&
+            !isnan(other->figure[0]))
+            value[count[0]++] = other->figure[0];
+    }
+    total = count[0];
+    for (size_t i = at + 1; i < history->count && count[1] < NEIGHBORS; i++) {
+        const struct night_point *const other = tm_nightly_point_at(history, i);
+
+        if (is_good(other) && other->hardware == of->hardware && strcmp(other->host, of->host) != 0 &&
+            !isnan(other->figure[0])) {
+            value[total++] = other->figure[0];
+            count[1]++;
+        }
+    }
+    if (count[0] == 0 || (count[1] == 0 && count[0] < NEIGHBORS) || isnan(of->figure[0]))
+        return NAN;
+    return of->figure[0] / tm_sample_select_median(value, total) - 1;
+}
+
+/* Is a job slow on this host each time?  At least one of its runs is followed by one on another host. */
+static bool is_slow_host(const struct night_history *history, const char *host, struct night_machine *machine)
+{
+    double slower[NIGHT_POINTS];
+    size_t runs = 0, last = 0;
+    bool is_followed = false;
+
+    for (size_t i = 0; i < history->count; i++) {
+        const struct night_point *const point = tm_nightly_point_at(history, i);
+        double by;
+
+        if (!is_good(point) || isnan(point->figure[0]))
+            continue;
+        if (strcmp(point->host, host) != 0) {
+            is_followed |= runs > 0;
+            continue;
+        }
+        by = slowness(history, i);
+        if (!(by > each_slower))
+            return false;
+        slower[runs++] = by;
+        last = i;
+    }
+    if (runs < MACHINE_RUNS || !is_followed)
+        return false;
+    *machine =
+        (struct night_machine){ .runs = runs, .jobs = 1, .slower_pct = 100 * tm_sample_select_median(slower, runs) };
+    (void)snprintf(machine->host, sizeof(machine->host), "%s", host);
+    (void)snprintf(machine->night, sizeof(machine->night), "%s", tm_nightly_point_at(history, last)->night);
+    return machine->slower_pct > 100 * median_slower;
+}
+
+size_t tm_nightly_mark_machines(struct night_history *history, struct night_machine found[NIGHT_MACHINES])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < history->count && count < NIGHT_MACHINES; i++) {
+        const char *const host = tm_nightly_point_at(history, i)->host;
+        size_t before = 0;
+
+        while (before < i && strcmp(tm_nightly_point_at(history, before)->host, host) != 0)
+            before++;
+        if (before == i && *host && is_slow_host(history, host, &found[count]))
+            count++;
+    }
+    for (size_t i = 0; i < history->count && count > 0; i++) {
+        struct night_point *const point = &history->point[(history->first + i) % NIGHT_POINTS];
+
+        for (size_t m = 0; m < count; m++)
+            point->is_on_slow_host |= strcmp(point->host, found[m].host) == 0;
+    }
+    return count;
+}
+
+bool tm_ledger_is_alarm(const struct tm_judged_night *judged, const struct tm_history_regression *row)
+{
+    return tm_ledger_state_of(row->state) == TM_LEDGER_OPEN && (uint64_t)row->runs >= judged->confirm;
 }
 
 size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], size_t most)
@@ -404,7 +498,8 @@ static void set_id(struct ledger *l, struct tm_history_regression *row, char id[
     if (earlier) {
         earlier->is_taken = true;
         row->id = earlier->of.id;
-        row->cause = earlier->of.cause;
+        if (strcmp(earlier->of.first_run, row->first_run) == 0 && strcmp(earlier->of.good_run, row->good_run) == 0)
+            row->cause = earlier->of.cause;
     } else if ((decision = decision_of(l, row)) != NULL) {
         row->id = decision->id;
     }
@@ -530,6 +625,7 @@ static void keep_old(struct ledger *l)
 
 static void end_job(struct ledger *l)
 {
+    struct night_machine machines[NIGHT_MACHINES];
     uint64_t keys[SERIES_MOST];
     size_t count;
 
@@ -540,6 +636,7 @@ static void end_job(struct ledger *l)
     l->records.decisions = l->decisions;
     if (l->records.first)
         tm_history_drop_regressions(l->history, l->job->job);
+    (void)tm_nightly_mark_machines(l->job, machines);
     count = tm_nightly_series(l->job, keys, SERIES_MOST);
     for (size_t s = 0; s < count && !tm_failed(l->run); s++) {
         find_groups(l->series, l->job, keys[s]);

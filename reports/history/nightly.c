@@ -13,8 +13,7 @@
 #include "reports/compare/compare.h"
 #include "reports/format/format.h"
 
-/* "runs/ID/report.html" of a folder "runs/ID"; a null with a reason if there is none that is safe to link to. */
-static void night_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
+void tm_nightly_add_link(struct tm_value *to, const char *key, const struct night *night, const char *report)
 {
     char path[NIGHT_TEXT + 64];
 
@@ -101,6 +100,7 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
     tm_add_uint(to, "regressions_open", night->open);
     tm_add_uint(to, "regressions_opened", night->opened);
+    tm_add_uint(to, "regressions_unconfirmed", night->unconfirmed);
     tm_add_uint(to, "regressions_acknowledged", night->known);
     tm_add_uint(to, "regressions_closed", night->closed);
     tm_add_uint(to, "history_runs", night->runs);
@@ -268,8 +268,13 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
     if (night->open > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu regression%s open, %zu of them new", night->open,
                          tm_format_plural(night->open), night->opened);
+    if (night->unconfirmed > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu to be confirmed", night->unconfirmed);
     if (night->known > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu acknowledged", night->known);
+    if (night->machines > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu host%s slow", night->machines,
+                         night->machines == 1 ? " is" : "s are");
     if (fresh > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu new job%s", fresh, tm_format_plural(fresh));
     if (night->ahead > 0)
@@ -327,7 +332,7 @@ static struct tm_value *add_run(struct tm_value *list, const struct night *night
     tm_add_string(to, "night", row->keys.night);
     tm_add_int(to, "when_ns", row->keys.when_ns);
     tm_add_string(to, "status", row->status);
-    night_add_link(to, "report", night, row->report);
+    tm_nightly_add_link(to, "report", night, row->report);
     tm_add_known(to, "message", row->message, "it did not fail");
     return to;
 }
@@ -418,7 +423,7 @@ static void add_newest(struct tm_value *to, const struct night *night, const str
     tm_add_string(to, "night", judged->newest->night);
     tm_add_int(to, "when_ns", judged->newest->when_ns);
     tm_add_string(to, "status", tm_result_status_words[judged->newest->status]);
-    night_add_link(to, "report", night, texts->report);
+    tm_nightly_add_link(to, "report", night, texts->report);
     tm_add_known(to, "message", texts->message, "it did not fail");
     tm_add_known(to, "revision", judged->newest->revision, "it is unknown");
     tm_add_known(to, "label", texts->label, "none was given");
@@ -457,7 +462,7 @@ static void add_change(struct tm_value *list, const struct night *night, const s
 
     tm_add_text(to, "job", night->history->job, strlen(night->history->job));
     tm_add_string(to, "id", judged->newest->id);
-    night_add_link(to, "report", night, night->history->texts.report);
+    tm_nightly_add_link(to, "report", night, night->history->texts.report);
     tm_add_string(to, "figure", tm_figure_table[figure].id);
     tm_add_string(to, "title", tm_figure_table[figure].name);
     tm_add_string(to, "unit", tm_doc_unit(tm_figure_table[figure].kind));
@@ -532,13 +537,27 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
     to->devices = row->devices;
 }
 
-/* Runs on other hardware are a series of their own. */
-static uint64_t hardware_of(const struct tm_history_run *row)
+/* Runs on other hardware, or with other labels, are a series of their own. */
+static uint64_t hardware_of(const struct tm_history_run *row, uint32_t series_by)
 {
+    const struct {
+        const char *text;
+        uint32_t key; /* 0 = always */
+    } of[] = { { row->model, 0 },
+               { row->keys.labels, 0 },
+               { row->host, TM_SERIES_HOST },
+               { row->driver, TM_SERIES_DRIVER },
+               { row->framework, TM_SERIES_LIBRARIES },
+               { row->jax, TM_SERIES_LIBRARIES },
+               { row->jaxlib, TM_SERIES_LIBRARIES },
+               { row->cuda, TM_SERIES_LIBRARIES },
+               { row->rocm, TM_SERIES_LIBRARIES },
+               { row->libtpu, TM_SERIES_LIBRARIES } };
     uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
 
-    for (const char *at = row->model ? row->model : ""; *at; at++)
-        hash = tm_hash_mix(hash, (unsigned char)*at);
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        if (of[i].text && *of[i].text && (!of[i].key || series_by & of[i].key))
+            hash = tm_hash_text(of[i].text, strlen(of[i].text), tm_hash_mix(hash, i));
     return hash;
 }
 
@@ -560,9 +579,13 @@ void tm_nightly_history_add(struct night_history *history, const struct tm_histo
     }
     point->when_ns = row->keys.when_ns;
     point->step = row->keys.step;
-    point->hardware = hardware_of(row);
+    point->hardware = hardware_of(row, history->judged->series_by);
     (void)snprintf(point->model, sizeof(point->model), "%.*s",
                    (int)tm_utf8_head(row->model, strnlen(row->model, NIGHT_MODEL - 1)), row->model);
+    (void)snprintf(point->host, sizeof(point->host), "%.*s",
+                   (int)tm_utf8_head(row->host ? row->host : "", strnlen(row->host ? row->host : "", NIGHT_HOST - 1)),
+                   row->host ? row->host : "");
+    point->is_on_slow_host = false;
     point->hosts = row->hosts;
     point->devices = row->devices;
     point->status = (uint8_t)tm_result_status_of(row->status);
@@ -595,6 +618,31 @@ static tm_status more_room(struct night *night)
     return TM_OK;
 }
 
+/* Put the slow hosts of a job together with those of other jobs. */
+static void note_machines(struct night *night)
+{
+    struct night_machine found[NIGHT_MACHINES];
+    const size_t count = tm_nightly_mark_machines(night->history, found);
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+
+        while (at < night->machines && strcmp(night->machine[at].host, found[i].host) != 0)
+            at++;
+        if (at == NIGHT_MACHINES)
+            continue;
+        if (at == night->machines) {
+            night->machine[night->machines++] = found[i];
+            continue;
+        }
+        night->machine[at].runs += found[i].runs;
+        night->machine[at].jobs++;
+        night->machine[at].slower_pct = fmax(night->machine[at].slower_pct, found[i].slower_pct);
+        if (strcmp(found[i].night, night->machine[at].night) > 0)
+            memcpy(night->machine[at].night, found[i].night, sizeof(found[i].night));
+    }
+}
+
 static tm_status end_job(struct night *night)
 {
     struct night_judgement judged;
@@ -606,12 +654,14 @@ static tm_status end_job(struct night *night)
         return night->run->error.status;
     if (tm_nightly_read_records(&night->records, night->run, night->source, night->history->job))
         goto out;
+    note_machines(night);
     tm_nightly_judge(&judged, night->history, night->watched, &night->records);
     job = &night->job[night->jobs++];
     memcpy(job->job, night->history->job, sizeof(job->job));
     memcpy(job->nights, night->history->nights, sizeof(job->nights));
     job->state = judged.state;
     tm_nightly_count_regressions(night, job);
+    tm_nightly_note_spread(night, job);
     night->jobs_that_ran += judged.state != NIGHT_GONE;
     job->weight = judged.weight;
     job->step_change_pct = judged.newest ? judged.figure[0].change : NAN;
@@ -711,10 +761,14 @@ static tm_status night_read_job(struct night *night, const char *job)
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job, .until = night->judged->until };
 
     tm_nightly_history_begin(night->history, job, night->judged);
+    struct night_machine machines[NIGHT_MACHINES];
+
     tm_nightly_free_records(&night->records);
-    if (tm_nightly_read_records(&night->records, night->run, night->source, job))
+    if (tm_nightly_read_records(&night->records, night->run, night->source, job) ||
+        tm_history_visit(night->source, &query, take_run_of_job, night->history))
         return night->run->error.status;
-    return tm_history_visit(night->source, &query, take_run_of_job, night->history);
+    (void)tm_nightly_mark_machines(night->history, machines);
+    return TM_OK;
 }
 
 static tm_status write_jobs(struct night *night)
@@ -744,6 +798,7 @@ static tm_status write_regressions(struct night *night)
             const struct night_job *job = &night->job[i];
             const size_t count[NIGHT_PARTS] = { [NIGHT_OPENED] = job->opened,
                                                 [NIGHT_OPEN] = job->open - job->opened,
+                                                [NIGHT_UNCONFIRMED] = job->unconfirmed,
                                                 [NIGHT_ACKNOWLEDGED] = job->known,
                                                 [NIGHT_CLOSED] = job->closed };
 
@@ -753,14 +808,15 @@ static tm_status write_regressions(struct night *night)
                 return night->run->error.status;
             tm_nightly_add_regressions(night, (enum night_part)part);
         }
+    tm_nightly_add_groups(night);
     return tm_doc_status(night->doc);
 }
 
 /* The lists, in the order of the document; they are filled job by job. */
 static void begin_lists(struct night *night)
 {
-    static const char *const lists[] = { "findings", "regressions", "acknowledged", "closed",
-                                         "better",   "jobs",        "trends",       "change_points" };
+    static const char *const lists[] = { "findings", "regressions", "revisions", "unconfirmed", "acknowledged",
+                                         "closed",   "better",      "jobs",      "trends",      "change_points" };
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         (void)tm_add_array(night->root, lists[i]);
@@ -791,7 +847,9 @@ static tm_status fill(struct night *night)
     if (st)
         return st;
     tm_nightly_add_absent_finding(night);
+    tm_nightly_add_machine_findings(night);
     tm_nightly_add_ahead_finding(night);
+    tm_nightly_add_unstable(night);
     tm_nightly_add_gates(night);
     night_add_left_out(night);
     night_add_verdict(night);

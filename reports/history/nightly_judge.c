@@ -96,16 +96,12 @@ static const struct tm_history_regression *open_record(const struct night_record
     return NULL;
 }
 
-static bool is_alarm(const struct tm_history_regression *record)
-{
-    return record && tm_ledger_state_of(record->state) == TM_LEDGER_OPEN;
-}
-
 static void judge_figure(struct night_figure *to, const struct tm_run_figure *figure, const struct night_series *series,
-                         double step_before)
+                         const struct tm_judged_night *judged, double step_before)
 {
     const struct tm_watched *const watched = &series->watched;
     const struct tm_history_regression *const open = to->open;
+    const bool is_alarm = open && tm_ledger_is_alarm(judged, open);
     double change;
 
     to->runs = watched->values;
@@ -113,13 +109,13 @@ static void judge_figure(struct night_figure *to, const struct tm_run_figure *fi
         return;
     to->before = open ? open->before : series->is_improved ? watched->improved_from : watched->level;
     to->band = watched->band;
-    change = (is_alarm(open) ? open->after : to->value) - to->before;
+    change = (is_alarm ? open->after : to->value) - to->before;
     to->change = tm_nightly_change_of(figure, to->before, to->value);
     to->weight = tm_figure_is_of_parts(figure) && step_before > 0 ? fabs(change) / step_before
                  : to->before != 0                                ? fabs(change / to->before)
                                                                   : 1; /* of nothing */
     to->state = figure->better == TM_BETTER_NEITHER ? NIGHT_SAME
-                : is_alarm(open)                    ? NIGHT_WORSE
+                : is_alarm                          ? NIGHT_WORSE
                 : !open && series->is_improved      ? NIGHT_BETTER
                                                     : NIGHT_SAME;
 }
@@ -188,7 +184,7 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
             continue;
         (void)tm_nightly_watch(series, history, i, records);
         to->figure[i].open = open_record(records, series->key, i);
-        judge_figure(&to->figure[i], &tm_figure_table[i], series, to->figure[0].before);
+        judge_figure(&to->figure[i], &tm_figure_table[i], series, history->judged, to->figure[0].before);
     }
     judge_job(to);
     if (to->state == NIGHT_YOUNG && !ran_before(history))
@@ -694,6 +690,143 @@ void tm_nightly_add_absent_finding(struct night *night)
     add_report(to, "", "");
 }
 
+void tm_nightly_add_machine_findings(struct night *night)
+{
+    for (size_t i = 0; i < night->machines && i < NAMED; i++) {
+        const struct night_machine *const machine = &night->machine[i];
+        struct tm_value *const to = begin(night, "night_machine", "warning");
+        struct tm_value *evidence;
+        char name[4 * NAME_CHARS + 1], pct[TM_FORMAT_BYTES];
+
+        tm_add_printed(to, "title", "Host %s is slow: %zu job%s %s longer than on other hosts",
+                       short_name(name, machine->host), machine->jobs, tm_format_plural(machine->jobs),
+                       machine->jobs == 1 ? "takes" : "take");
+        evidence = add_value(to, machine->slower_pct, "%", NAN);
+        tm_add_printed(
+            evidence, NULL,
+            "%zu runs are slower than those on other hosts before and after them, by %s; the last one is from %s",
+            machine->runs, tm_format_pct(pct, machine->slower_pct), machine->night);
+        tm_add_string(evidence, NULL, "These runs belong to no series of their jobs, so they open no regression.");
+        tm_add_string(
+            end(to, 0), NULL,
+            "Check clocks, power limits, temperature and neighbors of this machine, or take it out of service.");
+        add_report(to, "", "");
+    }
+}
+
+/* Jobs that are too noisy to judge. */
+
+static const double unstable_pct = 5, wanted_pct = 2;
+enum { UNSTABLE_RUNS = 8, REPEATS_MOST = 25 };
+
+static double spread_pct(const double *value, size_t count)
+{
+    double room[NIGHT_POINTS];
+    double level;
+
+    memcpy(room, value, count * sizeof(*value));
+    level = tm_sample_select_median(room, count);
+    for (size_t i = 0; i < count; i++)
+        room[i] = fabs(value[i] - level);
+    return level > 0 ? 100 * 1.4826 * tm_sample_select_median(room, count) / level : NAN;
+}
+
+/* Is the spread of the runs of each host much smaller? */
+static bool differs_by_host(const struct night *night)
+{
+    const struct night_series *const series = night->watched;
+    double off[NIGHT_POINTS], value[NIGHT_POINTS];
+    size_t count = 0, hosts = 0;
+
+    for (size_t i = 0; i < series->values; i++) {
+        const char *const host = tm_nightly_first_of(series, night->history, i)->host;
+        size_t of_host = 0;
+        double level;
+        bool is_first = true;
+
+        for (size_t k = 0; k < series->values; k++) {
+            if (strcmp(tm_nightly_first_of(series, night->history, k)->host, host) != 0)
+                continue;
+            is_first &= k >= i;
+            value[of_host++] = series->value[k];
+        }
+        level = tm_sample_select_median(value, of_host);
+        hosts += is_first && *host;
+        off[count++] = series->value[i] - level;
+    }
+    for (size_t i = 0; i < count; i++)
+        value[i] = fabs(off[i]);
+    const double within = 1.4826 * tm_sample_select_median(value, count);
+
+    memcpy(value, series->value, count * sizeof(*value));
+    return hosts > 1 && hosts < count / 2 &&
+           100 * within < spread_pct(series->value, count) / 2 * tm_sample_select_median(value, count);
+}
+
+void tm_nightly_note_spread(struct night *night, struct night_job *job)
+{
+    const struct night_series *const series = night->watched;
+    static const size_t step = 0;
+    uint64_t key;
+
+    job->spread_pct = NAN;
+    if (job->state == NIGHT_GONE || tm_nightly_series(night->history, &key, 1) == 0)
+        return;
+    tm_nightly_choose_series(night->watched, night->history, key);
+    if (series->count < UNSTABLE_RUNS)
+        return;
+    (void)tm_nightly_watch(night->watched, night->history, step, &night->records);
+    if (series->values < UNSTABLE_RUNS || job->open > 0)
+        return;
+
+    const size_t most = series->values < 40 ? series->values : 40;
+    const double pct = spread_pct(series->value + series->values - most, most);
+
+    if (!(pct > unstable_pct))
+        return;
+    job->spread_pct = pct;
+    job->spread_runs = most;
+    job->differs_by_host = differs_by_host(night);
+}
+
+void tm_nightly_add_unstable(struct night *night)
+{
+    struct tm_value *list = tm_add_array(night->root, "unstable");
+
+    for (size_t i = 0; i < night->jobs && tm_length(list) < night->options->rows; i++) {
+        const struct night_job *const job = &night->job[i];
+        struct tm_value *to;
+        double runs;
+
+        if (isnan(job->spread_pct))
+            continue;
+        runs = ceil(1.57 * (job->spread_pct / wanted_pct) * (job->spread_pct / wanted_pct)); /* of a median */
+        to = tm_add_object(list, NULL);
+        tm_add_text(to, "job", job->job, strlen(job->job));
+        tm_add_double(to, "spread_pct", job->spread_pct);
+        tm_add_uint(to, "runs", job->spread_runs);
+        if (job->differs_by_host)
+            tm_add_string(to, "remedy",
+                          "Its runs differ by host: run it on one host, or separate them with --series-by host.");
+        else if (runs <= REPEATS_MOST)
+            tm_add_printed(to, "remedy", "The median of %.0f runs a night varies by 2%%.", runs);
+        else
+            tm_add_string(
+                to, "remedy",
+                "Profile more steps, fix clocks and placement, and exclude other load: repeated runs are not enough.");
+    }
+    list = tm_add_array(night->root, "machines");
+    for (size_t i = 0; i < night->machines; i++) {
+        struct tm_value *to = tm_add_object(list, NULL);
+
+        tm_add_string(to, "host", night->machine[i].host);
+        tm_add_uint(to, "runs", night->machine[i].runs);
+        tm_add_uint(to, "jobs", night->machine[i].jobs);
+        tm_add_double(to, "slower_pct", night->machine[i].slower_pct);
+        tm_add_string(to, "night", night->machine[i].night);
+    }
+}
+
 void tm_nightly_add_ahead_finding(struct night *night)
 {
     const struct tm_value *rows = tm_get(night->root, "dated_ahead");
@@ -764,6 +897,40 @@ static void emit_revisions(struct tm_value *evidence, const struct tm_history_re
         tm_add_printed(evidence, NULL, "Same revision as the last good run, %.100s", open->revision);
 }
 
+/* What is known of the machine and the software of a run. */
+enum { MACHINE_FACTS = 8, MACHINE_BYTES = 96 };
+
+struct machine {
+    char fact[MACHINE_FACTS][MACHINE_BYTES];
+};
+
+static tm_status take_machine(void *to, const struct tm_history_run *row)
+{
+    const char *const of[MACHINE_FACTS] = { row->host,   row->driver, row->framework, row->jax,
+                                            row->jaxlib, row->cuda,   row->rocm,      row->libtpu };
+    struct machine *const machine = to;
+
+    for (size_t i = 0; i < MACHINE_FACTS; i++)
+        tm_format_text(machine->fact[i], MACHINE_BYTES, of[i] ? of[i] : "");
+    return TM_OK;
+}
+
+/* What else changed with the figure: another driver, another host. */
+static void emit_machine(struct tm_value *evidence, const struct night *night, const struct tm_history_regression *open)
+{
+    static const char *const names[MACHINE_FACTS] = { "host",   "driver", "framework", "JAX",
+                                                      "jaxlib", "CUDA",   "ROCm",      "libtpu" };
+    struct machine good = { .fact = { "" } }, first = { .fact = { "" } };
+
+    if (!*open->good_run)
+        return;
+    tm_history_find(night->source, open->good_run, take_machine, &good);
+    tm_history_find(night->source, open->first_run, take_machine, &first);
+    for (size_t i = 0; i < MACHINE_FACTS && tm_length(evidence) < LISTED + 4; i++)
+        if (*good.fact[i] && *first.fact[i] && strcmp(good.fact[i], first.fact[i]) != 0)
+            tm_add_printed(evidence, NULL, "Since then: %s %s \xe2\x86\x92 %s", names[i], good.fact[i], first.fact[i]);
+}
+
 static void add_compare(struct tm_value *fix, const struct tm_history_regression *open)
 {
     if (!*open->good_run)
@@ -799,6 +966,7 @@ void tm_nightly_add_worse_finding(struct night *night, const struct night_judgem
                    tm_nightly_value(text, open->before, figure));
     emit_others(evidence, judged);
     emit_revisions(evidence, open);
+    emit_machine(evidence, night, open);
     if (*night->history->texts.finding)
         tm_add_printed(evidence, NULL, "First finding of its report: %s", night->history->texts.finding);
     add_compare(end(to, judged->worst == 0 ? tm_whole(open->after - open->before) : 0), open);

@@ -8,9 +8,12 @@
 #include "reports/format/format.h"
 #include "reports/history/history.h"
 
+enum { NAMED_MOST = 8, NAMES_BYTES = 1200 };
+
 struct looking {
     const struct night *night;
     bool is_judged;
+    char report[NIGHT_TEXT];
 };
 
 static tm_status look(void *to, const struct tm_history_run *row)
@@ -18,6 +21,7 @@ static tm_status look(void *to, const struct tm_history_run *row)
     struct looking *const l = to;
 
     l->is_judged = tm_history_is_judged(l->night->judged, row);
+    (void)snprintf(l->report, sizeof(l->report), "%s", row->report);
     return TM_OK;
 }
 
@@ -36,6 +40,8 @@ static enum night_part part_of(const struct night *night, const struct tm_histor
 {
     switch (tm_ledger_state_of(row->state)) {
     case TM_LEDGER_OPEN:
+        if (!tm_ledger_is_alarm(night->judged, row))
+            return NIGHT_UNCONFIRMED;
         return is_of_page(night, row->opened_run) ? NIGHT_OPENED : NIGHT_OPEN;
     case TM_LEDGER_ACKNOWLEDGED:
         return NIGHT_ACKNOWLEDGED;
@@ -57,6 +63,8 @@ void tm_nightly_count_regressions(struct night *night, struct night_job *job)
     job->open = count[NIGHT_OPENED] + count[NIGHT_OPEN];
     job->opened = count[NIGHT_OPENED];
     job->known = count[NIGHT_ACKNOWLEDGED];
+    job->unconfirmed = count[NIGHT_UNCONFIRMED];
+    night->unconfirmed += job->unconfirmed;
     job->closed = count[NIGHT_CLOSED];
     night->open += job->open;
     night->opened += job->opened;
@@ -73,8 +81,17 @@ static const struct tm_run_figure *figure_of(const char *id)
     return NULL;
 }
 
-static void add_row(struct tm_value *list, const struct tm_history_regression *row, const struct tm_run_figure *figure,
-                    enum night_part part)
+static void add_report(struct tm_value *to, const char *key, const struct night *night, const char *id)
+{
+    struct looking l = { .night = night };
+
+    if (*id)
+        tm_history_find(night->source, id, look, &l);
+    tm_nightly_add_link(to, key, night, l.report);
+}
+
+static void add_row(struct tm_value *list, const struct night *night, const struct tm_history_regression *row,
+                    const struct tm_run_figure *figure, enum night_part part)
 {
     const double change = tm_nightly_change_of(figure, row->before, row->after);
     struct tm_value *to = tm_add_object(list, NULL);
@@ -97,6 +114,8 @@ static void add_row(struct tm_value *list, const struct tm_history_regression *r
     tm_add_int(to, "runs", row->runs);
     tm_add_string(to, "id", row->first_run);
     tm_add_known(to, "good_id", row->good_run, "no earlier run is in the history");
+    add_report(to, "report", night, row->first_run);
+    add_report(to, "good_report", night, row->good_run);
     tm_add_known(to, "revision", row->revision, "it is unknown");
     tm_add_known(to, "revision_before", row->revision_before, "it is unknown");
     tm_add_known(to, "model", row->model, "it is unknown");
@@ -113,6 +132,7 @@ void tm_nightly_add_regressions(struct night *night, enum night_part part)
 {
     static const char *const lists[NIGHT_PARTS] = { [NIGHT_OPENED] = "regressions",
                                                     [NIGHT_OPEN] = "regressions",
+                                                    [NIGHT_UNCONFIRMED] = "unconfirmed",
                                                     [NIGHT_ACKNOWLEDGED] = "acknowledged",
                                                     [NIGHT_CLOSED] = "closed" };
     struct tm_value *list = tm_member(night->root, lists[part]);
@@ -123,8 +143,71 @@ void tm_nightly_add_regressions(struct night *night, enum night_part part)
         if (!figure || part_of(night, &at->of) != part)
             continue;
         if (tm_length(list) < night->options->rows)
-            add_row(list, &at->of, figure, part);
+            add_row(list, night, &at->of, figure, part);
         else if (part <= NIGHT_OPEN)
             night->regressions_left_out++;
+    }
+}
+
+/* Regressions that started between the same two revisions, of several jobs: most likely one change caused them. */
+
+static bool is_between(const struct tm_value *row, const char *before, const char *after)
+{
+    return tm_has(tm_get(row, "revision")) && tm_has(tm_get(row, "revision_before")) &&
+           strcmp(tm_text(tm_get(row, "revision")), after) == 0 &&
+           strcmp(tm_text(tm_get(row, "revision_before")), before) == 0;
+}
+
+static void add_group(struct tm_value *list, const struct tm_value *rows, size_t first)
+{
+    const char *const before = tm_text(tm_get(tm_at(rows, first), "revision_before")), *const after = tm_text(
+                                                                                           tm_get(tm_at(rows, first),
+                                                                                                  "revision"));
+    char names[NAMES_BYTES] = "";
+    size_t jobs = 0, regressions = 0;
+    struct tm_value *to;
+
+    for (size_t i = first; i < tm_length(rows); i++) {
+        const char *const job = tm_text(tm_get(tm_at(rows, i), "job"));
+        size_t before_it = first;
+
+        if (!is_between(tm_at(rows, i), before, after))
+            continue;
+        regressions++;
+        while (before_it < i && (!is_between(tm_at(rows, before_it), before, after) ||
+                                 strcmp(tm_text(tm_get(tm_at(rows, before_it), "job")), job) != 0))
+            before_it++;
+        if (before_it == i && jobs++ < NAMED_MOST)
+            tm_format_append(names, sizeof(names), "%s%.120s", *names ? ", " : "", job);
+    }
+    if (jobs < 2)
+        return;
+    if (jobs > NAMED_MOST)
+        tm_format_append(names, sizeof(names), " and %zu more", jobs - NAMED_MOST);
+    to = tm_add_object(list, NULL);
+    tm_add_string(to, "revision_before", before);
+    tm_add_string(to, "revision", after);
+    tm_add_uint(to, "jobs", jobs);
+    tm_add_uint(to, "regressions", regressions);
+    tm_add_text(to, "names", names, strlen(names));
+}
+
+void tm_nightly_add_groups(struct night *night)
+{
+    const struct tm_value *const rows = tm_get(night->root, "regressions");
+    struct tm_value *const list = tm_member(night->root, "revisions");
+
+    for (size_t i = 0; i < tm_length(rows); i++) {
+        const struct tm_value *const row = tm_at(rows, i);
+        const char *const before = tm_text(tm_get(row, "revision_before")), *const after =
+                                                                                tm_text(tm_get(row, "revision"));
+        size_t first = 0;
+
+        if (!*before || !*after || strcmp(before, after) == 0)
+            continue;
+        while (!is_between(tm_at(rows, first), before, after))
+            first++;
+        if (first == i)
+            add_group(list, rows, i);
     }
 }

@@ -493,14 +493,36 @@ static void put_regressions(struct writing *m, const struct tm_value *list)
     tm_mdw_raw(&m->w, tm_length(list) ? "\n" : "");
 }
 
+/* "3 jobs regressed between a1b2c3d and e4f5a6b: ..." */
+static void put_revisions(struct writing *m, const struct tm_value *list)
+{
+    for (size_t i = 0; i < tm_length(list); i++) {
+        const struct tm_value *const row = tm_at(list, i);
+        const size_t mark = m->w.used;
+
+        mdw_rawf(&m->w, "- %" PRId64 " jobs regressed between ", tm_int(tm_get(row, "jobs")));
+        tm_mdw_name(&m->w, text_of(row, "revision_before"), false);
+        tm_mdw_raw(&m->w, " and ");
+        tm_mdw_name(&m->w, text_of(row, "revision"), false);
+        tm_mdw_raw(&m->w, ": ");
+        tm_mdw_prose(&m->w, text_of(row, "names"), false);
+        tm_mdw_raw(&m->w, "\n");
+        keep(m, mark);
+    }
+    tm_mdw_raw(&m->w, tm_length(list) ? "\n" : "");
+}
+
 static void put_all(struct writing *m, const struct tm_value *gates, const struct tm_value *night, const char *title)
 {
+    const bool has_gates = tm_has(tm_get(gates, "gate_file")) || *text_of(gates, "gate_file");
+
     tm_mdw_raw(&m->w, "### ");
     tm_mdw_prose(&m->w, title ? title : "Night", false);
     mdw_rawf(&m->w, " %s\n\n**", text_of(gates, "night"));
-    tm_mdw_prose(&m->w, tm_text(tm_path(gates, "verdict.text")), false);
+    tm_mdw_prose(&m->w, tm_text(tm_path(has_gates || !night ? gates : night, "verdict.text")), false);
     tm_mdw_raw(&m->w, "**\n\n");
     put_regressions(m, tm_get(night, "regressions"));
+    put_revisions(m, tm_get(night, "revisions"));
     put_gates(m, "failed");
     put_without_gates(m, false);
     put_gates(m, "unknown");

@@ -161,6 +161,20 @@ def check_decisions(tap, folder, template):
     return batch
 
 
+def check_confirm(tap, folder, template):
+    """With --confirm 2, the first run only asks for another one."""
+    batch = Batch(folder, template)
+    batch.night(*range(12))
+    batch.night(12, level=1.2)
+    result = batch.merge("--confirm", "2")
+    page = batch.page()
+    tap.ok(result.status == 0 and not page["regressions"] and [r["job"] for r in page["unconfirmed"]] == ["job-0001"] and
+           (batch.out / "confirm.txt").read_text("utf-8") == "job-0001\n", "a regression of one run is to be confirmed", result, page["unconfirmed"])
+    batch.night(13, level=1.2)
+    result = batch.merge("--confirm", "2")
+    tap.ok(result.status == 1 and (batch.out / "confirm.txt").read_bytes() == b"" and len(batch.page()["regressions"]) == 1, "and is an alarm with the second", result)
+
+
 def check_file(tap, batch):
     """Damaged and interrupted decisions."""
     path = batch.out / "decisions.jsonl"
@@ -209,6 +223,7 @@ def main():
         template = made_batch.Template(folder / "template")
         check_life(tap, folder / "life", template)
         check_late(tap, folder / "late", template)
+        check_confirm(tap, folder / "confirm", template)
         batch = check_decisions(tap, folder / "decisions", template)
         check_file(tap, batch)
         check_kills(tap, batch)

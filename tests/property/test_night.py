@@ -170,6 +170,29 @@ def check_regressions(tap, folder, validator):
     tap.ok(again["regressions"] == document["regressions"], "a late night changes nothing of it")
 
 
+def check_machines(tap, folder, validator):
+    """A machine that is slow each time is a finding of its own; a job that varies much is listed with what helps."""
+    rows = []
+    for ago in range(29, -1, -1):
+        slow = ago % 5 == 0
+        for job in ("a", "b"):
+            rows.append(make_history.run_of(job, ago, 125 if slow else 100, random.Random(f"{job} {ago}"), host="node-7" if slow else f"node-{ago % 3}"))
+        rows.append(make_history.run_of("noisy", ago, 100 * (1 + 0.12 * random.Random(f"noise {ago}").gauss(0, 1)), host="node-1"))
+        host = random.Random(f"host {ago}").randrange(3)
+        rows.append(make_history.run_of("by host", ago, 100 + 12 * (host > 0), host=f"m-{host}"))
+    document, _ = tell(folder / "machines", rows)
+    tap.ok(not problems(validator, document), "slow hosts and unstable jobs keep to the schema", *problems(validator, document))
+    tap.ok([(m["host"], m["jobs"], m["runs"], round(m["slower_pct"])) for m in document["machines"] if m["host"] == "node-7"] == [("node-7", 2, 12, 25)],
+           "a host that is slow every fifth night is found", document["machines"])
+    tap.ok([f for f in document["findings"] if f["id"] == "night_machine" and "node-7" in f["title"]], "and a finding", document["findings"])
+    tap.ok(not [r for r in document["regressions"] if r["job"] in "ab"] and {j["job"]: j["state"] for j in document["jobs"]}["a"] == "same",
+           "and no regression of the jobs", document["regressions"])
+    unstable = {u["job"]: u for u in document["unstable"]}
+    tap.ok("a" not in unstable and 5 < unstable["noisy"]["spread_pct"] < 20 and "runs a night" in unstable["noisy"]["remedy"],
+           "a noisy job is unstable, and more runs would help", document["unstable"])
+    tap.ok("by host" not in unstable or "--series-by host" in unstable["by host"]["remedy"], "of one that differs by host, the host", document["unstable"])
+
+
 def check_many(tap, folder, validator):
     rows = []
     for j in range(300):
@@ -240,6 +263,7 @@ def main():
         check_small(tap, folder, validator)
         check_noise(tap, folder)
         check_regressions(tap, folder, validator)
+        check_machines(tap, folder, validator)
         check_many(tap, folder, validator)
         check_hostile(tap, folder, validator)
         check_merge(tap, folder)

@@ -103,8 +103,9 @@ def check_regressions(tap, folder, template):
     night = Night(folder, template)
 
     def longer(job, at, _, result):
-        result["figures"]["step_time_ps"] = STEP_PS * (1.1 if (job, at >= 20) == (1, True) else 1) * (1 + 0.003 * (at * 7 % 5 - 2))
-        return 1.0
+        level = 1.1 if (job, at >= 20) == (1, True) else 1
+        result["figures"]["step_time_ps"] = STEP_PS * level * (1 + 0.003 * (at * 7 % 5 - 2))
+        return level
 
     for count, wants, opened in ((20, 0, 0), (21, 1, 1), (22, 1, 0)):
         put_nights(template, night.out, 2, count, longer)
@@ -118,8 +119,16 @@ def check_regressions(tap, folder, template):
                all(0.08 < sample.value < 0.12 for sample in metrics), f"{count} nights: so do the metrics", metrics)
         if wants:
             tap.ok("regression: job-0001" in result.err, "it is told on stderr", result.err)
+            row = json.loads((night.out / "index.json").read_text("utf-8"))["regressions"][0]
+            tap.ok(row["cause"] and row["report"].startswith(f"runs/{row['id']}") and row["good_report"], "its first run is compared with the last good one", row)
+            tap.ok(row["cause"].split(";")[0] in night.text("night.md") and row["cause"].split(";")[0] in night.text("night.xml"), "the cause is in Markdown and JUnit", night.text("night.md"))
             tap.ok(night.merge([]).status == 1, "again: the same status")
             tap.ok(night.merge([], "--fail-on-regression", "no").status == 0, "--fail-on-regression no: status 0")
+    result = night.merge([{"figure": "step_time", "max_increase_pct": 5}], "--baseline", "last-good")
+    last = night.suites().findall("testsuite[@name='job-0001']/properties/property[@name='baseline']")
+    ids = {json.loads(line)["id"]: json.loads(line)["keys"]["when_ns"] for line in (night.out / "manifest.jsonl").read_text("utf-8").splitlines()[1:]}
+    tap.ok([ids[p.get("value")] for p in last] == [made_batch.START_NS + 19 * made_batch.DAY_NS],
+           "the last good run of gates is the one before the regression", [p.get("value") for p in last], result)
 
 
 def refuse_second(job, at, line, result):

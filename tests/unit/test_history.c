@@ -302,10 +302,10 @@ static void texts_that_mean_harm_are_texts(void **state)
     assert_int_equal(tm_history_put(history, &row), TM_OK);
     assert_int_equal(tm_history_commit(history), TM_OK);
     tm_history_close(history);
-    visit(
-        &run,
-        (struct tm_history_query){ .job = hostile, .judged = &(struct tm_judged_night){ "2026-11-21", "9999-12-31" } },
-        &seen);
+    visit(&run,
+          (struct tm_history_query){
+              .job = hostile, .judged = &(struct tm_judged_night){ .last = "2026-11-21", .until = "9999-12-31" } },
+          &seen);
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.text[0], hostile);
     assert_string_equal(seen.text[7], hostile);
@@ -339,15 +339,16 @@ static void rows_are_visited_in_order(void **state)
                 seen.last.keys.when_ns == 26LL * 1000000007 - 1000);
     visit(&run, (struct tm_history_query){ .order = TM_HISTORY_BY_JOB, .job = "job 3" }, &seen);
     assert_int_equal(seen.count, 43);
-    visit(&run,
-          (struct tm_history_query){ .order = TM_HISTORY_BY_JOB,
-                                     .judged = &(struct tm_judged_night){ "2026-11-28", "9999-12-31" } },
-          &seen);
-    assert_int_equal(seen.count, 7);
     visit(
         &run,
-        (struct tm_history_query){ .job = "job 3", .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } },
+        (struct tm_history_query){ .order = TM_HISTORY_BY_JOB,
+                                   .judged = &(struct tm_judged_night){ .last = "2026-11-28", .until = "9999-12-31" } },
         &seen);
+    assert_int_equal(seen.count, 7);
+    visit(&run,
+          (struct tm_history_query){
+              .job = "job 3", .judged = &(struct tm_judged_night){ .last = "2026-11-02", .until = "9999-12-31" } },
+          &seen);
     assert_int_equal(seen.count, 2);
     assert_int_equal(tm_history_open(&history, &run, path), TM_OK);
     assert_int_equal(tm_history_last_night(history, &judged), TM_OK);

@@ -68,9 +68,9 @@ static void make_manifest(struct tm_manifest *m, struct tm_run *run)
     /* clang-format off */
     const struct tm_batch_run runs[] = {
         { .id = "a-1", .root = roots[0], .path = "a\xff", .name = "a?", .file = files, .files = 1, .bytes = 7,
-          .keys = { .job = "j", .night = "2026-11-21", .revision = "r", .label = "l", .training = "t", .when_ns = -1, .step = 0 } },
+          .keys = { .job = "j", .night = "2026-11-21", .revision = "r", .label = "l", .labels = "{\"a\":\"b\"}", .training = "t", .when_ns = -1, .step = 0 } },
         { .id = "a-2", .root = roots[1], .path = "", .name = "\xc3\xa9", .file = files, .files = 2, .bytes = (1 << 20) + 7,
-          .keys = { .job = "j", .night = "2026-11-22", .revision = "", .label = "", .training = "", .when_ns = INT64_MAX, .step = -1 } },
+          .keys = { .job = "j", .night = "2026-11-22", .revision = "", .label = "", .labels = "", .training = "", .when_ns = INT64_MAX, .step = -1 } },
     };
     /* clang-format on */
 
@@ -105,6 +105,7 @@ static void what_was_written_is_read_as_it_was(void **state)
         assert_string_equal(a->keys.night, b->keys.night);
         assert_string_equal(a->keys.revision, b->keys.revision);
         assert_string_equal(a->keys.label, b->keys.label);
+        assert_string_equal(a->keys.labels, b->keys.labels);
         assert_string_equal(a->keys.training, b->keys.training);
         assert_int_equal(a->keys.when_ns, b->keys.when_ns);
         assert_int_equal(a->keys.step, b->keys.step);
@@ -134,15 +135,21 @@ static void what_was_written_is_read_as_it_was(void **state)
 
 static void keys_are_copied_whole(void **state)
 {
-    const struct tm_batch_keys keys = {
-        .job = "j", .night = "2026-11-21", .revision = "r", .label = "l", .training = "t", .when_ns = 5, .step = 6
-    };
+    const struct tm_batch_keys keys = { .job = "j",
+                                        .night = "2026-11-21",
+                                        .revision = "r",
+                                        .label = "l",
+                                        .labels = "{\"a\":\"b\"}",
+                                        .training = "t",
+                                        .when_ns = 5,
+                                        .step = 6 };
     struct tm_run_keys copy;
 
     (void)state;
     tm_batch_keys_copy(&copy, &keys);
     assert_string_equal(copy.job, "j");
     assert_string_equal(copy.night, "2026-11-21");
+    assert_string_equal(copy.labels, "{\"a\":\"b\"}");
     assert_string_equal(copy.revision, "r");
     assert_string_equal(copy.label, "l");
     assert_string_equal(copy.training, "t");

@@ -301,8 +301,9 @@ static tm_status find(void *to, const struct tm_history_run *row)
 
 static void the_history_keeps_what_gates_said(void **state)
 {
-    const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB,
-                                            .judged = &(struct tm_judged_night){ "2026-11-02", "9999-12-31" } };
+    const struct tm_history_query query = {
+        .order = TM_HISTORY_BY_JOB, .judged = &(struct tm_judged_night){ .last = "2026-11-02", .until = "9999-12-31" }
+    };
     char said[512];
     struct made_nights m;
 

@@ -188,6 +188,56 @@ static void labels_win(void **state)
     assert_int_equal(keys.step, 4);
 }
 
+static void other_labels_are_kept_by_key(void **state)
+{
+    const struct tm_options options = { .labels = { .text = { "pool=b\"c", "lr=0.1", "warm" }, .count = 3 } };
+    struct tm_run run;
+    struct tm_run_keys keys;
+
+    (void)state;
+    test_run_init(&run);
+    assert_int_equal(tm_run_keys_check(&run, &options), TM_OK);
+    assert_true(tm_run_keys_read(&keys, "/data/logs", "llama/2026-11-01", FOUND_NS, &options));
+    assert_string_equal(keys.labels, "{\"lr\":\"0.1\",\"pool\":\"b\\\"c\"}");
+    assert_string_equal(keys.label, "warm");
+}
+
+static void a_night_can_start_at_any_local_time(void **state)
+{
+    static const struct {
+        const char *night_of, *path, *night;
+    } cases[] = {
+        { "06:00", "job/2026_11_20_23_00_00", "2026-11-20" },
+        { "06:00", "job/2026_11_21_01_00_00", "2026-11-20" },
+        { "06:00", "job/2026_11_21_06_00_00", "2026-11-21" },
+        { "Europe/Berlin, 18:00", "job/2026_11_20_16_59_59", "2026-11-19" }, /* UTC + 1 */
+        { "Europe/Berlin, 18:00", "job/2026_11_20_17_00_00", "2026-11-20" },
+        { "Europe/Berlin, 18:00", "job/2026_07_20_16_00_00", "2026-07-20" }, /* UTC + 2 */
+        { "Asia/Tokyo", "job/2026_11_20_15_00_00", "2026-11-21" },
+        { "06:00", "job/2026-11-21/2026_11_21_01_00_00", "2026-11-21" }, /* the folder says it */
+        { "06:00", "job/2026_03_01_01_00_00", "2026-02-28" },
+    };
+    static const char *const refused[] = { "25:00", "06:60", "6:00", "Nowhere/Land, 06:00", "../../etc/passwd", "" };
+    struct tm_run run;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct tm_options options = { .night_of = cases[i].night_of };
+        struct tm_run_keys keys;
+
+        test_run_init(&run);
+        assert_int_equal(tm_run_keys_check(&run, &options), TM_OK);
+        (void)tm_run_keys_read(&keys, "/data/logs", cases[i].path, FOUND_NS, &options);
+        assert_string_equal(keys.night, cases[i].night);
+    }
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        const struct tm_options options = { .night_of = refused[i] };
+
+        test_run_init(&run);
+        assert_int_equal(tm_run_keys_check(&run, &options), TM_ERR_USAGE);
+    }
+}
+
 static void what_cannot_be_used_is_refused_with_a_hint(void **state)
 {
     static const struct {
@@ -204,7 +254,7 @@ static void what_cannot_be_used_is_refused_with_a_hint(void **state)
         { "/", NULL, "it has no key", "describe each folder" },
         { "{}.{}.{}.{}.{}.{}.{}.{}.{job}", NULL, "too many keys", "describe each folder" },
         { NULL, "jbo=x", "there is no key 'jbo'", "did you mean 'job=x'?" },
-        { NULL, "lr=0.1", "there is no key 'lr'", "label=lr=0.1" },
+        { NULL, "l r=0.1", "there is no key 'l r'", "label=l r=0.1" },
         { NULL, "job=", "it is empty", "" },
         { NULL, "night=yesterday", "it is not a date", "night=2026-11-21" },
         { NULL, "night=2026-02-30", "it is not a date", "night=2026-11-21" },
@@ -288,6 +338,8 @@ int main(void)
         cmocka_unit_test(paths_are_read_by_their_look),
         cmocka_unit_test(templates_say_what_parts_are),
         cmocka_unit_test(labels_win),
+        cmocka_unit_test(other_labels_are_kept_by_key),
+        cmocka_unit_test(a_night_can_start_at_any_local_time),
         cmocka_unit_test(what_cannot_be_used_is_refused_with_a_hint),
         cmocka_unit_test(long_paths_stay_distinct),
         cmocka_unit_test(what_is_not_shown_stays_distinct),

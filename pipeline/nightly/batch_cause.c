@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a regression opened: its first run is compared with the last good one, and the first causes that the comparison
+ * finds go into the ledger.  A regression is compared once: its cause stays with its record. */
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/doc/doc.h"
+#include "pipeline/engine/outputs.h"
+#include "pipeline/nightly/batch.h"
+#include "pipeline/nightly/result.h"
+#include "reports/compare/compare.h"
+#include "reports/format/format.h"
+#include "reports/history/history.h"
+
+enum {
+    PAIRS_MOST = 64, /* of one merge: the next one continues */
+    CAUSES = 2,
+    CAUSE_BYTES = 600,
+    SUMMARY_PCT = 20, /* of the limit, for one summary */
+    COMPARE_ROWS = 20,
+};
+
+/* Several figures of a job usually regress with the same run. */
+struct pair {
+    char good[TM_RUN_ID_BYTES], first[TM_RUN_ID_BYTES];
+};
+
+struct finding_causes {
+    struct tm_run *run;
+    const char *out;
+    size_t count;
+    struct pair pair[PAIRS_MOST];
+};
+
+static tm_status take_regression(void *to, const struct tm_history_regression *row)
+{
+    struct finding_causes *const f = to;
+
+    if (tm_ledger_state_of(row->state) != TM_LEDGER_OPEN || *row->cause || !*row->good_run || f->count == PAIRS_MOST)
+        return TM_OK;
+    for (size_t i = 0; i < f->count; i++)
+        if (strcmp(f->pair[i].good, row->good_run) == 0 && strcmp(f->pair[i].first, row->first_run) == 0)
+            return TM_OK;
+    (void)snprintf(f->pair[f->count].good, TM_RUN_ID_BYTES, "%s", row->good_run);
+    (void)snprintf(f->pair[f->count++].first, TM_RUN_ID_BYTES, "%s", row->first_run);
+    return TM_OK;
+}
+
+/* out: NULL = there is none, or it cannot be read */
+static struct tm_doc *read_summary(const struct finding_causes *f, const char *id)
+{
+    struct tm_doc *const doc = tm_doc_new(f->run);
+    char path[TM_OUT_PATH_BYTES];
+    const int length = snprintf(path, sizeof(path), "%s/runs/%s/summary.json", f->out, id);
+
+    if (!doc)
+        return NULL;
+    tm_doc_set_most(doc, f->run->budget.limit_bytes / 100 * SUMMARY_PCT);
+    if (length > 0 && (size_t)length < sizeof(path) && !tm_summary_read(f->run, doc, path))
+        return doc;
+    tm_doc_free(doc);
+    return NULL;
+}
+
+static void join_causes(char cause[CAUSE_BYTES], const struct tm_value *comparison)
+{
+    const struct tm_value *const findings = tm_get(comparison, "findings");
+
+    size_t count = 0;
+
+    for (size_t i = 0; i < tm_length(findings) && count < CAUSES; i++) {
+        const struct tm_value *const finding = tm_at(findings, i);
+
+        if (strcmp(tm_text(tm_get(finding, "severity")), "good") != 0) /* what improved is no cause */
+            tm_format_append(cause, CAUSE_BYTES, "%s%.250s", count++ ? "; " : "", tm_text(tm_get(finding, "title")));
+    }
+    if (!*cause)
+        (void)snprintf(cause, CAUSE_BYTES, "No single cause; %.500s", tm_text(tm_path(comparison, "verdict.text")));
+}
+
+static void compare(const struct finding_causes *f, const struct pair *pair, char cause[CAUSE_BYTES])
+{
+    struct tm_doc *const good = read_summary(f, pair->good), *const first = good ? read_summary(f, pair->first) : NULL;
+    struct tm_doc *const to = first ? tm_doc_new(f->run) : NULL;
+    static const struct tm_compare_options options = { .rows = COMPARE_ROWS };
+
+    cause[0] = '\0';
+    if (to) {
+        const struct tm_compared_run runs[] = {
+            { .summary = tm_doc_root(good), .path = pair->good, .is_summary = true, .measured_ps = -1 },
+            { .summary = tm_doc_root(first), .path = pair->first, .is_summary = true, .measured_ps = -1 },
+        };
+        const struct tm_comparison_side sides[] = { { "last good run", &runs[0], 1 }, { "first run", &runs[1], 1 } };
+
+        tm_doc_set_most(to, f->run->budget.limit_bytes / 100 * SUMMARY_PCT);
+        if (!tm_compare_check(f->run, sides, 2) && !tm_compare(f->run, to, sides, 2, &options))
+            join_causes(cause, tm_doc_root(to));
+    }
+    tm_doc_free(to);
+    tm_doc_free(first);
+    tm_doc_free(good);
+    /* A run that cannot be compared has a regression without a cause. */
+    f->run->error = (struct tm_error){ .status = TM_OK };
+}
+
+void tm_batch_find_causes(struct tm_run *run, const char *out, struct tm_history *history)
+{
+    struct finding_causes *const f =
+        tm_failed(run) ? NULL : tm_take(&run->budget, TM_ACCOUNT_MODEL, sizeof(*f), &run->error);
+    char cause[CAUSE_BYTES];
+
+    if (!f)
+        return;
+    *f = (struct finding_causes){ .run = run, .out = out };
+    tm_history_visit_regressions(history, NULL, take_regression, f);
+    for (size_t i = 0; i < f->count && !tm_failed(run); i++) {
+        compare(f, &f->pair[i], cause);
+        if (*cause)
+            tm_history_set_cause(history, f->pair[i].good, f->pair[i].first, cause);
+    }
+    tm_give(&run->budget, TM_ACCOUNT_MODEL, f, sizeof(*f));
+}
