@@ -14,10 +14,15 @@ Without --full some of the calls of each verb, others on each call of it.
 
 import errno
 import fnmatch
+import os
 import random
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = Path(os.environ.get("BUILD", ROOT / "build")).resolve() / "tests/shared/tracemill"
+if SHARED.exists():  # its allocator is one that a library can take the place of
+    os.environ["TM_BINARY"] = str(SHARED)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import faulted_verbs  # noqa: E402
 import tracemill  # noqa: E402
@@ -25,6 +30,7 @@ from tap import Tap  # noqa: E402
 from tracemill import BUILD, SANITIZED, Scratch  # noqa: E402
 
 FAIL_ALLOCATION = BUILD / "tests" / "fail_allocation.so"
+LEAST_ALLOCATIONS = 1000  # of a report
 FIRST, SOME = 3, 5  # allocations of a verb without --full, and
 CALLS_OF_A_VERB = 9  # system calls
 SEEDS = 1, 40  # of reads and writes that move fewer bytes: without --full, and with it
@@ -80,7 +86,7 @@ def allocations(tap, rig, is_full):
     rig.run(LD_PRELOAD=FAIL_ALLOCATION, FAIL_COUNT=told)
     count, blocks, descriptors = kept(told)
     tried = numbers(count, is_full, FIRST + SOME, rig.verb.name)
-    wrong = []
+    wrong = [] if rig.verb.name != "report" or count >= LEAST_ALLOCATIONS else [f"{count} allocations: the library does not see them"]
     for number in tried:
         told.unlink(missing_ok=True)
         result = rig.run(LD_PRELOAD=FAIL_ALLOCATION, FAIL_AT=number, FAIL_COUNT=told)
