@@ -6,6 +6,7 @@
 #   WERROR=1        warnings are errors                       (0)
 #   OPT=FLAGS       optimization and debugging                (-O2 -g)
 #   SANITIZE=FLAGS  -fsanitize=..., for compiler and linker   ()
+#   PORTABLE=1      what POSIX has instead of what Linux has  (0 on Linux)
 #   V=1             show the commands
 #   PREFIX, DESTDIR for `make install`                        (/usr/local)
 .DEFAULT_GOAL := all
@@ -42,7 +43,14 @@ endif
 CPPFLAGS += $(if $(SANITIZE),-DTM_HEAP_BLOCKS)
 # No fused multiply-add, which arm64 has and x86-64 has not by default: figures are the same on every machine.
 CFLAGS += -std=c11 -ffp-contract=off $(OPT) $(WARNINGS) $(HARDENING) $(SANITIZE) -MMD -MP
-LDFLAGS += -pie -Wl,-z,relro,-z,now,-z,noexecstack $(SANITIZE)
+# Another system than Linux, or one that is to be like it (PORTABLE=1): pipeline/platform.h.
+comma := ,
+SYSTEM := $(shell uname -s)
+PORTABLE ?= $(if $(filter Linux,$(SYSTEM)),0,1)
+ifeq ($(PORTABLE),1)
+CPPFLAGS += -DTM_PORTABLE -include pipeline/platform.h
+endif
+LDFLAGS += -pie $(if $(filter Linux,$(SYSTEM)),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack) $(SANITIZE)
 
 have = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
 # The shared libarchive brings libxml2, ICU and libstdc++ with it, and the shared jemalloc libstdc++: 2 of the 5 ms and 2.5 of

@@ -5,7 +5,6 @@
 #include "pipeline/partial.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <xxhash.h>
 
 #include "pipeline/files.h"
+#include "pipeline/platform.h"
 #include "pipeline/record.h"
 #include "pipeline/store/rows.h"
 #include "pipeline/store/sorter.h"

@@ -31,6 +31,15 @@ packages_of() {
     esac
 }
 
+# What the system calls itself, and what it is like.
+system=unknown like=
+if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
+    # shellcheck disable=SC1090,SC1091
+    { read -r system; read -r like; } < <(. "${OS_RELEASE:-/etc/os-release}" && printf '%s\n%s\n' "${ID:-unknown}" "${ID_LIKE:-}")
+elif [ "$(uname -s 2>/dev/null)" = Darwin ]; then
+    system=macos
+fi
+
 is_installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
@@ -42,6 +51,8 @@ for word in "$@"; do
         check_only=yes
     else
         list=$(packages_of "$word")
+        # Ubuntu has the names of Debian, but for the browser, which is a snap.
+        [ "$system" != ubuntu ] || list=${list/ chromium / chromium-browser }
         read -r -a more <<<"$list"
         wanted+=("${more[@]}")
     fi
@@ -51,8 +62,7 @@ if [ ${#wanted[@]} -eq 0 ]; then
     exit 2
 fi
 
-# Other systems have other names, and nothing is installed there: what is needed is named, for the one who can.  The names of
-# Ubuntu 22.04 and 24.04 are those of Debian.
+# Other systems have other names, and nothing is installed there: what is needed is named, for the one who can.
 build_elsewhere() {
     case "$1" in
         fedora) echo 'dnf install gcc make pkgconf-pkg-config python3 zlib-devel isa-l-devel protobuf-c-devel protobuf-c-compiler' \
@@ -60,6 +70,8 @@ build_elsewhere() {
             'libarchive-devel sqlite-devel' ;;
         alpine) echo 'apk add bash build-base pkgconf python3 zlib-dev isa-l-dev protobuf-c-dev protobuf-c-compiler cjson-dev' \
             'libharu-dev font-dejavu jemalloc-dev xxhash-dev zstd-dev libarchive-dev sqlite-dev' ;;
+        macos) echo 'brew install make pkgconf isa-l protobuf-c cjson libharu jemalloc xxhash zstd libarchive sqlite;' \
+            'brew install --cask font-dejavu; see docs/install.md' ;;
         *) return 1 ;;
     esac
 }
@@ -67,11 +79,6 @@ if ! command -v dpkg-query >/dev/null; then
     if [ $check_only = yes ] && command -v protoc-c >/dev/null &&
         pkg-config --exists zlib libzstd libarchive libprotobuf-c libcjson libxxhash sqlite3 2>/dev/null; then
         exit 0
-    fi
-    system=unknown like=
-    if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
-        # shellcheck disable=SC1090,SC1091
-        { read -r system; read -r like; } < <(. "${OS_RELEASE:-/etc/os-release}" && printf '%s\n%s\n' "${ID:-unknown}" "${ID_LIKE:-}")
     fi
     for one in $system $like; do
         if command=$(build_elsewhere "$one"); then

@@ -19,6 +19,7 @@
 #include "pipeline/commands/commands.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/numbers.h"
+#include "pipeline/platform.h"
 #include "pipeline/strings.h"
 
 enum {
@@ -115,7 +116,7 @@ struct server {
     char answer[ANSWER_BYTES + 1], error[ERROR_BYTES + 1];
 };
 
-static void send(cJSON *message)
+static void send_line(cJSON *message)
 {
     char *const text = cJSON_PrintUnformatted(message);
 
@@ -134,7 +135,7 @@ static void reply(const cJSON *id, cJSON *result)
     (void)cJSON_AddStringToObject(message, "jsonrpc", "2.0");
     (void)cJSON_AddItemToObject(message, "id", id ? cJSON_Duplicate(id, true) : cJSON_CreateNull());
     (void)cJSON_AddItemToObject(message, "result", result);
-    send(message);
+    send_line(message);
 }
 
 static void reply_error(const cJSON *id, int code, const char *text)
@@ -147,7 +148,7 @@ static void reply_error(const cJSON *id, int code, const char *text)
     error = cJSON_AddObjectToObject(message, "error");
     (void)cJSON_AddNumberToObject(error, "code", code);
     (void)cJSON_AddStringToObject(error, "message", text);
-    send(message);
+    send_line(message);
 }
 
 static void initialize(const cJSON *id)
@@ -371,7 +372,7 @@ static int run_process(struct server *s, char *const *words)
         (void)posix_spawn_file_actions_addclose(&actions, out[i]);
         (void)posix_spawn_file_actions_addclose(&actions, err[i]);
     }
-    errno = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, words, environ);
+    errno = posix_spawn(&pid, TM_OWN_PROGRAM, &actions, NULL, words, environ);
     if (errno != 0)
         (void)snprintf(s->error, sizeof(s->error), "cannot run a process: %s", strerror(errno));
     (void)posix_spawn_file_actions_destroy(&actions);

@@ -21,6 +21,7 @@
 #include "pipeline/nightly/batch.h"
 #include "pipeline/nightly/result.h"
 #include "pipeline/options.h"
+#include "pipeline/platform.h"
 #include "pipeline/process.h"
 #include "pipeline/strings.h"
 #include "reports/format/format.h"
@@ -624,7 +625,7 @@ static bool find_here(char here[TM_OUT_PATH_BYTES])
 TM_NOT_INLINE tm_status find_paths(struct tm_run *run, struct tm_submission *submission)
 {
     const char *const out = submission->options->output;
-    const ssize_t length = readlink("/proc/self/exe", submission->program, sizeof(submission->program));
+    const ssize_t length = tm_own_path(submission->program, sizeof(submission->program));
 
     if (length < 0 || (size_t)length >= sizeof(submission->program))
         return tm_fail(&run->error, TM_ERR_OUTPUT, -1, "cannot find the path of this program: %s",

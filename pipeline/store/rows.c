@@ -11,13 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <linux/magic.h>
-
 #include "pipeline/files.h"
+#include "pipeline/platform.h"
 #include "pipeline/process.h"
 #include "pipeline/run.h"
 
@@ -54,13 +52,6 @@ static int open_nameless(const char *folder)
     return named;
 }
 
-static bool is_in_memory(const char *folder)
-{
-    struct statfs info;
-
-    return statfs(folder, &info) == 0 && (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC);
-}
-
 /* Returns 0, or the errno of the attempt. */
 static int try_folder(const char *folder)
 {
@@ -93,14 +84,14 @@ tm_status tm_spill_choose_dir(struct tm_run *run, const char *wanted, const char
             return run->error.status;
         }
         run->spill_dir = wanted;
-        if (is_in_memory(wanted))
+        if (tm_folder_is_in_memory(wanted))
             warn_of_tmpfs(run);
         return TM_OK;
     }
     const char *const folders[] = { getenv("TMPDIR"), "/var/tmp", output_dir };
 
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        if (folders[i] && folders[i][0] != '\0' && !is_in_memory(folders[i]) && try_folder(folders[i]) == 0) {
+        if (folders[i] && folders[i][0] != '\0' && !tm_folder_is_in_memory(folders[i]) && try_folder(folders[i]) == 0) {
             run->spill_dir = folders[i];
             return TM_OK;
         }

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RECIPES = ("homebrew/tracemill.rb", "conda/meta.yaml", "image/Dockerfile", "image/tracemill.def")
+RECIPES = ("homebrew/tracemill.rb", "conda/recipe.yaml", "image/Dockerfile", "image/tracemill.def")
 MACHINES = ("x86_64", "aarch64")
 HOMEPAGE = "https://github.com/tracemill/tracemill"
 

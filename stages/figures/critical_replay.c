@@ -107,7 +107,7 @@ static struct times all(int64_t ps)
     return t;
 }
 
-static void raise(struct times *to, const struct times *other)
+static void raise_times(struct times *to, const struct times *other)
 {
     for (int i = 0; i < TM_REPLAYS; i++)
         to->ps[i] = other->ps[i] > to->ps[i] ? other->ps[i] : to->ps[i];
@@ -216,7 +216,7 @@ static void add_parts(struct replay *r, struct host_time *host, int64_t to_ps)
             if (part->vague_ps)
                 pass_vague(host, part, &ended);
             else
-                raise(&host->times, &ended);
+                raise_times(&host->times, &ended);
         }
         for (int cause = 0; cause < TM_CAUSE_COUNT; cause++)
             if (part->parts_ps[cause])
@@ -243,7 +243,7 @@ static void take_call(struct replay *r, const struct call *call)
                 add_parts(r, other, call->at_ps);
             }
             host = thread_of(r, call->thread);
-            raise(&host->times, &thread_of(r, main)->times);
+            raise_times(&host->times, &thread_of(r, main)->times);
             host->at_ps = call->at_ps;
         }
     }
@@ -331,7 +331,7 @@ static void move_together(struct replay *r, struct tm_path_place place, const st
             if (!member || !is_inside(r, other))
                 continue;
             if (turn == 0 && tm_path_at(lane, other.index)->start_ps >= r->start_ps) {
-                raise(&others, tm_rows_at(r->times, slot_of(r, other)));
+                raise_times(&others, tm_rows_at(r->times, slot_of(r, other)));
                 has_others = true;
             } else if (turn && take_off(r, slot_of(r, other))) {
                 *(struct times *)tm_rows_change(r->times, slot_of(r, other)) = ready;
@@ -342,7 +342,7 @@ static void move_together(struct replay *r, struct tm_path_place place, const st
         if (turn == 0 && has_others) {
             const int64_t own_ps = ready.ps[TM_REPLAY_STRAGGLERS];
 
-            raise(&ready, &others);
+            raise_times(&ready, &others);
             ready.ps[TM_REPLAY_STRAGGLERS] =
                 others.ps[TM_REPLAY_STRAGGLERS] < own_ps ? others.ps[TM_REPLAY_STRAGGLERS] : own_ps;
         }
@@ -397,7 +397,7 @@ static void take_activity(struct replay *r, struct tm_path_place place, const st
             add(&launched, TM_PATH_CAUSES + TM_CAUSE_LAUNCH, is_bound || latency_ps < call_ps ? latency_ps : call_ps);
         if (!is_bound)
             add_delay(r, &start, place, row->launch_end_ps > ready_ps, row->start_ps - ready_ps);
-        raise(&start, &launched);
+        raise_times(&start, &launched);
     } else {
         add_delay(r, &start, place, row->launch_ps != INT64_MIN && row->launch_end_ps > ready_ps,
                   row->start_ps - ready_ps);
@@ -534,7 +534,7 @@ static void replay_rows(struct replay *r)
             end = *(const struct times *)tm_rows_at(r->times, slot_of(r, of));
             if (own.start_ps < r->late_ps[i])
                 end.ps[TM_REPLAY_STRAGGLERS] = r->start_ps;
-            raise(&r->ends, &end);
+            raise_times(&r->ends, &end);
         }
     }
 }

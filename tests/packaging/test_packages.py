@@ -52,12 +52,11 @@ def check_recipes(tap):
         tap.ok(done.returncode == 0 and len(texts) == 4 and not any(re.search("@[A-Z0-9_]+@", t) for t in texts.values()),
                "recipes: every value is filled in", done, sorted(texts))
         digests = {machine: hashlib.sha256(data).hexdigest() for machine, data in archives.items()}
-        for machine, selector in (("x86_64", "linux64"), ("aarch64", "aarch64")):
-            # conda-build keeps the lines whose selector is true.
-            lines = [line for line in texts["meta.yaml"].splitlines() if f"[{selector}]" in line or "# [" not in line]
-            recipe = yaml.safe_load("\n".join(lines))
-            tap.ok(recipe["package"] == {"name": "tracemill", "version": VERSION} and recipe["source"]["sha256"] == digests[machine]
-                   and recipe["source"]["url"].endswith(f"-{machine}.tar.gz"), f"recipes: conda has version and hash for {machine}", recipe)
+        for machine in archives:
+            recipe = yaml.safe_load(texts["recipe.yaml"])
+            source = next(one["then"] for one in recipe["source"] if one["if"] == f"linux and {machine}")
+            tap.ok(recipe["package"] == {"name": "tracemill", "version": VERSION} and source["sha256"] == digests[machine]
+                   and source["url"].endswith(f"-{machine}.tar.gz"), f"recipes: conda has version and hash for {machine}", recipe)
             tap.ok(re.search(rf'-{machine}\.tar\.gz"\n +sha256 "{digests[machine]}"', texts["tracemill.rb"]), f"recipes: Homebrew has the hash for {machine}", texts["tracemill.rb"])
         if shutil.which("ruby"):
             done = call("ruby", "-wc", folder / "out/tracemill.rb")
@@ -79,6 +78,18 @@ def check_elsewhere(tap):
             (folder / "os-release").write_text(release)
             done = call("/bin/bash", ROOT / "scripts/install-deps.sh", "--check", "build", env={"PATH": str(folder), "OS_RELEASE": str(folder / "os-release")})
             tap.ok(done.returncode == 0 and all(word in done.stderr for word in words), f"install-deps: names the packages of {release.split()[0]}", done)
+        (folder / "uname").write_text("#!/bin/bash\necho Darwin\n")
+        (folder / "uname").chmod(0o755)
+        done = call("/bin/bash", ROOT / "scripts/install-deps.sh", "--check", "build", env={"PATH": str(folder), "OS_RELEASE": str(folder / "none")})
+        tap.ok(done.returncode == 0 and "brew install" in done.stderr and "libharu" in done.stderr, "install-deps: names the packages of macOS", done)
+        (folder / "dpkg-query").write_text("#!/bin/bash\n")
+        (folder / "dpkg-query").chmod(0o755)
+        for release, browser in (("ID=ubuntu\nVERSION_ID=22.04\n", "chromium-browser"), ("ID=ubuntu\nVERSION_ID=24.04\n", "chromium-browser"), ("ID=debian\n", "chromium")):
+            (folder / "os-release").write_text(release)
+            done = call("/bin/bash", ROOT / "scripts/install-deps.sh", "--check", "build", "test", env={"PATH": str(folder), "OS_RELEASE": str(folder / "os-release")})
+            named = done.stderr.split("\n")[0].split()
+            tap.ok(done.returncode == 1 and {"libhpdf-dev", "libcmocka-dev", browser} <= set(named) and "apt-get install" in done.stderr,
+                   f"install-deps: names what is missing on {' '.join(release.split())}", done)
 
 
 # --- of a release ----------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 #ifndef TM_JSON_DIGITS_H
 #define TM_JSON_DIGITS_H
 
-#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "pipeline/platform.h"
 
 /* Digits eight at a time, for numbers as they usually are; chrome_reader.h reads any. */
 

@@ -2,13 +2,13 @@
 #ifndef TM_PERFETTO_WRITER_H
 #define TM_PERFETTO_WRITER_H
 
-#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "perfetto.pb-c.h"
 #include "pipeline/arguments.h"
+#include "pipeline/platform.h"
 #include "pipeline/run.h"
 #include "pipeline/store/groups.h"
 #include "pipeline/store/names.h"
