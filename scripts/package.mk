@@ -131,4 +131,5 @@ $(BUILD)/packaging/.made: tests/packaging/requirements.txt
 	@touch $@
 run-test-packaging: $(NEEDS) $(BUILD)/packaging/.made run-release
 	+@$(ARM64) build-unit-foreign
+	+@$(MAKE) --no-print-directory BUILD=$(BUILD)/portable PORTABLE=1 all
 	@TM_PACKAGING=1 $(RUN_TESTS) packaging

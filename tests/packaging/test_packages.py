@@ -167,6 +167,12 @@ def check_image(tap, folder):
         else:
             assert not line or word in ("#", "FROM"), line
     (root / work.lstrip("/")).mkdir(exist_ok=True)
+    if shutil.which("buildah"):
+        builder = ("buildah", "--root", folder / "store", "--runroot", folder / "run", "--storage-driver", "vfs")
+        done = call(*builder, "bud", "--isolation", "chroot", "-t", "tracemill", "-f", DIST / "recipes/Dockerfile", context)
+        tap.ok(done.returncode == 0 and "localhost/tracemill" in call(*builder, "images").stdout, "the Dockerfile: buildah makes the image", done)
+    else:
+        tap.skip("the Dockerfile: buildah makes the image", "not installed")
     tap.ok(sorted(p.name for p in root.iterdir()) == ["usr", "work"] and user and entry, "the image: holds the program alone", sorted(root.rglob("*"))[:9])
     if call("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").returncode != 0:
         tap.skip("the image runs", "bubblewrap is not installed, or namespaces are forbidden")
@@ -183,12 +189,57 @@ def check_image(tap, folder):
     tap.ok(words[0] == "tracemill" and len(files) == 5 and all((context / source).exists() for source, _ in files)
            and ("bin/tracemill", "/usr/bin/tracemill") in files, "the Apptainer recipe: names files that the archive has", files)
 
+CONDA = """
+import sys, rattler_build as rb
+recipe, folder = rb.Stage0Recipe.from_file(sys.argv[1]), sys.argv[2]
+for target, tests in (("linux-64", "native"), ("linux-aarch64", "skip")):
+    for variant in recipe.render(rb.VariantConfig(), rb.RenderConfig(platform=rb.PlatformConfig(target_platform=target))):
+        variant.run_build(channels=[f"file://{folder}/channel"], output_dir=f"{folder}/out", tool_config=rb.ToolConfiguration(test_strategy=tests))
+"""
+
+
+def check_conda(tap, folder):
+    """The recipe, built from the archives by rattler-build.  The program of this machine is tested as the recipe says."""
+    release = folder / "releases" / "download" / f"v{VERSION}"
+    for place in (release, folder / "recipe"):
+        place.mkdir(parents=True)
+    for machine in ("x86_64", "aarch64"):
+        (release / f"tracemill-{VERSION}-linux-{machine}.tar.gz").symlink_to(DIST / f"tracemill-{VERSION}-linux-{machine}.tar.gz")
+    for platform in ("noarch", "linux-64", "linux-aarch64"):
+        (folder / "channel" / platform).mkdir(parents=True)
+        (folder / "channel" / platform / "repodata.json").write_text(json.dumps({"info": {"subdir": platform}, "packages": {}, "packages.conda": {}, "repodata_version": 1}))
+    call(sys.executable, PACKAGING / "recipes.py", "--release", VERSION, "--dist", DIST, "--homepage", f"file://{folder}", "-o", folder / "filled")
+    shutil.copy(folder / "filled" / "recipe.yaml", folder / "recipe")
+    done = call(BUILD / "packaging/bin/python", "-c", CONDA, folder / "recipe/recipe.yaml", folder)
+    made = sorted(p.parent.name for p in (folder / "out").glob("linux-*/tracemill-*.conda"))
+    tap.ok(done.returncode == 0 and made == ["linux-64", "linux-aarch64"], "the conda recipe: rattler-build makes a package for each machine", made, done)
+
+
+def check_macos(tap, folder):
+    """Every file compiles for macOS: with zig's compiler, and the headers of the libraries that are here."""
+    include = folder / "include"
+    include.mkdir()
+    for pattern in ("zlib.h", "zconf.h", "zstd*.h", "zdict.h", "archive*.h", "protobuf-c", "cjson", "xxhash.h", "sqlite3.h", "jemalloc", "isa-l", "hpdf*.h"):
+        for path in [*Path("/usr/include").glob(pattern), *Path("/usr/include/x86_64-linux-gnu").glob(pattern)]:
+            if not (include / path.name).exists():
+                (include / path.name).symlink_to(path)
+    sources = [p for top in ("pipeline", "stages", "reports") for p in sorted((ROOT / top).rglob("*.c"))]
+    settings = dict(os.environ, ZIG_GLOBAL_CACHE_DIR=str(folder / "cache"), ZIG_LOCAL_CACHE_DIR=str(folder / "cache"))
+    wrong = []
+    for source in sources:
+        done = call(BUILD / "packaging/bin/python", "-m", "ziglang", "cc", "-target", "aarch64-macos", "-c", "-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64",
+                    "-DTM_PORTABLE", "-include", "pipeline/platform.h", "-I.", f"-I{BUILD / 'gen'}", f"-I{include}", "-o", folder / "object.o", source, cwd=ROOT, env=settings)
+        if done.returncode != 0:
+            wrong.append(done.stderr[:600])
+    tap.ok(len(sources) > 250 and not wrong, "macOS: every file compiles", *wrong[:5])
+
+
 def main():
     tap = Tap()
     for check in (check_version, check_recipes, check_elsewhere):
         check(tap)
     if os.environ.get("TM_PACKAGING"):
-        for check in (check_archives, check_source, check_deb, check_image):
+        for check in (check_archives, check_source, check_deb, check_image, check_conda, check_macos):
             with Scratch() as folder:
                 check(tap, folder)
     else:

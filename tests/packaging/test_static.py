@@ -183,6 +183,7 @@ def main():
         for check in (check_file, check_bytes, check_empty_root, check_sbom, check_units, check_arm64):
             check(tap)
         check_goldens(tap, PROGRAM, "static")
+        check_goldens(tap, BUILD / "portable" / "tracemill", "what POSIX has instead of what Linux has")
     else:
         tap.skip("the static program", "make test-packaging builds it")
     tap.done()
