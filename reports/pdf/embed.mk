@@ -4,6 +4,6 @@ FONTS ?= /usr/share/fonts/truetype/dejavu
 PDF_FONTS := $(addprefix $(FONTS)/,DejaVuSans.ttf DejaVuSans-Bold.ttf DejaVuSansMono.ttf)
 GENERATED += $(BUILD)/gen/pdf_fonts.c
 
-$(BUILD)/gen/pdf_fonts.c: reports/pdf/embed_fonts.sh $(PDF_FONTS)
+$(BUILD)/gen/pdf_fonts.c: reports/pdf/embed_fonts.py $(PDF_FONTS)
 	@mkdir -p $(@D)
-	bash reports/pdf/embed_fonts.sh $(PDF_FONTS) >$@
+	python3 reports/pdf/embed_fonts.py $(PDF_FONTS) >$@

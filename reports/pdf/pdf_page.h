@@ -18,7 +18,7 @@ enum tm_pdf_face { TM_PDF_REGULAR, TM_PDF_BOLD, TM_PDF_MONO, TM_PDF_FACES };
 
 extern const char tm_pdf_face_key[TM_PDF_FACES][3]; /* their names on pages */
 
-/* Their files, made into C by embed_fonts.sh. */
+/* Their files, made into C by embed_fonts.py, without the tables that no PDF needs. */
 struct tm_pdf_asset {
     const char *bytes;
     size_t length;
