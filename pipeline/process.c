@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,18 +170,48 @@ void tm_guarded_folder_remove(const struct tm_guarded_folder *folder)
     (void)rmdir(folder->path);
 }
 
-static void end_by_signal(int number)
+static void remove_incomplete(void)
 {
-    if (guarded_group && kill(-guarded_group, number) == 0) {
-        while (waitpid(guarded_group, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
     for (size_t i = 0; i < TM_SIGNAL_PATHS; i++) {
         if (guarded[i].used)
             (void)unlink(guarded[i].path);
     }
     if (guarded_folder)
         tm_guarded_folder_remove(guarded_folder);
+}
+
+/* What the process says when it passes its deadline. */
+static const char *deadline_text;
+static size_t deadline_bytes;
+
+static void end_at_deadline(int number)
+{
+    (void)number;
+    remove_incomplete();
+    if (write(STDERR_FILENO, deadline_text, deadline_bytes) < 0)
+        _exit(TM_ERR_OUTPUT);
+    _exit(TM_ERR_LIMIT);
+}
+
+void tm_signals_deadline(uint64_t ns, const char *text)
+{
+    const struct itimerval after = { .it_value = { .tv_sec = (time_t)(ns / 1000000000),
+                                                   .tv_usec = (suseconds_t)(ns / 1000 % 1000000) } };
+    const struct sigaction action = { .sa_handler = end_at_deadline };
+
+    deadline_text = text;
+    deadline_bytes = strlen(text);
+    if (sigaction(SIGALRM, &action, NULL) == 0)
+        (void)setitimer(ITIMER_REAL, &after, NULL);
+}
+
+static void end_by_signal(int number)
+{
+    if (guarded_group && kill(-guarded_group, number) == 0) {
+        while (waitpid(guarded_group, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    remove_incomplete();
     /* SA_RESETHAND gave the signal its default meaning back; the handler still blocks it. */
     sigset_t only;
 

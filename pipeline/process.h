@@ -43,6 +43,12 @@ tm_status tm_terminal_finish(struct tm_error *error) TM_MUST_USE;
  * of write(), not signals. */
 void tm_signals_install(void);
 
+/* After this time the process writes a text to stderr and ends with TM_ERR_LIMIT: for code of others that cannot be
+ * interrupted otherwise.  Outputs that are not complete are removed.
+ * in:     ns    0 = never (again)
+ *         text  not copied */
+void tm_signals_deadline(uint64_t ns, const char *text);
+
 enum { TM_SIGNAL_PATHS = 16, TM_SIGNAL_PATH_BYTES = 4224 };
 
 /* A file that must not survive a signal.  Call it directly after creating the file (earlier, the name may belong to a

@@ -9,7 +9,12 @@
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/run_database.h"
 #include "pipeline/files.h"
+#include "pipeline/process.h"
 #include "reports/query/query.h"
+
+/* SQLite looks at the clock between its operations, and a single one may take minutes: instr of two long texts, printf
+ * with a large width. */
+#define GRACE_NS UINT64_C(500000000)
 
 static void answer(struct tm_run_database *d, struct sqlite3_stmt *statement)
 {
@@ -25,7 +30,11 @@ static void answer(struct tm_run_database *d, struct sqlite3_stmt *statement)
                                         .limit_ps = o->time_limit_ps,
                                         .is_partial = d->is_partial };
 
+    if (o->time_limit_ps > 0)
+        tm_signals_deadline((uint64_t)o->time_limit_ps / 1000 + GRACE_NS,
+                            "tracemill: " TM_QUERY_LATE "\nhint: " TM_QUERY_LATE_HINT "\n");
     (void)tm_finish_stdout(d->run, tm_query_print(d->run, &of, stdout));
+    tm_signals_deadline(0, "");
 }
 
 static void check_options(struct tm_run *run, const struct tm_options *options)

@@ -15,6 +15,10 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
+/* The error of a query that runs for too long. */
+#define TM_QUERY_LATE "the query took longer than --time-limit"
+#define TM_QUERY_LATE_HINT "raise --time-limit, or ask for less: a WHERE, or a join on fewer rows"
+
 enum tm_query_form { TM_QUERY_TEXT, TM_QUERY_JSON, TM_QUERY_CSV, TM_QUERY_MARKDOWN };
 
 /* Where the rows of a table come from. */

@@ -191,8 +191,8 @@ static void fail_step(struct answer *a)
     const int code = sqlite3_errcode(db) & 0xff;
 
     if (a->is_late) {
-        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, "the query took longer than --time-limit");
-        tm_hint(&run->error, "raise --time-limit, or ask for less: a WHERE, or a join on fewer rows");
+        (void)tm_fail(&run->error, TM_ERR_LIMIT, -1, TM_QUERY_LATE);
+        tm_hint(&run->error, TM_QUERY_LATE_HINT);
     } else if (code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CORRUPT) {
         (void)tm_database_fail(run, db);
     } else {

@@ -153,6 +153,10 @@ def check_refused(tap, source):
     endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
     result = run("query", source, endless, "--time-limit", "200ms")
     tap.ok(result.status == 6 and "--time-limit" in result.err, "an endless query ends", result.status, result.err)
+    for text in ("printf('%.*c', 1000000000, 'x')", "instr(hex(zeroblob(4000000)), hex(zeroblob(2000000)) || '1')"):
+        result = run("query", source, f"select length({text})", "--time-limit", "200ms")
+        tap.ok(result.status == 6 and result.err.endswith("rows\n") and "--time-limit" in result.err,
+               f"one operation that takes long ends: {text}", result.status, result.err)
     large = "select max(length(hex(zeroblob(900000000)))) from events"
     result = run("query", source, large, "--memory", "64M")
     tap.ok(result.status in (2, 6) and "hint: " in result.err, "a query that takes too much memory ends", result.status, result.err)
