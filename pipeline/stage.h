@@ -149,8 +149,8 @@ struct tm_settings {
     int64_t gap_min_ps;    /* shown gaps; default 10 us */
     uint64_t table_rows;   /* cap of tables; TM_ROWS_USUAL by default */
     bool session_window;   /* --window session: shares refer to the whole profiling session */
-    bool findings_only;    /* of the summary only the findings and what they depend on is used: no quantiles of kernels,
-                            * no critical path */
+    bool findings_only;    /* of the summary only the findings and what they depend on is used: no quantiles of kernels.
+                            * Replays of the critical path limit findings */
     tm_take_gap *take_gap; /* NULL = none */
     void *gap_taker;
     tm_take_matched *take_matched; /* NULL = none */

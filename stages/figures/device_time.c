@@ -25,8 +25,7 @@ static tm_status open_stage(struct tm_stage *s)
     d->settings = s->settings;
     d->steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct step_line), share / 8);
     d->device_steps = tm_rows_new(s->run, TM_ACCOUNT_STEPS, sizeof(struct device_step), share / 16);
-    if (!d->settings->findings_only)
-        d->path = tm_critical_path_new(d);
+    d->path = tm_critical_path_new(d);
     return s->run->error.status;
 }
 

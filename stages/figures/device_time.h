@@ -301,9 +301,9 @@ struct device_time {
     uint32_t closings;                          /* since the last horizon */
     struct tm_host_threads *threads;
     struct tm_call_lengths *lengths;
-    struct tm_critical_path *path; /* NULL where settings->findings_only */
-    bool has_device_turn;          /* the last events were those of a device */
-    int64_t host_ps;               /* start of the last host event */
+    struct tm_critical_path *path;
+    bool has_device_turn; /* the last events were those of a device */
+    int64_t host_ps;      /* start of the last host event */
     struct host_facts *hosts;
     uint32_t host_count;
     struct group_facts *groups;
