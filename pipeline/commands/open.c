@@ -41,12 +41,12 @@ static const char report_policy[] =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/* The rows that are pinned and expanded in Perfetto.  Their names end with the host, or with the run of a comparison, where there
- * are several. */
+/* The rows that are pinned and expanded in Perfetto: of a run, or of a comparison.  The name of the analysis ends with the host
+ * where there are several, and names of two runs with theirs. */
 #define PINNED                                                                                                         \
-    "^(Analysis|Comparison|step difference|step time, .*|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle "     \
-    "gaps))"                                                                                                           \
-    " \u00b7 tracemill( \u00b7 .*)?$"
+    "^((Analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?"                                                            \
+    "|(step difference|step time, .*|findings|busy share|host steps|[a-z]+:[0-3] (steps|idle gaps)) \u00b7 "           \
+    "tracemill)$"
 #define EXPANDED "^(Analysis|Comparison) \u00b7 tracemill( \u00b7 .*)?$"
 
 /* Where Perfetto's page may fetch a trace from. */

@@ -70,7 +70,7 @@ def moved(rows, label):
     found = defaultdict(list)
     for process, row, ts, dur, name, _, _ in rows:
         if process and process.endswith(f" · {label}"):
-            found[process.removesuffix(f" · {label}"), row, name].append((ts, ts + dur))
+            found[process.removesuffix(f" · {label}"), row.removesuffix(f" · {label}"), name].append((ts, ts + dur))
     return found
 
 

@@ -220,6 +220,11 @@ static void name_derived_counter(struct tm_exporter *e, const struct tm_derived_
     (void)snprintf(text, sizeof(text), "%.*s", (int)length, what);
     tm_out_rows_name_of_device(e->rows, row->sort == TM_DERIVED_IDLE ? TM_NONE : row->device,
                                row->sort != TM_DERIVED_QUEUE, text, name, TM_OWN_NAME_BYTES);
+    if (!e->options.side)
+        return;
+    const size_t used = strlen(name);
+
+    (void)snprintf(name + used, TM_OWN_NAME_BYTES - used, " \u00b7 %s", e->options.side->label);
 }
 
 static void exporter_take_derived_counter(struct tm_exporter *e, const struct tm_derived_row *row, int64_t time_ps)

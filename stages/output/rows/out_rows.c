@@ -396,9 +396,24 @@ static void order_threads(struct tm_out_rows *r)
 
 /* --- rows of our own, after the tracks: see tm_out_rows_derived --- */
 
+/* "host steps \u00b7 tracemill \u00b7 base": the rows of two runs that are pinned together. */
+static tm_strid name_own_row(struct tm_out_rows *r, tm_strid name)
+{
+    char full[TM_OWN_NAME_BYTES + sizeof(TM_OF) + SIDE_MOST];
+    size_t length;
+    const char *text;
+
+    if (!r->side)
+        return name;
+    text = tm_names_text(r->names, name, TM_OWN_NAME_BYTES, &length);
+    length =
+        (size_t)snprintf(full, sizeof(full), "%.*s" TM_OF "%.*s", (int)length, text, SIDE_MOST - 1, r->side->label);
+    return tm_names_put(r->names, full, length);
+}
+
 static void add_own_row(struct tm_out_rows *r, uint32_t process, tm_strid name, uint32_t rank)
 {
-    struct out_thread row = { .name = name, .process = process, .rank = rank, .sort = TM_OUT_ROW };
+    struct out_thread row = { .name = name_own_row(r, name), .process = process, .rank = rank, .sort = TM_OUT_ROW };
     struct out_process *const owner = tm_rows_change(r->processes, process);
 
     row.tid = next_free_number(r->run, r->tids, tid_key(process, 0), &owner->next_tid);
