@@ -291,7 +291,7 @@ fuzz: ## the fuzz targets, FUZZ_SECONDS each (60) or FUZZ_TOTAL together, from s
 	@scripts/install-deps.sh build fuzz
 	+@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='$(if $(FUZZ_TOTAL),--total $(FUZZ_TOTAL),--seconds $(FUZZ_SECONDS))'
 # The parsers of bytes from anywhere, and the others.
-FUZZ_PARSERS := fuzz_archive fuzz_chrome fuzz_xspace
+FUZZ_PARSERS := fuzz_archive fuzz_chrome fuzz_pftrace fuzz_xspace
 fuzz-full: ## 30 minutes of CPU for each parser of foreign bytes, 5 for each other target (hours)
 	@scripts/install-deps.sh build fuzz
 	+@$(FUZZ_BUILD) run-fuzz FUZZ_HOW='--cpu 1800' FUZZ_TARGETS='$(FUZZ_PARSERS)'

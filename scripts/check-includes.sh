@@ -23,7 +23,7 @@ cd "$(dirname "$0")/.."
 libraries='
 zlib.h*                | pipeline/deflate.c stages/input/bytes/inflate* stages/output/file/out_file.c pipeline/commands/version.c
 isa-l*                 | pipeline/deflate.c stages/input/bytes/inflate* pipeline/commands/version.c
-zstd*.h                | stages/input/bytes/unzstd* stages/output/parquet/* pipeline/commands/version.c
+zstd*.h                | pipeline/deflate.c stages/input/bytes/unzstd* stages/output/parquet/* pipeline/commands/version.c
 archive*.h             | stages/input/bytes/archive* pipeline/commands/version.c
 protobuf-c/*           | *_pb.c stages/input/xspace/* pipeline/commands/version.c
 hpdf*                  | reports/pdf/* pipeline/commands/version.c

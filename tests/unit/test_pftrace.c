@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <zlib.h>
+#include <zstd.h>
 
 #include "pipeline/engine/analysis.h"
 #include "stages/input/perfetto/pftrace_reader.h"
@@ -270,6 +271,31 @@ static void damage_costs_little(void **state)
     assert_true(lost > 20);
 }
 
+/* Zeros between packets, and after them. */
+static void zeros_are_stepped_over(void **state)
+{
+    static const uint8_t zeros[100];
+    struct message trace = { .length = 0 };
+
+    (void)state;
+    put_event(&trace, 1, 3, 5, "before");
+    put(&trace, zeros, sizeof(zeros));
+    put_event(&trace, 2, 3, 5, "after");
+    for (size_t reads = 1; reads < 4; reads++) {
+        const struct read_packets r = read_packets(trace.at, trace.length, 0, reads);
+
+        assert_int_equal(r.packets, 2);
+        assert_int_equal(r.damage.places, 1);
+        assert_int_equal(r.damage.bytes, sizeof(zeros));
+    }
+    put(&trace, zeros, sizeof(zeros));
+    {
+        const struct read_packets r = read_packets(trace.at, trace.length, 0, 0);
+
+        assert_int_equal(tally(&r, TM_TALLY_ZERO_PADDING), 1);
+    }
+}
+
 static void large_packets_are_left_out_and_packed_ones_are_not(void **state)
 {
     struct message large = { .length = 0 }, trace = { .length = 0 }, packed = { .length = 0 }, block;
@@ -296,6 +322,44 @@ static void large_packets_are_left_out_and_packed_ones_are_not(void **state)
     assert_int_equal(tally(&r, TM_TALLY_LONG_VALUE), 2);
     assert_null(r.damage.problem);
     assert_int_equal(read_packets(trace.at, trace.length, 0, 0).packets, 5);
+}
+
+static void packets_of_zstd_are_read(void **state)
+{
+    struct message packed = { .length = 0 }, p = { .length = 0 }, trace = { .length = 0 };
+    uint8_t out[4096];
+    size_t length;
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        put_event(&packed, i, 3, 5, "in a block");
+    length = ZSTD_compress(out, sizeof(out), packed.at, packed.length, 1);
+    assert_false(ZSTD_isError(length));
+    chunk(&p, 133, out, length);
+    inside(&trace, 1, &p);
+    put_event(&trace, 100, 3, 5, "after it");
+    assert_int_equal(read_packets(trace.at, trace.length, 0, 0).packets, 10);
+    assert_int_equal(read_packets(trace.at, trace.length, 64, 1).packets, 10);
+}
+
+/* A block that the content ends in: what is there of it is read. */
+static void a_block_is_read_as_far_as_it_goes(void **state)
+{
+    struct message packed = { .length = 0 }, block;
+    struct read_packets r;
+    char name[24];
+
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        (void)snprintf(name, sizeof(name), "%d in a block", i * 77777);
+        put_event(&packed, i, 3, 5, name);
+    }
+    block = compressed(&packed);
+    r = read_packets(block.at, block.length - 100, 0, 0);
+    assert_in_range(r.packets, 20, 59);
+    assert_int_equal(tally(&r, TM_TALLY_CUT_SHORT), 1);
+    assert_int_equal(tally(&r, TM_TALLY_DAMAGED_PACKETS), 0);
+    assert_string_equal(r.damage.problem, "the trace ends inside a packet");
 }
 
 static void a_damaged_block_is_reported(void **state)
@@ -683,7 +747,10 @@ int main(void)
         cmocka_unit_test(packets_are_the_same_for_every_split),
         cmocka_unit_test(every_truncation_ends_cleanly),
         cmocka_unit_test(damage_costs_little),
+        cmocka_unit_test(zeros_are_stepped_over),
         cmocka_unit_test(large_packets_are_left_out_and_packed_ones_are_not),
+        cmocka_unit_test(packets_of_zstd_are_read),
+        cmocka_unit_test(a_block_is_read_as_far_as_it_goes),
         cmocka_unit_test(a_damaged_block_is_reported),
         cmocka_unit_test(slices_nest_by_track),
         cmocka_unit_test(order_is_that_of_time),

@@ -214,7 +214,9 @@ static void take_number(struct tm_pftrace_events *e, struct tm_pftrace_event *ev
     }
 }
 
-static void take_member(struct tm_pftrace_events *e, struct tm_pftrace_event *event, const struct tm_field *field)
+/* in: at  its first byte */
+static void take_member(struct tm_pftrace_events *e, struct tm_pftrace_event *event, const struct tm_field *field,
+                        const uint8_t *at)
 {
     switch (field->key >> TM_WIRE_TYPE_BITS) {
     case CATEGORY_IIDS:
@@ -233,7 +235,7 @@ static void take_member(struct tm_pftrace_events *e, struct tm_pftrace_event *ev
     case ANNOTATIONS:
     case LOCATION:
     case LOCATION_IID:
-        event->has_annotations = true;
+        event->first_annotation = event->first_annotation ? event->first_annotation : at;
         break;
     case CATEGORIES:
         if ((field->key & 7) == TM_WIRE_LEN)
@@ -272,8 +274,8 @@ void tm_pftrace_event_read(struct tm_pftrace_events *e, struct tm_wire bytes, st
     event->bytes = bytes;
     event->is_nameless = true;
     event->list = (struct tm_arguments){ .length = 0 };
-    while (tm_wire_next(&bytes, &field))
-        take_member(e, event, &field);
+    for (const uint8_t *at = bytes.at; tm_wire_next(&bytes, &field); at = bytes.at)
+        take_member(e, event, &field, at);
     check_end(e, &bytes);
 }
 
@@ -605,7 +607,8 @@ void tm_pftrace_event_say(struct tm_pftrace_events *e, bool is_own, struct tm_pf
     tm_arguments_begin(&e->builder, e->trace->names, e->list, e->trace->keeps_arguments ? sizeof(e->list) : 0);
     if (event->category_length && event->type != TM_PFTRACE_END)
         tm_put_event_text(&e->builder, TM_ARGUMENT_CATEGORY, event->category, event->category_length);
-    while (event->has_annotations && tm_wire_next(&bytes, &field))
+    bytes.at = event->first_annotation;
+    while (event->first_annotation && tm_wire_next(&bytes, &field))
         say_field(e, &field);
     event->list = tm_arguments_end(&e->builder);
     if (e->trace->keeps_arguments)

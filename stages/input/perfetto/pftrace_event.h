@@ -22,8 +22,9 @@ enum { TM_PFTRACE_CATEGORY_MOST = 512 };
 
 struct tm_pftrace_event {
     struct tm_wire bytes;
-    uint32_t type; /* enum tm_pftrace_type */
-    bool has_track, has_value, is_real, has_flows, has_extra_values, has_annotations;
+    const uint8_t *first_annotation; /* in bytes; NULL = none */
+    uint32_t type;                   /* enum tm_pftrace_type */
+    bool has_track, has_value, is_real, has_flows, has_extra_values;
     uint64_t track;
     int64_t value;
     double real;

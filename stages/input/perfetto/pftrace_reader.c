@@ -484,6 +484,25 @@ static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t hea
     return true;
 }
 
+/* The content ends inside a packet of packed ones: what is there of them is unpacked.  The length of the packet is believed if that of
+ * its field fits it.  out: false: it is something else */
+static bool take_cut_packed(struct tm_pftrace_reader *r, size_t head, uint64_t length)
+{
+    struct window *const w = &r->outer;
+    struct tm_wire view = { w->buffer + w->at + head, w->buffer + w->end };
+    const uint8_t *const begin = view.at;
+    const uint64_t at = w->base + w->at;
+    uint64_t key, inside;
+
+    if (!tm_wire_varint(&view, &key) || !tm_wire_varint(&view, &inside) ||
+        (key != TM_WIRE_KEY(COMPRESSED_PACKETS, TM_WIRE_LEN) && key != TM_WIRE_KEY(ZSTD_PACKETS, TM_WIRE_LEN)) ||
+        inside != length - (uint64_t)(view.at - begin))
+        return false;
+    w->at = (size_t)(view.at - w->buffer);
+    begin_packed(r, key == TM_WIRE_KEY(ZSTD_PACKETS, TM_WIRE_LEN), inside, 0, at);
+    return true;
+}
+
 /* out: false: none was taken, but the window may be at another place now, or packed packets were entered */
 static bool take_packet(struct tm_pftrace_reader *r, struct window *w, struct tm_pftrace_packet *packet)
 {
@@ -504,7 +523,8 @@ static bool take_packet(struct tm_pftrace_reader *r, struct window *w, struct tm
     }
     need(r, w, head + (size_t)length);
     if (w->end - w->at < head + length) {
-        skip_damage(r, w, true);
+        if (w != &r->outer || !take_cut_packed(r, head, length))
+            skip_damage(r, w, true);
         return false;
     }
     view = (struct tm_wire){ w->buffer + w->at + head, w->buffer + w->at + head + length };
@@ -557,6 +577,7 @@ bool tm_pftrace_next(struct tm_pftrace_reader *r, struct tm_pftrace_packet *pack
         }
         if (w->at == w->end || (w == &r->outer && is_padding(r)))
             return false;
+        need(r, w, HEAD_MOST); /* zeros may have been stepped over */
         if (take_packet(r, w, packet))
             return true;
     }

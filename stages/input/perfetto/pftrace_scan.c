@@ -255,7 +255,7 @@ static void take_own_flow(struct scan *s, uint64_t flow)
     struct tm_record *const r = &s->raw.record;
     const uint64_t correlation = flow & (own_flow - 1) & ((UINT64_C(1) << HOST_SHIFT) - 1);
 
-    if (r->flags & (TM_FLAG_CORRELATION | TM_FLAG_RUN_ID) || flow >> 62 & 1 || !correlation)
+    if (flow >> 62 & 1 || !correlation)
         return;
     r->flags |= TM_FLAG_CORRELATION;
     r->correlation = correlation;
@@ -317,7 +317,7 @@ static void make_record(struct scan *s, uint32_t track, uint32_t holder, uint8_t
     if (tm_facts_have(&e->facts, TM_STAT_BYTES) && is_named(s, "[memory]"))
         r->class = e->facts.ints[TM_STAT_BYTES] < 0 ? TM_CLASS_FREE : TM_CLASS_ALLOC;
     tm_facts_take(&maker, &e->facts, &s->raw, &s->args, &from);
-    if (s->tracks.is_own && e->has_flows)
+    if (s->tracks.is_own && e->has_flows && !(r->flags & (TM_FLAG_CORRELATION | TM_FLAG_RUN_ID)))
         for_flows(s, take_launch_flow);
     if (host && r->flags & TM_FLAG_CORRELATION && r->correlation >> HOST_SHIFT == 0)
         r->correlation |= (uint64_t)host << HOST_SHIFT;
@@ -458,8 +458,7 @@ static void add_flow(struct scan *s, uint32_t holder, int64_t time_ps, uint64_t 
 /* A flow of a slice: the first one of its id starts it, the others continue it.  It has no name of its own. */
 static void take_slice_flow(struct scan *s, uint64_t id, bool is_last)
 {
-    if (!(s->tracks.is_own && id & own_flow))
-        add_flow(s, s->raw.record.track, s->raw.record.start_ps, id, is_last ? TM_FLOW_END : TM_FLOW_STEP, true, true);
+    add_flow(s, s->raw.record.track, s->raw.record.start_ps, id, is_last ? TM_FLOW_END : TM_FLOW_STEP, true, true);
 }
 
 /* --- counters --- */
@@ -728,7 +727,7 @@ static void take_slice(struct scan *s, uint32_t track, int64_t ns, int64_t time_
     }
     s->raw.record.track = holder;
     s->raw.record.start_ps = type == TM_PFTRACE_END ? time_ps - 1 : time_ps; /* an arrow finds the slice still open */
-    if (e->has_flows)
+    if (e->has_flows && !s->tracks.is_own)                                   /* those are of launches */
         for_flows(s, take_slice_flow);
 }
 
