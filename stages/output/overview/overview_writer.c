@@ -97,13 +97,10 @@ static struct row_state *state_of(struct overview *o, const struct tm_out_row *r
     if (!o->slots[slot]) {
         if (o->row_count == TM_OVERVIEW_ROWS)
             return NULL;
-        o->rows[o->row_count] = (struct row_state){ .uuid = row->uuid };
+        o->rows[o->row_count] = (struct row_state){ .uuid = row->uuid, .row = *row };
         o->slots[slot] = (uint16_t)++o->row_count;
     }
-    struct row_state *const state = &o->rows[o->slots[slot] - 1];
-
-    state->row = *row;
-    return state;
+    return &o->rows[o->slots[slot] - 1];
 }
 
 /* --- the quantum --- */

@@ -567,18 +567,20 @@ static void forget_starts(struct tm_known_starts *k)
     k->used = 0;
 }
 
-/* Forget those of another host, and of earlier tables of names. */
+/* Forget those of another host, and of earlier tables of names.  An event without a template may be of no trace. */
 static inline void turn_starts(struct tm_known_starts *k, const struct tm_out_event *from, uint32_t tables)
 {
-    const struct tm_argument_templates *const templates = from->trace ? from->trace->templates : NULL;
-    const uint32_t host = from->trace ? from->trace->host : 0;
+    const bool is_same_host =
+        !from->template || (k->templates == from->trace->templates && k->host == from->trace->host);
 
-    if (k->templates == templates && k->host == host && k->tables == tables)
+    if (is_same_host && k->tables == tables)
         return;
     forget_starts(k);
-    k->templates = templates;
-    k->host = host;
     k->tables = tables;
+    if (from->template) {
+        k->templates = from->trace->templates;
+        k->host = from->trace->host;
+    }
 }
 
 static inline const struct tm_known_start *find_start(const struct tm_known_starts *k, const struct tm_out_event *from,
