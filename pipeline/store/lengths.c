@@ -611,7 +611,7 @@ static bool read_word(struct tm_lengths *lengths, struct tm_length *length)
     for (; place->next < place->end && tm_length_word_key(words[place->next]) == key; place->next++)
         count += tm_length_word_count(words[place->next]);
     *length = (struct tm_length){ .group = place->group,
-                                  .value = key & ((UINT64_C(1) << TM_LENGTH_VALUE_BITS) - 1),
+                                  .value = tm_length_word_value(key << TM_LENGTH_COUNT_BITS),
                                   .count = count };
     return true;
 }
@@ -928,4 +928,25 @@ const struct tm_length *tm_lengths_next(struct tm_lengths *lengths)
     if (order >= 0)
         next_other(lengths);
     return tm_failed(lengths->run) ? NULL : &lengths->given;
+}
+
+bool tm_lengths_next_span(struct tm_lengths *lengths, struct tm_length_span *span)
+{
+    struct place *const place = &lengths->place;
+    const struct tm_length *length;
+
+    assert(lengths->is_finished);
+    if (!tm_failed(lengths->run) && reads_words_alone(lengths)) {
+        if (place->next == place->end && !find_next_group(lengths))
+            return false;
+        *span = (struct tm_length_span){ .group = place->group,
+                                         .words = words_of(lengths) + place->next,
+                                         .count = place->end - place->next };
+        place->next = place->end;
+        return true;
+    }
+    length = tm_lengths_next(lengths);
+    if (length)
+        *span = (struct tm_length_span){ .group = length->group, .count = 1, .one = *length };
+    return length != NULL;
 }

@@ -37,6 +37,17 @@ void tm_lengths_finish(struct tm_lengths *lengths);
 /* The next in the order (group, value), each once; valid until the next call; NULL at the end, and after a failure. */
 const struct tm_length *tm_lengths_next(struct tm_lengths *lengths);
 
+/* Lengths of one group, in order; the same value may occur several times. */
+struct tm_length_span {
+    uint64_t group;
+    const uint64_t *words; /* tm_length_word; NULL = there is one, which does not fit in a word: */
+    size_t count;
+    struct tm_length one;
+};
+
+/* In place of tm_lengths_next: as many of a group as are in memory.  out: false at the end, and after a failure */
+bool tm_lengths_next_span(struct tm_lengths *lengths, struct tm_length_span *span);
+
 /* A length in a word: from the highest bit on the number of its group, the length, and how often it
  * was seen, less one. */
 enum { TM_LENGTH_GROUP_BITS = 16, TM_LENGTH_VALUE_BITS = 40, TM_LENGTH_COUNT_BITS = 8 };
@@ -50,6 +61,11 @@ static inline uint64_t tm_length_word(uint32_t group, uint64_t value, uint64_t c
 static inline uint64_t tm_length_word_key(uint64_t word)
 {
     return word >> TM_LENGTH_COUNT_BITS;
+}
+
+static inline uint64_t tm_length_word_value(uint64_t word)
+{
+    return tm_length_word_key(word) & ((UINT64_C(1) << TM_LENGTH_VALUE_BITS) - 1);
 }
 
 static inline uint64_t tm_length_word_count(uint64_t word)

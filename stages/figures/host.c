@@ -496,26 +496,35 @@ static uint64_t rank_of(uint64_t count, unsigned percent)
 }
 
 struct delays {
+    uint64_t p50, p95, seen; /* places, and how many were seen */
     int64_t p50_ps, p95_ps, max_ps;
 };
+
+static inline void count_delay(struct delays *d, uint64_t value, uint64_t count)
+{
+    const uint64_t until = tm_sum_counts(d->seen, count);
+
+    d->max_ps = (int64_t)value;
+    if (d->p50 >= d->seen && d->p50 < until)
+        d->p50_ps = d->max_ps;
+    if (d->p95 >= d->seen && d->p95 < until)
+        d->p95_ps = d->max_ps;
+    d->seen = until;
+}
 
 /* Delays come in their order. */
 static void find_delays(struct host *h, uint64_t count, struct delays *found)
 {
-    const uint64_t p50 = rank_of(count, 50), p95 = rank_of(count, 95);
-    const struct tm_length *delay;
-    uint64_t seen = 0;
+    struct tm_length_span span;
 
+    found->p50 = rank_of(count, 50);
+    found->p95 = rank_of(count, 95);
     tm_lengths_finish(h->delays);
-    while ((delay = tm_lengths_next(h->delays))) {
-        const uint64_t until = tm_sum_counts(seen, delay->count);
-
-        found->max_ps = (int64_t)delay->value;
-        if (p50 >= seen && p50 < until)
-            found->p50_ps = found->max_ps;
-        if (p95 >= seen && p95 < until)
-            found->p95_ps = found->max_ps;
-        seen = until;
+    while (tm_lengths_next_span(h->delays, &span)) {
+        for (size_t i = 0; i < span.count && span.words; i++)
+            count_delay(found, tm_length_word_value(span.words[i]), tm_length_word_count(span.words[i]));
+        if (!span.words)
+            count_delay(found, span.one.value, span.one.count);
     }
 }
 
@@ -523,7 +532,7 @@ static void add_delay(struct host *h, struct tm_value *section)
 {
     const uint64_t count = h->launch_count > h->negative_delays ? h->launch_count - h->negative_delays : 0;
     struct tm_value *delay = tm_add_object(section, "launch_delay");
-    struct delays found = { .p50_ps = 0 };
+    struct delays found = { .seen = 0 };
 
     tm_add_uint(delay, "count", count);
     if (!count) {

@@ -407,22 +407,26 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille)
     return (uint64_t)(((unsigned __int128)count * per_mille + 999) / 1000) - 1;
 }
 
-static void count_length(struct quantile_row *q, const struct tm_length *length)
+static inline void count_length(struct quantile_row *q, uint64_t value, uint64_t count)
 {
     /* A rank that was passed is far above: the difference wraps around. */
-    if (q->p50_rank - q->seen < length->count)
-        q->p50_ps = (int64_t)length->value;
-    if (q->p95_rank - q->seen < length->count)
-        q->p95_ps = (int64_t)length->value;
-    q->seen += length->count;
+    if (q->p50_rank - q->seen < count)
+        q->p50_ps = (int64_t)value;
+    if (q->p95_rank - q->seen < count)
+        q->p95_ps = (int64_t)value;
+    q->seen += count;
 }
 
-static inline void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const struct tm_length *length)
+static void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const struct tm_length_span *span)
 {
-    while (*at < count && q[*at].key < length->group)
+    while (*at < count && q[*at].key < span->group)
         ++*at;
-    if (*at < count && q[*at].key == length->group)
-        count_length(&q[*at], length);
+    if (*at == count || q[*at].key != span->group)
+        return;
+    for (size_t i = 0; i < span->count && span->words; i++)
+        count_length(&q[*at], tm_length_word_value(span->words[i]), tm_length_word_count(span->words[i]));
+    if (!span->words)
+        count_length(&q[*at], span->one.value, span->one.count);
 }
 
 /* A kernel and a name with this kernel only have the same key, and the first of them was counted for both. */
@@ -447,40 +451,45 @@ static void next_variant(struct report *r)
         r->variant && bsearch(&wanted, r->several, r->several_count, sizeof(wanted), compare_keys) != NULL;
 }
 
-/* A length of a variant, passed on if it is one of several that a listed name has.  Lengths and variants both come in
- * the order of the key. */
-static void hand_on_length(struct report *r, const struct tm_length *length)
+/* Lengths of a variant, passed on if it is one of several that a listed name has.  Lengths and variants both come in the
+ * order of the key. */
+static void hand_on_lengths(struct report *r, const struct tm_length_span *span)
 {
-    while (r->variant && r->variant->key < length->group)
+    while (r->variant && r->variant->key < span->group)
         next_variant(r);
-    if (r->is_of_several && r->variant->key == length->group)
-        tm_lengths_add(r->of_names, r->variant->name, length->value, length->count);
+    if (!r->is_of_several || r->variant->key != span->group)
+        return;
+    for (size_t i = 0; i < span->count && span->words; i++)
+        tm_lengths_add(r->of_names, r->variant->name, tm_length_word_value(span->words[i]),
+                       tm_length_word_count(span->words[i]));
+    if (!span->words)
+        tm_lengths_add(r->of_names, r->variant->name, span->one.value, span->one.count);
 }
 
 /* For the kernels and the names with one variant; lengths of the others are passed on. */
 static void read_lengths(struct report *r, struct quantile_row *q, uint64_t count)
 {
-    const struct tm_length *length;
+    struct tm_length_span span;
     uint64_t at = 0;
 
     tm_sorter_finish(r->variants);
     next_variant(r);
     tm_lengths_finish(r->k->lengths);
-    while ((length = tm_lengths_next(r->k->lengths))) {
-        count_in(q, count, &at, length);
+    while (tm_lengths_next_span(r->k->lengths, &span)) {
+        count_in(q, count, &at, &span);
         if (r->several_count)
-            hand_on_length(r, length);
+            hand_on_lengths(r, &span);
     }
 }
 
 static void read_lengths_of_names(struct report *r)
 {
-    const struct tm_length *length;
+    struct tm_length_span span;
     uint64_t at = 0;
 
     tm_lengths_finish(r->of_names);
-    while ((length = tm_lengths_next(r->of_names)))
-        count_in(r->several, r->several_count, &at, length);
+    while (tm_lengths_next_span(r->of_names, &span))
+        count_in(r->several, r->several_count, &at, &span);
 }
 
 static struct quantile_row begin_quantiles(uint64_t key, uint64_t index, uint64_t count)

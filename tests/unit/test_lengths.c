@@ -78,6 +78,31 @@ static void assert_read(struct tm_lengths *lengths, const struct tm_length *rows
     assert_null(length);
 }
 
+/* The same in spans, in which a number may come in several pieces. */
+static void assert_read_in_spans(struct tm_lengths *lengths, const struct tm_length *rows, size_t count)
+{
+    struct tm_length_span span;
+    uint64_t seen = 0;
+    size_t at = 0;
+
+    tm_lengths_finish(lengths);
+    while (tm_lengths_next_span(lengths, &span)) {
+        assert_true(span.words ? span.count > 0 : span.count == 1);
+        for (size_t i = 0; i < span.count; i++) {
+            assert_true(at < count);
+            assert_int_equal(span.group, rows[at].group);
+            assert_int_equal(span.words ? tm_length_word_value(span.words[i]) : span.one.value, rows[at].value);
+            seen += span.words ? tm_length_word_count(span.words[i]) : span.one.count;
+            assert_true(seen <= rows[at].count);
+            if (seen == rows[at].count) {
+                at++;
+                seen = 0;
+            }
+        }
+    }
+    assert_int_equal(at, count);
+}
+
 static void each_number_comes_once_in_order_in_every_memory(void **state)
 {
     static const size_t memories[] = { 0, 20 << 10, 1 << 20, 64 << 20 };
@@ -100,6 +125,7 @@ static void each_number_comes_once_in_order_in_every_memory(void **state)
         for (size_t m = 0; m < 4; m++) {
             assert_read(lengths[m], rows, count);
             assert_read(lengths[m], rows, count); /* finishing again begins again */
+            assert_read_in_spans(lengths[m], rows, count);
             tm_lengths_free(lengths[m]);
         }
         test_free(rows);
@@ -241,6 +267,7 @@ static void places_may_be_lost(void **state)
             tm_lengths_add_at(lengths, &places[i % groups], e->group, e->value);
         }
         assert_read(lengths, expected, groups);
+        assert_read_in_spans(lengths, expected, groups);
         tm_lengths_free(lengths);
         assert_ledger_is_even(&run);
     }
