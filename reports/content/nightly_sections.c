@@ -140,7 +140,7 @@ static void emit_regressions(const struct tm_content *content)
             "baseline with `tracemill batch accept OUT ID`.");
     emit_ledger(content, "regressions", "Open regressions",
                 "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
-                "runs, cause given, good_report link wide, revision given, revision_before given wide, opened wide, "
+                "runs, cause given, revision given, revision_before given wide, opened wide, "
                 "model wide, id wide, good_id wide");
     emit_ledger(content, "revisions", "Jobs that regressed between the same revisions",
                 "revision_before, revision, jobs, regressions, names");

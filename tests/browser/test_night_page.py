@@ -37,7 +37,9 @@ def check_static(tap, page, document):
     tap.ok(not parser.wrong and not parser.open, "tags are balanced", parser.wrong[:5], parser.open[:5])
     tap.ok(len(set(parser.ids)) == len(parser.ids), "ids are unique")
     tap.ok(not reading.wrong, "tables, drawings and headings can be read aloud", *reading.wrong[:5])
-    reports = {row["report"] for part in ("jobs", "runs", "failures", "worse", "better") for row in document[part]} - {None}
+    reports = {row["report"] for part in ("jobs", "runs", "failures", "better") for row in document[part]}
+    reports |= {row["report"] for part in ("regressions", "unconfirmed") for row in document[part]}
+    reports -= {None}
     tap.ok(set(parser.addresses) == reports, "addresses are those of the reports, and all of them",
            sorted(set(parser.addresses) ^ reports)[:5])
 
@@ -80,12 +82,12 @@ def check_forms(tap, browser, page):
 
 
 def check_links(tap, browser, page, document):
-    target = page.parent / document["worse"][0]["report"]
+    target = page.parent / document["regressions"][0]["report"]
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("<!DOCTYPE html><title>the run</title>", encoding="utf-8")
     with browser.open_page() as view:
         view.load(page)
-        view.click("document.querySelector('#table-worse tbody a')")
+        view.click("document.querySelector('#table-regressions tbody a')")
         tap.ok(view.wait_for("document.title === 'the run'"), "a name in a table leads to the report of its run", view.js("location.href"))
 
 
