@@ -103,15 +103,28 @@ static tm_status take(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
+static tm_status take_regression(void *to, const struct tm_history_regression *row)
+{
+    uint64_t *const rows = to;
+
+    require_text(row->id);
+    require_text(row->job);
+    require_text(row->reason);
+    ++*rows;
+    return TM_OK;
+}
+
 /* out: rows; UINT64_MAX = they cannot be read */
 static uint64_t visit(struct tm_run *run, struct tm_history *history, enum tm_history_order order)
 {
     const struct tm_history_query query = { .order = order };
-    uint64_t rows = 0;
+    uint64_t rows = 0, regressions = 0;
     const tm_status st = tm_history_visit(history, &query, take, &rows);
 
     require_reason(run, st);
-    return st == TM_OK ? rows : UINT64_MAX;
+    if (st == TM_OK)
+        require_reason(run, tm_history_visit_regressions(history, NULL, take_regression, &regressions));
+    return st == TM_OK && !tm_failed(run) ? rows : UINT64_MAX;
 }
 
 typedef tm_status write_all(struct tm_run *run, struct tm_history *history, FILE *to);
