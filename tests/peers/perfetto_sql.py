@@ -56,12 +56,15 @@ def zero_ns(path, file):
 
 def shifts_of(summary, paths):
     """{host: where its time 0 is in what is written of all, in ps}: the earliest one is 0, or its first event if that is
-    before, on the clock that the hosts share"""
+    before, on the clock that the hosts share; on an aligned clock the first event of all, if it comes a second later"""
     files = [f for f in summary["input"]["files"] if f["kind"] != "pprof"]
     skew = (summary["collectives"] or {}).get("skew") or {}
     offsets = {row["host"]: row["offset_ps"] for row in (skew.get("clock") or {}).get("list") or ()}
     clocks = {f["host"]: [ns * 1000 + offsets.get(f["host"], 0) for ns in zero_ns(path, f)] for f, path in zip(files, paths)}
     start = min(min(zero, first) for zero, first in clocks.values()) // 1000 * 1000
+    earliest = min(first for _, first in clocks.values()) // 1000 * 1000
+    if (skew.get("clock") or {}).get("aligned") and earliest - start > 10**12:
+        start = earliest
     return {host: zero - start for host, (zero, _) in clocks.items()}
 
 
@@ -102,7 +105,8 @@ def check(name, inputs, folder):
         return next((s for h, s in shifts.items() if place.get("device", "").split("/")[0] == h), next(iter(shifts.values())))
 
     wrong = check_rows("report", out / "trace.pftrace", queries, places, shift_of)
-    for suffix, more in ((".json", []), (".pftrace.gz", ["--plain"])):
+    # Without an analysis several hosts are at their recorded starts, not at the times of the report.
+    for suffix, more in ((".json", []), (".pftrace.gz", ["--plain"] if len(inputs) == 1 else [])):
         trace = folder / f"converted{suffix}"
         done = run("convert", *inputs, "-o", trace, "--quiet", *more)
         wrong += [str(done)] if done.status not in (0, 4) else check_rows(trace.name, trace, queries, places, shift_of, more)
