@@ -23,7 +23,8 @@ import make_profile  # noqa: E402
 from make_profile import chunk, number, varint  # noqa: E402
 
 LARGEST = 16 << 10  # what the targets take
-WRITES_ITS_OWN = ("fuzz_doc", "fuzz_gates", "fuzz_mcp", "fuzz_query", "fuzz_show")  # targets that take no profile
+WRITES_ITS_OWN = ("fuzz_doc", "fuzz_gates", "fuzz_mcp", "fuzz_parquet", "fuzz_query",
+                  "fuzz_show")  # targets that take no profile
 
 
 def span(pid, tid, ts, dur, name, **more):

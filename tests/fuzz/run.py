@@ -33,7 +33,7 @@ RECORDED = ROOT / "tests" / "data"
 LARGEST = 16384
 # Inputs of which less says as much.
 LONGEST = {"fuzz_unwrap": 4096, "fuzz_hlo": 4096, "fuzz_pprof": 4096, "fuzz_settings": 4096, "fuzz_redact": 2048,
-           "fuzz_study": 1024, "fuzz_query": 1024, "fuzz_mcp": 2048, "fuzz_history": 65536}
+           "fuzz_study": 1024, "fuzz_query": 1024, "fuzz_mcp": 2048, "fuzz_parquet": 2048, "fuzz_history": 65536}
 CORPUS_MOST = 3000  # files
 ENVIRONMENT = {**os.environ, "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 LEAST_SECONDS = 2
