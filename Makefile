@@ -70,6 +70,9 @@ JEMALLOC_LIBS := $(call linked,-l:libjemalloc_pic.a,-ljemalloc)
 LIBS += $(JEMALLOC_LIBS)
 endif
 
+# All of them shared.
+SHARED_LIBS := $(subst $(or $(JEMALLOC_LIBS),-ljemalloc),-ljemalloc,$(subst $(ARCHIVE_LIBS),-larchive,$(LIBS)))
+
 SOURCES := $(sort $(wildcard pipeline/*.c pipeline/*/*.c stages/*/*.c stages/*/*/*.c reports/*/*.c))
 GENERATED := $(patsubst schemas/%.proto,$(BUILD)/gen/%.pb-c.c,$(wildcard schemas/*.proto))
 # Files that become C (schemas, thresholds, the page's parts): each embed.mk adds its C files to GENERATED
@@ -152,7 +155,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 $(UNIT_TESTS): $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< $(SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $< $(SUPPORT) $(LIBRARY) $(SHARED_LIBS) -lcmocka
 
 # Libraries that tests preload.
 PRELOADED := $(patsubst tests/faults/%.c,$(BUILD)/tests/%.so,$(sort $(wildcard tests/faults/*.c)))
@@ -165,7 +168,7 @@ $(PRELOADED): $(BUILD)/tests/%.so: tests/faults/%.c
 $(BUILD)/tests/shared/tracemill: $(BUILD)/obj/pipeline/main.o $(OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(patsubst $(JEMALLOC_LIBS),-ljemalloc,$(LIBS))
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(SHARED_LIBS)
 PRELOADED += $(BUILD)/tests/shared/tracemill
 
 # Programs that tests run.
@@ -309,12 +312,12 @@ run-fuzz-coverage: $(REPLAYS)
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(SUPPORT) $(LIBRARY) $(SHARED_LIBS) -lcmocka
 # The same targets without the fuzzer: for inputs that are there.
 $(BUILD)/replay/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(SUPPORT) $(LIBRARY)
 	@mkdir -p $(@D)
 	$(call say,link)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay_main.c $(SUPPORT) $(LIBRARY) $(LIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< tests/fuzz/replay_main.c $(SUPPORT) $(LIBRARY) $(SHARED_LIBS) -lcmocka
 endif
 
 # --- reading the code -----------------------------------------------------------------------------------
