@@ -223,7 +223,8 @@ static void add_column(void *to, const char *name, const char *path, const struc
     c->count++;
 }
 
-static void put_value(struct tm_parquet *p, size_t column, enum tm_parquet_type type, sqlite3_stmt *statement)
+static void put_value(struct tm_run *run, struct tm_parquet *p, size_t column, enum tm_parquet_type type,
+                      sqlite3_stmt *statement)
 {
     const int at = (int)column;
     const char *text;
@@ -239,7 +240,10 @@ static void put_value(struct tm_parquet *p, size_t column, enum tm_parquet_type 
         break;
     case TM_PARQUET_TEXT:
         text = (const char *)sqlite3_column_text(statement, at);
-        tm_parquet_text(p, column, text ? text : "", (size_t)sqlite3_column_bytes(statement, at));
+        if (text)
+            tm_parquet_text(p, column, text, (size_t)sqlite3_column_bytes(statement, at));
+        else
+            (void)tm_database_fail(run, sqlite3_db_handle(statement));
         break;
     }
 }
@@ -259,7 +263,7 @@ static void put_rows(struct tm_run_database *d, struct tm_parquet *p, const stru
             break;
         }
         for (size_t i = 0; i < c->count; i++)
-            put_value(p, i, c->list[i].type, statement);
+            put_value(run, p, i, c->list[i].type, statement);
         tm_parquet_end_row(p);
     }
     (void)sqlite3_finalize(statement);

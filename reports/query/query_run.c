@@ -237,8 +237,10 @@ static void name_columns(struct answer *a)
     }
 }
 
-static void add_value(struct tm_value *row, const char *key, sqlite3_stmt *statement, int column)
+static void add_value(struct answer *a, struct tm_value *row, const char *key, int column)
 {
+    sqlite3_stmt *const statement = a->statement;
+
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
         tm_add_int(row, key, sqlite3_column_int64(statement, column));
@@ -252,7 +254,10 @@ static void add_value(struct tm_value *row, const char *key, sqlite3_stmt *state
     default: {
         const char *const text = (const char *)sqlite3_column_text(statement, column);
 
-        tm_add_text(row, key, text ? text : "", (size_t)sqlite3_column_bytes(statement, column));
+        if (text)
+            tm_add_text(row, key, text, (size_t)sqlite3_column_bytes(statement, column));
+        else
+            (void)tm_database_fail(a->run, sqlite3_db_handle(statement));
     }
     }
 }
@@ -260,7 +265,7 @@ static void add_value(struct tm_value *row, const char *key, sqlite3_stmt *state
 static void add_row(struct answer *a, struct tm_value *row)
 {
     for (int i = 0; i < a->columns; i++)
-        add_value(row, a->name[i], a->statement, i);
+        add_value(a, row, a->name[i], i);
 }
 
 /* --- JSON --- */
@@ -340,6 +345,8 @@ static tm_status put_csv(struct answer *a)
                 continue;
             }
             text = (const char *)sqlite3_column_text(a->statement, i);
+            if (!text && type != SQLITE_NULL)
+                (void)tm_database_fail(a->run, sqlite3_db_handle(a->statement));
             put_cell(a, text ? text : "", (size_t)sqlite3_column_bytes(a->statement, i), is_last);
         }
     }
@@ -355,7 +362,7 @@ static void collect(struct answer *a)
         struct tm_value *const row = tm_add_array(a->rows, NULL);
 
         for (int i = 0; i < a->columns; i++)
-            add_value(row, NULL, a->statement, i);
+            add_value(a, row, NULL, i);
         if (tm_doc_status(a->doc))
             return;
     }

@@ -82,8 +82,15 @@ static struct event_tables *writer_of(struct tm_trace_writer *w)
 
 /* --- values --- */
 
-/* Copied by SQLite: the next name takes the place of this one. */
-static void bind_name(sqlite3_stmt *statement, int column, struct tm_names *names, tm_strid name, char *room)
+/* Copied by SQLite, since another text takes the place of this one; without memory for that the column would be NULL. */
+static void bind_copy(struct tm_run *run, sqlite3_stmt *statement, int column, const char *text, int length)
+{
+    if (sqlite3_bind_text(statement, column, text, length, SQLITE_TRANSIENT) != SQLITE_OK && !tm_failed(run))
+        (void)tm_database_fail(run, sqlite3_db_handle(statement));
+}
+
+static void bind_name(struct tm_run *run, sqlite3_stmt *statement, int column, struct tm_names *names, tm_strid name,
+                      char *room)
 {
     const char *text;
     size_t length;
@@ -94,7 +101,7 @@ static void bind_name(sqlite3_stmt *statement, int column, struct tm_names *name
     }
     text = tm_names_text(names, name, NAME_MOST, &length);
     length = tm_out_utf8(room, text, length < NAME_MOST ? length : NAME_MOST);
-    (void)sqlite3_bind_text(statement, column, room, (int)length, SQLITE_TRANSIENT);
+    bind_copy(run, statement, column, room, (int)length);
 }
 
 static void bind_word(sqlite3_stmt *statement, int column, const char *text)
@@ -114,13 +121,13 @@ static void bind_number(sqlite3_stmt *statement, int column, bool is_known, int6
 }
 
 /* "128,1,1" */
-static void bind_shape(sqlite3_stmt *statement, int column, const uint32_t shape[3])
+static void bind_shape(struct tm_run *run, sqlite3_stmt *statement, int column, const uint32_t shape[3])
 {
     char text[SHAPE_BYTES];
     const int n = snprintf(text, sizeof(text), "%" PRIu32 ",%" PRIu32 ",%" PRIu32, shape[0], shape[1], shape[2]);
 
     if (shape[0] | shape[1] | shape[2])
-        (void)sqlite3_bind_text(statement, column, text, n, SQLITE_TRANSIENT);
+        bind_copy(run, statement, column, text, n);
     else
         (void)sqlite3_bind_null(statement, column);
 }
@@ -136,8 +143,8 @@ static int64_t track_of(struct event_tables *w, const struct tm_trace *trace, co
     *known = (struct known_track){ row->uuid, ++w->tracks };
     (void)sqlite3_bind_int64(w->put_track, 1, known->id);
     bind_word(w->put_track, 2, trace ? trace->host_name : NULL);
-    bind_name(w->put_track, 3, w->names, row->process, w->text);
-    bind_name(w->put_track, 4, w->names, row->name, w->text);
+    bind_name(w->base.run, w->put_track, 3, w->names, row->process, w->text);
+    bind_name(w->base.run, w->put_track, 4, w->names, row->name, w->text);
     tm_database_put(w->base.run, w->put_track);
     return known->id;
 }
@@ -151,15 +158,15 @@ static void bind_site(struct event_tables *w, const struct tm_trace *trace, cons
 
     (void)sqlite3_bind_int64(s, 1, w->sites);
     bind_word(s, 2, of->device != TM_NONE ? trace->devices[of->device].id : NULL);
-    bind_name(s, 3, w->names, name, w->text);
+    bind_name(w->base.run, s, 3, w->names, name, w->text);
     bind_word(s, 4, tm_class_name[of->record.class]);
-    bind_name(s, 5, w->names, category, w->text);
-    bind_name(s, 6, w->names, config->hlo_op, w->text);
-    bind_name(s, 7, w->names, config->module, w->text);
-    bind_name(s, 8, w->names, config->op, w->text);
-    bind_name(s, 9, w->names, config->source, w->text);
-    bind_shape(s, 10, config->grid);
-    bind_shape(s, 11, config->block);
+    bind_name(w->base.run, s, 5, w->names, category, w->text);
+    bind_name(w->base.run, s, 6, w->names, config->hlo_op, w->text);
+    bind_name(w->base.run, s, 7, w->names, config->module, w->text);
+    bind_name(w->base.run, s, 8, w->names, config->op, w->text);
+    bind_name(w->base.run, s, 9, w->names, config->source, w->text);
+    bind_shape(w->base.run, s, 10, config->grid);
+    bind_shape(w->base.run, s, 11, config->block);
     bind_number(s, 12, config->has_kernel, config->registers);
     bind_number(s, 13, config->has_kernel, (int64_t)config->shared_bytes);
     if (config->occupancy_milli || config->has_achieved)
@@ -366,8 +373,7 @@ void tm_gap_table_add(struct tm_gap_table *gaps, const struct tm_idle_gap *gap)
         const char *const text = named[i] ? tm_names_text(gaps->names, named[i], NAME_MOST, &length) : NULL;
 
         if (text)
-            (void)sqlite3_bind_text(s, columns[i], text, (int)(length < NAME_MOST ? length : NAME_MOST),
-                                    SQLITE_TRANSIENT);
+            bind_copy(gaps->run, s, columns[i], text, (int)(length < NAME_MOST ? length : NAME_MOST));
         else
             (void)sqlite3_bind_null(s, columns[i]);
     }
