@@ -323,7 +323,7 @@ static void make_front(struct tm_front_page *front, const struct tm_value *night
     tm_front_say_fact(front, "Runs", "%lld done, %lld partial, %lld refused, %lld failed, %lld missing",
                       count_of(night, "done"), count_of(night, "partial"), count_of(night, "refused"),
                       count_of(night, "failed"), count_of(night, "missing"));
-    tm_front_say_fact(front, "Jobs", "%lld regressed, %lld improved, %lld unchanged, %lld not compared",
+    tm_front_say_fact(front, "Jobs", "%lld with a regression, %lld improved, %lld unchanged, %lld not compared",
                       count_of(night, "worse"), count_of(night, "better"), count_of(night, "same"),
                       count_of(night, "new") + count_of(night, "not_judged"));
     tm_front_say_fact(front, "History", "%lld run%s of %lld job%s", count_of(night, "history_runs"),
