@@ -120,6 +120,9 @@ static const enum tm_option_index without[] = {
     TM_OPTION_RAISE_LIMITS,
     TM_OPTION_FOLLOW_LINKS,
     TM_OPTION_FAIL_ON_REGRESSION,
+    TM_OPTION_NIGHT_OF,
+    TM_OPTION_SERIES_BY,
+    TM_OPTION_CONFIRM,
 };
 
 /* Another value for each of the others. */
