@@ -683,6 +683,11 @@ static void potential_savings_are_checked_by_replays(void **state)
           "{'total_ps': 100000, 'by_kind': {}, 'replay': {'total_ps': 1, 'error_ps': 0, 'rows': [" WITHOUT(
               "collective", "1000") "," WITHOUT("imbalance", "8000") "]}}}",
           "imbalance", 16000000000, 0, "warning", "replayed steps get only 8.0% shorter" },
+        { "{" UNEVEN ", 'input': {'hosts': [{'name': 'one'}, {'name': 'two'}]}"
+          ", 'total': {'exposed_collective_ps': 30000000000, 'collective_ps': 40000000000}, 'critical_path': "
+          "{'total_ps': 100000, 'by_kind': {}, 'replay': {'total_ps': 1, 'error_ps': 0, 'rows': [" WITHOUT(
+              "collective", "1000") "," WITHOUT("imbalance", "8000") "]}}}",
+          "imbalance", 30000000000, 0, "critical", "?replays do not follow waits from host to host" },
     };
 
     (void)state;
