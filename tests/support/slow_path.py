@@ -2,6 +2,7 @@
 """The critical path of each step, worked out from lists (docs/metrics.md, "Critical path"): for GPUs of one host whose
 calls are on one thread.  Every question is asked of all activities."""
 
+import bisect
 import re
 from collections import defaultdict
 
@@ -99,10 +100,24 @@ def sync_stretches(stretches):
         yield held
 
 
-def latest(nodes, moment):
-    """Of those that have ended at a moment the last one, of equals the longest."""
-    ended = [n for n in nodes if n.end <= moment and n.begin < moment]
-    return max(ended, key=lambda n: (n.end, -n.begin), default=None)
+def end_of(node):
+    return node.end, -node.begin
+
+
+class Ended:
+    """The nodes of a walk by their end, for the question that is asked most."""
+
+    def __init__(self, nodes):
+        self.nodes = sorted(nodes, key=end_of)
+
+    def latest(self, moment):
+        """Of those that have ended at a moment the last one, of equals the longest."""
+        at = bisect.bisect_right(self.nodes, moment, key=lambda n: n.end) - 1
+        while at >= 0 and self.nodes[at].begin >= moment:
+            at -= 1
+        while at > 0 and end_of(self.nodes[at - 1]) == end_of(self.nodes[at]):
+            at -= 1
+        return self.nodes[at] if at >= 0 else None
 
 
 def before(node, nodes):
@@ -115,7 +130,7 @@ def before(node, nodes):
 
 class Walk:
     def __init__(self, begin, end, nodes, thread):
-        self.begin, self.at, self.nodes, self.thread = begin, end, nodes, thread
+        self.begin, self.at, self.nodes, self.thread, self.ended = begin, end, nodes, thread, Ended(nodes)
         self.parts = dict.fromkeys(KINDS, 0)
         self.on_path, self.devices = 0, defaultdict(int)
 
@@ -129,7 +144,7 @@ class Walk:
     def host(self):
         """Back on the host.  out: the activity that a wait ended with"""
         for b, e, cause in sync_stretches(self.thread.back_from(self.at, self.begin)):
-            node = latest(self.nodes, e) if cause == "sync" else None
+            node = self.ended.latest(e) if cause == "sync" else None
             if node and node.end > b:
                 self.add("sync", node.end)
                 return node
@@ -158,7 +173,7 @@ class Walk:
         return previous
 
     def run(self):
-        node = latest(self.nodes, self.at)
+        node = self.ended.latest(self.at)
         while node and self.at > self.begin:
             node = self.step_back(node)
         self.add("unrecorded", self.begin)
@@ -184,6 +199,7 @@ class Replay:
 
     def __init__(self, begin, end, nodes, thread, without):
         self.begin, self.end, self.nodes, self.thread, self.without = begin, end, nodes, thread, without
+        self.ended = Ended(nodes)
         self.late, self.ends, self.starts = {}, {}, {}
         self.loads = {}
         for n in nodes:
@@ -221,7 +237,7 @@ class Replay:
         at = self.begin
         for b, e, cause in reversed(list(sync_stretches(self.thread.back_from(moment, self.begin)))):
             may_wait = cause == "sync" or (cause in VAGUE and self.without in OF_DEVICES)
-            node = latest(self.nodes, e) if may_wait else None
+            node = self.ended.latest(e) if may_wait else None
             if node and node.end > b:
                 at = max(at, self.finish(node) + self.length(cause, e - node.end))
             else:
