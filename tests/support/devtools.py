@@ -197,11 +197,17 @@ class Page:
         self.send("Input.insertText", text=text)
 
     def middle(self, element):
-        """Of an element (an expression), scrolled into view: (x, y) in the window."""
-        return self.js(f"""(async () => {{ const e = {element};
-            e.scrollIntoView({{ block: 'center', behavior: 'instant' }});
-            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-            const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
+        """Of an element (an expression), scrolled into view: (x, y) in the window, once it stays there: what comes into view
+        above it may be laid out then."""
+        return self.js(f"""(async () => {{ const e = {element}; let before, at;
+            for (let i = 0; i < 50 && String(before) !== String(at) || !at; i++) {{
+                before = at;
+                e.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+                await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+                const b = e.getBoundingClientRect();
+                at = [b.left + b.width / 2, b.top + b.height / 2];
+            }}
+            return at; }})()""")
 
     def point_at(self, element):
         x, y = self.middle(element)
