@@ -153,7 +153,8 @@ def check_units(tap):
         tap.skip("arm64: the unit tests of the readers", "make test-packaging builds them, and qemu-user-static runs them")
         return
     for program in found:
-        done = subprocess.run([emulator, "-L", "/usr/aarch64-linux-gnu", program], capture_output=True, text=True, check=False)
+        done = subprocess.run([emulator, "-L", "/usr/aarch64-linux-gnu", program], capture_output=True, text=True, check=False,
+                              env={**os.environ, "TM_UNDER": emulator})
         tap.ok(done.returncode == 0 and "[  PASSED  ]" in done.stderr + done.stdout, f"arm64: {program.name}", done.stdout[-2000:], done.stderr[-2000:])
 
 
