@@ -175,13 +175,8 @@ static int64_t add_busy(const struct tm_findings *all, const struct sum *sum, co
     return busy_ps;
 }
 
-/* Replays are of one host each: in none of them a device waits for one of another host less. */
-static bool is_of_devices(const char *kind)
-{
-    return kind && (strcmp(kind, "stragglers") == 0 || strcmp(kind, "imbalance") == 0);
-}
-
-/* Of the waits for late devices, what no finding on unequal work claims.  Unequal work is left out as a whole. */
+/* Of the waits for late devices, what no finding on unequal work claims.  Unequal work is left out as a whole.  Replays are
+ * of one host each: in none of them a device waits less for one of another host. */
 static bool add_devices(const struct tm_findings *all, const struct sum *sum, const char *kind, int64_t at_stake_ps)
 {
     if (kind && strcmp(kind, "stragglers") == 0)
@@ -190,6 +185,8 @@ static bool add_devices(const struct tm_findings *all, const struct sum *sum, co
         leave_out(sum, kind, saved_without(sum->path, kind));
     else
         return false;
+    if (tm_length(tm_path(all->summary, "input.hosts")) > 1)
+        sum->to->why = "replays do not follow waits from host to host";
     return true;
 }
 
@@ -221,9 +218,7 @@ struct tm_replayed tm_finding_replay(const struct tm_findings *all, const char *
     const struct tm_value *replay = tm_get(sum.path, "replay");
     int64_t rest_ps = 0;
 
-    if (is_of_devices(kind) && tm_length(tm_path(all->summary, "input.hosts")) > 1)
-        r.why = "replays do not follow waits from host to host";
-    else if (!tm_has(replay))
+    if (!tm_has(replay))
         r.why = tm_reason_of(all->summary, tm_has(sum.path) ? "critical_path.replay" : "critical_path");
     else if (100 * fabs(tm_double(tm_get(replay, "error_ps"))) > ERROR_MOST_PCT * tm_double(tm_get(replay, "total_ps")))
         r.why = "the dependencies of the steps are not known well enough";

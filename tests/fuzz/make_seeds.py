@@ -202,13 +202,24 @@ def found(target):
         yield path.stem, bytes.fromhex("".join(line for line in lines if not line.startswith("#")))
 
 
+def module_of(target):
+    return target.replace("fuzz_", "seeds_")
+
+
+def has_module(target):
+    return importlib.util.find_spec(module_of(target)) is not None
+
+
+def takes_profiles(target):
+    return not has_module(target) and target not in WRITES_ITS_OWN
+
+
 def main():
     folder, target = Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "none"
-    own = target.replace("fuzz_", "seeds_")
-    if target in WRITES_ITS_OWN:
-        seeds = {}
+    if has_module(target):
+        seeds = importlib.import_module(module_of(target)).seeds()
     else:
-        seeds = importlib.import_module(own).seeds() if importlib.util.find_spec(own) else common_seeds()
+        seeds = common_seeds() if takes_profiles(target) else {}
     for name, data in seeds.items():
         (folder / f"made-{name}").write_bytes(data[:LARGEST])
     for name, data in found(target):

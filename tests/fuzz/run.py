@@ -53,8 +53,7 @@ class Target:
         """Its seeds.  What takes common files gets the recorded profiles, too."""
         self.corpus.mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, SEEDS, self.corpus, self.name], check=True)
-        of_its_own = (SEEDS.parent / self.name.replace("fuzz_", "seeds_")).with_suffix(".py").exists()
-        if not of_its_own and self.name not in make_seeds.WRITES_ITS_OWN:
+        if make_seeds.takes_profiles(self.name):
             for path in RECORDED.rglob("*.xplane.pb"):
                 if path.stat().st_size < LARGEST:
                     shutil.copy(path, self.corpus / path.name)
