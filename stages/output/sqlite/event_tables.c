@@ -89,8 +89,7 @@ static void bind_copy(struct tm_run *run, sqlite3_stmt *statement, int column, c
         (void)tm_database_fail(run, sqlite3_db_handle(statement));
 }
 
-static void bind_name(struct tm_run *run, sqlite3_stmt *statement, int column, struct tm_names *names, tm_strid name,
-                      char *room)
+static void bind_name(struct event_tables *w, sqlite3_stmt *statement, int column, tm_strid name)
 {
     const char *text;
     size_t length;
@@ -99,9 +98,9 @@ static void bind_name(struct tm_run *run, sqlite3_stmt *statement, int column, s
         (void)sqlite3_bind_null(statement, column);
         return;
     }
-    text = tm_names_text(names, name, NAME_MOST, &length);
-    length = tm_out_utf8(room, text, length < NAME_MOST ? length : NAME_MOST);
-    bind_copy(run, statement, column, room, (int)length);
+    text = tm_names_text(w->names, name, NAME_MOST, &length);
+    length = tm_out_utf8(w->text, text, length < NAME_MOST ? length : NAME_MOST);
+    bind_copy(w->base.run, statement, column, w->text, (int)length);
 }
 
 static void bind_word(sqlite3_stmt *statement, int column, const char *text)
@@ -143,8 +142,8 @@ static int64_t track_of(struct event_tables *w, const struct tm_trace *trace, co
     *known = (struct known_track){ row->uuid, ++w->tracks };
     (void)sqlite3_bind_int64(w->put_track, 1, known->id);
     bind_word(w->put_track, 2, trace ? trace->host_name : NULL);
-    bind_name(w->base.run, w->put_track, 3, w->names, row->process, w->text);
-    bind_name(w->base.run, w->put_track, 4, w->names, row->name, w->text);
+    bind_name(w, w->put_track, 3, row->process);
+    bind_name(w, w->put_track, 4, row->name);
     tm_database_put(w->base.run, w->put_track);
     return known->id;
 }
@@ -158,13 +157,13 @@ static void bind_site(struct event_tables *w, const struct tm_trace *trace, cons
 
     (void)sqlite3_bind_int64(s, 1, w->sites);
     bind_word(s, 2, of->device != TM_NONE ? trace->devices[of->device].id : NULL);
-    bind_name(w->base.run, s, 3, w->names, name, w->text);
+    bind_name(w, s, 3, name);
     bind_word(s, 4, tm_class_name[of->record.class]);
-    bind_name(w->base.run, s, 5, w->names, category, w->text);
-    bind_name(w->base.run, s, 6, w->names, config->hlo_op, w->text);
-    bind_name(w->base.run, s, 7, w->names, config->module, w->text);
-    bind_name(w->base.run, s, 8, w->names, config->op, w->text);
-    bind_name(w->base.run, s, 9, w->names, config->source, w->text);
+    bind_name(w, s, 5, category);
+    bind_name(w, s, 6, config->hlo_op);
+    bind_name(w, s, 7, config->module);
+    bind_name(w, s, 8, config->op);
+    bind_name(w, s, 9, config->source);
     bind_shape(w->base.run, s, 10, config->grid);
     bind_shape(w->base.run, s, 11, config->block);
     bind_number(s, 12, config->has_kernel, config->registers);
