@@ -224,6 +224,24 @@ static inline bool tm_failed(const struct tm_run *run)
     return run->error.status != TM_OK;
 }
 
+/* What has been read so far.  What is read again counts once: take the counts before, and restore them after. */
+struct tm_counts {
+    struct tm_tallies tallies;
+    uint64_t events, bytes;
+};
+
+static inline struct tm_counts tm_counts_now(const struct tm_run *run)
+{
+    return (struct tm_counts){ run->tallies, run->events_read, run->bytes_read };
+}
+
+static inline void tm_counts_restore(struct tm_run *run, const struct tm_counts *before)
+{
+    run->tallies = before->tallies;
+    run->events_read = before->events;
+    run->bytes_read = before->bytes;
+}
+
 /* Limits on claimed sizes of files and on the number of entries below a folder: far more than real inputs need, so a
  * small file cannot use up a disk or a night. --raise-limits TIMES raises all of them. */
 

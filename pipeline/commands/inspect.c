@@ -894,8 +894,7 @@ static void read_arguments(struct inspection *n, const struct tm_found_file *fou
 {
     const struct tm_host_options options = { .keeps_arguments = true, .keeps_records = true };
     struct tm_run *const run = n->run;
-    const struct tm_tallies tallies = run->tallies;
-    const uint64_t events = run->events_read, bytes = run->bytes_read;
+    const struct tm_counts counts = tm_counts_now(run);
     struct tm_host_run host;
 
     tm_names_begin_host(n->names);
@@ -904,9 +903,7 @@ static void read_arguments(struct inspection *n, const struct tm_found_file *fou
     if (!tm_failed(run))
         (void)tm_host_events(&host, take_arguments, n);
     tm_host_close(&host);
-    run->tallies = tallies;
-    run->events_read = events;
-    run->bytes_read = bytes;
+    tm_counts_restore(run, &counts);
 }
 
 /* --- files --- */

@@ -600,8 +600,7 @@ tm_status tm_compared_trace_write(struct tm_compared_trace *t, const struct tm_o
                                   const char *name, struct tm_out_file **file, struct tm_written *written)
 {
     struct tm_run *const run = t->run;
-    const struct tm_tallies tallies = run->tallies; /* of the analysis that came before */
-    const uint64_t events = run->events_read, bytes = run->bytes_read;
+    const struct tm_counts counts = tm_counts_now(run); /* of the analysis that came before */
     const size_t steps = t->pair_count;
     uint32_t first_host = 0;
 
@@ -610,9 +609,7 @@ tm_status tm_compared_trace_write(struct tm_compared_trace *t, const struct tm_o
     *file = tm_failed(run) ? NULL : tm_out_file_open(run, folder, name, false);
     for (size_t s = 0; s < 2 && !tm_failed(run); s++)
         write_side(t, s, options, &first_host, *file, written);
-    run->tallies = tallies;
-    run->events_read = events;
-    run->bytes_read = bytes;
+    tm_counts_restore(run, &counts);
     if (!tm_failed(run) && t->pair_count < steps && !run->quiet)
         (void)fprintf(stderr,
                       "tracemill: note: '%s' has the first %zu of %zu steps: more would exceed %" PRIu64

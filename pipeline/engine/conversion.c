@@ -220,19 +220,8 @@ static void analyze(struct tm_conversion *c)
 
 /* --- reading --- */
 
-/* Tallies of the readings.  Tallies of the output follow those of the input. */
-struct counted {
-    struct tm_tallies tallies;
-    uint64_t events, bytes;
-};
-
-static struct counted count_now(const struct tm_run *run)
-{
-    return (struct counted){ run->tallies, run->events_read, run->bytes_read };
-}
-
-/* What was read again counts once. */
-static void count_as_before(struct tm_conversion *c, const struct counted *before)
+/* What was read again counts once; tallies of the output follow those of the input. */
+static void count_as_before(struct tm_conversion *c, const struct tm_counts *before)
 {
     struct tm_run *run = c->run;
 
@@ -250,7 +239,7 @@ static void open_host(struct tm_conversion *c, uint32_t number, bool keeps_argum
     const struct tm_host_options options = { .steps = tm_host_steps(c->options),
                                              .keeps_arguments = keeps_arguments,
                                              .keeps_records = keeps_arguments };
-    const struct counted before = count_now(c->run);
+    const struct tm_counts before = tm_counts_now(c->run);
 
     tm_host_close(&c->host);
     tm_names_begin_host(c->names);
@@ -323,19 +312,17 @@ static void note_damage(struct tm_conversion *c, uint32_t number)
 tm_status tm_conversion_events(struct tm_conversion *c, uint32_t number, struct tm_exporter *exporter)
 {
     struct tm_run *run = c->run;
-    struct counted before;
+    struct tm_counts before;
     struct tm_host_run *host;
 
     if (tm_conversion_host(c, number, &host))
         return run->error.status;
-    before = count_now(run);
+    before = tm_counts_now(run);
     if (tm_exporter_wants_scan(exporter)) {
         tm_exporter_begin_scan(exporter, &host->trace);
         if (!tm_failed(run))
             (void)tm_host_bare_events(host, tm_exporter_scan, exporter);
-        run->tallies = before.tallies;
-        run->events_read = before.events;
-        run->bytes_read = before.bytes;
+        tm_counts_restore(run, &before);
     }
     tm_exporter_begin_host(exporter, &host->trace, &c->clocks[number].to_output);
     if (!tm_failed(run))
