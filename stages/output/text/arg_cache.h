@@ -35,21 +35,19 @@ struct tm_cached_args {
 struct tm_arg_cache {
     const struct tm_argument_templates *templates; /* whose they are, of which host */
     uint32_t host;
-    uint32_t tables;                     /* what else they depend on, as a number of the writer */
     size_t used;                         /* of the room */
     uint32_t at[TM_ARG_CACHE_TEMPLATES]; /* by template: where it is, and 1; 0 = nowhere */
     _Alignas(struct tm_cached_args) uint8_t room[TM_ARG_CACHE_BYTES + TM_ARG_CACHE_COPIED];
 };
 
-/* Forget the output for templates of another host, or output that depends on changed settings. */
-static inline void tm_arg_cache_turn(struct tm_arg_cache *c, const struct tm_trace *trace, uint32_t tables)
+/* Forget the output for templates of another host. */
+static inline void tm_arg_cache_turn(struct tm_arg_cache *c, const struct tm_trace *trace)
 {
-    if (c->templates == trace->templates && c->host == trace->host && c->tables == tables)
+    if (c->templates == trace->templates && c->host == trace->host)
         return;
     memset(c->at, 0, sizeof(c->at));
     c->templates = trace->templates;
     c->host = trace->host;
-    c->tables = tables;
     c->used = 0;
 }
 

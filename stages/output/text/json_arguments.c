@@ -286,7 +286,7 @@ static bool json_decimal(struct tm_json_text *json, const char *text, size_t len
 }
 
 /* Strings and numbers as JSON.  Names recur: the quoted and escaped form of a short one is kept by its handle
- *  in a table of a fixed size in which a later one takes the place of an earlier one.
+ * in a table of a fixed size in which a later one takes the place of an earlier one.
  * source: RFC 8259 section 6 and 7 */
 
 enum { ESCAPE_MOST = 7 /* bytes that one becomes: "\u001f", and a quote in a cell */ };
@@ -721,7 +721,7 @@ static void put_lists(struct walk *w, const struct tm_out_event *event)
         put_members(w, event->common);
         return;
     }
-    tm_arg_cache_turn(cache, event->trace, 0);
+    tm_arg_cache_turn(cache, event->trace);
     made = tm_arg_cache_find(cache, event->template);
     if (made)
         put_cached(w, made, tm_hole_numbers(event->template, event->own, event->correlation, room));
