@@ -108,14 +108,20 @@ static void packets_open(struct tm_packets *p, struct tm_run *run, const struct 
     p->deflater = p->deflated && !options->is_zstd ? tm_block_deflater_new(run) : NULL;
 }
 
+/* The block from the pool, whether it could be taken or not. */
+static void give_before(struct tm_packets *p)
+{
+    tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->before, sizeof(*p->before));
+    tm_budget_put_back(&p->run->budget, sizeof(*p->before));
+    p->before = NULL;
+}
+
 /* tolerates zeroed memory */
 static void packets_close(struct tm_packets *p)
 {
     tm_worker_thread_end(p->thread);
-    if (p->before) {
-        tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->before, sizeof(*p->before));
-        tm_budget_put_back(&p->run->budget, sizeof(*p->before));
-    }
+    if (p->before)
+        give_before(p);
     tm_block_deflater_free(p->deflater);
     tm_block_zstd_free(p->zstd);
     if (p->deflated)
@@ -200,11 +206,8 @@ static void ask_for_thread(struct tm_packets *p)
     p->before = tm_take(&p->run->budget, TM_ACCOUNT_TABLES, sizeof(*p->before), &p->run->error);
     if (p->before)
         p->thread = tm_worker_thread_start(p->run, deflate_before, p);
-    if (p->thread)
-        return;
-    tm_give(&p->run->budget, TM_ACCOUNT_TABLES, p->before, sizeof(*p->before));
-    tm_budget_put_back(&p->run->budget, sizeof(*p->before));
-    p->before = NULL;
+    if (!p->thread)
+        give_before(p);
 }
 
 /* Write the collected packets into the file.  out: p->block is empty */
@@ -340,7 +343,7 @@ static void free_starts(struct tm_perfetto *w)
 
     if (!k)
         return;
-    const size_t drawn = k->drawn_bytes;
+    const size_t drawn = k->room_bytes - TM_KNOWN_START_BYTES;
 
     tm_give(budget, TM_ACCOUNT_TABLES, k, sizeof(*k) + k->room_bytes + TM_ARG_CACHE_COPIED);
     tm_budget_put_back(budget, drawn);
@@ -359,7 +362,6 @@ static void make_starts(struct tm_perfetto *w)
         return;
     }
     w->starts->room_bytes = room;
-    w->starts->drawn_bytes = drawn;
 }
 
 static void free_writer(struct tm_trace_writer *base)

@@ -291,8 +291,8 @@ struct tm_known_start {
 struct tm_known_starts {
     const struct tm_argument_templates *templates; /* whose they are, of which host */
     uint32_t host;
-    uint32_t tables; /* struct tm_perfetto_names.tables */
-    size_t used, room_bytes, drawn_bytes;
+    uint32_t tables;         /* struct tm_perfetto_names.tables */
+    size_t used, room_bytes; /* room_bytes: beyond TM_KNOWN_START_BYTES from the pool */
     struct {
         uint32_t tag; /* upper half of the hash */
         uint32_t at;  /* in the room, and 1; 0 = free */
