@@ -70,8 +70,8 @@ struct tm_lanes {
     struct slot *near[SLOTS_NEAR];              /* by track: one that was made; NULL = none */
     size_t slot_count, slots_used, slots_empty; /* empty: used by a track with nothing open */
     struct entry *heap;
-    size_t open, heap_count, heap_room; /* open: all of them; heap_room: for all of them */
-    struct entry soon[SOON_MOST];       /* soon_count of them, the next one to end last; all in the heap end later */
+    size_t heap_count, heap_room; /* heap_room: for all open spans */
+    struct entry soon[SOON_MOST]; /* soon_count of them, the next one to end last; all in the heap end later */
     size_t soon_count;
 };
 
@@ -80,7 +80,7 @@ struct tm_lanes {
 static void too_much(struct tm_lanes *l)
 {
     (void)tm_fail(&l->run->error, TM_ERR_LIMIT, -1,
-                  "%zu spans are open at the same time, and another one does not fit in %zu KiB", l->open,
+                  "%zu spans are open at the same time, and another one does not fit in %zu KiB", tm_lanes_count(l),
                   l->options.memory_bytes >> 10);
     tm_hint(&l->run->error, "increase the memory limit: --memory %zuM", l->run->budget.limit_bytes / TM_MIB * 2);
 }
@@ -422,10 +422,6 @@ static inline void add_entry(struct tm_lanes *l, struct entry entry)
 {
     size_t at;
 
-    if (l->heap_count && ends_before(l, l->heap[0], entry)) {
-        push_heap(l, entry);
-        return;
-    }
     if (l->soon_count == SOON_MOST)
         put_back_later_ones(l);
     if (l->heap_count && ends_before(l, l->heap[0], entry)) {
@@ -482,7 +478,7 @@ static struct slot *make_room(struct tm_lanes *l, const struct tm_lane_span *spa
 
     if (!slot || !make_lane(l, slot, span->lane) || (l->free_node == NO_NODE && !add_block(l)))
         return NULL;
-    if (l->open == l->heap_room) {
+    if (tm_lanes_count(l) == l->heap_room) {
         struct entry *const heap = grow(l, l->heap, l->heap_room * sizeof(*heap), room * sizeof(*heap));
 
         if (!heap)
@@ -509,7 +505,6 @@ static void link_node(struct tm_lanes *l, struct slot *slot, uint32_t number)
     else
         node_at(l, l->last)->after = number;
     l->last = number;
-    l->open++;
     add_entry(l, (struct entry){ n->span.event.end_ps, number });
 }
 
@@ -572,7 +567,6 @@ static void unlink_node(struct tm_lanes *l, uint32_t number)
 /* A span that is in no order of ends any more: valid until the next change. */
 static struct tm_lane_span *take_out(struct tm_lanes *l, uint32_t number)
 {
-    l->open--;
     l->ended = number;
     unlink_node(l, number);
     return &node_at(l, number)->span;
@@ -645,5 +639,5 @@ struct tm_lane_span *tm_lanes_each_back(struct tm_lanes *l, size_t *at)
 
 size_t tm_lanes_count(const struct tm_lanes *l)
 {
-    return l->open;
+    return l->soon_count + l->heap_count;
 }
