@@ -202,11 +202,18 @@ static void find_pairs(struct tm_compared_trace *t)
         add_pair(t, i, k);
 }
 
-static int64_t length_of(const struct tm_compared_trace *t, size_t side, size_t pair)
+static const struct side_step *step_of(const struct tm_compared_trace *t, size_t side, size_t pair)
 {
-    const struct side_step *const step = &t->side[side].steps[t->pairs[side][pair]];
+    return &t->side[side].steps[t->pairs[side][pair]];
+}
 
-    return step->end_ps - step->start_ps;
+/* Where a pair ends in the file, with the longer one of its steps. */
+static int64_t end_of(const struct tm_compared_trace *t, size_t pair)
+{
+    const struct side_step *const base = step_of(t, 0, pair), *const other = step_of(t, 1, pair);
+    const int64_t base_ps = base->end_ps - base->start_ps, other_ps = other->end_ps - other->start_ps;
+
+    return t->side[0].aligned[pair].at_ps + (base_ps > other_ps ? base_ps : other_ps);
 }
 
 /* Where each pair starts in the file. */
@@ -215,30 +222,15 @@ static void place_pairs(struct tm_compared_trace *t)
     int64_t at_ps = 0;
 
     for (size_t i = 0; i < t->pair_count; i++) {
-        const int64_t base_ps = length_of(t, 0, i), other_ps = length_of(t, 1, i);
-
         for (size_t s = 0; s < 2; s++) {
-            const struct side_step *const step = &t->side[s].steps[t->pairs[s][i]];
+            const struct side_step *const step = step_of(t, s, i);
 
             t->side[s].aligned[i] = (struct tm_aligned_step){
                 .number = step->number, .start_ps = step->start_ps, .end_ps = step->end_ps, .at_ps = at_ps
             };
         }
-        at_ps += base_ps > other_ps ? base_ps : other_ps;
+        at_ps = end_of(t, i);
     }
-}
-
-static int64_t end_of(const struct tm_compared_trace *t, size_t pair)
-{
-    const int64_t base_ps = length_of(t, 0, pair), other_ps = length_of(t, 1, pair);
-
-    return t->side[0].aligned[pair].at_ps + (base_ps > other_ps ? base_ps : other_ps);
-}
-
-static void refuse(struct tm_compared_trace *t, const char *why, const char *hint)
-{
-    (void)tm_fail(&t->run->error, TM_ERR_INPUT, -1, "cannot write both runs as one trace: %s", why);
-    tm_hint(&t->run->error, "%s", hint);
 }
 
 struct tm_compared_trace *tm_compared_trace_plan(struct tm_run *run, const struct tm_compared_input input[2])
@@ -268,13 +260,22 @@ struct tm_compared_trace *tm_compared_trace_plan(struct tm_run *run, const struc
     if (!tm_failed(run)) {
         find_pairs(t);
         place_pairs(t);
-        if (!t->pair_count)
-            refuse(t, "they have no analyzed steps in common", "choose steps with --steps, or convert each run");
+        if (!t->pair_count) {
+            (void)tm_fail(&run->error, TM_ERR_INPUT, -1,
+                          "cannot write both runs as one trace: they have no analyzed steps in common");
+            tm_hint(&run->error, "choose steps with --steps, or convert each run");
+        }
     }
     if (!tm_failed(run))
         return t;
     tm_compared_trace_free(t);
     return NULL;
+}
+
+/* in: base_ps  above 0 */
+static double change_pct(int64_t base_ps, int64_t other_ps)
+{
+    return 100.0 * (double)(other_ps - base_ps) / (double)base_ps;
 }
 
 void tm_compared_trace_describe(const struct tm_compared_trace *t, const char *name, struct tm_value *comparison)
@@ -285,8 +286,7 @@ void tm_compared_trace_describe(const struct tm_compared_trace *t, const char *n
     tm_add_string(timeline, "file", name);
     list = tm_add_array(timeline, "steps");
     for (size_t i = 0; i < t->pair_count; i++) {
-        const struct side_step *const base = &t->side[0].steps[t->pairs[0][i]];
-        const struct side_step *const other = &t->side[1].steps[t->pairs[1][i]];
+        const struct side_step *const base = step_of(t, 0, i), *const other = step_of(t, 1, i);
         struct tm_value *const step = tm_add_object(list, NULL);
 
         tm_add_int(step, "base_step", base->number);
@@ -295,7 +295,7 @@ void tm_compared_trace_describe(const struct tm_compared_trace *t, const char *n
         tm_add_int(step, "new_ps", other->period_ps);
         tm_add_int(step, "change_ps", other->period_ps - base->period_ps);
         if (base->period_ps > 0)
-            tm_add_double(step, "pct", 100.0 * (double)(other->period_ps - base->period_ps) / (double)base->period_ps);
+            tm_add_double(step, "pct", change_pct(base->period_ps, other->period_ps));
         else
             tm_add_null(step, "pct", "the step of the base takes no time");
         tm_add_int(step, "trace_ps", t->side[0].aligned[i].at_ps);
@@ -310,12 +310,9 @@ void tm_compared_trace_free(struct tm_compared_trace *t)
     for (size_t s = 0; s < 2; s++) {
         struct side *const side = &t->side[s];
 
-        if (side->steps)
-            tm_give(&t->run->budget, TM_ACCOUNT_MODEL, side->steps, side->room * sizeof(*side->steps));
-        if (side->aligned)
-            tm_give(&t->run->budget, TM_ACCOUNT_MODEL, side->aligned, side->room * sizeof(*side->aligned));
-        if (t->pairs[s])
-            tm_give(&t->run->budget, TM_ACCOUNT_MODEL, t->pairs[s], t->pair_room * sizeof(*t->pairs[s]));
+        tm_give(&t->run->budget, TM_ACCOUNT_MODEL, side->steps, side->room * sizeof(*side->steps));
+        tm_give(&t->run->budget, TM_ACCOUNT_MODEL, side->aligned, side->room * sizeof(*side->aligned));
+        tm_give(&t->run->budget, TM_ACCOUNT_MODEL, t->pairs[s], t->pair_room * sizeof(*t->pairs[s]));
     }
     tm_op_sums_free(t->sums);
     tm_give(&t->run->budget, TM_ACCOUNT_MODEL, t, sizeof(*t));
@@ -404,7 +401,7 @@ static void describe(char *text, size_t size, int64_t base_ps, int64_t other_ps)
     (void)tm_format_time(time, llabs(difference_ps));
     if (base_ps > 0)
         (void)snprintf(text, size, "%s%s (%+.1f %%)", difference_ps < 0 ? "\u2212" : "+", time,
-                       100.0 * (double)difference_ps / (double)base_ps);
+                       change_pct(base_ps, other_ps));
     else
         (void)snprintf(text, size, "%s%s", difference_ps < 0 ? "\u2212" : "+", time);
 }
@@ -464,14 +461,13 @@ static void put_times(struct rows *r, int64_t base_ps, int64_t other_ps)
     put_ns(r, "new_ns", other_ps);
     tm_put_int(&r->list, name_of(r, "difference_ns"), tm_out_ns(other_ps) - tm_out_ns(base_ps));
     if (base_ps > 0)
-        tm_put_double(&r->list, name_of(r, "difference_pct"), 100.0 * (double)(other_ps - base_ps) / (double)base_ps);
+        tm_put_double(&r->list, name_of(r, "difference_pct"), change_pct(base_ps, other_ps));
 }
 
 static void put_step(struct rows *r, size_t pair)
 {
     const struct tm_compared_trace *const t = r->t;
-    const struct side_step *const base = &t->side[0].steps[t->pairs[0][pair]];
-    const struct side_step *const other = &t->side[1].steps[t->pairs[1][pair]];
+    const struct side_step *const base = step_of(t, 0, pair), *const other = step_of(t, 1, pair);
     char name[160], difference[96];
 
     describe(difference, sizeof(difference), base->period_ps, other->period_ps);
@@ -501,7 +497,7 @@ static void put_total(struct rows *r)
 
     for (size_t i = 0; i < count; i++)
         for (size_t s = 0; s < 2; s++)
-            sum[s] += t->side[s].steps[t->pairs[s][i]].period_ps;
+            sum[s] += step_of(t, s, i)->period_ps;
     for (size_t s = 0; s < 2; s++)
         (void)tm_format_time(times[s], sum[s] / (int64_t)count);
     describe(difference, sizeof(difference), sum[0] / (int64_t)count, sum[1] / (int64_t)count);
@@ -525,7 +521,7 @@ static void put_counters(struct rows *r)
             const struct tm_out_counter counter = {
                 .row = &r->row[ROW_TIMES + s],
                 .time_ps = t->side[s].aligned[i].at_ps,
-                .value = (double)t->side[s].steps[t->pairs[s][i]].period_ps / 1e9,
+                .value = (double)step_of(t, s, i)->period_ps / 1e9,
             };
 
             r->writer->type->counter(r->writer, &counter);

@@ -222,7 +222,7 @@ struct tm_op_sum {
     uint64_t name_hash;
     int64_t ps[2];
     uint32_t step; /* the index-th of those that are aligned */
-    bool has[2];   /* it ran; neither = the slot is free */
+    bool is_used;  /* the slot has a sum */
     char name[96]; /* perhaps cut */
 };
 
@@ -238,10 +238,10 @@ size_t tm_op_sums_largest(const struct tm_op_sums *sums, size_t step,
 struct tm_alignment {
     const struct tm_aligned_step *steps;
     size_t count;
-    bool has_steps;          /* false: the one step is the run */
-    uint64_t slices_most;    /* no step starts after so many, but the first one */
-    struct tm_op_sums *sums; /* borrowed */
-    unsigned side;           /* 0 or 1 */
+    bool has_steps;       /* false: the one step is the run */
+    uint64_t slices_most; /* no step starts after so many, but the first one */
+    struct tm_op_sums *sums;
+    unsigned side; /* 0 or 1 */
 };
 
 /* owns: keeps the steps and the sums; takes inner, also where it fails */

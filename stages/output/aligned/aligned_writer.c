@@ -71,17 +71,17 @@ static bool is_sum_of(const void *slot, const void *wanted)
 {
     const struct tm_op_sum *const sum = slot, *const of = wanted;
 
-    return !sum->has[0] && !sum->has[1] ? true : sum->name_hash == of->name_hash && sum->step == of->step;
+    return !sum->is_used || (sum->name_hash == of->name_hash && sum->step == of->step);
 }
 
 static void add_sum(struct aligned *a, uint32_t step, tm_strid name, int64_t ps)
 {
     struct tm_op_sums *const sums = a->of.sums;
-    const struct tm_op_sum of = { .name_hash = tm_names_info(a->names, name).hash.low, .step = step };
+    const struct tm_op_sum of = { .name_hash = tm_names_info(a->names, name).hash.low, .step = step, .is_used = true };
     struct tm_op_sum *const sum = tm_probe(sums->slots, SUM_SLOTS, sizeof(of),
                                            (size_t)tm_hash_mix(of.name_hash, step) & (SUM_SLOTS - 1), &of, is_sum_of);
 
-    if (!sum->has[0] && !sum->has[1]) {
+    if (!sum->is_used) {
         size_t length;
         const char *text;
 
@@ -95,7 +95,6 @@ static void add_sum(struct aligned *a, uint32_t step, tm_strid name, int64_t ps)
         memcpy(sum->name, text, length);
         sum->name[length] = '\0';
     }
-    sum->has[a->of.side] = true;
     sum->ps[a->of.side] += ps;
 }
 
@@ -116,7 +115,7 @@ static void sum_up(struct aligned *a, const struct tm_out_event *out)
     const struct tm_step_mark *mark;
     size_t step;
 
-    if (!event || !a->of.sums || !event->chosen || event->device == TM_NONE || event->level >= TM_LEVEL_CONTAINER ||
+    if (!event || !event->chosen || event->device == TM_NONE || event->level >= TM_LEVEL_CONTAINER ||
         (a->of.has_steps && event->step == TM_NONE))
         return;
     if (a->of.has_steps) {
@@ -147,7 +146,7 @@ size_t tm_op_sums_largest(const struct tm_op_sums *sums, size_t step, const stru
     for (size_t i = 0; i < SUM_SLOTS; i++) {
         const struct tm_op_sum *const sum = &sums->slots[i];
 
-        if ((!sum->has[0] && !sum->has[1]) || sum->step != step || sum->ps[0] == sum->ps[1])
+        if (!sum->is_used || sum->step != step || sum->ps[0] == sum->ps[1])
             continue;
         if (count == TM_OP_SUMS_SHOWN && by_difference(&sum, &largest[count - 1]) >= 0)
             continue;
