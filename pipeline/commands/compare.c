@@ -7,6 +7,7 @@
 #include "pipeline/engine/conversion.h"
 #include "pipeline/engine/outputs.h"
 #include "pipeline/engine/study.h"
+#include "pipeline/strings.h"
 #include "reports/content/content.h"
 #include "reports/gates/gates.h"
 
@@ -21,8 +22,8 @@ struct comparison {
     struct tm_run *run;
     const struct tm_options *options; /* `of_documents`, as far as this verb is concerned */
     struct tm_options of_documents;   /* without the trace */
-    const char *trace;                /* its path, if that is the output; NULL = it is beside the documents */
-    bool wants_trace;
+    bool wants_trace, is_trace_alone;
+    struct tm_file_place place;         /* of the trace; its folder is that of the documents unless it is alone */
     struct tm_compared_trace *compared; /* NULL = there is none */
     struct tm_results results;
     struct tm_gates *gates; /* NULL = none */
@@ -231,18 +232,18 @@ static bool has_regressed(const struct tm_doc *doc)
 /* -o x.pftrace is the trace alone. */
 static void choose_trace(struct comparison *c, const struct tm_options *options)
 {
-    static const char ending[] = ".pftrace";
-    const size_t length = options->output ? strlen(options->output) : 0;
-    const bool is_file = length >= sizeof(ending) && strcmp(options->output + length - sizeof(ending) + 1, ending) == 0;
+    const bool is_file = options->output && tm_has_ending(options->output, ".pftrace");
 
     c->of_documents = *options;
     c->options = &c->of_documents;
     c->wants_trace = is_file || options->formats & TM_FORMAT_PERFETTO;
     c->of_documents.formats = is_file ? 0 : options->formats & ~(uint32_t)TM_FORMAT_PERFETTO;
+    c->is_trace_alone = is_file;
+    c->place.name = TRACE;
     if (is_file) {
-        c->trace = options->output;
         c->of_documents.output = NULL;
-        tm_guard_output(c->run, c->trace, "the trace");
+        if (!tm_find_place(c->run, options->output, &c->place))
+            tm_guard_output(c->run, options->output, "the trace");
     }
 }
 
@@ -282,25 +283,23 @@ static void plan_trace(struct comparison *c, struct tm_doc *doc)
 /* in: folder  of the documents */
 static void write_trace(struct comparison *c, const char *folder)
 {
-    struct tm_file_place place = { .name = TRACE };
+    struct tm_file_place *const place = &c->place;
     struct tm_out_file *file = NULL;
     struct tm_written written;
 
     if (!c->compared || tm_failed(c->run))
         return;
-    if (c->trace)
-        tm_find_place(c->run, c->trace, &place);
-    else
-        (void)snprintf(place.folder, sizeof(place.folder), "%s", folder);
-    tm_make_folder(c->run, place.folder);
-    tm_check_zstd(c->run, c->options, tm_trace_format_of(place.name), place.name);
-    tm_compared_trace_write(c->compared, c->options, place.folder, place.name, &file, &written);
+    if (!c->is_trace_alone)
+        (void)snprintf(place->folder, sizeof(place->folder), "%s", folder);
+    tm_make_folder(c->run, place->folder);
+    tm_check_zstd(c->run, c->options, tm_trace_format_of(place->name), place->name);
+    tm_compared_trace_write(c->compared, c->options, place->folder, place->name, &file, &written);
     if (!tm_failed(c->run))
         tm_out_file_commit(file, &written.bytes);
     tm_out_file_free(file);
     tm_progress_end(&c->run->progress);
     if (!tm_failed(c->run) && !c->options->quiet && !c->options->json)
-        tm_written_print(&written, c->trace && !place.has_folder ? NULL : place.folder, stdout);
+        tm_written_print(&written, c->is_trace_alone && !place->has_folder ? NULL : place->folder, stdout);
 }
 
 /* --- the verb --- */
