@@ -40,9 +40,9 @@ struct tm_server {
     const struct tm_served_file *files;
     size_t file_count;
     uint16_t port; /* 0 = any */
-    const char *
-        origin; /* pages of this origin may read `shared`; when all of it has been sent, the server ends.  NULL = none */
-    const char *shared; /* name of a file */
+    /* Pages of this origin may read the file `shared`; once all of it has been sent, the server ends.  NULL = none */
+    const char *origin;
+    const char *shared;
     /* Called once, when requests are taken.  in: address  "http://127.0.0.1:PORT/TOKEN/" */
     void (*is_ready)(void *to, const char *address);
     void *to;

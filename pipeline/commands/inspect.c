@@ -690,8 +690,8 @@ void tm_inspect_print(const struct tm_value *found, FILE *to)
 
 enum { WARNINGS_MOST = 100, FILES_LISTED = 1000 };
 
-/* What the arguments of events take, by name: --arguments.  A fixed table; names that find no place add up in one row.
- * */
+/* Bytes that the arguments of events take, by name: --arguments.  The table is fixed; names that do not fit share one
+ * row. */
 enum { ARGUMENT_SLOTS = 4096, ARGUMENTS_MOST = ARGUMENT_SLOTS / 4 * 3, ARGUMENTS_SHOWN = 40 };
 
 struct argument_sum {
