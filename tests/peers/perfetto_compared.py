@@ -190,6 +190,9 @@ def check_refusals(tap):
         result = run("compare", paths[0], paths[1], paths[0], "--force", "-o", folder / "x.pftrace")
         tap.ok(result.status == 2 and "more than two" in result.err, "three runs are too many", str(result))
         tap.ok(not list(folder.glob("*.pftrace*")), "nothing is left behind", str(list(folder.iterdir())))
+        (folder / "taken.pftrace").mkdir()
+        result = run("compare", folder / "none", folder / "neither", "-o", folder / "taken.pftrace")
+        tap.ok(result.status != 0 and "it is a folder" in result.err, "the path is checked before the runs are read", str(result))
 
 
 def main():
