@@ -581,7 +581,7 @@ static void write_side(struct tm_compared_trace *t, size_t number, const struct 
         t->pair_count = tm_aligned_steps(out.aligned);
         written->counts.slices += tm_aligned_slices(out.aligned);
         if (number && !tm_failed(t->run))
-            write_rows(t, tm_aligned_inner(out.aligned), c.names, written);
+            write_rows(t, out.aligned->inner, c.names, written);
         if (!tm_failed(t->run))
             tm_aligned_end(out.aligned);
         written->raw_bytes += out.writer->type->raw_bytes(out.writer);

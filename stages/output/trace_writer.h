@@ -165,8 +165,15 @@ struct tm_trace_writer_type {
 struct tm_trace_writer {
     const struct tm_trace_writer_type *type;
     struct tm_run *run;
+    struct tm_trace_writer *inner; /* of a writer before another one: that one.  NULL = it writes the file itself */
     uint64_t arguments; /* of slices, at the top level, written so far, in all files; 0 if no estimate uses it */
 };
+
+/* raw_bytes of a writer before another one. */
+static inline uint64_t tm_inner_raw_bytes(const struct tm_trace_writer *w)
+{
+    return w->inner->type->raw_bytes(w->inner);
+}
 
 extern const struct tm_trace_writer_type tm_perfetto_writer, tm_chrome_json_writer, tm_csv_writer;
 
@@ -251,7 +258,6 @@ struct tm_trace_writer *tm_aligned_writer_new(struct tm_run *run, struct tm_name
 size_t tm_aligned_steps(const struct tm_trace_writer *w);    /* that were written */
 uint64_t tm_aligned_slices(const struct tm_trace_writer *w); /* likewise */
 /* The file ends.  Before that, more can be written to the inner writer. */
-struct tm_trace_writer *tm_aligned_inner(struct tm_trace_writer *w);
 void tm_aligned_end(struct tm_trace_writer *w);
 
 /* A trace writer that passes everything on to another one, with pseudonyms for names: of rows, events, categories,

@@ -21,7 +21,6 @@
 
 struct aligned {
     struct tm_trace_writer base;
-    struct tm_trace_writer *inner;
     struct tm_names *names;
     struct tm_alignment of;
     struct tm_out_file *file; /* of the whole; NULL = it has not started */
@@ -217,12 +216,7 @@ void tm_aligned_end(struct tm_trace_writer *w)
 {
     struct aligned *const a = writer_of(w);
 
-    a->inner->type->end_file(a->inner);
-}
-
-struct tm_trace_writer *tm_aligned_inner(struct tm_trace_writer *w)
-{
-    return writer_of(w)->inner;
+    a->base.inner->type->end_file(a->base.inner);
 }
 
 /* --- the calls --- */
@@ -239,7 +233,7 @@ static void begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
     struct aligned *const a = writer_of(w);
 
     if (!a->file)
-        a->inner->type->begin_file(a->inner, file);
+        a->base.inner->type->begin_file(a->base.inner, file);
     else
         a->passed = a->cut_passed;
     a->file = file;
@@ -250,7 +244,7 @@ static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
     struct aligned *const a = writer_of(w);
 
     if (present(a))
-        a->inner->type->row(a->inner, row);
+        a->base.inner->type->row(a->base.inner, row);
 }
 
 /* A piece that continues is moved back to where its step starts: the cut is made at the next event. */
@@ -278,7 +272,7 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
     const struct tm_out_event piece = moved(step, event);
 
     a->slices++;
-    a->inner->type->begin(a->inner, &piece);
+    a->base.inner->type->begin(a->base.inner, &piece);
 }
 
 static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
@@ -292,7 +286,7 @@ static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
 
     if (event->end_ps > step->end_ps)
         piece.marks |= TM_OUT_CUT_END;
-    a->inner->type->end(a->inner, &piece);
+    a->base.inner->type->end(a->base.inner, &piece);
 }
 
 static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
@@ -305,7 +299,7 @@ static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
     const struct tm_out_event piece = moved(step, event);
 
     a->slices++;
-    a->inner->type->instant(a->inner, &piece);
+    a->base.inner->type->instant(a->base.inner, &piece);
 }
 
 static void put_counter(struct tm_trace_writer *w, const struct tm_out_counter *counter)
@@ -317,7 +311,7 @@ static void put_counter(struct tm_trace_writer *w, const struct tm_out_counter *
     if (!step)
         return;
     shown.time_ps = move(step, counter->time_ps);
-    a->inner->type->counter(a->inner, &shown);
+    a->base.inner->type->counter(a->base.inner, &shown);
 }
 
 static void flow(struct tm_trace_writer *w, const struct tm_out_flow *arrow)
@@ -329,7 +323,7 @@ static void flow(struct tm_trace_writer *w, const struct tm_out_flow *arrow)
     if (!step)
         return;
     shown.time_ps = move(step, arrow->time_ps);
-    a->inner->type->flow(a->inner, &shown);
+    a->base.inner->type->flow(a->base.inner, &shown);
 }
 
 /* Of a part; tm_aligned_end ends the file. */
@@ -338,20 +332,13 @@ static void end_file(struct tm_trace_writer *w)
     (void)w;
 }
 
-static uint64_t raw_bytes(const struct tm_trace_writer *w)
-{
-    const struct aligned *const a = (const struct aligned *)w;
-
-    return a->inner->type->raw_bytes(a->inner);
-}
-
 static void free_writer(struct tm_trace_writer *w)
 {
     struct aligned *const a = writer_of(w);
 
     if (!a)
         return;
-    a->inner->type->free(a->inner);
+    a->base.inner->type->free(a->base.inner);
     tm_give(&a->base.run->budget, TM_ACCOUNT_TABLES, a, sizeof(*a));
 }
 
@@ -365,7 +352,7 @@ static const struct tm_trace_writer_type aligned_type = {
     .counter = put_counter,
     .flow = flow,
     .end_file = end_file,
-    .raw_bytes = raw_bytes,
+    .raw_bytes = tm_inner_raw_bytes,
     .free = free_writer,
 };
 
@@ -379,8 +366,7 @@ struct tm_trace_writer *tm_aligned_writer_new(struct tm_run *run, struct tm_name
         inner->type->free(inner);
         return NULL;
     }
-    a->base = (struct tm_trace_writer){ .type = &aligned_type, .run = run };
-    a->inner = inner;
+    a->base = (struct tm_trace_writer){ .type = &aligned_type, .run = run, .inner = inner };
     a->names = names;
     a->of = *alignment;
     return &a->base;

@@ -60,7 +60,6 @@ struct row_state {
 
 struct overview {
     struct tm_trace_writer base;
-    struct tm_trace_writer *inner;
     struct tm_names *names;
     tm_strid category, keys[6];
     struct row_state *rows; /* TM_OVERVIEW_ROWS */
@@ -177,9 +176,9 @@ static void pass_whole(struct overview *o, const struct tm_out_event *event)
     struct tm_out_event ended = *event;
 
     o->written++;
-    o->inner->type->begin(o->inner, event);
+    o->base.inner->type->begin(o->base.inner, event);
     ended.marks &= TM_OUT_CUTS;
-    o->inner->type->end(o->inner, &ended);
+    o->base.inner->type->end(o->base.inner, &ended);
 }
 
 /* One alone is what it was; its row is at another place since. */
@@ -258,14 +257,14 @@ static void begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
 {
     struct overview *const o = writer_of(w);
 
-    o->inner->type->begin_file(o->inner, file);
+    o->base.inner->type->begin_file(o->base.inner, file);
 }
 
 static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
 {
     struct overview *const o = writer_of(w);
 
-    o->inner->type->row(o->inner, row);
+    o->base.inner->type->row(o->base.inner, row);
 }
 
 static bool is_kept(const struct overview *o, const struct row_state *state, const struct tm_out_event *event)
@@ -302,7 +301,7 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
         const struct tm_out_event bare = pass(o, state, event);
 
         state->kept++;
-        o->inner->type->begin(o->inner, &bare);
+        o->base.inner->type->begin(o->base.inner, &bare);
     } else {
         merge(o, state, event);
         state->small = 1;
@@ -322,7 +321,7 @@ static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
     }
     flush(o, state);
     state->kept -= state->kept > 0;
-    o->inner->type->end(o->inner, event);
+    o->base.inner->type->end(o->base.inner, event);
 }
 
 static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
@@ -338,7 +337,7 @@ static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
     } else if (event->marks & TM_OUT_DERIVED || !o->quantum_ps) {
         const struct tm_out_event bare = pass(o, state, event);
 
-        o->inner->type->instant(o->inner, &bare);
+        o->base.inner->type->instant(o->base.inner, &bare);
     } else {
         merge(o, state, event);
     }
@@ -353,8 +352,8 @@ static void put_counter(struct tm_trace_writer *w, const struct tm_out_counter *
         return;
     if (!counter->trace || !state->has_value || counter->time_ps - state->written_ps >= o->quantum_ps) {
         if (state->is_held)
-            o->inner->type->counter(o->inner, &state->held);
-        o->inner->type->counter(o->inner, counter);
+            o->base.inner->type->counter(o->base.inner, &state->held);
+        o->base.inner->type->counter(o->base.inner, counter);
         o->written += 1 + (uint64_t)state->is_held;
         state->has_value = true;
         state->is_held = false;
@@ -380,18 +379,11 @@ static void end_file(struct tm_trace_writer *w)
     for (uint32_t i = 0; i < o->row_count && !tm_failed(o->base.run); i++) {
         flush(o, &o->rows[i]);
         if (o->rows[i].is_held)
-            o->inner->type->counter(o->inner, &o->rows[i].held);
+            o->base.inner->type->counter(o->base.inner, &o->rows[i].held);
         o->rows[i].is_held = false;
     }
-    o->inner->type->end_file(o->inner);
-    o->base.arguments = o->inner->arguments;
-}
-
-static uint64_t raw_bytes(const struct tm_trace_writer *w)
-{
-    const struct overview *const o = (const struct overview *)w;
-
-    return o->inner->type->raw_bytes(o->inner);
+    o->base.inner->type->end_file(o->base.inner);
+    o->base.arguments = o->base.inner->arguments;
 }
 
 static void free_writer(struct tm_trace_writer *w)
@@ -402,7 +394,7 @@ static void free_writer(struct tm_trace_writer *w)
     if (!o)
         return;
     budget = &o->base.run->budget;
-    o->inner->type->free(o->inner);
+    o->base.inner->type->free(o->base.inner);
     tm_give(budget, TM_ACCOUNT_MODEL, o->rows, TM_OVERVIEW_ROWS * sizeof(*o->rows));
     tm_give(budget, TM_ACCOUNT_MODEL, o, sizeof(*o));
 }
@@ -417,7 +409,7 @@ static const struct tm_trace_writer_type overview_type = {
     .counter = put_counter,
     .flow = flow,
     .end_file = end_file,
-    .raw_bytes = raw_bytes,
+    .raw_bytes = tm_inner_raw_bytes,
     .free = free_writer,
 };
 
@@ -443,8 +435,7 @@ struct tm_trace_writer *tm_overview_writer_new(struct tm_run *run, struct tm_nam
         tm_give(&run->budget, TM_ACCOUNT_MODEL, o, o ? sizeof(*o) : 0);
         return NULL;
     }
-    o->base = (struct tm_trace_writer){ .type = &overview_type, .run = run };
-    o->inner = inner;
+    o->base = (struct tm_trace_writer){ .type = &overview_type, .run = run, .inner = inner };
     o->names = names;
     o->category = tm_names_put_string(names, "merged");
     for (size_t i = 0; i < sizeof(key_text) / sizeof(key_text[0]); i++)

@@ -169,7 +169,6 @@ static struct tm_arguments redact_arguments(struct tm_redacted_arguments *room, 
 struct redacting {
     struct tm_trace_writer base;
     struct tm_trace_writer_type type; /* the inner one's, with the calls of this one */
-    struct tm_trace_writer *inner;
     struct tm_redactor *redactor;
     struct tm_redacted_names names;
     struct tm_redacted_arguments own, common;
@@ -189,7 +188,7 @@ static struct redacting *writer_of(struct tm_trace_writer *w)
 /* Estimates by the arguments use the outer one. */
 static void count_arguments(struct redacting *r)
 {
-    r->base.arguments = r->inner->arguments;
+    r->base.arguments = r->base.inner->arguments;
 }
 
 /* --- names --- */
@@ -275,7 +274,7 @@ static void begin_file(struct tm_trace_writer *w, struct tm_out_file *file)
 {
     struct redacting *const r = writer_of(w);
 
-    r->inner->type->begin_file(r->inner, file);
+    r->base.inner->type->begin_file(r->base.inner, file);
     count_arguments(r);
 }
 
@@ -284,7 +283,7 @@ static void put_row(struct tm_trace_writer *w, const struct tm_out_row *row)
     struct redacting *const r = writer_of(w);
 
     show_row(r, row);
-    r->inner->type->row(r->inner, &r->row);
+    r->base.inner->type->row(r->base.inner, &r->row);
     count_arguments(r);
 }
 
@@ -293,7 +292,7 @@ static void begin(struct tm_trace_writer *w, const struct tm_out_event *event)
     struct redacting *const r = writer_of(w);
     const struct tm_out_event shown = show_event(r, event);
 
-    r->inner->type->begin(r->inner, &shown);
+    r->base.inner->type->begin(r->base.inner, &shown);
     count_arguments(r);
 }
 
@@ -310,7 +309,7 @@ static void end(struct tm_trace_writer *w, const struct tm_out_event *event)
     }
     const struct tm_out_event shown = show_event(r, &nameless);
 
-    r->inner->type->end(r->inner, &shown);
+    r->base.inner->type->end(r->base.inner, &shown);
     count_arguments(r);
 }
 
@@ -319,7 +318,7 @@ static void instant(struct tm_trace_writer *w, const struct tm_out_event *event)
     struct redacting *const r = writer_of(w);
     const struct tm_out_event shown = show_event(r, event);
 
-    r->inner->type->instant(r->inner, &shown);
+    r->base.inner->type->instant(r->base.inner, &shown);
     count_arguments(r);
 }
 
@@ -331,7 +330,7 @@ static void put_counter(struct tm_trace_writer *w, const struct tm_out_counter *
     show_row(r, counter->row);
     shown.row = &r->row;
     shown.trace = show_trace(r, counter->trace);
-    r->inner->type->counter(r->inner, &shown);
+    r->base.inner->type->counter(r->base.inner, &shown);
     count_arguments(r);
 }
 
@@ -344,7 +343,7 @@ static void flow(struct tm_trace_writer *w, const struct tm_out_flow *arrow)
     shown.row = &r->row;
     shown.name = redacted_name(&r->names, arrow->name);
     shown.category = redacted_name(&r->names, arrow->category);
-    r->inner->type->flow(r->inner, &shown);
+    r->base.inner->type->flow(r->base.inner, &shown);
     count_arguments(r);
 }
 
@@ -352,15 +351,8 @@ static void end_file(struct tm_trace_writer *w)
 {
     struct redacting *const r = writer_of(w);
 
-    r->inner->type->end_file(r->inner);
+    r->base.inner->type->end_file(r->base.inner);
     count_arguments(r);
-}
-
-static uint64_t raw_bytes(const struct tm_trace_writer *w)
-{
-    const struct redacting *const r = (const struct redacting *)w;
-
-    return r->inner->type->raw_bytes(r->inner);
 }
 
 static void free_writer(struct tm_trace_writer *w)
@@ -369,7 +361,7 @@ static void free_writer(struct tm_trace_writer *w)
 
     if (!r)
         return;
-    r->inner->type->free(r->inner);
+    r->base.inner->type->free(r->base.inner);
     give_devices(r);
     tm_give(&r->base.run->budget, TM_ACCOUNT_TABLES, r, sizeof(*r));
 }
@@ -379,7 +371,7 @@ static void free_writer(struct tm_trace_writer *w)
 /* Only what the inner one implements is called. */
 static void set_type(struct redacting *r)
 {
-    const struct tm_trace_writer_type *const inner = r->inner->type;
+    const struct tm_trace_writer_type *const inner = r->base.inner->type;
 
     r->type = (struct tm_trace_writer_type){
         .writes_ends = inner->writes_ends,
@@ -393,7 +385,7 @@ static void set_type(struct redacting *r)
         .counter = put_counter,
         .flow = flow,
         .end_file = end_file,
-        .raw_bytes = raw_bytes,
+        .raw_bytes = tm_inner_raw_bytes,
         .free = free_writer,
     };
     r->base.type = &r->type;
@@ -409,7 +401,7 @@ struct tm_trace_writer *tm_redacting_writer_new(struct tm_run *run, struct tm_na
         return NULL;
     }
     r->base.run = run;
-    r->inner = inner;
+    r->base.inner = inner;
     r->redactor = redactor;
     r->names.names = names;
     r->names.redactor = redactor;
