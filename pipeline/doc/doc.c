@@ -667,6 +667,14 @@ const struct tm_value *tm_at(const struct tm_value *array, size_t index)
     return c && index < c->count ? value_in(c, index) : NULL;
 }
 
+const struct tm_value *tm_find(const struct tm_value *array, const char *key, const char *text)
+{
+    for (size_t i = 0; i < tm_length(array); i++)
+        if (strcmp(tm_text(tm_get(tm_at(array, i), key)), text) == 0)
+            return tm_at(array, i);
+    return NULL;
+}
+
 size_t tm_length(const struct tm_value *array_or_object)
 {
     const struct container *c = any_inside_of(array_or_object);

@@ -57,6 +57,8 @@ struct tm_value *tm_element(struct tm_value *container, size_t index);
 enum tm_type tm_type_of(const struct tm_value *v);
 const struct tm_value *tm_get(const struct tm_value *object, const char *key);
 const struct tm_value *tm_at(const struct tm_value *array, size_t index);
+/* The first object of an array whose member `key` is this string; NULL = none. */
+const struct tm_value *tm_find(const struct tm_value *array, const char *key, const char *text);
 size_t tm_length(const struct tm_value *array_or_object);
 const char *tm_key_at(const struct tm_value *object, size_t index);
 const struct tm_value *tm_value_at(const struct tm_value *object, size_t index);

@@ -298,6 +298,19 @@ static void note_part(struct part *parts, size_t *count, const char *kind, const
     (void)snprintf(parts[(*count)++].id, sizeof(parts[0].id), "%s%.20s", kind, id);
 }
 
+/* out: its row, in which its share is missing; NULL = it is left out */
+static struct tm_value *add_part(struct brief *b, enum tm_brief_list list, struct tm_value *to, const struct part *part)
+{
+    struct tm_value *row = add_row(b, list, to);
+
+    if (!row)
+        return NULL;
+    tm_add_string(row, "id", part->id);
+    tm_add_string(row, "title", part->title);
+    tm_add_int(row, "time_ps", part->weight);
+    return row;
+}
+
 static void add_parts(struct brief *b, struct tm_value *steps, const struct tm_value *of)
 {
     const struct tm_value *copies = tm_get(of, "exposed_copy_ps"), *idle = tm_get(of, "idle_ps");
@@ -316,14 +329,10 @@ static void add_parts(struct brief *b, struct tm_value *steps, const struct tm_v
                   tm_value_at(idle, i));
     sort_parts(parts, count);
     for (size_t i = 0; i < count; i++) {
-        struct tm_value *row = add_row(b, TM_BRIEF_PARTS, to);
+        struct tm_value *row = add_part(b, TM_BRIEF_PARTS, to, &parts[i]);
 
-        if (!row)
-            continue;
-        tm_add_string(row, "id", parts[i].id);
-        tm_add_string(row, "title", parts[i].title);
-        tm_add_int(row, "time_ps", parts[i].weight);
-        tm_add_double(row, "share_pct", total > 0 ? 100 * (double)parts[i].weight / total : 0);
+        if (row)
+            tm_add_double(row, "share_pct", total > 0 ? 100 * (double)parts[i].weight / total : 0);
     }
 }
 
@@ -343,21 +352,11 @@ static void add_steps(struct brief *b)
     add_parts(b, to, tm_get(steps, "parts"));
 }
 
-/* What replaying the steps without this kind of work saves.  NULL = no replay */
-static const struct tm_value *saved_without(const struct tm_value *summary, const char *kind)
-{
-    const struct tm_value *rows = tm_path(summary, "critical_path.replay.rows");
-
-    for (size_t i = 0; i < tm_length(rows); i++)
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "without")), kind) == 0)
-            return tm_get(tm_at(rows, i), "saved_ps");
-    return NULL;
-}
-
 /* The kinds of work with the most time on the critical path. */
 static void add_critical_path(struct brief *b)
 {
-    const struct tm_value *kinds = tm_path(b->from, "critical_path.by_kind");
+    const struct tm_value *path = tm_get(b->from, "critical_path"), *kinds = tm_get(path, "by_kind");
+    const struct tm_value *replays = tm_path(path, "replay.rows");
     struct part parts[PARTS_MOST];
     struct tm_value *to;
     size_t count = 0;
@@ -370,14 +369,11 @@ static void add_critical_path(struct brief *b)
     sort_parts(parts, count);
     to = tm_add_array(b->root, "critical_path");
     for (size_t i = 0; i < count; i++) {
-        struct tm_value *row = add_row(b, TM_BRIEF_PATH, to);
-        const struct tm_value *saved = saved_without(b->from, parts[i].id);
+        struct tm_value *row = add_part(b, TM_BRIEF_PATH, to, &parts[i]);
+        const struct tm_value *saved = tm_get(tm_find(replays, "without", parts[i].id), "saved_ps");
 
         if (!row)
             continue;
-        tm_add_string(row, "id", parts[i].id);
-        tm_add_string(row, "title", parts[i].title);
-        tm_add_int(row, "time_ps", parts[i].weight);
         tm_add_copy(row, "share_pct", tm_get(tm_get(kinds, parts[i].id), "share_pct"));
         if (saved)
             tm_add_copy(row, "saved_ps", saved);

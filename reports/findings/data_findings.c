@@ -14,13 +14,7 @@
 
 static const struct tm_value *row_of(const struct tm_findings *all, const char *direction)
 {
-    const struct tm_value *rows = tm_path(all->summary, "transfers.by_direction");
-
-    for (size_t i = 0; i < tm_length(rows); i++) {
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "direction")), direction) == 0)
-            return tm_at(rows, i);
-    }
-    return NULL;
+    return tm_find(tm_path(all->summary, "transfers.by_direction"), "direction", direction);
 }
 
 /* The total of the sweep, which exists even without a table of copies. */

@@ -13,6 +13,7 @@
 
 #include "reports/findings/finding.h"
 #include "reports/findings/summary_query.h"
+#include "reports/format/format.h"
 
 /* Of the length of the steps, in percent: more shows that a replay does not follow them. */
 #define ERROR_MOST_PCT 1.0
@@ -26,12 +27,7 @@ struct sum {
 
 static const struct tm_value *row_without(const struct tm_value *path, const char *kind)
 {
-    const struct tm_value *rows = tm_path(path, "replay.rows");
-
-    for (size_t i = 0; i < tm_length(rows); i++)
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "without")), kind) == 0)
-            return tm_at(rows, i);
-    return NULL;
+    return tm_find(tm_path(path, "replay.rows"), "without", kind);
 }
 
 static double saved_without(const struct tm_value *path, const char *kind)
@@ -123,10 +119,7 @@ static const char *words_of(const char *kind)
         { "unrecorded", "unrecorded host work" },
     };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strcmp(words[i][0], kind) == 0)
-            return words[i][1];
-    return kind;
+    return tm_format_word(TM_PAIRS(words), kind, kind);
 }
 
 /* Where the path is while the measured time passes, if little of that time is on the path. */

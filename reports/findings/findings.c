@@ -94,15 +94,6 @@ static struct facts facts_of(const struct tm_value *findings)
     return facts;
 }
 
-static const struct tm_value *finding_of(const struct tm_value *findings, const char *id)
-{
-    for (size_t i = 0; i < tm_length(findings); i++) {
-        if (strcmp(tm_text(tm_get(tm_at(findings, i), "id")), id) == 0)
-            return tm_at(findings, i);
-    }
-    return NULL;
-}
-
 /* "The device is", "The 8 devices are", "The CPU is" */
 static void subject(const struct tm_value *summary, char *out, size_t out_bytes)
 {
@@ -153,7 +144,7 @@ static void append_loss(struct verdict *v, const struct tm_value *loss)
 /* Idle time whose recoverable part is unknown, if it is larger than the largest known loss. */
 static void append_waits(struct verdict *v, const struct tm_value *findings, const struct tm_value *loss)
 {
-    const struct tm_value *waits = finding_of(findings, "idle_device_wait");
+    const struct tm_value *waits = tm_find(findings, "id", "idle_device_wait");
     const double share = tm_double(tm_get(waits, "value"));
     char pct[TM_FORMAT_BYTES], text[200];
 
@@ -182,7 +173,7 @@ static void append_facts(struct verdict *v, const struct facts *facts)
 /* Without a loss, the dominant operation is the place to optimize. */
 static void append_dominant(struct verdict *v, const struct tm_value *findings)
 {
-    const struct tm_value *dominant = finding_of(findings, "kernel_dominant");
+    const struct tm_value *dominant = tm_find(findings, "id", "kernel_dominant");
 
     if (!dominant)
         return;
@@ -267,7 +258,7 @@ static void append_no_device(struct verdict *v, const struct tm_value *summary)
     const struct tm_value *f = NULL;
 
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]) && !f; i++)
-        f = finding_of(tm_get(summary, "findings"), reasons[i]);
+        f = tm_find(tm_get(summary, "findings"), "id", reasons[i]);
     append(v, f ? tm_text(tm_get(f, "title")) : "No device activity was recorded");
     append(v, ", so there are no device figures.");
     v->severity = f ? tm_text(tm_get(f, "severity")) : "warning";

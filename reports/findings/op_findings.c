@@ -276,12 +276,7 @@ static const struct tm_value *find_dominant_op(struct tm_findings *all)
 /* The first row of the kernel table with this name; NULL = not listed. */
 static const struct tm_value *row_of_name(const struct tm_findings *all, const char *name)
 {
-    const struct tm_value *rows = tm_path(all->summary, "kernels.rows");
-
-    for (size_t i = 0; i < tm_length(rows); i++)
-        if (strcmp(tm_text(tm_get(tm_at(rows, i), "name")), name) == 0)
-            return tm_at(rows, i);
-    return NULL;
+    return tm_find(tm_path(all->summary, "kernels.rows"), "name", name);
 }
 
 /* Does a name belong to kernels that compute?  Collectives and copies have their own findings. */

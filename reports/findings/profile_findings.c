@@ -286,17 +286,16 @@ static const int64_t clocks_agree_ps = INT64_C(100000000000);
 /* Collectives place a host far from where its own clock does. */
 static void find_host_clocks(struct tm_findings *all)
 {
-    const struct tm_value *const clock = tm_path(all->summary, "collectives.skew.clock"), *const list =
-                                                                                              tm_get(clock, "list");
-    const char *reference = "";
+    const struct tm_value *const clock = tm_path(all->summary, "collectives.skew.clock");
+    const struct tm_value *const list = tm_get(clock, "list");
+    const char *const reference = tm_text(tm_get(tm_find(list, "method", "reference"), "host"));
     struct tm_finding *f = NULL;
     double worst_ps = 0;
     size_t shown = 0;
 
-    for (size_t i = 0; i < tm_length(list); i++)
-        if (strcmp(tm_text(tm_get(tm_at(list, i), "method")), "reference") == 0)
-            reference = tm_text(tm_get(tm_at(list, i), "host"));
-    for (size_t i = 0; i < tm_length(list) && tm_is(tm_get(clock, "aligned")); i++) {
+    if (!tm_is(tm_get(clock, "aligned")))
+        return;
+    for (size_t i = 0; i < tm_length(list); i++) {
         const struct tm_value *const row = tm_at(list, i);
         const double difference_ps = (double)tm_int(tm_get(row, "difference_ps"));
         char text[TM_FORMAT_BYTES + 16], time[TM_FORMAT_BYTES];
