@@ -192,21 +192,19 @@ static void emit_test(const struct tm_content *content, const struct tm_value *t
                 tm_double(tm_get(test, "run_spread_pct")));
 }
 
-/* The steps as the trace of both runs has them. */
-
+/* The steps of both runs and their place in compare.pftrace. */
 static void emit_timeline(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
             "%s has both runs on one timeline: each step starts in both at the same time. Start is the time there; "
             "'tracemill open' of this folder links each step to its place.",
-            tm_text(tm_get(tm_of(content, "timeline"), "file")));
+            tm_text(tm_of(content, "timeline.file")));
     tm_emit_table(content,
                   &(struct tm_table){ .id = "timeline-steps",
                                       .caption = "Steps side by side",
                                       .shows = "base_step, new_step wide, base_ps, new_ps, change_ps change, pct "
                                                "change, trace_ps, span_ps wide",
                                       .list = "timeline.steps",
-                                      .rows = tm_get(tm_of(content, "timeline"), "steps"),
                                       .paper_rows = 24 });
 }
 

@@ -96,35 +96,7 @@ static const struct tm_section nightly_trends_section = {
     .id = "trends", .title = "Trends", .key = "trends", .say = emit_trends, .nothing = no_trends
 };
 
-static void emit_improvements(const struct tm_content *content)
-{
-    const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), "better"));
-
-    tm_emit(content, TM_TONE_QUIET,
-            "Figures that improved in the runs of this page, compared with the baseline of their job.");
-    tm_emit_table(content,
-                  &(struct tm_table){ .id = "better",
-                                      .caption = "Improved",
-                                      .shows = "job, report link, title, before_text, value_text, change_text, "
-                                               "band_text, runs wide",
-                                      .list = "better",
-                                      .paper_rows = 40 });
-    if (left_out > 0)
-        tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
-}
-
-static const char *no_improvements(const struct tm_value *night)
-{
-    return tm_if_none(night, "better", "no figure improved by more than the usual variation between runs");
-}
-
-static const struct tm_section nightly_changes_section = {
-    .id = "improvements", .title = "Improvements", .key = "better", .say = emit_improvements, .nothing = no_improvements
-};
-
-/* Regressions stay here until the figure is back. */
-
-static void emit_ledger(const struct tm_content *content, const char *list, const char *caption, const char *shows)
+static void emit_list(const struct tm_content *content, const char *list, const char *caption, const char *shows)
 {
     if (tm_length(tm_of(content, list)) == 0)
         return;
@@ -132,30 +104,55 @@ static void emit_ledger(const struct tm_content *content, const char *list, cons
                   &(struct tm_table){ .id = list, .caption = caption, .shows = shows, .list = list, .paper_rows = 40 });
 }
 
+static void emit_more(const struct tm_content *content, const char *list)
+{
+    const long long left_out = (long long)tm_int(tm_get(tm_of(content, "left_out"), list));
+
+    if (left_out > 0)
+        tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.", left_out);
+}
+
+static void emit_improvements(const struct tm_content *content)
+{
+    tm_emit(content, TM_TONE_QUIET,
+            "Figures that improved in the runs of this page, compared with the baseline of their job.");
+    emit_list(content, "better", "Improved",
+              "job, report link, title, before_text, value_text, change_text, band_text, runs wide");
+    emit_more(content, "better");
+}
+
+static const char *no_improvements(const struct tm_value *night)
+{
+    return tm_if_none(night, "better", "no figure improved by more than the usual variation between runs");
+}
+
+static const struct tm_section nightly_improvements_section = {
+    .id = "improvements", .title = "Improvements", .key = "better", .say = emit_improvements, .nothing = no_improvements
+};
+
+/* Regressions stay here until the figure is back. */
+
 static void emit_regressions(const struct tm_content *content)
 {
     tm_emit(content, TM_TONE_QUIET,
             "Changes of level and drifts that have not recovered, of all nights; those found in the runs of this page "
             "come first. Acknowledge one with `tracemill batch ack OUT ID --reason TEXT`, or make the new level the "
             "baseline with `tracemill batch accept OUT ID`.");
-    emit_ledger(content, "regressions", "Open regressions",
-                "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
-                "runs, cause given, revision given, revision_before given wide, opened wide, "
-                "model wide, id wide, good_id wide");
-    emit_ledger(content, "revisions", "Jobs that regressed between the same revisions",
-                "revision_before, revision, jobs, regressions, names");
-    if (tm_int(tm_get(tm_of(content, "left_out"), "regressions")) > 0)
-        tm_emit(content, TM_TONE_QUIET, "%lld more are not listed.",
-                (long long)tm_int(tm_get(tm_of(content, "left_out"), "regressions")));
-    emit_ledger(
-        content, "unconfirmed", "To be confirmed: run these jobs again",
-        "regression, job, report link, title, since, before_text, after_text, change_text, runs, revision given");
-    emit_ledger(content, "acknowledged", "Acknowledged regressions",
-                "regression, job, title, since, before_text, after_text, change_text, runs, reason, decided wide, "
-                "cause given wide, revision given wide, id wide, good_id wide");
-    emit_ledger(content, "closed", "Closed by the runs of this page",
-                "regression, job, title, state, since, closed, before_text, after_text, runs, reason given, "
-                "revision given wide, id wide");
+    emit_list(content, "regressions", "Open regressions",
+              "regression, job, report link, title, state, kind wide, since, before_text, after_text, change_text, "
+              "runs, cause given, revision given, revision_before given wide, opened wide, "
+              "model wide, id wide, good_id wide");
+    emit_list(content, "revisions", "Jobs that regressed between the same revisions",
+              "revision_before, revision, jobs, regressions, names");
+    emit_more(content, "regressions");
+    emit_list(content, "unconfirmed", "To be confirmed: run these jobs again",
+              "regression, job, report link, title, since, before_text, after_text, change_text, runs, revision given");
+    emit_list(content, "acknowledged", "Acknowledged regressions",
+              "regression, job, title, since, before_text, after_text, change_text, runs, reason, decided wide, "
+              "cause given wide, revision given wide, id wide, good_id wide");
+    emit_list(content, "closed", "Closed by the runs of this page",
+              "regression, job, title, state, since, closed, before_text, after_text, runs, reason given, "
+              "revision given wide, id wide");
 }
 
 static const char *no_regressions(const struct tm_value *night)
@@ -230,8 +227,8 @@ static void emit_jobs(const struct tm_content *content)
                       .list = "jobs",
                       .paper_rows = 60 });
     emit_left_out(content, "jobs", "job");
-    emit_ledger(content, "unstable", "Unstable jobs", "job, spread_pct, runs, remedy");
-    emit_ledger(content, "machines", "Slow hosts", "host, slower_pct, jobs, runs, night");
+    emit_list(content, "unstable", "Unstable jobs", "job, spread_pct, runs, remedy");
+    emit_list(content, "machines", "Slow hosts", "host, slower_pct, jobs, runs, night");
 }
 
 static const char *no_jobs(const struct tm_value *night)
@@ -294,8 +291,8 @@ static const struct tm_section nightly_runs_section = {
 /* The last night of a batch, and what came with it. */
 
 static const struct tm_section *const sections[] = {
-    &nightly_findings_section, &nightly_regressions_section, &nightly_changes_section, &nightly_failures_section,
-    &nightly_gates_section,    &nightly_trends_section,      &nightly_jobs_section,    &nightly_runs_section,
+    &nightly_findings_section, &nightly_regressions_section, &nightly_improvements_section, &nightly_failures_section,
+    &nightly_gates_section,    &nightly_trends_section,      &nightly_jobs_section,         &nightly_runs_section,
     &tm_missing_night_section, &tm_definitions_section,
 };
 
