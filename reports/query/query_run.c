@@ -237,9 +237,24 @@ static void name_columns(struct answer *a)
     }
 }
 
+/* The text of a cell.  out: *length; "" if it is NULL
+ * errors: "", with the error in run->error */
+static const char *text_at(struct answer *a, int column, size_t *length)
+{
+    const bool is_null = sqlite3_column_type(a->statement, column) == SQLITE_NULL;
+    const char *const text = (const char *)sqlite3_column_text(a->statement, column);
+
+    if (!text && !is_null)
+        (void)tm_database_fail(a->run, sqlite3_db_handle(a->statement));
+    *length = text ? (size_t)sqlite3_column_bytes(a->statement, column) : 0;
+    return text ? text : "";
+}
+
 static void add_value(struct answer *a, struct tm_value *row, const char *key, int column)
 {
     sqlite3_stmt *const statement = a->statement;
+    const char *text;
+    size_t length;
 
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
@@ -251,14 +266,9 @@ static void add_value(struct answer *a, struct tm_value *row, const char *key, i
     case SQLITE_NULL:
         tm_add_null(row, key, NULL);
         break;
-    default: {
-        const char *const text = (const char *)sqlite3_column_text(statement, column);
-
-        if (text)
-            tm_add_text(row, key, text, (size_t)sqlite3_column_bytes(statement, column));
-        else
-            (void)tm_database_fail(a->run, sqlite3_db_handle(statement));
-    }
+    default:
+        text = text_at(a, column, &length);
+        tm_add_text(row, key, text, length);
     }
 }
 
@@ -336,18 +346,16 @@ static tm_status put_csv(struct answer *a)
         put_cell(a, a->name[i], strlen(a->name[i]), i + 1 == a->columns);
     while (next_row(a)) {
         for (int i = 0; i < a->columns; i++) {
-            const int type = sqlite3_column_type(a->statement, i);
             const bool is_last = i + 1 == a->columns;
             const char *text;
+            size_t length;
 
-            if (type == SQLITE_FLOAT) {
+            if (sqlite3_column_type(a->statement, i) == SQLITE_FLOAT) {
                 put_cell(a, number, tm_double_text(number, sqlite3_column_double(a->statement, i)), is_last);
                 continue;
             }
-            text = (const char *)sqlite3_column_text(a->statement, i);
-            if (!text && type != SQLITE_NULL)
-                (void)tm_database_fail(a->run, sqlite3_db_handle(a->statement));
-            put_cell(a, text ? text : "", (size_t)sqlite3_column_bytes(a->statement, i), is_last);
+            text = text_at(a, i, &length);
+            put_cell(a, text, length, is_last);
         }
     }
     return a->run->error.status;
