@@ -46,8 +46,8 @@ struct host_part {
     int64_t parts_ps[TM_CAUSE_COUNT]; /* after the wait */
     struct tm_path_place place;       /* that the wait ended with; lane TM_NONE = there was no wait */
     int64_t place_end_ps, wait_ps;    /* wait_ps: its end */
-    int64_t vague_ps;                 /* from its start to the end of the work; 0 = it was a wait for sure */
-    int cause;                        /* of a wait that may be none */
+    int64_t vague_ps;                 /* its length, if it may have been work; 0 = it was a wait */
+    int cause;                        /* of the wait */
 };
 
 struct replay {
@@ -148,7 +148,7 @@ static bool take_part(void *to, const struct tm_host_stretch *stretch)
         part->place = place;
         part->place_end_ps = end_ps;
         part->wait_ps = stretch->end_ps;
-        part->vague_ps = stretch->is_vague ? end_ps - stretch->start_ps : 0;
+        part->vague_ps = stretch->is_vague ? stretch->end_ps - stretch->start_ps : 0;
         part->cause = (int)stretch->cause;
         r->parts[++r->part_count] = (struct host_part){ .place = { .lane = TM_NONE } };
         return true;
@@ -180,9 +180,7 @@ static int64_t find_parts(struct replay *r, const struct host_time *host, int64_
     tm_host_threads_back(r->p->d->threads, host->thread, host->at_ps, to_ps, take_part, r);
     for (uint32_t i = 0; i <= r->part_count; i++)
         unrecorded_ps += r->parts[i].parts_ps[TM_CAUSE_UNRECORDED] +
-                         (r->parts[i].vague_ps && r->parts[i].cause == TM_CAUSE_UNRECORDED
-                              ? r->parts[i].vague_ps + r->parts[i].wait_ps - r->parts[i].place_end_ps
-                              : 0);
+                         (r->parts[i].cause == TM_CAUSE_UNRECORDED ? r->parts[i].vague_ps : 0);
     return unrecorded_ps;
 }
 
@@ -192,7 +190,7 @@ static void pass_vague(struct host_time *host, const struct host_part *part, con
 {
     struct times worked = host->times;
 
-    add(&worked, TM_PATH_CAUSES + part->cause, part->vague_ps + part->wait_ps - part->place_end_ps);
+    add(&worked, TM_PATH_CAUSES + part->cause, part->vague_ps);
     for (int i = 0; i < TM_REPLAYS; i++) {
         if (!is_of_devices(i))
             host->times.ps[i] = worked.ps[i];

@@ -417,13 +417,13 @@ uint64_t tm_path_before(const struct tm_path_lane *lane, uint64_t index, const s
 /* Rows that no later step needs: whole blocks. */
 void tm_path_drop_rows(struct tm_path_lane *lane, int64_t before_ps)
 {
-    const uint64_t from = tm_path_first(lane, before_ps), blocks = lane->count / TM_PATH_BLOCK;
-    const uint64_t all = (lane->count + TM_PATH_BLOCK - 1) / TM_PATH_BLOCK;
+    const uint64_t from = tm_path_first(lane, before_ps);
+    const uint64_t blocks = (lane->count + TM_PATH_BLOCK - 1) / TM_PATH_BLOCK;
     const uint64_t first = from > LOOK_BACK ? (from - LOOK_BACK) / TM_PATH_BLOCK : 0;
 
     if (first * TM_PATH_BLOCK < KEPT_ROWS || first < blocks - first)
         return;
-    for (uint64_t i = first; i < all; i++) {
+    for (uint64_t i = first; i < blocks; i++) {
         const struct tm_path_block block = *(const struct tm_path_block *)tm_rows_at(lane->blocks, i);
 
         *(struct tm_path_block *)tm_rows_change(lane->blocks, i - first) = block;
