@@ -31,7 +31,7 @@ packages_of() {
     esac
 }
 
-# What the system calls itself, and what it is like.
+# ID and ID_LIKE of os-release(5).
 system=unknown like=
 if [ -r "${OS_RELEASE:-/etc/os-release}" ]; then
     # shellcheck disable=SC1090,SC1091
@@ -51,7 +51,7 @@ for word in "$@"; do
         check_only=yes
     else
         list=$(packages_of "$word")
-        # Ubuntu has the names of Debian, but for the browser, which is a snap.
+        # Ubuntu uses the names of Debian, except for the browser.
         [ "$system" != ubuntu ] || list=${list/ chromium / chromium-browser }
         read -r -a more <<<"$list"
         wanted+=("${more[@]}")
@@ -62,7 +62,7 @@ if [ ${#wanted[@]} -eq 0 ]; then
     exit 2
 fi
 
-# Other systems have other names, and nothing is installed there: what is needed is named, for the one who can.
+# Other systems use other names: print the packages that a build needs, and install nothing.
 build_elsewhere() {
     case "$1" in
         fedora) echo 'dnf install gcc make pkgconf-pkg-config python3 zlib-devel isa-l-devel protobuf-c-devel protobuf-c-compiler' \

@@ -21,7 +21,7 @@ static-arm64: ## build/arm64/static/tracemill: the static program for arm64, bui
 	@scripts/install-deps.sh build static arm64
 	+@$(ARM64) $(BUILD)/arm64/static/tracemill
 .PHONY: static-arm64
-# Unit tests of the readers that have code for one kind of processor; tests/packaging/test_static.py runs those for arm64.
+# Unit tests of readers with code for one architecture; tests/packaging/test_static.py runs those for arm64.
 SCANNER_TESTS := $(patsubst tests/unit/%.c,$(STATIC)/unit/%,$(sort $(wildcard $(addprefix tests/unit/test_,arguments.c \
 	chrome_arguments.c chrome_reader.c chrome_scan.c chrome_steps.c chrome_template.c hash.c unzstd.c utf8.c xspace*.c))))
 .PHONY: build-unit-foreign

@@ -404,7 +404,6 @@ const struct tm_doc_field tm_doc_gaps[] = {
     { .key = NULL },
 };
 
-
 static const struct tm_doc_field critical_path_kinds[] = {
     { "total_ps", TM_DOC_TIME | TM_DOC_SUM | TM_DOC_ADDS, .title = "Time" },
     { "share_pct", TM_DOC_SHARE, .title = "Share" },

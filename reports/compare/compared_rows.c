@@ -14,8 +14,7 @@
 #include "reports/compare/comparison.h"
 #include "reports/format/format.h"
 
-/* The tables of a comparison as they are written: by the largest change, with further rows summed up
- * . */
+/* The tables of a comparison as they are written: by the largest change, the rest summed up. */
 
 static const char *const match_name[] = { "name", "family", "pattern", "category", "none" };
 

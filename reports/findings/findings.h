@@ -15,8 +15,7 @@
  * 1. Add a row to schemas/findings.json: id, section (the one that shows more), title, causes, advice.  Optional:
  *    `evidence`, its sentences by name, with their values in braces (below; sentences of several findings are in
  *    the `evidence` of the file itself); `severity`, needed if there are no potential savings (otherwise their share of
- * the
- *    window decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
+ *    the window decides); `about`, if it concerns the profile and not the run; `verdict`, how the verdict names it (by
  *    default it quotes the title); `replay`, what replays of the steps leave out to check its potential savings, apart
  *    from idle time (finding_replay.c); `kpis`, the key figures that it explains; `unless`, findings that replace it, as
  *    they are more specific.

@@ -356,7 +356,7 @@ void tm_pdf_pack_streams(struct tm_pdf *pdf)
 /* --- structure ---
  *
  * For readers that read the document aloud or reflow it: headings, paragraphs, and figures with what they show in
- * words. libharu has no functions for it, and keeps every object in memory until the document is written: so a table
+ * words.  libharu has no functions for it, and keeps every object in memory until the document is written: so a table
  * is tagged as a whole on each page, not by rows and cells.  What is at the edges of pages is an artifact.
  * Source: ISO 32000-1, 14.7 (logical structure) and 14.8 (tagged PDF). */
 

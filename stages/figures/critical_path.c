@@ -152,15 +152,15 @@ static void count_steps(const struct tm_critical_path *p, uint32_t number)
     }
 }
 
-/* Rows are kept until the figures of a host are complete, and the account of the summary is not used before.  But events
- * that are written besides use it. */
+/* Rows are needed until the figures of a host are complete.  Until then the account of the summary is unused, unless
+ * events are written at the same time. */
 static enum tm_account choose_account(const struct device_time *d)
 {
     return d->trace->has_inert_flows ? TM_ACCOUNT_MODEL : TM_ACCOUNT_THREADS;
 }
 
 /* At 32M most rows of a step of 8,000 activities on each of 8 devices are in memory: a report of 5 million events takes
- * 8% less CPU time than where they have a quarter of the account of threads alone. */
+ * 8% less CPU time than with only a quarter of the account of threads. */
 size_t tm_path_memory(const struct tm_critical_path *p)
 {
     const struct tm_budget *const budget = &p->d->run->budget;
@@ -528,7 +528,7 @@ static void add_kinds(const struct path_sums *sums, struct tm_value *section)
     }
 }
 
-/* Work of the devices may save more than it has on the path: what the host waits for without an event. */
+/* Device work may save more than its time on the path: the host may wait for it without an event. */
 static bool is_of_host(int kind)
 {
     return kind > TM_PATH_CAUSES + TM_CAUSE_DEVICE_WAIT && kind < TM_PATH_KINDS;

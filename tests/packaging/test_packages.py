@@ -52,8 +52,8 @@ def check_recipes(tap):
         tap.ok(done.returncode == 0 and len(texts) == 4 and not any(re.search("@[A-Z0-9_]+@", t) for t in texts.values()),
                "recipes: every value is filled in", done, sorted(texts))
         digests = {machine: hashlib.sha256(data).hexdigest() for machine, data in archives.items()}
+        recipe = yaml.safe_load(texts["recipe.yaml"])
         for machine in archives:
-            recipe = yaml.safe_load(texts["recipe.yaml"])
             source = next(one["then"] for one in recipe["source"] if one["if"] == f"linux and {machine}")
             tap.ok(recipe["package"] == {"name": "tracemill", "version": VERSION} and source["sha256"] == digests[machine]
                    and source["url"].endswith(f"-{machine}.tar.gz"), f"recipes: conda has version and hash for {machine}", recipe)
@@ -107,7 +107,7 @@ def check_archives(tap, folder):
     tap.ok({p.name for p in root.iterdir()} == names, "the static archive: with licences and SBOM", sorted(root.iterdir()))
     done = [call("bash", "-n", root / "share/bash-completion/completions/tracemill"), call("man", "--warnings", "-l", root / "share/man/man1/tracemill.1")]
     tap.ok(all(d.returncode == 0 for d in done) and "tracemill" in done[1].stdout, "the static archive: man page and completions are good", *done)
-    # The tests' own date and the jobs of the make around them are no part of a release.
+    # Pack without the date of the tests and the options of the calling make, as a release is packed.
     own = {k: v for k, v in os.environ.items() if k not in ("SOURCE_DATE_EPOCH", "MAKEFLAGS", "MFLAGS")}
     again = call("make", "--no-print-directory", f"BUILD={os.path.relpath(BUILD, ROOT)}", f"DIST={folder / 'again'}", "run-dist", "run-wheel", cwd=ROOT, env=own)
     packed = sorted((folder / "again").iterdir()) if again.returncode == 0 else []

@@ -5,7 +5,7 @@ class Tracemill < Formula
   version "@VERSION@"
   license "Apache-2.0"
 
-  # The archives hold programs for Linux.
+  # The archives contain programs for Linux.
   depends_on :linux
 
   on_intel do
