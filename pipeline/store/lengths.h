@@ -73,6 +73,16 @@ static inline uint64_t tm_length_word_count(uint64_t word)
     return (word & ((UINT64_C(1) << TM_LENGTH_COUNT_BITS) - 1)) + 1;
 }
 
+static inline uint64_t tm_length_span_value(const struct tm_length_span *span, size_t at)
+{
+    return span->words ? tm_length_word_value(span->words[at]) : span->one.value;
+}
+
+static inline uint64_t tm_length_span_count(const struct tm_length_span *span, size_t at)
+{
+    return span->words ? tm_length_word_count(span->words[at]) : span->one.count;
+}
+
 /* Sort words by their keys and combine those of the same key into one, or more if the count overflows.  Linear for any
  * numbers.
  * in:     scratch  room for scratch_count words: any number, best as many as fit in a cache near the processor

@@ -521,10 +521,8 @@ static void find_delays(struct host *h, uint64_t count, struct delays *found)
     found->p95 = rank_of(count, 95);
     tm_lengths_finish(h->delays);
     while (tm_lengths_next_span(h->delays, &span)) {
-        for (size_t i = 0; i < span.count && span.words; i++)
-            count_delay(found, tm_length_word_value(span.words[i]), tm_length_word_count(span.words[i]));
-        if (!span.words)
-            count_delay(found, span.one.value, span.one.count);
+        for (size_t i = 0; i < span.count; i++)
+            count_delay(found, tm_length_span_value(&span, i), tm_length_span_count(&span, i));
     }
 }
 

@@ -423,10 +423,8 @@ static void count_in(struct quantile_row *q, uint64_t count, uint64_t *at, const
         ++*at;
     if (*at == count || q[*at].key != span->group)
         return;
-    for (size_t i = 0; i < span->count && span->words; i++)
-        count_length(&q[*at], tm_length_word_value(span->words[i]), tm_length_word_count(span->words[i]));
-    if (!span->words)
-        count_length(&q[*at], span->one.value, span->one.count);
+    for (size_t i = 0; i < span->count; i++)
+        count_length(&q[*at], tm_length_span_value(span, i), tm_length_span_count(span, i));
 }
 
 /* A kernel and a name with this kernel only have the same key, and the first of them was counted for both. */
@@ -459,11 +457,8 @@ static void hand_on_lengths(struct report *r, const struct tm_length_span *span)
         next_variant(r);
     if (!r->is_of_several || r->variant->key != span->group)
         return;
-    for (size_t i = 0; i < span->count && span->words; i++)
-        tm_lengths_add(r->of_names, r->variant->name, tm_length_word_value(span->words[i]),
-                       tm_length_word_count(span->words[i]));
-    if (!span->words)
-        tm_lengths_add(r->of_names, r->variant->name, span->one.value, span->one.count);
+    for (size_t i = 0; i < span->count; i++)
+        tm_lengths_add(r->of_names, r->variant->name, tm_length_span_value(span, i), tm_length_span_count(span, i));
 }
 
 /* For the kernels and the names with one variant; lengths of the others are passed on. */

@@ -91,8 +91,8 @@ static void assert_read_in_spans(struct tm_lengths *lengths, const struct tm_len
         for (size_t i = 0; i < span.count; i++) {
             assert_true(at < count);
             assert_int_equal(span.group, rows[at].group);
-            assert_int_equal(span.words ? tm_length_word_value(span.words[i]) : span.one.value, rows[at].value);
-            seen += span.words ? tm_length_word_count(span.words[i]) : span.one.count;
+            assert_int_equal(tm_length_span_value(&span, i), rows[at].value);
+            seen += tm_length_span_count(&span, i);
             assert_true(seen <= rows[at].count);
             if (seen == rows[at].count) {
                 at++;
