@@ -453,7 +453,7 @@ static void take_lists(struct groups *g, struct tm_wire message, uint32_t number
 
         if (field.key != TM_WIRE_KEY(number, TM_WIRE_LEN))
             continue;
-        ids = tm_hlo_numbers_of((struct tm_wire){ field.bytes, field.bytes + field.value }, GROUP_IDS);
+        ids = tm_hlo_numbers_of(tm_wire_of(&field), GROUP_IDS);
         tm_hlo_write(&g->text, "%s{", g->count ? "," : "{");
         for (; tm_hlo_next_number(&ids, &id); n++)
             tm_hlo_write(&g->text, "%s%lld", n ? "," : "", (long long)id);
@@ -476,7 +476,7 @@ static void take_pairs(struct groups *g, struct tm_wire message)
 
         if (field.key != TM_WIRE_KEY(IN_PAIRS, TM_WIRE_LEN))
             continue;
-        pair = (struct tm_wire){ field.bytes, field.bytes + field.value };
+        pair = tm_wire_of(&field);
         while (tm_wire_next(&pair, &end))
             if (end.key == TM_WIRE_KEY(1, TM_WIRE_VARINT) || end.key == TM_WIRE_KEY(2, TM_WIRE_VARINT))
                 ends[(end.key >> TM_WIRE_TYPE_BITS) - 1] = end.value;
@@ -574,7 +574,7 @@ static void take_device_list(struct groups *g, struct tm_wire list)
     take_lists(g, list, LIST_GROUPS);
     while (!g->count && tm_wire_next(&w, &field))
         if (field.key == TM_WIRE_KEY(LIST_IOTA, TM_WIRE_LEN))
-            take_iota(g, (struct tm_wire){ field.bytes, field.bytes + field.value });
+            take_iota(g, tm_wire_of(&field));
 }
 
 /* No groups are listed: all take part. */

@@ -165,7 +165,7 @@ bool tm_hlo_next_number(struct tm_hlo_numbers *numbers, uint64_t *value)
         }
         if (field.key != TM_WIRE_KEY(numbers->number, TM_WIRE_LEN))
             continue;
-        numbers->packed = (struct tm_wire){ field.bytes, field.bytes + field.value };
+        numbers->packed = tm_wire_of(&field);
         if (numbers->packed.at < numbers->packed.end && tm_wire_varint(&numbers->packed, value))
             return true;
     }
@@ -175,11 +175,6 @@ bool tm_hlo_next_number(struct tm_hlo_numbers *numbers, uint64_t *value)
 static struct tm_text text_of(const struct tm_field *field)
 {
     return (struct tm_text){ (const char *)field->bytes, (size_t)field->value };
-}
-
-static struct tm_wire bytes_of(const struct tm_field *field)
-{
-    return (struct tm_wire){ field->bytes, field->bytes + field->value };
 }
 
 static void take_metadata(struct tm_hlo_instruction *in, struct tm_wire w)
@@ -238,16 +233,16 @@ static void take_field(struct tm_hlo_instruction *in, const struct tm_field *fie
         in->opcode = text_of(field);
         break;
     case TM_WIRE_KEY(IN_SHAPE, TM_WIRE_LEN):
-        in->shape = bytes_of(field);
+        in->shape = tm_wire_of(field);
         break;
     case TM_WIRE_KEY(IN_METADATA, TM_WIRE_LEN):
-        take_metadata(in, bytes_of(field));
+        take_metadata(in, tm_wire_of(field));
         break;
     case TM_WIRE_KEY(IN_PARAMETER, TM_WIRE_VARINT):
         in->parameter = (int64_t)field->value;
         break;
     case TM_WIRE_KEY(IN_CONVOLUTION, TM_WIRE_LEN):
-        in->convolution = bytes_of(field);
+        in->convolution = tm_wire_of(field);
         break;
     case TM_WIRE_KEY(IN_CHANNEL, TM_WIRE_VARINT):
         in->channel = (int64_t)field->value;
@@ -256,35 +251,35 @@ static void take_field(struct tm_hlo_instruction *in, const struct tm_field *fie
         in->target = text_of(field);
         break;
     case TM_WIRE_KEY(IN_DOT, TM_WIRE_LEN):
-        in->dot = bytes_of(field);
+        in->dot = tm_wire_of(field);
         break;
     case TM_WIRE_KEY(IN_ID, TM_WIRE_VARINT):
         in->id = (int64_t)field->value;
         break;
     case TM_WIRE_KEY(IN_OPERANDS, TM_WIRE_LEN):
-        take_operands(in, bytes_of(field));
+        take_operands(in, tm_wire_of(field));
         break;
     case TM_WIRE_KEY(IN_OPERANDS, TM_WIRE_VARINT):
         put_operand(in, field->value);
         break;
     case TM_WIRE_KEY(IN_CALLED, TM_WIRE_LEN):
-        take_called(in, bytes_of(field));
+        take_called(in, tm_wire_of(field));
         break;
     case TM_WIRE_KEY(IN_CALLED, TM_WIRE_VARINT):
         in->called = in->has_called ? in->called : field->value;
         in->has_called = true;
         break;
     case TM_WIRE_KEY(IN_CONFIG, TM_WIRE_LEN):
-        in->config = bytes_of(field);
+        in->config = tm_wire_of(field);
         break;
     case TM_WIRE_KEY(IN_HOST_TRANSFER, TM_WIRE_VARINT):
         in->is_host_transfer = field->value != 0;
         break;
     case TM_WIRE_KEY(IN_PRECISION, TM_WIRE_LEN):
-        in->precision = bytes_of(field);
+        in->precision = tm_wire_of(field);
         break;
     case TM_WIRE_KEY(IN_DEVICES, TM_WIRE_LEN):
-        in->devices = bytes_of(field);
+        in->devices = tm_wire_of(field);
         break;
     default:
         break;
@@ -459,8 +454,7 @@ static void write_layout(struct tm_hlo_text *text, struct tm_wire layout)
         if (field.key != TM_WIRE_KEY(LAYOUT_TILES, TM_WIRE_LEN))
             continue;
         tm_hlo_write(text, has_tiles ? "(" : ":T(");
-        (void)tm_hlo_write_numbers(text, "", (struct tm_wire){ field.bytes, field.bytes + field.value },
-                                   TILE_DIMENSIONS);
+        (void)tm_hlo_write_numbers(text, "", tm_wire_of(&field), TILE_DIMENSIONS);
         tm_hlo_write(text, ")");
         has_tiles = true;
     }
@@ -544,7 +538,7 @@ static void begin_part(struct walk *walk, const struct tm_field *field)
         return;
     }
     walk->depth++;
-    begin_level(walk, (struct tm_wire){ field->bytes, field->bytes + field->value });
+    begin_level(walk, tm_wire_of(field));
 }
 
 static void end_level(struct walk *walk)

@@ -239,11 +239,6 @@ static tm_strid put_written(struct view *v, struct tm_hlo_text *text)
     return text->length ? tm_names_put(v->hlo.trace->names, text->at, text->length) : 0;
 }
 
-static struct tm_wire bytes_of(const struct tm_field *field)
-{
-    return (struct tm_wire){ field->bytes, field->bytes + field->value };
-}
-
 static void write_tiles(struct tm_hlo_text *text, struct tm_wire sharding, bool is_last_replicated)
 {
     static const char *const kinds[] = { "replicated", "maximal", "tuple", "other", "manual", "unknown", "unreduced" };
@@ -287,7 +282,7 @@ static void write_sharding(struct tm_hlo_text *text, struct tm_wire sharding, in
         if (field.key != TM_WIRE_KEY(SHARDING_TUPLE, TM_WIRE_LEN) || depth == SHARDING_DEPTH || text->cut)
             continue;
         tm_hlo_write(text, "%s", parts++ ? ", " : "");
-        write_sharding(text, bytes_of(&field), depth + 1);
+        write_sharding(text, tm_wire_of(&field), depth + 1);
     }
     if (type == 0 && !parts) {
         tm_hlo_write(text, "replicated");
@@ -336,7 +331,7 @@ static void take_fields(struct view *v, struct entry *e, const struct tm_hlo_ins
     while (tm_wire_next(&w, &field)) {
         if (field.key == TM_WIRE_KEY(IN_SHARDING, TM_WIRE_LEN)) {
             text = (struct tm_hlo_text){ .at = v->text, .room = TEXT_BYTES };
-            write_sharding(&text, bytes_of(&field), 0);
+            write_sharding(&text, tm_wire_of(&field), 0);
             e->sharding = put_written(v, &text);
         } else if (field.key == TM_WIRE_KEY(IN_FUSION_KIND, TM_WIRE_LEN)) {
             e->fusion_kind = put(v, (struct tm_text){ (const char *)field.bytes, (size_t)field.value });

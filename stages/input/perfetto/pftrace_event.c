@@ -68,11 +68,6 @@ void tm_pftrace_events_free(struct tm_pftrace_events *e)
         tm_give(&e->run->budget, TM_ACCOUNT_INPUT, e, sizeof(*e));
 }
 
-static struct tm_wire bytes_of(const struct tm_field *field)
-{
-    return (struct tm_wire){ field->bytes, field->bytes + field->value };
-}
-
 static void check_end(const struct tm_pftrace_events *e, const struct tm_wire *bytes)
 {
     if (bytes->at != bytes->end)
@@ -125,7 +120,7 @@ static void take_categories(struct tm_pftrace_events *e, struct tm_pftrace_event
         take_category(e, event, field->value);
         return;
     }
-    for (bytes = bytes_of(field); bytes.at < bytes.end && tm_wire_varint(&bytes, &iid);) /* packed */
+    for (bytes = tm_wire_of(field); bytes.at < bytes.end && tm_wire_varint(&bytes, &iid);) /* packed */
         take_category(e, event, iid);
 }
 
@@ -250,7 +245,7 @@ static void take_member(struct tm_pftrace_events *e, struct tm_pftrace_event *ev
         break;
     case LEGACY:
         if ((field->key & 7) == TM_WIRE_LEN)
-            read_legacy(e, bytes_of(field), event);
+            read_legacy(e, tm_wire_of(field), event);
         break;
     case REAL_VALUE:
         if ((field->key & 7) != TM_WIRE_64)
@@ -433,7 +428,7 @@ static void put_nested(struct tm_pftrace_events *e, struct tm_wire bytes, tm_str
             if (type != NESTED_DICT || !tm_wire_next(&keys, &name))
                 name.key = 0;
         } while (name.key && name.key != TM_WIRE_KEY(N_KEYS, TM_WIRE_LEN));
-        put_nested(e, bytes_of(&field),
+        put_nested(e, tm_wire_of(&field),
                    name.key ? tm_names_put(e->trace->names, (const char *)name.bytes, (size_t)name.value) : 0,
                    depth + 1);
     }
@@ -477,7 +472,7 @@ static void put_scalar(struct tm_pftrace_events *e, const struct annotation *a, 
         put_whole(e, a, (int64_t)value->value, is_top);
         break;
     case TM_WIRE_KEY(A_NESTED, TM_WIRE_LEN):
-        put_nested(e, bytes_of(value), a->key, 1);
+        put_nested(e, tm_wire_of(value), a->key, 1);
         break;
     default: /* it has no value, or one of another wire type */
         tm_put_null(b, a->key);
@@ -498,7 +493,7 @@ static void put_shape(struct tm_pftrace_events *e, struct tm_wire bytes, enum tm
     while (tm_wire_next(&bytes, &field) && used < SHAPE_MOST - 32) {
         if (field.key != TM_WIRE_KEY(A_VALUES, TM_WIRE_LEN))
             continue;
-        read_annotation(e, bytes_of(&field), &inside);
+        read_annotation(e, tm_wire_of(&field), &inside);
         used += (size_t)snprintf(text + used, SHAPE_MOST - used, "%s%" PRId64, used ? ", " : "[",
                                  (int64_t)inside.value.value);
     }
@@ -549,7 +544,7 @@ static void put_annotation(struct tm_pftrace_events *e, struct tm_wire bytes, bo
         tm_put_array(&e->builder, a.key);
     while (tm_wire_next(&bytes, &field))
         if (field.key == TM_WIRE_KEY(a.is_object ? A_ENTRIES : A_VALUES, TM_WIRE_LEN))
-            put_annotation(e, bytes_of(&field), !a.is_object, depth + 1);
+            put_annotation(e, tm_wire_of(&field), !a.is_object, depth + 1);
     tm_put_close(&e->builder);
 }
 
@@ -575,10 +570,10 @@ static void say_field(struct tm_pftrace_events *e, const struct tm_field *field)
 
     switch (field->key) {
     case TM_WIRE_KEY(ANNOTATIONS, TM_WIRE_LEN):
-        put_annotation(e, bytes_of(field), false, 0);
+        put_annotation(e, tm_wire_of(field), false, 0);
         break;
     case TM_WIRE_KEY(LOCATION, TM_WIRE_LEN):
-        tm_pftrace_location(e->state, bytes_of(field), &entry);
+        tm_pftrace_location(e->state, tm_wire_of(field), &entry);
         put_location(e, &entry);
         break;
     case TM_WIRE_KEY(LOCATION_IID, TM_WIRE_VARINT):

@@ -197,7 +197,7 @@ static bool take_message(const struct tm_field *field, struct tm_wire *to)
 {
     if ((field->key & 7) != TM_WIRE_LEN)
         return false;
-    *to = (struct tm_wire){ field->bytes, field->bytes + field->value };
+    *to = tm_wire_of(field);
     return true;
 }
 

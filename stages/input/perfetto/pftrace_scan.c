@@ -280,7 +280,7 @@ static void for_flows(struct scan *s, take_flow *take)
             take(s, field.value, number == 48 || number == 42);
             continue;
         }
-        packed = (struct tm_wire){ field.bytes, field.bytes + field.value };
+        packed = tm_wire_of(&field);
         while (number > 42 && packed.end - packed.at >= 8) {
             take(s, tm_wire_fixed64(packed.at), number == 48);
             packed.at += 8;
@@ -860,7 +860,7 @@ static void take_attributes(struct scan *s, struct tm_wire bytes)
 
         if (field.key != TM_WIRE_KEY(1, TM_WIRE_LEN))
             continue;
-        inside = (struct tm_wire){ field.bytes, field.bytes + field.value };
+        inside = tm_wire_of(&field);
         while (tm_wire_next(&inside, &member)) {
             if (member.key == TM_WIRE_KEY(1, TM_WIRE_LEN)) {
                 copy(a.key, sizeof(a.key), &member);

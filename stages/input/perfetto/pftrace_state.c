@@ -185,11 +185,6 @@ static bool may_be_number(struct tm_wire text)
            ((*text.at >= '0' && *text.at <= '9') || *text.at == '-' || *text.at == '.');
 }
 
-static struct tm_wire bytes_of(const struct tm_field *field)
-{
-    return (struct tm_wire){ field->bytes, field->bytes + field->value };
-}
-
 static tm_strid put_text(struct tm_pftrace_state *s, struct tm_wire text)
 {
     return tm_names_put(s->trace->names, (const char *)text.at, (size_t)(text.end - text.at));
@@ -205,9 +200,9 @@ static uint64_t read_location(struct tm_pftrace_state *s, struct tm_wire bytes, 
         if (field.key == TM_WIRE_KEY(IID, TM_WIRE_VARINT))
             iid = field.value;
         else if (field.key == TM_WIRE_KEY(LOCATION_FILE, TM_WIRE_LEN))
-            entry->text = put_text(s, bytes_of(&field));
+            entry->text = put_text(s, tm_wire_of(&field));
         else if (field.key == TM_WIRE_KEY(LOCATION_FUNCTION, TM_WIRE_LEN))
-            entry->function = put_text(s, bytes_of(&field));
+            entry->function = put_text(s, tm_wire_of(&field));
         else if (field.key == TM_WIRE_KEY(LOCATION_LINE, TM_WIRE_VARINT))
             entry->line = (uint32_t)field.value;
     }
@@ -236,7 +231,7 @@ static void take_entry(struct tm_pftrace_state *s, enum tm_pftrace_table table, 
             if (field.key == TM_WIRE_KEY(IID, TM_WIRE_VARINT))
                 iid = field.value;
             else if (field.key == TM_WIRE_KEY(NAME, TM_WIRE_LEN))
-                text = bytes_of(&field);
+                text = tm_wire_of(&field);
         }
         if (bytes.at != bytes.end)
             bad_field(s);
@@ -266,7 +261,7 @@ static void take_interned(struct tm_pftrace_state *s, struct tm_wire bytes)
     while (tm_wire_next(&bytes, &field))
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
             if (field.key == tables[i].key)
-                take_entry(s, tables[i].table, bytes_of(&field));
+                take_entry(s, tables[i].table, tm_wire_of(&field));
     if (bytes.at != bytes.end)
         bad_field(s);
 }
@@ -316,7 +311,7 @@ static void take_extra(uint64_t *tracks, uint8_t *count, const struct tm_field *
         put_extra(tracks, count, field->value);
         return;
     }
-    bytes = bytes_of(field);
+    bytes = tm_wire_of(field);
     while (bytes.at < bytes.end && tm_wire_varint(&bytes, &value))
         put_extra(tracks, count, value);
 }
@@ -353,7 +348,7 @@ static void take_defaults(struct tm_pftrace_state *s, struct tm_wire bytes)
         if (field.key == TM_WIRE_KEY(DEFAULTS_CLOCK, TM_WIRE_VARINT))
             s->now.clock = (uint32_t)field.value;
         else if (field.key == TM_WIRE_KEY(DEFAULTS_EVENT, TM_WIRE_LEN))
-            take_event_defaults(s, bytes_of(&field));
+            take_event_defaults(s, tm_wire_of(&field));
     }
     if (bytes.at != bytes.end)
         bad_field(s);
@@ -501,7 +496,7 @@ static void take_snapshot(struct tm_pftrace_state *s, struct tm_wire bytes)
 
     while (tm_wire_next(&bytes, &field)) {
         if (field.key == TM_WIRE_KEY(SNAPSHOT_CLOCKS, TM_WIRE_LEN) && count < READINGS_MOST)
-            count += read_reading(s, bytes_of(&field), &readings[count]);
+            count += read_reading(s, tm_wire_of(&field), &readings[count]);
         else if (field.key == TM_WIRE_KEY(SNAPSHOT_PRIMARY, TM_WIRE_VARINT))
             primary = field.value;
     }

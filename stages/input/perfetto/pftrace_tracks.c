@@ -164,11 +164,6 @@ static struct process *process_of_pid(struct tm_pftrace_tracks *t, int64_t pid, 
 
 /* --- descriptors --- */
 
-static struct tm_wire bytes_of(const struct tm_field *field)
-{
-    return (struct tm_wire){ field->bytes, field->bytes + field->value };
-}
-
 static tm_strid put_text(struct tm_pftrace_tracks *t, const struct tm_field *field)
 {
     return tm_names_put(t->trace->names, (const char *)field->bytes, (size_t)field->value);
@@ -264,13 +259,13 @@ static void read_field(struct tm_pftrace_tracks *t, const struct tm_field *field
         d->has_order = true;
         break;
     case TM_WIRE_KEY(TRACK_PROCESS, TM_WIRE_LEN):
-        read_process(t, bytes_of(field), d);
+        read_process(t, tm_wire_of(field), d);
         break;
     case TM_WIRE_KEY(TRACK_THREAD, TM_WIRE_LEN):
-        read_thread(t, bytes_of(field), d);
+        read_thread(t, tm_wire_of(field), d);
         break;
     case TM_WIRE_KEY(TRACK_COUNTER, TM_WIRE_LEN):
-        read_counter(t, bytes_of(field), d);
+        read_counter(t, tm_wire_of(field), d);
         break;
     default:
         break;
@@ -433,7 +428,7 @@ void tm_pftrace_take_processes(struct tm_pftrace_tracks *t, struct tm_wire bytes
     while (tm_wire_next(&bytes, &field) && !tm_failed(t->run))
         if (field.key == TM_WIRE_KEY(TREE_PROCESSES, TM_WIRE_LEN) ||
             field.key == TM_WIRE_KEY(TREE_THREADS, TM_WIRE_LEN))
-            take_tree_entry(t, bytes_of(&field), field.key >> TM_WIRE_TYPE_BITS == TREE_THREADS);
+            take_tree_entry(t, tm_wire_of(&field), field.key >> TM_WIRE_TYPE_BITS == TREE_THREADS);
     check_end(t, &bytes);
 }
 

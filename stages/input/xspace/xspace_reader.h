@@ -126,6 +126,12 @@ static inline bool tm_wire_next(struct tm_wire *w, struct tm_field *field)
     return tm_wire_any(w, field);
 }
 
+/* The bytes of a LEN field, such as a message. */
+static inline struct tm_wire tm_wire_of(const struct tm_field *field)
+{
+    return (struct tm_wire){ field->bytes, field->bytes + field->value };
+}
+
 /* A moving window on part of an input: the bytes [offset, end) are read in order through one buffer. */
 struct tm_reader {
     const struct tm_input *input;

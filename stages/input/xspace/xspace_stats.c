@@ -277,7 +277,7 @@ static void put_field(struct tm_xspace *x, uint64_t plane, const struct tm_field
     if (read_usual_stat(field, end, &stat))
         put_stat(x, plane, &stat, b);
     else
-        put_stat_bytes(x, plane, (struct tm_wire){ field->bytes, field->bytes + field->value }, b);
+        put_stat_bytes(x, plane, tm_wire_of(field), b);
 }
 
 void tm_xarguments_event(struct tm_xspace *x, uint64_t plane, struct tm_wire bytes, struct tm_arguments_builder *b)
