@@ -68,12 +68,6 @@ void tm_pftrace_events_free(struct tm_pftrace_events *e)
         tm_give(&e->run->budget, TM_ACCOUNT_INPUT, e, sizeof(*e));
 }
 
-static void check_end(const struct tm_pftrace_events *e, const struct tm_wire *bytes)
-{
-    if (bytes->at != bytes->end)
-        tm_tally_add(&e->run->tallies, TM_TALLY_BAD_FIELD, 1);
-}
-
 size_t tm_pftrace_text(struct tm_pftrace_events *e, tm_strid name, char *to, size_t most)
 {
     size_t length;
@@ -175,7 +169,7 @@ static void read_legacy(struct tm_pftrace_events *e, struct tm_wire bytes, struc
             break;
         }
     }
-    check_end(e, &bytes);
+    tm_pftrace_check_end(e->run, &bytes);
 }
 
 static void take_number(struct tm_pftrace_events *e, struct tm_pftrace_event *event, const struct tm_field *field)
@@ -271,7 +265,7 @@ void tm_pftrace_event_read(struct tm_pftrace_events *e, struct tm_wire bytes, st
     event->list = (struct tm_arguments){ .length = 0 };
     for (const uint8_t *at = bytes.at; tm_wire_next(&bytes, &field); at = bytes.at)
         take_member(e, event, &field, at);
-    check_end(e, &bytes);
+    tm_pftrace_check_end(e->run, &bytes);
 }
 
 /* --- facts --- */
@@ -345,7 +339,7 @@ static void read_annotation(struct tm_pftrace_events *e, struct tm_wire bytes, s
             a->value = field;
         }
     }
-    check_end(e, &bytes);
+    tm_pftrace_check_end(e->run, &bytes);
 }
 
 /* Without arguments no string becomes a name. */

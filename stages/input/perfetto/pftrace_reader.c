@@ -111,39 +111,6 @@ static void report(struct tm_pftrace_reader *r, const char *problem, uint64_t at
     damage->at = at;
 }
 
-/* Step over bytes of the content; false: it ends before. */
-static bool skip_outer(struct tm_pftrace_reader *r, uint64_t bytes)
-{
-    struct window *const w = &r->outer;
-
-    while (bytes) {
-        const size_t here = w->end - w->at < bytes ? w->end - w->at : (size_t)bytes;
-
-        w->at += here;
-        bytes -= here;
-        if (!bytes)
-            break;
-        need_outer(r, 1);
-        if (w->at == w->end)
-            return false;
-    }
-    return true;
-}
-
-static void end_packed(struct tm_pftrace_reader *r)
-{
-    struct tm_decoder *const decoder = r->decoder;
-    bool is_damaged, is_cut;
-
-    decoder->type->finish(decoder);
-    is_damaged = decoder->problem[0] || r->is_inner_cut;
-    tm_decoder_free(decoder);
-    r->decoder = NULL;
-    is_cut = !skip_outer(r, r->packed_left + r->after_packed);
-    if ((is_damaged || is_cut) && !tm_failed(r->run))
-        report(r, is_cut ? "the trace ends inside a packet" : "compressed packets are damaged", r->packed_at, is_cut);
-}
-
 static void fill_inner(struct tm_pftrace_reader *r)
 {
     struct window *const w = &r->inner, *const from = &r->outer;
@@ -181,6 +148,37 @@ static void need(struct tm_pftrace_reader *r, struct window *w, size_t bytes)
     make_room(w);
     while (w->end < bytes && !w->at_end)
         fill_inner(r);
+}
+
+/* Step over bytes; false: they end before. */
+static bool skip(struct tm_pftrace_reader *r, struct window *w, uint64_t bytes)
+{
+    while (bytes) {
+        const size_t here = w->end - w->at < bytes ? w->end - w->at : (size_t)bytes;
+
+        w->at += here;
+        bytes -= here;
+        if (!bytes)
+            break;
+        need(r, w, 1);
+        if (w->at == w->end)
+            return false;
+    }
+    return true;
+}
+
+static void end_packed(struct tm_pftrace_reader *r)
+{
+    struct tm_decoder *const decoder = r->decoder;
+    bool is_damaged, is_cut;
+
+    decoder->type->finish(decoder);
+    is_damaged = decoder->problem[0] || r->is_inner_cut;
+    tm_decoder_free(decoder);
+    r->decoder = NULL;
+    is_cut = !skip(r, &r->outer, r->packed_left + r->after_packed);
+    if ((is_damaged || is_cut) && !tm_failed(r->run))
+        report(r, is_cut ? "the trace ends inside a packet" : "compressed packets are damaged", r->packed_at, is_cut);
 }
 
 /* --- a packet --- */
@@ -291,6 +289,11 @@ static bool read_packet(struct tm_wire bytes, struct tm_pftrace_packet *packet)
 }
 
 /* --- packed packets --- */
+
+static bool is_packed(uint64_t key)
+{
+    return key == TM_WIRE_KEY(COMPRESSED_PACKETS, TM_WIRE_LEN) || key == TM_WIRE_KEY(ZSTD_PACKETS, TM_WIRE_LEN);
+}
 
 /* in: w  at the first byte of the packed field */
 static void begin_packed(struct tm_pftrace_reader *r, bool is_zstd, uint64_t length, uint64_t after, uint64_t at)
@@ -452,16 +455,14 @@ static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t hea
     const uint64_t at = place_of(r, w);
     struct tm_wire view;
     uint64_t key, inside;
-    bool is_packed;
 
     need(r, w, w->room);
     view = (struct tm_wire){ w->buffer + w->at + head, w->buffer + w->end };
     if (length > PACKET_MOST || !may_be_packet(view, length) || !tm_wire_varint(&view, &key))
         return false;
-    is_packed = key == TM_WIRE_KEY(COMPRESSED_PACKETS, TM_WIRE_LEN) || key == TM_WIRE_KEY(ZSTD_PACKETS, TM_WIRE_LEN);
     if (!tm_wire_varint(&view, &inside) || ((key & 7) == TM_WIRE_LEN && inside > length))
         return false;
-    if (w == &r->outer && is_packed) {
+    if (w == &r->outer && is_packed(key)) {
         const size_t used = (size_t)(view.at - w->buffer) - w->at;
 
         w->at += used;
@@ -469,18 +470,8 @@ static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t hea
         return true;
     }
     tm_tally_add(&r->run->tallies, TM_TALLY_LONG_VALUE, 1);
-    for (uint64_t left = head + length; left;) {
-        const size_t here = w->end - w->at < left ? w->end - w->at : (size_t)left;
-
-        w->at += here;
-        left -= here;
-        if (left)
-            need(r, w, 1);
-        if (left && w->at == w->end) {
-            report(r, "the trace ends inside a packet", at, true);
-            break;
-        }
-    }
+    if (!skip(r, w, head + length))
+        report(r, "the trace ends inside a packet", at, true);
     return true;
 }
 
@@ -494,8 +485,7 @@ static bool take_cut_packed(struct tm_pftrace_reader *r, size_t head, uint64_t l
     const uint64_t at = w->base + w->at;
     uint64_t key, inside;
 
-    if (!tm_wire_varint(&view, &key) || !tm_wire_varint(&view, &inside) ||
-        (key != TM_WIRE_KEY(COMPRESSED_PACKETS, TM_WIRE_LEN) && key != TM_WIRE_KEY(ZSTD_PACKETS, TM_WIRE_LEN)) ||
+    if (!tm_wire_varint(&view, &key) || !tm_wire_varint(&view, &inside) || !is_packed(key) ||
         inside != length - (uint64_t)(view.at - begin))
         return false;
     w->at = (size_t)(view.at - w->buffer);

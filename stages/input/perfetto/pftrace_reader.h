@@ -53,4 +53,11 @@ bool tm_pftrace_next(struct tm_pftrace_reader *reader, struct tm_pftrace_packet 
 
 const struct tm_pftrace_damage *tm_pftrace_damage(const struct tm_pftrace_reader *reader);
 
+/* After the last field of a message: bytes that are left over are damaged, and are in a tally. */
+static inline void tm_pftrace_check_end(struct tm_run *run, const struct tm_wire *bytes)
+{
+    if (bytes->at != bytes->end)
+        tm_tally_add(&run->tallies, TM_TALLY_BAD_FIELD, 1);
+}
+
 #endif

@@ -132,13 +132,11 @@ static void make_list(struct scan *s, struct tm_raw_record *raw)
 static_assert((int)TM_TEMPLATE_WHOLE_MOST <= (int)TM_ARGUMENTS_MOST, "there is room for the list of a template");
 
 /* Halves of a lane are on the lane until they are joined: they do not nest in slices of its thread. */
-static void add_half(struct scan *s, struct open_span *span)
+static void add_half(struct scan *s, struct tm_raw_record raw, uint32_t stack)
 {
-    struct tm_raw_record raw = raw_of(span);
-
     make_list(s, &raw);
     raw.record.kind = TM_BEGIN;
-    raw.record.track = span->stack;
+    raw.record.track = stack;
     add(s, &raw, NULL);
 }
 
@@ -159,7 +157,7 @@ static void halve_track(struct scan *s, uint32_t track)
     for (at = inner; at;) {
         const uint32_t next = s->pool[at - 1].outer;
 
-        add_half(s, &s->pool[at - 1]);
+        add_half(s, raw_of(&s->pool[at - 1]), track);
         give_place(s, at - 1);
         at = next;
     }
@@ -361,10 +359,7 @@ static void begin_slice(struct scan *s, uint32_t stack, int64_t start_ps)
         halve_track(s, stack);
     if (track_row(s, stack).is_halved || s->raw.own.length > OPEN_OWN_BYTES) {
         halve_track(s, stack);
-        make_list(s, &s->raw);
-        s->raw.record.kind = TM_BEGIN;
-        s->raw.record.track = stack;
-        add(s, &s->raw, NULL);
+        add_half(s, s->raw, stack);
         return;
     }
     place = take_place(s);
@@ -463,9 +458,8 @@ static void take_slice_flow(struct scan *s, uint64_t id, bool is_last)
 
 /* --- counters --- */
 
-static bool value_of(struct scan *s, struct tm_pftrace_track *row, bool is_real, int64_t *whole, double *real)
+static bool value_of(struct tm_pftrace_track *row, bool is_real, int64_t *whole, double *real)
 {
-    (void)s;
     if (is_real) {
         *real *= (double)row->unit_times;
         *real += row->is_incremental ? row->real_sum : 0;
@@ -495,7 +489,7 @@ static void add_value(struct scan *s, uint32_t track, int64_t time_ps, bool is_r
     }
     count(s, TM_TALLY_COUNTER_EVENT);
     row->has_late_name |= !row->name;
-    if (!value_of(s, row, is_real, &whole, &real)) {
+    if (!value_of(row, is_real, &whole, &real)) {
         count(s, TM_TALLY_BAD_NUMBER);
         return;
     }
@@ -873,8 +867,7 @@ static void take_attributes(struct scan *s, struct tm_wire bytes)
         if (a.has_key && a.has_value)
             take_attribute(s, &a);
     }
-    if (bytes.at != bytes.end)
-        count(s, TM_TALLY_BAD_FIELD);
+    tm_pftrace_check_end(s->run, &bytes);
 }
 
 static void take_packet(struct scan *s, const struct tm_pftrace_packet *packet)

@@ -110,11 +110,6 @@ void tm_pftrace_state_free(struct tm_pftrace_state *s)
     tm_give(&s->run->budget, TM_ACCOUNT_INPUT, s, sizeof(*s));
 }
 
-static void bad_field(struct tm_pftrace_state *s)
-{
-    tm_tally_add(&s->run->tallies, TM_TALLY_BAD_FIELD, 1);
-}
-
 /* --- entries --- */
 
 static struct near_entry *near_of(struct tm_pftrace_state *s, uint32_t sequence, enum tm_pftrace_table table,
@@ -206,8 +201,7 @@ static uint64_t read_location(struct tm_pftrace_state *s, struct tm_wire bytes, 
         else if (field.key == TM_WIRE_KEY(LOCATION_LINE, TM_WIRE_VARINT))
             entry->line = (uint32_t)field.value;
     }
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
     return iid;
 }
 
@@ -233,8 +227,7 @@ static void take_entry(struct tm_pftrace_state *s, enum tm_pftrace_table table, 
             else if (field.key == TM_WIRE_KEY(NAME, TM_WIRE_LEN))
                 text = tm_wire_of(&field);
         }
-        if (bytes.at != bytes.end)
-            bad_field(s);
+        tm_pftrace_check_end(s->run, &bytes);
         if (text.at)
             entry.text =
                 tm_names_put_often(s->trace->names, (const char *)text.at, (size_t)(text.end - text.at), &entry.traits);
@@ -262,8 +255,7 @@ static void take_interned(struct tm_pftrace_state *s, struct tm_wire bytes)
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
             if (field.key == tables[i].key)
                 take_entry(s, tables[i].table, tm_wire_of(&field));
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
 }
 
 /* --- sequences --- */
@@ -333,25 +325,28 @@ static void take_event_defaults(struct tm_pftrace_state *s, struct tm_wire bytes
             take_extra(now->extra_real, &now->extra_real_count, &field);
         }
     }
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
+}
+
+static void forget_defaults(struct tm_pftrace_state *s)
+{
+    s->now.clock = 0;
+    s->now.has_track = false;
+    s->now.extra_count = s->now.extra_real_count = 0;
 }
 
 static void take_defaults(struct tm_pftrace_state *s, struct tm_wire bytes)
 {
     struct tm_field field;
 
-    s->now.clock = 0;
-    s->now.has_track = false;
-    s->now.extra_count = s->now.extra_real_count = 0;
+    forget_defaults(s);
     while (tm_wire_next(&bytes, &field)) {
         if (field.key == TM_WIRE_KEY(DEFAULTS_CLOCK, TM_WIRE_VARINT))
             s->now.clock = (uint32_t)field.value;
         else if (field.key == TM_WIRE_KEY(DEFAULTS_EVENT, TM_WIRE_LEN))
             take_event_defaults(s, tm_wire_of(&field));
     }
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
 }
 
 /* The thread that all events of the sequence are on, as older writers say it. */
@@ -368,8 +363,7 @@ static void take_thread(struct tm_pftrace_state *s, struct tm_wire bytes)
         else if (field.key == TM_WIRE_KEY(THREAD_REFERENCE_US, TM_WIRE_VARINT))
             s->now.reference_us = (int64_t)field.value;
     }
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
 }
 
 /* --- clocks --- */
@@ -453,8 +447,7 @@ static bool read_reading(struct tm_pftrace_state *s, struct tm_wire bytes, struc
         else if (field.key == TM_WIRE_KEY(CLOCK_UNIT, TM_WIRE_VARINT) && field.value)
             reading->unit_ns = field.value;
     }
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
     return reading->id && !__builtin_mul_overflow(value, reading->unit_ns, &reading->ns) && reading->ns >= 0 &&
            reading->ns <= longest_ns;
 }
@@ -500,8 +493,7 @@ static void take_snapshot(struct tm_pftrace_state *s, struct tm_wire bytes)
         else if (field.key == TM_WIRE_KEY(SNAPSHOT_PRIMARY, TM_WIRE_VARINT))
             primary = field.value;
     }
-    if (bytes.at != bytes.end)
-        bad_field(s);
+    tm_pftrace_check_end(s->run, &bytes);
     if (!s->has_trace_clock && primary && primary < FIRST_OWN_CLOCK) {
         s->trace_clock = (uint32_t)primary;
         s->has_trace_clock = true;
@@ -574,9 +566,7 @@ const struct tm_pftrace_sequence *tm_pftrace_enter(struct tm_pftrace_state *s, c
     if (packet->is_clean) {
         s->now.generation++;
         s->now.is_valid = true;
-        s->now.clock = 0;
-        s->now.has_track = false;
-        s->now.extra_count = s->now.extra_real_count = 0;
+        forget_defaults(s);
     }
     if (packet->defaults.at)
         take_defaults(s, packet->defaults);

@@ -169,12 +169,6 @@ static tm_strid put_text(struct tm_pftrace_tracks *t, const struct tm_field *fie
     return tm_names_put(t->trace->names, (const char *)field->bytes, (size_t)field->value);
 }
 
-static void check_end(struct tm_pftrace_tracks *t, const struct tm_wire *bytes)
-{
-    if (bytes->at != bytes->end)
-        tm_tally_add(&t->run->tallies, TM_TALLY_BAD_FIELD, 1);
-}
-
 /* A descriptor as it is on the wire. */
 struct declared {
     uint64_t uuid, parent;
@@ -199,7 +193,7 @@ static void read_process(struct tm_pftrace_tracks *t, struct tm_wire bytes, stru
         else if (field.key == TM_WIRE_KEY(PROCESS_SORT, TM_WIRE_VARINT) && !d->has_order)
             d->order = (int32_t)field.value;
     }
-    check_end(t, &bytes);
+    tm_pftrace_check_end(t->run, &bytes);
 }
 
 static void read_thread(struct tm_pftrace_tracks *t, struct tm_wire bytes, struct declared *d)
@@ -217,7 +211,7 @@ static void read_thread(struct tm_pftrace_tracks *t, struct tm_wire bytes, struc
         else if (field.key == TM_WIRE_KEY(THREAD_SORT, TM_WIRE_VARINT) && !d->has_order)
             d->order = (int32_t)field.value;
     }
-    check_end(t, &bytes);
+    tm_pftrace_check_end(t->run, &bytes);
 }
 
 static void read_counter(struct tm_pftrace_tracks *t, struct tm_wire bytes, struct declared *d)
@@ -237,7 +231,7 @@ static void read_counter(struct tm_pftrace_tracks *t, struct tm_wire bytes, stru
         else if (field.key == TM_WIRE_KEY(COUNTER_INCREMENTAL, TM_WIRE_VARINT))
             d->is_incremental = field.value != 0;
     }
-    check_end(t, &bytes);
+    tm_pftrace_check_end(t->run, &bytes);
 }
 
 static void read_field(struct tm_pftrace_tracks *t, const struct tm_field *field, struct declared *d)
@@ -362,7 +356,7 @@ void tm_pftrace_declare(struct tm_pftrace_tracks *t, struct tm_wire bytes)
 
     while (tm_wire_next(&bytes, &field))
         read_field(t, &field, &d);
-    check_end(t, &bytes);
+    tm_pftrace_check_end(t->run, &bytes);
     if (!d.uuid && d.kind == TM_PFTRACE_PLAIN) /* of the trace itself: how rows are ordered */
         return;
     number = tm_pftrace_track(t, d.uuid);
@@ -406,7 +400,7 @@ static void take_tree_entry(struct tm_pftrace_tracks *t, struct tm_wire bytes, b
         else if (!name && field.key == TM_WIRE_KEY(is_thread ? TREE_NAME : TREE_CMDLINE, TM_WIRE_LEN))
             name = put_text(t, &field);
     }
-    check_end(t, &bytes);
+    tm_pftrace_check_end(t->run, &bytes);
     if (!name || tm_failed(t->run))
         return;
     if (is_thread) {
@@ -429,10 +423,15 @@ void tm_pftrace_take_processes(struct tm_pftrace_tracks *t, struct tm_wire bytes
         if (field.key == TM_WIRE_KEY(TREE_PROCESSES, TM_WIRE_LEN) ||
             field.key == TM_WIRE_KEY(TREE_THREADS, TM_WIRE_LEN))
             take_tree_entry(t, tm_wire_of(&field), field.key >> TM_WIRE_TYPE_BITS == TREE_THREADS);
-    check_end(t, &bytes);
+    tm_pftrace_check_end(t->run, &bytes);
 }
 
 /* --- the end: processes --- */
+
+static bool has_process(const struct tm_pftrace_track *row)
+{
+    return row->kind == TM_PFTRACE_PROCESS || row->kind == TM_PFTRACE_THREAD || row->kind == TM_PFTRACE_ASYNC;
+}
 
 /* The nearest ancestor that is a process or a thread, else the outermost one.  Tracks that are their own ancestors have
  * an end, too. */
@@ -440,17 +439,9 @@ static struct tm_pftrace_track ancestor_of(struct tm_pftrace_tracks *t, const st
 {
     struct tm_pftrace_track at = *of;
 
-    for (int i = 0; i < ANCESTORS_MOST; i++) {
-        if (at.kind == TM_PFTRACE_PROCESS || at.kind == TM_PFTRACE_THREAD || at.kind == TM_PFTRACE_ASYNC || !at.parent)
-            break;
+    for (int i = 0; i < ANCESTORS_MOST && !has_process(&at) && at.parent; i++)
         at = *(const struct tm_pftrace_track *)tm_rows_at(t->tracks, tm_pftrace_track(t, at.parent));
-    }
     return at;
-}
-
-static bool has_process(const struct tm_pftrace_track *row)
-{
-    return row->kind == TM_PFTRACE_PROCESS || row->kind == TM_PFTRACE_THREAD || row->kind == TM_PFTRACE_ASYNC;
 }
 
 /* The process of a track; its row is made. */
