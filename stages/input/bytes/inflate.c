@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inflate gzip, and single zlib streams (below).  The wrapper (headers, trailers, padding, multiple members) is parsed here, a byte at a time, so both
- * engines report the same; the engines receive only raw deflate data and write directly to the destination.  One block
- * of memory of fixed size.  Format: RFC 1952; deflate: RFC 1951. */
+/* Inflate gzip, and single zlib streams (below).  The wrapper of gzip (headers, trailers, padding, multiple members) is
+ * parsed here, a byte at a time, so both engines report the same; the engines receive only raw deflate data and write
+ * directly to the destination.  One block of memory of fixed size.  Format: RFC 1952; deflate: RFC 1951. */
 #include "stages/input/bytes/inflate.h"
 
 #include <assert.h>
@@ -66,6 +66,14 @@ enum {
 /* The part of the file that the next byte belongs to. */
 enum part { HEAD, EXTRA_LENGTH, EXTRA, NAME, COMMENT, HEAD_CRC, BODY, TRAILER, BETWEEN, PADDING, LOST };
 
+/* zlib in memory of fixed size: it allocates when it is set up and when it first needs its window, and gives nothing
+ * back before the end. */
+struct zlib {
+    z_stream stream;
+    struct tm_fixed_pool memory; /* in `pool` */
+    _Alignas(16) uint8_t pool[POOL_BYTES];
+};
+
 struct inflate {
     struct tm_decoder base; /* first: the decoder that others see */
     enum tm_inflate_engine engine;
@@ -77,14 +85,10 @@ struct inflate {
     size_t extra_left;
     uint32_t head_crc;
     uint32_t crc, length; /* of the member's data; length modulo 2^32, as in the trailer */
-    z_stream zlib;
-    /* In `pool`: zlib allocates when it is set up and when it first needs its window, and gives nothing back before
-     * the end. */
-    struct tm_fixed_pool zlib_memory;
 #ifdef TM_HAVE_ISAL
     struct inflate_state isal;
 #endif
-    _Alignas(16) uint8_t pool[POOL_BYTES];
+    struct zlib zlib;
 };
 
 bool tm_inflate_has(enum tm_inflate_engine engine)
@@ -96,6 +100,18 @@ bool tm_inflate_has(enum tm_inflate_engine engine)
 #endif
 }
 
+/* in: bits  as of inflateInit2: the window, and the wrapper that zlib parses */
+static tm_status start_zlib(struct tm_run *run, struct zlib *z, int bits)
+{
+    z->memory = (struct tm_fixed_pool){ .bytes = z->pool, .room = sizeof(z->pool) };
+    z->stream.zalloc = tm_fixed_pool_take;
+    z->stream.zfree = tm_fixed_pool_give;
+    z->stream.opaque = &z->memory;
+    if (inflateInit2(&z->stream, bits) != Z_OK)
+        return tm_fail(&run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: not enough memory");
+    return TM_OK;
+}
+
 static tm_status start_engine(struct inflate *f)
 {
 #ifdef TM_HAVE_ISAL
@@ -104,13 +120,7 @@ static tm_status start_engine(struct inflate *f)
         return TM_OK;
     }
 #endif
-    f->zlib_memory = (struct tm_fixed_pool){ .bytes = f->pool, .room = sizeof(f->pool) };
-    f->zlib.zalloc = tm_fixed_pool_take;
-    f->zlib.zfree = tm_fixed_pool_give;
-    f->zlib.opaque = &f->zlib_memory;
-    if (inflateInit2(&f->zlib, -MAX_WBITS) != Z_OK)
-        return tm_fail(&f->base.run->error, TM_ERR_LIMIT, -1, "cannot set up zlib: not enough memory");
-    return TM_OK;
+    return start_zlib(f->base.run, &f->zlib, -MAX_WBITS);
 }
 
 /* The first byte after a member that is neither padding nor the next member. */
@@ -138,16 +148,21 @@ static uint32_t checksum(const struct inflate *f, uint32_t crc, const uint8_t *b
     return (uint32_t)crc32_z(crc, bytes, length);
 }
 
+static void advance(struct tm_decoder *decoder, struct tm_flow *flow, size_t used, size_t fresh)
+{
+    decoder->at += used;
+    flow->in += used;
+    flow->in_left -= used;
+    flow->out += fresh;
+    flow->out_left -= fresh;
+}
+
 /* Count what an engine has just written. */
 static void account(struct inflate *f, struct tm_flow *flow, size_t used, size_t fresh)
 {
     f->crc = checksum(f, f->crc, flow->out, fresh);
     f->length += (uint32_t)fresh; /* modulo 2^32, as in the trailer */
-    f->base.at += used;
-    flow->in += used;
-    flow->in_left -= used;
-    flow->out += fresh;
-    flow->out_left -= fresh;
+    advance(&f->base, flow, used, fresh);
 }
 
 enum body { BODY_MORE, BODY_END, BODY_DAMAGED, BODY_FAILED };
@@ -160,10 +175,11 @@ static uint32_t step_of(size_t bytes)
     return bytes < STEP_MOST ? (uint32_t)bytes : STEP_MOST;
 }
 
-static enum body run_zlib(struct inflate *f, struct tm_flow *flow)
+/* out: used, fresh  bytes taken and written, by which the flow does not advance yet; returned: what zlib says */
+static int step_zlib(struct zlib *zlib, const struct tm_flow *flow, size_t *used, size_t *fresh)
 {
     const uint32_t length = step_of(flow->in_left), room = step_of(flow->out_left);
-    z_stream *const z = &f->zlib;
+    z_stream *const z = &zlib->stream;
     int result;
 
     z->next_in = (z_const Bytef *)(uintptr_t)flow->in;
@@ -171,7 +187,17 @@ static enum body run_zlib(struct inflate *f, struct tm_flow *flow)
     z->next_out = flow->out;
     z->avail_out = room;
     result = inflate(z, Z_SYNC_FLUSH);
-    account(f, flow, length - z->avail_in, room - z->avail_out);
+    *used = length - z->avail_in;
+    *fresh = room - z->avail_out;
+    return result;
+}
+
+static enum body run_zlib(struct inflate *f, struct tm_flow *flow)
+{
+    size_t used, fresh;
+    const int result = step_zlib(&f->zlib, flow, &used, &fresh);
+
+    account(f, flow, used, fresh);
     if (result == Z_STREAM_END) {
         f->small_have = 0;
         return BODY_END;
@@ -240,7 +266,7 @@ static void begin_body(struct inflate *f)
         return;
     }
 #endif
-    (void)inflateReset(&f->zlib);
+    (void)inflateReset(&f->zlib.stream);
 }
 
 /* Take compressed data until they end, the chunk ends, or the output is full. */
@@ -459,7 +485,7 @@ static void free_inflate(struct tm_decoder *decoder)
     struct inflate *const f = (struct inflate *)decoder;
 
     if (f->engine == TM_INFLATE_ZLIB)
-        (void)inflateEnd(&f->zlib);
+        (void)inflateEnd(&f->zlib.stream);
     tm_give(&decoder->run->budget, TM_ACCOUNT_INPUT, f, sizeof(*f));
 }
 
@@ -496,9 +522,7 @@ enum { WRAPPED_BITS = MAX_WBITS + 32 /* zlib or gzip, by the first bytes */ };
 struct unzlib {
     struct tm_decoder base; /* first: the decoder that others see */
     bool has_ended, is_lost;
-    z_stream zlib;
-    struct tm_fixed_pool memory; /* in `pool` */
-    _Alignas(16) uint8_t pool[POOL_BYTES];
+    struct zlib zlib;
 };
 
 static void lose(struct unzlib *u, struct tm_flow *flow, const char *what)
@@ -511,22 +535,12 @@ static void lose(struct unzlib *u, struct tm_flow *flow, const char *what)
 static tm_status run_unzlib(struct tm_decoder *decoder, struct tm_flow *flow)
 {
     struct unzlib *const u = (struct unzlib *)decoder;
-    z_stream *const z = &u->zlib;
 
     while (!u->has_ended && !u->is_lost && flow->out_left > 0) {
-        const uint32_t length = step_of(flow->in_left), room = step_of(flow->out_left);
-        int result;
+        size_t used, fresh;
+        const int result = step_zlib(&u->zlib, flow, &used, &fresh);
 
-        z->next_in = (z_const Bytef *)(uintptr_t)flow->in;
-        z->avail_in = length;
-        z->next_out = flow->out;
-        z->avail_out = room;
-        result = inflate(z, Z_SYNC_FLUSH);
-        decoder->at += length - z->avail_in;
-        flow->in += length - z->avail_in;
-        flow->in_left -= length - z->avail_in;
-        flow->out += room - z->avail_out;
-        flow->out_left -= room - z->avail_out;
+        advance(decoder, flow, used, fresh);
         if (result == Z_MEM_ERROR)
             return tm_fail(&decoder->run->error, TM_ERR_LIMIT, -1, "cannot inflate: not enough memory for zlib");
         u->has_ended = result == Z_STREAM_END;
@@ -556,7 +570,7 @@ static void free_unzlib(struct tm_decoder *decoder)
 {
     struct unzlib *const u = (struct unzlib *)decoder;
 
-    (void)inflateEnd(&u->zlib);
+    (void)inflateEnd(&u->zlib.stream);
     tm_give(&decoder->run->budget, TM_ACCOUNT_INPUT, u, sizeof(*u));
 }
 
@@ -574,13 +588,8 @@ struct tm_decoder *tm_unzlib_new(struct tm_run *of)
     if (!u)
         return NULL;
     u->base = (struct tm_decoder){ .type = &unzlib_type, .run = of };
-    u->memory = (struct tm_fixed_pool){ .bytes = u->pool, .room = sizeof(u->pool) };
-    u->zlib.zalloc = tm_fixed_pool_take;
-    u->zlib.zfree = tm_fixed_pool_give;
-    u->zlib.opaque = &u->memory;
-    if (inflateInit2(&u->zlib, WRAPPED_BITS) == Z_OK)
+    if (start_zlib(of, &u->zlib, WRAPPED_BITS) == TM_OK)
         return &u->base;
-    (void)tm_fail(&of->error, TM_ERR_LIMIT, -1, "cannot set up zlib: not enough memory");
     free_unzlib(&u->base);
     return NULL;
 }

@@ -68,8 +68,8 @@ bool tm_inflate_has(enum tm_inflate_engine engine);
  * errors: NULL, with the error in run->error */
 struct tm_decoder *tm_inflate_new(struct tm_run *run, enum tm_inflate_engine engine) TM_MUST_USE;
 
-/* Inflate one zlib stream, also one in a gzip wrapper.  What follows its end is taken and ignored, with a problem.  Memory
- * and errors as of tm_inflate_new. */
+/* Inflate one zlib stream, also one in a gzip wrapper.  Data after its end is skipped, and is a problem.  Memory and
+ * errors as of tm_inflate_new. */
 struct tm_decoder *tm_unzlib_new(struct tm_run *run) TM_MUST_USE;
 
 /* The largest window that a frame may request under a ledger: 1 MiB times a power of two, at most two thirds of the
