@@ -17,10 +17,8 @@ enum {
 /* Fields of TrackEvent, of LegacyEvent, of DebugAnnotation, of its older form for lists. */
 /* clang-format off */
 enum {
-    DELTA_US = 1, CATEGORY_IIDS = 3, ANNOTATIONS = 4, LEGACY = 6, TYPE = 9, NAME_IID = 10, TRACK_UUID = 11,
-    EXTRA_VALUES = 12, ABSOLUTE_US = 16, CATEGORIES = 22, NAME = 23, VALUE = 30, EXTRA_TRACKS = 31, LOCATION = 33,
-    LOCATION_IID = 34, OLD_FLOWS = 36, OLD_ENDING_FLOWS = 42, REAL_VALUE = 44, EXTRA_REAL_TRACKS = 45,
-    EXTRA_REAL_VALUES = 46, FLOWS = 47, ENDING_FLOWS = 48
+    DELTA_US = 1, CATEGORY_IIDS = 3, ANNOTATIONS = 4, LEGACY = 6, TYPE = 9, NAME_IID = 10, ABSOLUTE_US = 16,
+    CATEGORIES = 22, NAME = 23, VALUE = 30, LOCATION = 33, LOCATION_IID = 34, REAL_VALUE = 44
 };
 enum {
     LEGACY_NAME_IID = 1, LEGACY_PHASE = 2, LEGACY_DURATION_US = 3, LEGACY_ID = 6, LEGACY_LOCAL_ID = 10,
@@ -178,7 +176,7 @@ static void take_number(struct tm_pftrace_events *e, struct tm_pftrace_event *ev
     case TYPE:
         event->type = (uint32_t)field->value;
         break;
-    case TRACK_UUID:
+    case TM_PFTRACE_FIELD_TRACK:
         event->track = field->value;
         event->has_track = true;
         break;
@@ -211,14 +209,14 @@ static void take_member(struct tm_pftrace_events *e, struct tm_pftrace_event *ev
     case CATEGORY_IIDS:
         take_categories(e, event, field);
         break;
-    case FLOWS:
-    case ENDING_FLOWS:
-    case OLD_FLOWS:
-    case OLD_ENDING_FLOWS:
+    case TM_PFTRACE_FIELD_FLOWS:
+    case TM_PFTRACE_FIELD_ENDING_FLOWS:
+    case TM_PFTRACE_FIELD_OLD_FLOWS:
+    case TM_PFTRACE_FIELD_OLD_ENDING_FLOWS:
         event->has_flows = true;
         break;
-    case EXTRA_VALUES:
-    case EXTRA_REAL_VALUES:
+    case TM_PFTRACE_FIELD_EXTRA_VALUES:
+    case TM_PFTRACE_FIELD_EXTRA_REAL_VALUES:
         event->has_extra_values = true;
         break;
     case ANNOTATIONS:

@@ -26,6 +26,19 @@ struct tm_pftrace_packet {
     struct tm_wire packed, zstd;
 };
 
+/* Fields of TrackEvent that several files read, and of its defaults. */
+enum tm_pftrace_field {
+    TM_PFTRACE_FIELD_TRACK = 11,
+    TM_PFTRACE_FIELD_EXTRA_VALUES = 12,
+    TM_PFTRACE_FIELD_EXTRA_TRACKS = 31,
+    TM_PFTRACE_FIELD_OLD_FLOWS = 36,
+    TM_PFTRACE_FIELD_OLD_ENDING_FLOWS = 42,
+    TM_PFTRACE_FIELD_EXTRA_REAL_TRACKS = 45,
+    TM_PFTRACE_FIELD_EXTRA_REAL_VALUES = 46,
+    TM_PFTRACE_FIELD_FLOWS = 47,
+    TM_PFTRACE_FIELD_ENDING_FLOWS = 48,
+};
+
 /* For tests.  Zeroed = the defaults. */
 struct tm_pftrace_options {
     size_t window_bytes; /* of a packet that is read; 0 = 256 KiB and its head */

@@ -19,8 +19,9 @@ enum {
     OPEN_MOST = 512,      /* starts in the pool */
     OPEN_OWN_BYTES = 384, /* arguments of one */
     NAME_MOST = 4096,
-    OTHERS_MOST = 32, /* kinds of packets that are counted apart */
-    HOST_SHIFT = 40,  /* of correlation ids, as the writer of this program joins them */
+    OTHERS_MOST = 32,   /* kinds of packets that are counted apart */
+    HOST_SHIFT = 40,    /* of correlation ids, as the writer of this program joins them */
+    RENDER_STAGES = 53, /* field of TracePacket: kernels, which the writer of this program adds to their slices */
 };
 
 static const int64_t ns_per_s = 1000000000, latest_first_ns = INT64_C(3600) * 1000000000;
@@ -269,22 +270,24 @@ static void for_flows(struct scan *s, take_flow *take)
 
     while (tm_wire_next(&bytes, &field)) {
         const uint64_t number = field.key >> TM_WIRE_TYPE_BITS;
+        const bool is_last = number == TM_PFTRACE_FIELD_ENDING_FLOWS || number == TM_PFTRACE_FIELD_OLD_ENDING_FLOWS;
+        const bool is_fixed = number == TM_PFTRACE_FIELD_FLOWS || number == TM_PFTRACE_FIELD_ENDING_FLOWS;
         struct tm_wire packed;
         uint64_t id;
 
-        if (number != 47 && number != 48 && number != 36 && number != 42)
+        if (!is_last && !is_fixed && number != TM_PFTRACE_FIELD_OLD_FLOWS)
             continue;
         if ((field.key & 7) != TM_WIRE_LEN) {
-            take(s, field.value, number == 48 || number == 42);
+            take(s, field.value, is_last);
             continue;
         }
         packed = tm_wire_of(&field);
-        while (number > 42 && packed.end - packed.at >= 8) {
-            take(s, tm_wire_fixed64(packed.at), number == 48);
+        while (is_fixed && packed.end - packed.at >= 8) {
+            take(s, tm_wire_fixed64(packed.at), is_last);
             packed.at += 8;
         }
-        while (number <= 42 && packed.at < packed.end && tm_wire_varint(&packed, &id))
-            take(s, id, number == 42);
+        while (!is_fixed && packed.at < packed.end && tm_wire_varint(&packed, &id))
+            take(s, id, is_last);
     }
 }
 
@@ -507,7 +510,8 @@ static void add_value(struct scan *s, uint32_t track, int64_t time_ps, bool is_r
 /* Values of other counters in an event: the n-th one is of the n-th of its tracks, or of its sequence's. */
 static void add_extra_values(struct scan *s, const struct tm_pftrace_sequence *sequence, int64_t time_ps, bool is_real)
 {
-    const uint64_t values = is_real ? 46 : 12, tracks = is_real ? 45 : 31;
+    const enum tm_pftrace_field values = is_real ? TM_PFTRACE_FIELD_EXTRA_REAL_VALUES : TM_PFTRACE_FIELD_EXTRA_VALUES;
+    const enum tm_pftrace_field tracks = is_real ? TM_PFTRACE_FIELD_EXTRA_REAL_TRACKS : TM_PFTRACE_FIELD_EXTRA_TRACKS;
     uint64_t uuids[TM_PFTRACE_EXTRA_MOST];
     size_t track_count = is_real ? sequence->extra_real_count : sequence->extra_count, at = 0;
     struct tm_wire bytes = s->event.bytes;
@@ -882,7 +886,7 @@ static void take_packet(struct scan *s, const struct tm_pftrace_packet *packet)
         tm_pftrace_declare(&s->tracks, packet->track);
     if (packet->process_tree.at)
         tm_pftrace_take_processes(&s->tracks, packet->process_tree);
-    if (packet->other && !(s->tracks.is_own && packet->other == 53)) /* kernels again, beside their slices */
+    if (packet->other && !(s->tracks.is_own && packet->other == RENDER_STAGES)) /* kernels again, beside their slices */
         count_other(s, packet->other);
     if (!sequence)
         return;
@@ -974,10 +978,20 @@ static const char *name_of_other(uint32_t field)
         uint32_t field;
         const char *name;
     } names[] = {
-        { 1, "ftrace" },          { 3, "ftrace" },        { 4, "inode maps" },        { 5, "Chrome events" },
-        { 7, "system counters" }, { 9, "process stats" }, { 37, "heap profile" },     { 38, "battery" },
-        { 39, "Android log" },    { 52, "GPU counter" },  { 53, "GPU render stage" }, { 54, "CPU sample" },
-        { 56, "heap graph" },     { 66, "CPU sample" },
+        { 1, "ftrace" },
+        { 3, "ftrace" },
+        { 4, "inode maps" },
+        { 5, "Chrome events" },
+        { 7, "system counters" },
+        { 9, "process stats" },
+        { 37, "heap profile" },
+        { 38, "battery" },
+        { 39, "Android log" },
+        { 52, "GPU counter" },
+        { RENDER_STAGES, "GPU render stage" },
+        { 54, "CPU sample" },
+        { 56, "heap graph" },
+        { 66, "CPU sample" },
     };
     static char number[24];
 

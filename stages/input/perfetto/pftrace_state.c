@@ -30,7 +30,6 @@ enum { LOCATION_FILE = 2, LOCATION_FUNCTION = 3, LOCATION_LINE = 4 };
 enum { SNAPSHOT_CLOCKS = 1, SNAPSHOT_PRIMARY = 2 };
 enum { CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_INCREMENTAL = 3, CLOCK_UNIT = 4 };
 enum { DEFAULTS_EVENT = 11, DEFAULTS_CLOCK = 58 };
-enum { EVENT_TRACK = 11, EVENT_EXTRA_TRACKS = 31, EVENT_EXTRA_REAL_TRACKS = 45 };
 enum { THREAD_PID = 1, THREAD_TID = 2, THREAD_REFERENCE_US = 6 };
 
 struct near_entry {
@@ -316,12 +315,12 @@ static void take_event_defaults(struct tm_pftrace_state *s, struct tm_wire bytes
     while (tm_wire_next(&bytes, &field)) {
         const uint64_t number = field.key >> TM_WIRE_TYPE_BITS;
 
-        if (field.key == TM_WIRE_KEY(EVENT_TRACK, TM_WIRE_VARINT)) {
+        if (field.key == TM_WIRE_KEY(TM_PFTRACE_FIELD_TRACK, TM_WIRE_VARINT)) {
             now->track = field.value;
             now->has_track = true;
-        } else if (number == EVENT_EXTRA_TRACKS) {
+        } else if (number == TM_PFTRACE_FIELD_EXTRA_TRACKS) {
             take_extra(now->extra, &now->extra_count, &field);
-        } else if (number == EVENT_EXTRA_REAL_TRACKS) {
+        } else if (number == TM_PFTRACE_FIELD_EXTRA_REAL_TRACKS) {
             take_extra(now->extra_real, &now->extra_real_count, &field);
         }
     }
