@@ -148,6 +148,37 @@ enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char 
     return kind == TM_DEVICE_TPU ? tpu_line(line) : gpu_line(line, id);
 }
 
+struct tm_process_class tm_class_of_process(const char *name, size_t length, enum tm_accelerator accelerator)
+{
+    struct tm_process_class process = { .side = TM_SIDE_HOST,
+                                        .is_plane = length && (name[0] == '/' || name[0] == '#') };
+    enum tm_device_kind kind = TM_DEVICE_GPU;
+
+    if (process.is_plane) {
+        process.side = (uint8_t)tm_side_of_plane(name, length, &kind, &process.ordinal);
+        accelerator = tm_accelerator_of_plane(name, length);
+    }
+    process.is_gpu = tm_is_gpu_process(name, length, &process.ordinal);
+    if (process.is_gpu)
+        process.side = TM_SIDE_DEVICE;
+    if (accelerator)
+        process.side = TM_SIDE_OTHER;
+    process.device_kind = (uint8_t)kind;
+    process.accelerator = (uint8_t)accelerator;
+    return process;
+}
+
+void tm_classify_thread(const struct tm_process_class *process, bool has_planes, const char *name, size_t length,
+                        struct tm_track *track)
+{
+    track->side = has_planes && !process->is_plane ? TM_SIDE_OTHER : process->side;
+    track->accelerator = process->accelerator;
+    track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, name,
+                                      length, track->id);
+    if (process->is_gpu && track->side == TM_SIDE_DEVICE)
+        track->line = TM_LINE_STREAM;
+}
+
 enum { ANY_DETAILS = TM_FLAG_KERNEL_DETAILS | TM_FLAG_COPY_DETAILS | TM_FLAG_MEMSET_DETAILS };
 
 /* A graph as a whole; its nodes, if they are recorded, are kernels and copies. */

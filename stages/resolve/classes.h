@@ -136,6 +136,24 @@ enum tm_accelerator tm_accelerator_of_process(const char *name, size_t length, c
 bool tm_is_gpu_process(const char *name, size_t length, int64_t *ordinal);
 enum tm_line tm_line_of(enum tm_side side, enum tm_device_kind kind, const char *name, size_t length, int64_t id);
 
+/* What a process of a Chrome or Perfetto trace is, by its name. */
+struct tm_process_class {
+    int64_t ordinal;     /* of a device */
+    uint8_t side;        /* enum tm_side */
+    uint8_t device_kind; /* enum tm_device_kind */
+    uint8_t accelerator; /* enum tm_accelerator */
+    bool is_plane;       /* named like a plane of an XSpace */
+    bool is_gpu;         /* its threads are the queues of a GPU */
+};
+
+/* in: accelerator  as of tm_accelerator_of_process; ignored for a plane, whose name determines it */
+struct tm_process_class tm_class_of_process(const char *name, size_t length, enum tm_accelerator accelerator);
+/* Side, accelerator and line of a thread, by its name.
+ * in: has_planes  some process is a plane of a host or a device: then only threads of planes are used
+ *     track       with its id */
+void tm_classify_thread(const struct tm_process_class *process, bool has_planes, const char *name, size_t length,
+                        struct tm_track *track);
+
 /* What the class of an event depends on. */
 struct tm_class_question {
     uint32_t traits;             /* of the event's name */

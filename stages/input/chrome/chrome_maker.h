@@ -7,6 +7,7 @@
 #include "pipeline/store/names.h"
 #include "stages/input/chrome/chrome_reader.h"
 #include "stages/input/records/record_store.h"
+#include "stages/resolve/classes.h"
 
 /* Converts the args object of an event to an argument list, as keeps_arguments requests.  Keys and long strings become
  * names; duplicate keys are kept; integers of 64 bits are integers, other numbers keep their spelling, NaN and Infinity
@@ -36,7 +37,7 @@ void tm_chrome_arguments_free(struct tm_chrome_arguments *a); /* tolerates NULL 
 struct tm_arguments tm_chrome_arguments_take(struct tm_chrome_arguments *a, const struct tm_chrome_event *event,
                                              const struct tm_chrome_words *words);
 
-/* Shared by chrome_scan.c, chrome_scan.c, chrome_scan.c and chrome_tracks.c: whose event is it. */
+/* Shared by chrome_scan.c and chrome_tracks.c: the track of an event. */
 
 /* What is on one track of our own.  Spans of threads must nest, so that nothing else is between them. */
 enum tm_chrome_sort {
@@ -52,15 +53,11 @@ enum tm_chrome_sort {
 /* A process as the file names it; names can occur anywhere, even after its events. */
 struct tm_chrome_process {
     tm_strid name, labels;
-    int64_t order;        /* process_sort_index */
-    struct tm_json_id id; /* without its text */
-    tm_strid id_text;     /* 0 = the id is a number */
-    uint32_t device;      /* set at the end: index into trace.devices, or TM_NONE */
-    uint8_t side;         /* set at the end: enum tm_side */
-    uint8_t device_kind;  /* set at the end: enum tm_device_kind */
-    uint8_t accelerator;  /* set at the end: enum tm_accelerator */
-    uint8_t is_plane;     /* set at the end: named like a plane of an XSpace */
-    uint8_t is_gpu;       /* set at the end: its threads are the queues of a GPU */
+    int64_t order;                 /* process_sort_index */
+    struct tm_json_id id;          /* without its text */
+    tm_strid id_text;              /* 0 = the id is a number */
+    uint32_t device;               /* set at the end: index into trace.devices, or TM_NONE */
+    struct tm_process_class class; /* set at the end */
 };
 
 /* What belongs to a track beside its row in trace->tracks, which has the same number. */

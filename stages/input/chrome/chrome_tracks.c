@@ -320,26 +320,15 @@ static void look_for_ascend(struct tm_chrome_tracks *t)
 static void finish_process(struct tm_chrome_tracks *t, uint64_t number)
 {
     struct tm_chrome_process process = *(const struct tm_chrome_process *)tm_rows_at(t->processes, number);
-    enum tm_device_kind kind = TM_DEVICE_GPU;
-    int64_t ordinal = 0;
-    const char *text;
+    const enum tm_accelerator accelerator = accelerator_of(t, &process);
     size_t length;
+    const char *const text = tm_names_text(t->trace->names, process.name, NAME_MOST, &length);
 
-    process.accelerator = (uint8_t)accelerator_of(t, &process);
-    text = tm_names_text(t->trace->names, process.name, NAME_MOST, &length);
-    process.is_plane = length && (text[0] == '/' || text[0] == '#');
-    process.side = (uint8_t)(process.is_plane ? tm_side_of_plane(text, length, &kind, &ordinal) : TM_SIDE_HOST);
-    process.device_kind = (uint8_t)kind;
-    if (process.is_plane)
-        process.accelerator = (uint8_t)tm_accelerator_of_plane(text, length);
-    process.is_gpu = tm_is_gpu_process(text, length, &ordinal);
-    if (process.is_gpu)
-        process.side = TM_SIDE_DEVICE;
-    t->has_planes |= process.is_plane && process.side != TM_SIDE_OTHER;
-    if (process.accelerator)
-        process.side = TM_SIDE_OTHER;
-    if (process.side == TM_SIDE_DEVICE &&
-        tm_trace_device(t->trace, kind, ordinal, text, length, &process.device) != TM_OK)
+    process.class = tm_class_of_process(text, length, accelerator);
+    t->has_planes |= process.class.is_plane && process.class.side != TM_SIDE_OTHER;
+    if (process.class.side == TM_SIDE_DEVICE &&
+        tm_trace_device(t->trace, (enum tm_device_kind)process.class.device_kind, process.class.ordinal, text, length,
+                        &process.device) != TM_OK)
         return;
     *(struct tm_chrome_process *)tm_rows_change(t->processes, number) = process;
 }
@@ -426,15 +415,10 @@ static void finish_thread(struct tm_chrome_tracks *t, const struct tm_chrome_tra
     const char *text;
     size_t length;
 
-    track->side = t->has_planes && !process->is_plane ? TM_SIDE_OTHER : process->side;
     track->device = process->device;
-    track->accelerator = process->accelerator;
     track->name = row->name ? row->name : name_after_id(t, "thread", &row->thread, row->thread_text);
     text = tm_names_text(t->trace->names, track->name, NAME_MOST, &length);
-    track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
-                                      length, track->id);
-    if (process->is_gpu && track->side == TM_SIDE_DEVICE)
-        track->line = TM_LINE_STREAM;
+    tm_classify_thread(&process->class, t->has_planes, text, length, track);
 }
 
 /* Its position among the others, which no name determines. */

@@ -37,10 +37,8 @@ struct process {
     tm_strid name;
     bool has_pid;
     /* set at the end */
-    int64_t ordinal;
     uint32_t host, device;
-    uint8_t side, device_kind, accelerator;
-    bool is_plane, is_gpu;
+    struct tm_process_class class;
 };
 
 tm_status tm_pftrace_tracks_open(struct tm_pftrace_tracks *t, struct tm_trace *trace)
@@ -478,27 +476,15 @@ static void name_process(struct tm_pftrace_tracks *t, struct process *process)
 static void finish_process(struct tm_pftrace_tracks *t, uint64_t number)
 {
     struct process process = *(const struct process *)tm_rows_at(t->processes, number);
-    enum tm_device_kind kind = TM_DEVICE_GPU;
-    char text[NAME_MOST];
     const char *name;
     size_t length;
 
     name_process(t, &process);
     process.host = host_of(t, process.name, &length);
     name = tm_names_text(t->trace->names, process.name, NAME_MOST, NULL);
-    memcpy(text, name, length);
     process.device = TM_NONE;
-    process.is_plane = length && (text[0] == '/' || text[0] == '#');
-    process.side = (uint8_t)(process.is_plane ? tm_side_of_plane(text, length, &kind, &process.ordinal) : TM_SIDE_HOST);
-    process.device_kind = (uint8_t)kind;
-    process.accelerator = (uint8_t)(process.is_plane ? tm_accelerator_of_plane(text, length)
-                                                     : tm_accelerator_of_process(text, length, "", 0, false));
-    process.is_gpu = tm_is_gpu_process(text, length, &process.ordinal);
-    if (process.is_gpu)
-        process.side = TM_SIDE_DEVICE;
-    t->has_planes |= process.is_plane && process.side != TM_SIDE_OTHER;
-    if (process.accelerator)
-        process.side = TM_SIDE_OTHER;
+    process.class = tm_class_of_process(name, length, tm_accelerator_of_process(name, length, "", 0, false));
+    t->has_planes |= process.class.is_plane && process.class.side != TM_SIDE_OTHER;
     *(struct process *)tm_rows_change(t->processes, number) = process;
 }
 
@@ -511,8 +497,9 @@ static void number_devices(struct tm_pftrace_tracks *t)
     for (uint64_t i = 0; i < count && t->host_count > 1; i++) {
         const struct process *const p = tm_rows_at(t->processes, i);
 
-        if (p->side == TM_SIDE_DEVICE && p->ordinal < TM_DEVICES_MOST && p->ordinal + 1 > first[p->host + 1])
-            first[p->host + 1] = p->ordinal + 1;
+        if (p->class.side == TM_SIDE_DEVICE && p->class.ordinal < TM_DEVICES_MOST &&
+            p->class.ordinal + 1 > first[p->host + 1])
+            first[p->host + 1] = p->class.ordinal + 1;
     }
     for (uint32_t i = 1; i < t->host_count; i++)
         first[i] += first[i - 1];
@@ -521,12 +508,12 @@ static void number_devices(struct tm_pftrace_tracks *t)
         const char *name;
         size_t length;
 
-        if (process.side != TM_SIDE_DEVICE)
+        if (process.class.side != TM_SIDE_DEVICE)
             continue;
-        process.ordinal += first[process.host];
+        process.class.ordinal += first[process.host];
         name = tm_names_text(t->trace->names, process.name, NAME_MOST, &length);
-        if (tm_trace_device(t->trace, (enum tm_device_kind)process.device_kind, process.ordinal, name, length,
-                            &process.device) != TM_OK)
+        if (tm_trace_device(t->trace, (enum tm_device_kind)process.class.device_kind, process.class.ordinal, name,
+                            length, &process.device) != TM_OK)
             return;
         *(struct process *)tm_rows_change(t->processes, i) = process;
     }
@@ -582,15 +569,10 @@ static void finish_line(struct tm_pftrace_tracks *t, const struct tm_pftrace_tra
     size_t length;
 
     track->sort = TM_TRACK_THREAD;
-    track->side = t->has_planes && !process->is_plane ? TM_SIDE_OTHER : process->side;
     track->device = process->device;
-    track->accelerator = process->accelerator;
     track->name = row->kind == TM_PFTRACE_THREAD || !row->name ? name_thread(t, row) : row->name;
     text = tm_names_text(t->trace->names, track->name, NAME_MOST, &length);
-    track->line = (uint8_t)tm_line_of((enum tm_side)track->side, (enum tm_device_kind)process->device_kind, text,
-                                      length, track->id);
-    if (process->is_gpu && track->side == TM_SIDE_DEVICE)
-        track->line = TM_LINE_STREAM;
+    tm_classify_thread(&process->class, t->has_planes, text, length, track);
 }
 
 static void finish_other(struct tm_pftrace_tracks *t, const struct tm_pftrace_track *row, const struct process *process,
@@ -610,7 +592,7 @@ static void finish_other(struct tm_pftrace_tracks *t, const struct tm_pftrace_tr
     const bool has_own_name = (row->kind == TM_PFTRACE_PLAIN || row->kind == TM_PFTRACE_COUNTER) && row->name;
 
     if (row->kind == TM_PFTRACE_PLAIN && !t->has_planes && !t->is_own &&
-        process->side == TM_SIDE_HOST) { /* like a thread */
+        process->class.side == TM_SIDE_HOST) { /* like a thread */
         track->side = TM_SIDE_HOST;
         track->line = TM_LINE_HOST;
     }
@@ -635,7 +617,7 @@ static void finish_track(struct tm_pftrace_tracks *t, uint64_t number)
     track.plane_name = process.name;
     if (row.has_given_device)
         finish_stream(t, &row, &process, &track);
-    else if (row.kind == TM_PFTRACE_THREAD || (row.kind == TM_PFTRACE_PLAIN && process.side == TM_SIDE_DEVICE))
+    else if (row.kind == TM_PFTRACE_THREAD || (row.kind == TM_PFTRACE_PLAIN && process.class.side == TM_SIDE_DEVICE))
         finish_line(t, &row, &process, &track);
     else
         finish_other(t, &row, &process, &track);
