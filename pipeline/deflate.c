@@ -170,7 +170,8 @@ size_t tm_block_deflate(struct tm_block_deflater *d, const uint8_t *from, size_t
 
 /* --- zstd --- */
 
-/* Of packets of kernels and their arguments, level 3 makes 0.78 times the bytes of ISA-L's level 2; a conversion takes 14% more CPU. */
+/* For packets of kernels and their arguments, level 3 gives 0.78 times the bytes of ISA-L's level 2; a conversion takes
+ * 14% more CPU time. */
 enum { ZSTD_LEVEL = 3 };
 
 struct tm_block_zstd {

@@ -190,8 +190,7 @@ static inline size_t tm_sorted_place(const void *key, const void *rows, size_t c
  * out:    the new count */
 size_t tm_sorted_keep(void *rows, size_t count, size_t most, size_t row_bytes, const void *row, tm_row_order *order);
 
-/* A heap: its first row is the last one by the order.  Add one row, or replace the first by one that is not in it.
- *  */
+/* A heap: its first row is the last one by the order.  Add one row, or replace the first by one that is not in it. */
 void tm_heap_add(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 void tm_heap_replace(void *rows, size_t count, size_t row_bytes, const void *row, tm_row_order *order);
 

@@ -18,8 +18,8 @@
  *         TM_ERR_LIMIT, TM_ERR_OUTPUT from the tables */
 tm_status tm_chrome_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source);
 
-/* A Perfetto trace (*.pftrace, *.perfetto-trace) as a source of records: its track events, read once as a stream.  Those
- * that this program wrote are what they were made from, without the computed rows.
+/* A Perfetto trace (*.pftrace, *.perfetto-trace) as a source of records: its track events, read once as a stream.  A
+ * trace that this program wrote gives the records it was made from, without the computed rows.
  * in, owns, errors: as of tm_chrome_scan */
 tm_status tm_pftrace_scan(struct tm_trace *trace, struct tm_input *input, struct tm_source **source);
 

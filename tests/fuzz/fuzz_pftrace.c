@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a Perfetto trace: its packets with lengths of reads that the fuzzer chooses, and the records that are made of
- * them.  Beside what the sanitizers see: packets that depend on the division of the bytes, records that are out of order
- * or out of range, lists that cannot be read to their end, and memory that is not given back.
+/* Any bytes as a Perfetto trace: its packets with read sizes that the fuzzer chooses, and the records made from them.
+ * Besides what the sanitizers find, it detects packets that depend on the division of the bytes, records out of order or
+ * out of range, lists that cannot be read to their end, and memory that is not given back.
  * Seeds: traces of another writer, which seeds_pftrace.py makes. */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t hash, struct tm_wire bytes)
                                 bytes.at ? (size_t)(bytes.end - bytes.at) : 0, hash);
 }
 
-/* All packets, and what is said of damage. */
+/* All packets, and the damage that is reported. */
 static uint64_t read_packets(const char *path, const struct tm_pftrace_options *options)
 {
     struct tm_input input = { .fd = -1 };

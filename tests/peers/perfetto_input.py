@@ -29,7 +29,7 @@ SHOWN = 14
 
 
 def twice(source, folder, options):
-    """Lines that tell how a trace differs from the same one, converted again."""
+    """How a trace differs from the same one converted again, in lines."""
     once, again = folder / "once.pftrace", folder / "again.pftrace"
     for path, out in ((source, once), (once, again)):
         result = run("convert", path, "-o", out, "--quiet", *options, seconds=600)

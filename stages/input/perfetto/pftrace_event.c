@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One event on the wire.  Names and strings that come by number are handles already: they are not looked at again, except
- * for those few facts that are made of the text itself.  Memory: buffers of fixed size. */
+/* One event on the wire.  Names and strings that come by number are handles already: their text is read again only for
+ * the few facts that depend on it.  Memory: buffers of fixed size. */
 #include "stages/input/perfetto/pftrace_event.h"
 
 #include <inttypes.h>
@@ -268,7 +268,7 @@ void tm_pftrace_event_read(struct tm_pftrace_events *e, struct tm_wire bytes, st
 
 /* --- facts --- */
 
-/* Facts that are made of the text itself. */
+/* Facts that depend on the text itself. */
 static bool is_text_needed(enum tm_stat stat)
 {
     return stat == TM_STAT_LONG_NAME || stat == TM_STAT_HLO_CATEGORY || stat == TM_STAT_GRID || stat == TM_STAT_BLOCK ||

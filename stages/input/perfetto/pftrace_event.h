@@ -57,11 +57,11 @@ void tm_pftrace_events_free(struct tm_pftrace_events *events); /* tolerates NULL
 /* Its members.  bytes: of the TrackEvent, and valid as long as the event is used */
 void tm_pftrace_event_read(struct tm_pftrace_events *events, struct tm_wire bytes, struct tm_pftrace_event *event);
 
-/* What it says of itself: facts, and the list where the trace keeps arguments.  Texts of the facts and the list are
- * valid until the next call.  is_own: this program wrote the file */
+/* Its facts, and its argument list where the trace keeps arguments.  Texts of the facts and the list are valid until the
+ * next call.  is_own: this program wrote the file */
 void tm_pftrace_event_say(struct tm_pftrace_events *events, bool is_own, struct tm_pftrace_event *event);
 
-/* A name as bytes, at most `most` of them, in a buffer that is the caller's. */
+/* Copy a name, at most `most` bytes of it, to the caller's buffer.  out: its length there */
 size_t tm_pftrace_text(struct tm_pftrace_events *events, tm_strid name, char *to, size_t most);
 
 #endif

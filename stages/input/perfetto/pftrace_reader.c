@@ -11,7 +11,7 @@ enum {
     HEAD_MOST = 1 + 10,
     WINDOW_BYTES = (256 << 10) + 64, /* a packet of packed ones may be larger */
     WINDOW_LEAST = 64,
-    PACKET_MOST = 256 << 20, /* a larger one is not believed */
+    PACKET_MOST = 256 << 20, /* a larger length is damage */
     AGAIN_FREE = 1 << 20,    /* bytes that a search for a packet may examine again, */
     AGAIN_TIMES = 16,        /* and for each byte skipped */
 };
@@ -183,7 +183,7 @@ static void end_packed(struct tm_pftrace_reader *r)
 
 /* --- a packet --- */
 
-/* Data of other sources that says nothing about what happened: configurations, markers, statistics of the recording. */
+/* Data of other sources that describes only the recording: configurations, markers, statistics. */
 static bool is_about_recording(uint64_t number)
 {
     static const uint8_t fields[] = { 33, 34, 35, 36, 45, 46, 47, 48, 49, 51, 69, 72, 78, 89 };
@@ -272,8 +272,8 @@ static bool take_field(const struct tm_field *field, struct tm_pftrace_packet *p
     }
 }
 
-/* out: false: it is not a packet.  Nor is what has its first field twice: the packets after one of a wrong length look like
- * that. */
+/* out: false: it is not a packet.  Nor is one that has its first field twice: the packets after one of a wrong length
+ * look like that. */
 static bool read_packet(struct tm_wire bytes, struct tm_pftrace_packet *packet)
 {
     struct tm_field field;
@@ -325,7 +325,7 @@ static void enter_packed(struct tm_pftrace_reader *r, const struct tm_pftrace_pa
 
 /* --- after damage --- */
 
-/* It says whose it is, and something besides. */
+/* It has a sequence or a time, and content. */
 static bool is_plausible(const struct tm_pftrace_packet *packet)
 {
     if (packet->packed.at || packet->zstd.at)
@@ -475,8 +475,8 @@ static bool take_large(struct tm_pftrace_reader *r, struct window *w, size_t hea
     return true;
 }
 
-/* The content ends inside a packet of packed ones: what is there of them is unpacked.  The length of the packet is believed if that of
- * its field fits it.  out: false: it is something else */
+/* The content ends inside a packet of packed ones: what is there of them is unpacked.  The length of the packet is
+ * trusted if it matches that of its field.  out: false: it is something else */
 static bool take_cut_packed(struct tm_pftrace_reader *r, size_t head, uint64_t length)
 {
     struct window *const w = &r->outer;

@@ -15,10 +15,10 @@
 struct tm_pftrace_packet {
     uint64_t offset; /* of its first byte in the content; of a packed one, of the packet that it is in */
     uint64_t timestamp;
-    uint32_t clock, sequence, machine; /* 0 = not said */
+    uint32_t clock, sequence, machine; /* 0 = not recorded */
     bool has_timestamp;
-    bool is_clean;      /* the state of its sequence starts again */
-    bool uses_state;    /* it is worth nothing without that state */
+    bool is_clean;      /* the state of its sequence is reset */
+    bool uses_state;    /* it cannot be read without that state */
     bool is_after_loss; /* the writer lost packets of the sequence before it */
     uint32_t other;     /* field of other data; 0 = none */
     struct tm_wire event, track, defaults, snapshot, attributes, interned;
@@ -48,7 +48,7 @@ struct tm_pftrace_options {
 struct tm_pftrace_damage {
     const char *problem; /* the first one, in words; NULL = none */
     uint64_t at;         /* its byte of the content */
-    uint64_t places;     /* where something is wrong: not where the content ends too early */
+    uint64_t places;     /* that are damaged; a content that ends too early is none */
     uint64_t bytes;      /* skipped in total */
 };
 

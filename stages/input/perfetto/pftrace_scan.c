@@ -222,8 +222,7 @@ static bool is_named(struct scan *s, const char *name)
     return length == strlen(name) && memcmp(text, name, length) == 0;
 }
 
-/* The class that a category says, and the device that its events are on: as of PyTorch's profiles, also converted
- * ones. */
+/* The class that a category gives, and the device of its events: in PyTorch's profiles, also converted ones. */
 static void take_category(struct scan *s, uint32_t track)
 {
     const struct tm_pftrace_event *const e = &s->event;
@@ -344,7 +343,8 @@ static void take_list(struct scan *s)
 
 /* --- slices --- */
 
-/* Of slices with the same times the outer one has to be stored first, but ends last: it is stored when the inner one starts. */
+/* Of slices with the same times the outer one must be stored first, but ends last: it is stored when the inner one
+ * starts. */
 static bool starts_with(struct scan *s, uint32_t stack, int64_t start_ps)
 {
     const uint32_t top = change(s, stack)->top;
@@ -810,7 +810,7 @@ static void copy(char *to, size_t room, const struct tm_field *field)
     to[length] = '\0';
 }
 
-/* What the file says of the recording: as this program writes it (tm_trace_facts_add_host). */
+/* A fact about the recording, as this program writes it (tm_trace_facts_add_host). */
 static void take_attribute(struct scan *s, const struct attribute *a)
 {
     struct tm_environment *const e = &s->trace->environment;
@@ -949,7 +949,7 @@ static void settle_tracks(struct scan *s)
     }
 }
 
-/* All that is known of tracks is in place; then it is known how much each holds. */
+/* All records are on their tracks: join, sort and count them. */
 static void order_tracks(struct scan *s)
 {
     for (uint64_t i = 0; i < tm_rows_count(s->trace->tracks) && !tm_failed(s->run); i++) {
@@ -958,7 +958,7 @@ static void order_tracks(struct scan *s)
     }
 }
 
-static void tell_damage(struct scan *s)
+static void report_damage(struct scan *s)
 {
     const struct tm_pftrace_damage *const damage = tm_pftrace_damage(s->reader);
     char more[96] = "";
@@ -1002,8 +1002,8 @@ static const char *name_of_other(uint32_t field)
     return number;
 }
 
-/* What is not in the file, and what was left out of it. */
-static void tell_note(struct scan *s)
+/* What the file lacks, and what was skipped in it. */
+static void write_note(struct scan *s)
 {
     char *const note = s->trace->note;
     const size_t room = sizeof(s->trace->note);
@@ -1110,7 +1110,7 @@ static void scan_packets(struct scan *s)
         take_packet(s, &packet);
     if (tm_failed(s->run))
         return;
-    tell_damage(s);
+    report_damage(s);
     settle_tracks(s);
     order_tracks(s);
     if (!tm_failed(s->run))
@@ -1118,7 +1118,7 @@ static void scan_packets(struct scan *s)
     if (tm_failed(s->run))
         return;
     take_origin(s);
-    tell_note(s);
+    write_note(s);
     if (s->run->events_read == events_before)
         (void)refuse_bare(s);
 }

@@ -348,7 +348,7 @@ static void take_defaults(struct tm_pftrace_state *s, struct tm_wire bytes)
     tm_pftrace_check_end(s->run, &bytes);
 }
 
-/* The thread that all events of the sequence are on, as older writers say it. */
+/* The thread of all events of the sequence, as older writers record it. */
 static void take_thread(struct tm_pftrace_state *s, struct tm_wire bytes)
 {
     struct tm_field field;

@@ -48,7 +48,7 @@ struct tm_pftrace_sequence {
     bool is_valid;       /* nothing of that state is lost */
     bool has_track, has_thread;
     uint32_t clock; /* 0 = the trace's */
-    uint64_t track; /* of events that name none */
+    uint64_t track; /* of events without one */
     int64_t pid, tid;
     int64_t reference_us; /* of older writers: what deltas count from */
     uint64_t extra[TM_PFTRACE_EXTRA_MOST], extra_real[TM_PFTRACE_EXTRA_MOST]; /* tracks of extra counter values */
@@ -60,7 +60,7 @@ struct tm_pftrace_sequence {
 struct tm_pftrace_state *tm_pftrace_state_new(struct tm_trace *trace) TM_MUST_USE;
 void tm_pftrace_state_free(struct tm_pftrace_state *state); /* tolerates NULL */
 
-/* A packet comes: takes what it says of its sequence and of clocks.
+/* Update the state of the packet's sequence, and the clocks, from the packet.
  * out:    NULL  it needs state that is lost, and is in a tally; else valid until the next call */
 const struct tm_pftrace_sequence *tm_pftrace_enter(struct tm_pftrace_state *state,
                                                    const struct tm_pftrace_packet *packet);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From track descriptors to planes, lines and devices.  A process or a thread is identified by its ids, whatever number its track
- * has; other tracks belong to the process of their nearest ancestor that has one, or are a process of the name of
- * their root.  Memory: tables that spill. */
+/* From track descriptors to planes, lines and devices.  A process or a thread is identified by its ids, whatever number
+ * its track has; other tracks belong to the process of their nearest ancestor that has one, or are a process with the
+ * name of their root.  Memory: tables that spill. */
 #include "stages/input/perfetto/pftrace_tracks.h"
 
 #include <inttypes.h>
@@ -332,7 +332,7 @@ static void set_name(struct tm_pftrace_tracks *t, tm_strid *name, tm_strid wante
     *name = wanted;
 }
 
-/* A process says its name for all tracks that have its pid. */
+/* A process names all tracks that have its pid. */
 static void declare_process(struct tm_pftrace_tracks *t, const struct declared *d)
 {
     uint64_t number;
@@ -383,7 +383,7 @@ void tm_pftrace_declare(struct tm_pftrace_tracks *t, struct tm_wire bytes)
         *(struct tm_pftrace_track *)tm_rows_change(t->tracks, number) = row;
 }
 
-/* What the system says of a process or a thread: names for those that no descriptor names. */
+/* A process or a thread as the system lists it: names for those that no descriptor names. */
 static void take_tree_entry(struct tm_pftrace_tracks *t, struct tm_wire bytes, bool is_thread)
 {
     struct tm_field field;
@@ -431,8 +431,8 @@ static bool has_process(const struct tm_pftrace_track *row)
     return row->kind == TM_PFTRACE_PROCESS || row->kind == TM_PFTRACE_THREAD || row->kind == TM_PFTRACE_ASYNC;
 }
 
-/* The nearest ancestor that is a process or a thread, else the outermost one.  Tracks that are their own ancestors have
- * an end, too. */
+/* The nearest ancestor that is a process or a thread, else the outermost one.  The search ends
+ * even if a track is its own ancestor. */
 static struct tm_pftrace_track ancestor_of(struct tm_pftrace_tracks *t, const struct tm_pftrace_track *of)
 {
     struct tm_pftrace_track at = *of;
@@ -488,7 +488,7 @@ static void finish_process(struct tm_pftrace_tracks *t, uint64_t number)
     *(struct process *)tm_rows_change(t->processes, number) = process;
 }
 
-/* Devices of several hosts are counted on. */
+/* Number the devices of several hosts one after the other. */
 static void number_devices(struct tm_pftrace_tracks *t)
 {
     int64_t first[sizeof(t->hosts) / sizeof(t->hosts[0]) + 1] = { 0 };
@@ -542,7 +542,7 @@ static bool ordinal_in_name(struct tm_pftrace_tracks *t, const struct process *p
     return tm_is_gpu_process(name, length - 1, ordinal);
 }
 
-/* A stream whose events say that they are on a device. */
+/* A stream whose events are on a device. */
 static void finish_stream(struct tm_pftrace_tracks *t, const struct tm_pftrace_track *row,
                           const struct process *process, struct tm_track *track)
 {

@@ -5,8 +5,8 @@
 #include "pipeline/trace.h"
 #include "stages/input/perfetto/pftrace_reader.h"
 
-/* The tracks of a Perfetto trace.  A descriptor may come at any place, also after the events of its track, so what a track is
- * is decided at the end; which track holds the records of which other one is known earlier in the files of this
+/* The tracks of a Perfetto trace.  A descriptor may come anywhere, even after the events of its track, so the kind of a
+ * track is determined at the end; which track has the records of another one is known earlier in the files of this
  * program, where descriptors come first.
  * source: protos/perfetto/trace/track_event/track_descriptor.proto */
 
@@ -37,7 +37,7 @@ struct tm_pftrace_track {
     uint64_t unit_times;
     int64_t sum;
     double real_sum;
-    /* what its events say: set by the scan */
+    /* from its events; set by the scan */
     int64_t given_ordinal;
     bool has_given_device;
     uint8_t accelerator; /* enum tm_accelerator */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of one event, put in one by one as the reader comes upon them.  No allocation, and no text is examined but
- * to hash it; what is made from them is in facts.c and below. */
+ * to hash it; the code that uses them is below. */
 #include "stages/input/records/facts.h"
 
 #include <math.h>

@@ -179,8 +179,8 @@ tm_status tm_replay_source_new(struct tm_source *inner, struct tm_source **sourc
  *   of the key without an end.  An end closes no more than necessary: one start may have several ends.  What comes
  *   before the first start of a key belongs to its first flow, since the clocks of host and device differ; it has
  *   TM_FLAG_OPEN, unless it is at the time of that start: then it comes after it.  A key without any start is one flow
- *   that never started (UNMATCHED_FLOW). PyTorch has all of that but reused ids: several `f` to an `s`, `f` before
- *   `s`, and many `f` without `s`. Where they are not drawn (trace.has_inert_flows), a track of flows alone is tallied
+ *   that never started (UNMATCHED_FLOW).  PyTorch has all of that but reused ids: several `f` to an `s`, `f` before
+ *   `s`, and many `f` without `s`.  Where they are not drawn (trace.has_inert_flows), a track of flows alone is tallied
  *   and stays as it is.
  * Everything else of the track stays as it is.  A track of nothing else that is in order is not touched.  A track
  * that is sorted is tallied (UNSORTED_LINE) unless it has keys, and thus is not a line of the file.
