@@ -214,14 +214,8 @@ static void fill(struct row *row, const struct tm_value *result, enum tm_result_
     row->of.model = tm_text(tm_get(facts, "model"));
     row->of.hosts = count_of(facts, "hosts");
     row->of.devices = count_of(facts, "devices");
-    row->of.host = tm_text(tm_get(facts, "host"));
-    row->of.driver = tm_text(tm_get(facts, "driver"));
-    row->of.framework = tm_text(tm_get(facts, "framework"));
-    row->of.jax = tm_text(tm_get(facts, "jax"));
-    row->of.jaxlib = tm_text(tm_get(facts, "jaxlib"));
-    row->of.cuda = tm_text(tm_get(facts, "cuda"));
-    row->of.rocm = tm_text(tm_get(facts, "rocm"));
-    row->of.libtpu = tm_text(tm_get(facts, "libtpu"));
+    for (size_t i = 0; i < TM_ENV_KEYS; i++)
+        row->of.environment[i] = tm_text(tm_get(facts, tm_environment_facts[i].key));
     row->of.verdict = tm_text(tm_get(verdict, "text"));
     row->of.severity = tm_text(tm_get(verdict, "severity"));
     row->of.finding = tm_text(tm_get(verdict, "finding"));

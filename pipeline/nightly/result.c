@@ -24,6 +24,7 @@
 #include "pipeline/doc/run_figures.h"
 #include "pipeline/files.h"
 #include "pipeline/nightly/manifest.h"
+#include "pipeline/options.h"
 #include "pipeline/process.h"
 #include "pipeline/run.h"
 #include "reports/compare/compare.h"
@@ -570,21 +571,33 @@ static void add_count(struct tm_value *to, const char *key, const struct tm_valu
         tm_add_null(to, key, NULL);
 }
 
+const struct tm_environment_fact tm_environment_facts[] = {
+    [TM_ENV_HOST] = { "host", "host", TM_SERIES_HOST },
+    [TM_ENV_DRIVER] = { "driver", "driver", TM_SERIES_DRIVER },
+    [TM_ENV_FRAMEWORK] = { "framework", "framework", TM_SERIES_LIBRARIES },
+    [TM_ENV_JAX] = { "jax", "JAX", TM_SERIES_LIBRARIES },
+    [TM_ENV_JAXLIB] = { "jaxlib", "jaxlib", TM_SERIES_LIBRARIES },
+    [TM_ENV_CUDA] = { "cuda", "CUDA", TM_SERIES_LIBRARIES },
+    [TM_ENV_ROCM] = { "rocm", "ROCm", TM_SERIES_LIBRARIES },
+    [TM_ENV_LIBTPU] = { "libtpu", "libtpu", TM_SERIES_LIBRARIES },
+};
+
 enum { FACT_BYTES = 160 };
 
-/* A fact of all hosts: each value once, as long as there is room. */
-static void add_of_hosts(struct tm_value *to, const char *key, const struct tm_value *hosts, const char *of)
+/* A fact of all hosts: each value once, as long as there is room; of their names only the first. */
+static void add_of_hosts(struct tm_value *to, enum tm_environment_key of, const struct tm_value *hosts)
 {
+    const char *const key = tm_environment_facts[of].key;
     char text[FACT_BYTES] = "";
 
     for (size_t i = 0; i < tm_length(hosts); i++) {
-        const char *const value = tm_text(tm_get(tm_at(hosts, i), of));
+        const char *const value = tm_text(tm_get(tm_at(hosts, i), key));
         const size_t used = strlen(text), length = strlen(value);
 
         if (!length || strstr(text, value) || used + length + 3 > sizeof(text))
             continue;
         (void)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "", value);
-        if (strcmp(of, "host") == 0)
+        if (of == TM_ENV_HOST)
             break;
     }
     tm_add_known(to, key, text, NULL);
@@ -592,7 +605,6 @@ static void add_of_hosts(struct tm_value *to, const char *key, const struct tm_v
 
 void tm_result_figures(struct tm_value *to, const struct tm_value *summary)
 {
-    static const char *const of_hosts[] = { "host", "driver", "framework", "jax", "jaxlib", "cuda", "rocm", "libtpu" };
     const struct tm_value *const hosts = tm_path(summary, "input.hosts");
     struct tm_value *part = tm_add_object(to, "figures");
 
@@ -605,8 +617,8 @@ void tm_result_figures(struct tm_value *to, const struct tm_value *summary)
     tm_add_known(part, "platform", tm_text(tm_path(summary, "environment.platform")), NULL);
     tm_add_known(part, "model", tm_device_model(summary), NULL);
     tm_add_bool(part, "partial", tm_is(tm_path(summary, "input.partial")));
-    for (size_t i = 0; i < sizeof(of_hosts) / sizeof(of_hosts[0]); i++)
-        add_of_hosts(part, of_hosts[i], tm_path(summary, "environment.hosts"), of_hosts[i]);
+    for (int i = 0; i < TM_ENV_KEYS; i++)
+        add_of_hosts(part, (enum tm_environment_key)i, tm_path(summary, "environment.hosts"));
     part = tm_add_object(to, "verdict");
     tm_add_known(part, "text", tm_text(tm_path(summary, "verdict.text")), NULL);
     tm_add_known(part, "severity", tm_text(tm_path(summary, "verdict.severity")), NULL);

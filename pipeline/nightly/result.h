@@ -60,8 +60,30 @@ struct tm_result_about {
  * tm_result_figures puts its own in their place.  errors: remembered in doc */
 void tm_result_fill(struct tm_doc *doc, const struct tm_result_about *about);
 
-/* Fill "figures" {id: number | null}, "facts" {"run", "hosts", "devices", "platform", "model", "partial"} and "verdict"
- * {"text", "severity", "finding" (title of the first one) | null} of a result from the summary of its run. */
+/* What a result and the history keep of the environment of a run: the host, and versions. */
+enum tm_environment_key {
+    TM_ENV_HOST,
+    TM_ENV_DRIVER,
+    TM_ENV_FRAMEWORK,
+    TM_ENV_JAX,
+    TM_ENV_JAXLIB,
+    TM_ENV_CUDA,
+    TM_ENV_ROCM,
+    TM_ENV_LIBTPU,
+    TM_ENV_KEYS
+};
+
+struct tm_environment_fact {
+    const char *key;    /* in environment.hosts[] of a summary, "facts" of a result, a row of the history */
+    const char *title;  /* in a sentence */
+    uint32_t series_by; /* enum tm_series_key that separates series by it */
+};
+
+extern const struct tm_environment_fact tm_environment_facts[TM_ENV_KEYS];
+
+/* Fill "figures" {id: number | null}, "facts" {"run", "hosts", "devices", "platform", "model", "partial", and
+ * tm_environment_facts} and "verdict" {"text", "severity", "finding" (title of the first one) | null} of a result from
+ * the summary of its run. */
 void tm_result_figures(struct tm_value *to, const struct tm_value *summary);
 
 /* Put names, sizes, and hashes of the files beside it into "files".

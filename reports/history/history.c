@@ -83,14 +83,14 @@ static const struct history_column history_column[] = {
     { "version", "TEXT", TEXT(version), false, 1 },
     { "definitions", "INTEGER NOT NULL", NUMBER(definitions), true, 2 },
     { "page", "TEXT", TEXT(page), false, 3 },
-    { "host", "TEXT", TEXT(host), false, 4 },
-    { "driver", "TEXT", TEXT(driver), false, 4 },
-    { "framework", "TEXT", TEXT(framework), false, 4 },
-    { "jax", "TEXT", TEXT(jax), false, 4 },
-    { "jaxlib", "TEXT", TEXT(jaxlib), false, 4 },
-    { "cuda", "TEXT", TEXT(cuda), false, 4 },
-    { "rocm", "TEXT", TEXT(rocm), false, 4 },
-    { "libtpu", "TEXT", TEXT(libtpu), false, 4 },
+    { "host", "TEXT", TEXT(environment[TM_ENV_HOST]), false, 4 },
+    { "driver", "TEXT", TEXT(environment[TM_ENV_DRIVER]), false, 4 },
+    { "framework", "TEXT", TEXT(environment[TM_ENV_FRAMEWORK]), false, 4 },
+    { "jax", "TEXT", TEXT(environment[TM_ENV_JAX]), false, 4 },
+    { "jaxlib", "TEXT", TEXT(environment[TM_ENV_JAXLIB]), false, 4 },
+    { "cuda", "TEXT", TEXT(environment[TM_ENV_CUDA]), false, 4 },
+    { "rocm", "TEXT", TEXT(environment[TM_ENV_ROCM]), false, 4 },
+    { "libtpu", "TEXT", TEXT(environment[TM_ENV_LIBTPU]), false, 4 },
     { "labels", "TEXT", ARRAY(keys.labels), false, 4 },
 };
 
@@ -698,7 +698,8 @@ static tm_status history_read_row(struct tm_history *history, sqlite3_stmt *stat
     int at = 0;
 
     row->definitions = 1;
-    row->host = row->driver = row->framework = row->jax = row->jaxlib = row->cuda = row->rocm = row->libtpu = "";
+    for (size_t i = 0; i < TM_ENV_KEYS; i++)
+        row->environment[i] = "";
     row->keys.labels[0] = '\0';
     for (size_t i = 0; i < tm_figure_count; i++)
         row->figure[i] = NAN;

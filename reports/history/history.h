@@ -27,8 +27,8 @@ struct tm_history_run {
     const char *summary; /* its summary, from OUT: "runs/ID/summary.json"; pruned runs that gates compare with
                                      keep it; "" = none */
     const char *platform, *model;
-    int64_t hosts, devices;                                                      /* -1 = not known */
-    const char *host, *driver, *framework, *jax, *jaxlib, *cuda, *rocm, *libtpu; /* versions, but for the host */
+    int64_t hosts, devices;               /* -1 = not known */
+    const char *environment[TM_ENV_KEYS]; /* tm_environment_facts */
     const char *verdict, *severity, *finding;
     const char *gates;      /* "passed", "failed", "unknown"; "" = never assessed */
     const char *gates_text; /* the first that failed */

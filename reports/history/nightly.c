@@ -537,28 +537,30 @@ static void keep_texts(struct night_texts *to, const struct tm_history_run *row)
     to->devices = row->devices;
 }
 
+static uint64_t mix_text(uint64_t hash, size_t which, const char *text)
+{
+    return text && *text ? tm_hash_text(text, strlen(text), tm_hash_mix(hash, which)) : hash;
+}
+
 /* Runs on other hardware, or with other labels, are a series of their own. */
 static uint64_t hardware_of(const struct tm_history_run *row, uint32_t series_by)
 {
-    const struct {
-        const char *text;
-        uint32_t key; /* 0 = always */
-    } of[] = { { row->model, 0 },
-               { row->keys.labels, 0 },
-               { row->host, TM_SERIES_HOST },
-               { row->driver, TM_SERIES_DRIVER },
-               { row->framework, TM_SERIES_LIBRARIES },
-               { row->jax, TM_SERIES_LIBRARIES },
-               { row->jaxlib, TM_SERIES_LIBRARIES },
-               { row->cuda, TM_SERIES_LIBRARIES },
-               { row->rocm, TM_SERIES_LIBRARIES },
-               { row->libtpu, TM_SERIES_LIBRARIES } };
     uint64_t hash = tm_hash_mix((uint64_t)row->hosts, (uint64_t)row->devices);
 
-    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-        if (of[i].text && *of[i].text && (!of[i].key || series_by & of[i].key))
-            hash = tm_hash_text(of[i].text, strlen(of[i].text), tm_hash_mix(hash, i));
+    hash = mix_text(hash, 0, row->model);
+    hash = mix_text(hash, 1, row->keys.labels);
+    for (size_t i = 0; i < TM_ENV_KEYS; i++)
+        if (series_by & tm_environment_facts[i].series_by)
+            hash = mix_text(hash, 2 + i, row->environment[i]);
     return hash;
+}
+
+static void copy_head(char *to, size_t bytes, const char *text)
+{
+    const size_t length = text ? tm_utf8_head(text, strnlen(text, bytes - 1)) : 0;
+
+    memcpy(to, text ? text : "", length);
+    to[length] = '\0';
 }
 
 void tm_nightly_history_add(struct night_history *history, const struct tm_history_run *row)
@@ -580,11 +582,8 @@ void tm_nightly_history_add(struct night_history *history, const struct tm_histo
     point->when_ns = row->keys.when_ns;
     point->step = row->keys.step;
     point->hardware = hardware_of(row, history->judged->series_by);
-    (void)snprintf(point->model, sizeof(point->model), "%.*s",
-                   (int)tm_utf8_head(row->model, strnlen(row->model, NIGHT_MODEL - 1)), row->model);
-    (void)snprintf(point->host, sizeof(point->host), "%.*s",
-                   (int)tm_utf8_head(row->host ? row->host : "", strnlen(row->host ? row->host : "", NIGHT_HOST - 1)),
-                   row->host ? row->host : "");
+    copy_head(point->model, sizeof(point->model), row->model);
+    copy_head(point->host, sizeof(point->host), row->environment[TM_ENV_HOST]);
     point->is_on_slow_host = false;
     point->hosts = row->hosts;
     point->devices = row->devices;

@@ -898,37 +898,34 @@ static void emit_revisions(struct tm_value *evidence, const struct tm_history_re
 }
 
 /* What is known of the machine and the software of a run. */
-enum { MACHINE_FACTS = 8, MACHINE_BYTES = 96 };
+enum { MACHINE_BYTES = 96 };
 
 struct machine {
-    char fact[MACHINE_FACTS][MACHINE_BYTES];
+    char fact[TM_ENV_KEYS][MACHINE_BYTES];
 };
 
 static tm_status take_machine(void *to, const struct tm_history_run *row)
 {
-    const char *const of[MACHINE_FACTS] = { row->host,   row->driver, row->framework, row->jax,
-                                            row->jaxlib, row->cuda,   row->rocm,      row->libtpu };
     struct machine *const machine = to;
 
-    for (size_t i = 0; i < MACHINE_FACTS; i++)
-        tm_format_text(machine->fact[i], MACHINE_BYTES, of[i] ? of[i] : "");
+    for (size_t i = 0; i < TM_ENV_KEYS; i++)
+        tm_format_text(machine->fact[i], MACHINE_BYTES, row->environment[i]);
     return TM_OK;
 }
 
 /* What else changed with the figure: another driver, another host. */
 static void emit_machine(struct tm_value *evidence, const struct night *night, const struct tm_history_regression *open)
 {
-    static const char *const names[MACHINE_FACTS] = { "host",   "driver", "framework", "JAX",
-                                                      "jaxlib", "CUDA",   "ROCm",      "libtpu" };
     struct machine good = { .fact = { "" } }, first = { .fact = { "" } };
 
     if (!*open->good_run)
         return;
     tm_history_find(night->source, open->good_run, take_machine, &good);
     tm_history_find(night->source, open->first_run, take_machine, &first);
-    for (size_t i = 0; i < MACHINE_FACTS && tm_length(evidence) < LISTED + 4; i++)
+    for (size_t i = 0; i < TM_ENV_KEYS && tm_length(evidence) < LISTED + 4; i++)
         if (*good.fact[i] && *first.fact[i] && strcmp(good.fact[i], first.fact[i]) != 0)
-            tm_add_printed(evidence, NULL, "Since then: %s %s \xe2\x86\x92 %s", names[i], good.fact[i], first.fact[i]);
+            tm_add_printed(evidence, NULL, "Since then: %s %s \xe2\x86\x92 %s", tm_environment_facts[i].title,
+                           good.fact[i], first.fact[i]);
 }
 
 static void add_compare(struct tm_value *fix, const struct tm_history_regression *open)

@@ -47,9 +47,6 @@ static tm_status put(struct tm_history *history, const struct tm_value *row)
         .report = text_of(row, "report"),
         .platform = text_of(row, "platform"),
         .model = text_of(row, "model"),
-        .host = text_of(row, "host"),
-        .driver = text_of(row, "driver"),
-        .jaxlib = text_of(row, "jaxlib"),
         .hosts = whole_of(row, "hosts"),
         .devices = whole_of(row, "devices"),
         .verdict = text_of(row, "verdict"),
@@ -64,6 +61,8 @@ static tm_status put(struct tm_history *history, const struct tm_value *row)
         .definitions = tm_int(tm_get(row, "definitions")),
     };
 
+    for (size_t i = 0; i < TM_ENV_KEYS; i++)
+        run.environment[i] = text_of(row, tm_environment_facts[i].key);
     copy(run.keys.job, sizeof(run.keys.job), text_of(row, "job"));
     copy(run.keys.night, sizeof(run.keys.night), text_of(row, "night"));
     copy(run.keys.revision, sizeof(run.keys.revision), text_of(row, "revision"));
