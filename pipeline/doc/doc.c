@@ -710,6 +710,11 @@ double tm_double(const struct tm_value *v)
     return v && v->type == TM_INT ? (double)v->as.integer : 0;
 }
 
+double tm_double_or_nan(const struct tm_value *v)
+{
+    return v && (v->type == TM_INT || v->type == TM_DOUBLE) ? tm_double(v) : NAN;
+}
+
 const char *tm_text(const struct tm_value *v)
 {
     return v && v->type == TM_STRING ? v->as.text : "";

@@ -177,6 +177,14 @@ const struct tm_run_figure *tm_run_figure(size_t number)
     return number < sizeof(other_figures) / sizeof(other_figures[0]) ? &other_figures[number] : NULL;
 }
 
+const struct tm_run_figure *tm_run_figure_of_id(const char *id)
+{
+    for (size_t i = 0; i < tm_figure_count; i++)
+        if (strcmp(tm_figure_table[i].id, id) == 0)
+            return &tm_figure_table[i];
+    return NULL;
+}
+
 const struct tm_run_figure *tm_run_figure_of_kpi(const char *id)
 {
     const struct tm_run_figure *figure;

@@ -94,6 +94,8 @@ extern const size_t tm_figure_count; /* at most TM_FIGURES_MOST */
 
 /* All of them, at most TM_RUN_FIGURES_MOST, by number; NULL past the last. */
 const struct tm_run_figure *tm_run_figure(size_t number);
+/* One that the history keeps; NULL = none of them. */
+const struct tm_run_figure *tm_run_figure_of_id(const char *id);
 /* NULL = none of them.  in: path  of the figure, or of the value of the key figure that it is */
 const struct tm_run_figure *tm_run_figure_at(const char *path);
 const struct tm_run_figure *tm_run_figure_of_kpi(const char *id);

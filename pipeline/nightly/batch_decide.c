@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -42,13 +41,6 @@ static tm_status refuse(struct reading *r, const char *what)
     return TM_ERR_INPUT;
 }
 
-static double number_of(const struct tm_value *from, const char *key)
-{
-    const enum tm_type type = tm_type_of(tm_get(from, key));
-
-    return type == TM_INT || type == TM_DOUBLE ? tm_double(tm_get(from, key)) : NAN;
-}
-
 static void keep(struct reading *r, const struct tm_value *from, enum tm_decision_kind kind)
 {
     static const char *const keys[] = { "id", "job", "series", "figure", "reason", "decided" };
@@ -80,8 +72,8 @@ static void keep(struct reading *r, const struct tm_value *from, enum tm_decisio
                                       .decided = text[5],
                                       .since_ns = tm_int(tm_get(from, "since_ns")),
                                       .last_ns = tm_int(tm_get(from, "last_ns")),
-                                      .before = number_of(from, "before"),
-                                      .after = number_of(from, "after") };
+                                      .before = tm_double_or_nan(tm_get(from, "before")),
+                                      .after = tm_double_or_nan(tm_get(from, "after")) };
     *(r->last ? &r->last->next : &r->first) = decision;
     r->last = decision;
 }
@@ -177,21 +169,6 @@ struct deciding {
     bool is_found;
 };
 
-static const struct tm_run_figure *figure_of(const char *id)
-{
-    for (size_t i = 0; i < tm_figure_count; i++)
-        if (strcmp(tm_figure_table[i].id, id) == 0)
-            return &tm_figure_table[i];
-    return NULL;
-}
-
-static bool is_open(const struct tm_history_regression *row)
-{
-    const enum tm_ledger_state state = tm_ledger_state_of(row->state);
-
-    return state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED;
-}
-
 static tm_status take_if_meant(void *to, const struct tm_history_regression *row)
 {
     struct deciding *const d = to;
@@ -200,7 +177,7 @@ static tm_status take_if_meant(void *to, const struct tm_history_regression *row
     if (strcmp(row->id, d->id) != 0)
         return TM_OK;
     d->is_found = true;
-    if (!is_open(row))
+    if (!tm_ledger_is_open(row))
         return tm_fail(&d->run->error, TM_ERR_USAGE, -1, "the regression '%s' is not open: it is %s", row->id,
                        row->state);
     line = tm_add_object(tm_member(tm_doc_root(d->doc), "lines"), NULL);
@@ -335,7 +312,7 @@ static const struct tm_decision *newer_decision(const struct listing *l, const s
     for (const struct tm_decision *at = l->decisions; at; at = at->next)
         if (strcmp(at->id, row->id) == 0)
             last = at;
-    return last && is_open(row) ? last : NULL;
+    return last && tm_ledger_is_open(row) ? last : NULL;
 }
 
 static void add_row(const struct listing *l, const struct tm_history_regression *row)
@@ -365,7 +342,7 @@ static void add_row(const struct listing *l, const struct tm_history_regression 
 
 static void print_row(const struct tm_history_regression *row)
 {
-    const struct tm_run_figure *const figure = figure_of(row->figure);
+    const struct tm_run_figure *const figure = tm_run_figure_of_id(row->figure);
     char before[TM_FORMAT_BYTES] = "", after[TM_FORMAT_BYTES] = "", change[TM_FORMAT_BYTES] = "";
 
     if (figure) {

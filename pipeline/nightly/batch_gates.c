@@ -510,7 +510,7 @@ static bool is_regressed(const struct tm_job_past *past, const struct tm_history
         return false;
     for (const struct night_record *at = past->records.first; at; at = at->next) {
         const enum tm_ledger_state state = tm_ledger_state_of(at->of.state);
-        const bool is_open = state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED || state == TM_LEDGER_ENDED;
+        const bool is_open = tm_ledger_is_open(&at->of) || state == TM_LEDGER_ENDED;
 
         if ((is_open || state == TM_LEDGER_RECOVERED || state == TM_LEDGER_FIXED) &&
             strcmp(at->of.model, row->model) == 0 && at->of.hosts == row->hosts && at->of.devices == row->devices &&
@@ -684,10 +684,9 @@ void tm_job_past_visit(const struct tm_job_past *past, void (*take_run)(void *of
             take_run(of, chosen[i]);
     }
     for (const struct night_record *at = past->records.first; at; at = at->next) {
-        const enum tm_ledger_state state = tm_ledger_state_of(at->of.state);
         const char *const runs[] = { at->of.first_run, at->of.good_run };
 
-        for (size_t i = 0; i < 2 && (state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED); i++) {
+        for (size_t i = 0; i < 2 && tm_ledger_is_open(&at->of); i++) {
             struct tm_past_run run = { .when_ns = 0 };
 
             (void)snprintf(run.id, sizeof(run.id), "%s", runs[i]);

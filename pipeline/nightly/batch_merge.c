@@ -2,7 +2,6 @@
 /* `batch merge`: from the results in OUT to the history, the gates of its runs and the index page.  Each file that it
  * writes appears completely or not at all, the history first; ended at any moment, it is run again. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -195,12 +194,8 @@ static void set_places(struct row *row, const struct tm_value *result)
 
 static void set_figures(struct tm_history_run *row, const struct tm_value *figures)
 {
-    for (size_t i = 0; i < tm_figure_count; i++) {
-        const struct tm_value *const figure = tm_get(figures, tm_figure_table[i].id);
-        const enum tm_type type = tm_type_of(figure);
-
-        row->figure[i] = type == TM_INT || type == TM_DOUBLE ? tm_double(figure) : NAN;
-    }
+    for (size_t i = 0; i < tm_figure_count; i++)
+        row->figure[i] = tm_double_or_nan(tm_get(figures, tm_figure_table[i].id));
 }
 
 /* in: result  {} if there is none */

@@ -517,11 +517,6 @@ tm_status tm_result_remove(struct tm_run *run, const char *folder, const char *c
  *
  * A figure that the summary does not have is null, never 0. */
 
-static double number(const struct tm_value *v)
-{
-    return tm_type_of(v) == TM_INT || tm_type_of(v) == TM_DOUBLE ? tm_double(v) : NAN;
-}
-
 /* The figure at a path with at most one "[*]". */
 static double at_path(const struct tm_value *summary, const char *path)
 {
@@ -530,14 +525,14 @@ static double at_path(const struct tm_value *summary, const char *path)
     double most = NAN;
 
     if (!each)
-        return number(tm_path(summary, path));
+        return tm_double_or_nan(tm_path(summary, path));
     assert((size_t)(each - path) < sizeof(head));
     (void)snprintf(head, sizeof(head), "%.*s", (int)(each - path), path);
 
     const struct tm_value *const list = tm_path(summary, head);
 
     for (size_t i = 0; i < tm_length(list); i++) {
-        const double value = number(tm_path(tm_at(list, i), each + 3));
+        const double value = tm_double_or_nan(tm_path(tm_at(list, i), each + 3));
 
         if (isnan(most) || value > most)
             most = value;

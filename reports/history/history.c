@@ -814,6 +814,13 @@ enum tm_ledger_state tm_ledger_state_of(const char *word)
     return (enum tm_ledger_state)state;
 }
 
+bool tm_ledger_is_open(const struct tm_history_regression *row)
+{
+    const enum tm_ledger_state state = tm_ledger_state_of(row->state);
+
+    return state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED;
+}
+
 tm_status tm_history_put_regression(struct tm_history *history, const struct tm_history_regression *row)
 {
     char sql[HISTORY_SQL_BYTES];

@@ -132,6 +132,9 @@ struct tm_history_regression {
         *decided; /* of the one who acknowledged or accepted it, and the day; decisions.jsonl has them */
 };
 
+/* Open, acknowledged or not. */
+bool tm_ledger_is_open(const struct tm_history_regression *row);
+
 typedef tm_status tm_take_regression(void *to, const struct tm_history_regression *row);
 
 /* By job, figure and time.  The row is borrowed until `take` returns; `take` may not change the ledger.

@@ -294,13 +294,6 @@ bool tm_nightly_is_of(const struct tm_history_regression *row, uint64_t key, siz
     return strcmp(row->figure, tm_figure_table[figure].id) == 0 && strcmp(row->series, text) == 0;
 }
 
-static bool is_open(const struct tm_history_regression *row)
-{
-    const enum tm_ledger_state state = tm_ledger_state_of(row->state);
-
-    return state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED;
-}
-
 /* --- one figure of one series --- */
 
 /* The last value that was there at a time. */
@@ -334,7 +327,7 @@ static bool go_on_with(struct tm_regression *known, const struct night_series *s
 {
     const size_t before = value_at(series, history, row->since_ns - 1);
 
-    if (!is_open(row) || row->since_ns >= settled_from(series, history) || before == series->values ||
+    if (!tm_ledger_is_open(row) || row->since_ns >= settled_from(series, history) || before == series->values ||
         isnan(row->before))
         return false;
     *known = (struct tm_regression){ .kind = strcmp(row->kind, "drift") == 0 ? TM_REGRESSION_DRIFT : TM_REGRESSION_STEP,

@@ -87,12 +87,9 @@ double tm_nightly_change_of(const struct tm_run_figure *figure, double before, d
 /* The record of a figure of the series that is open. */
 static const struct tm_history_regression *open_record(const struct night_records *records, uint64_t key, size_t figure)
 {
-    for (const struct night_record *at = records->first; at; at = at->next) {
-        const enum tm_ledger_state state = tm_ledger_state_of(at->of.state);
-
-        if ((state == TM_LEDGER_OPEN || state == TM_LEDGER_ACKNOWLEDGED) && tm_nightly_is_of(&at->of, key, figure))
+    for (const struct night_record *at = records->first; at; at = at->next)
+        if (tm_ledger_is_open(&at->of) && tm_nightly_is_of(&at->of, key, figure))
             return &at->of;
-    }
     return NULL;
 }
 

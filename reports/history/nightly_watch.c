@@ -73,14 +73,6 @@ void tm_nightly_count_regressions(struct night *night, struct night_job *job)
     night->jobs_opened += job->opened > 0;
 }
 
-static const struct tm_run_figure *figure_of(const char *id)
-{
-    for (size_t i = 0; i < tm_figure_count; i++)
-        if (strcmp(tm_figure_table[i].id, id) == 0)
-            return &tm_figure_table[i];
-    return NULL;
-}
-
 static void add_report(struct tm_value *to, const char *key, const struct night *night, const char *id)
 {
     struct looking l = { .night = night };
@@ -138,7 +130,7 @@ void tm_nightly_add_regressions(struct night *night, enum night_part part)
     struct tm_value *list = tm_member(night->root, lists[part]);
 
     for (const struct night_record *at = night->records.first; at; at = at->next) {
-        const struct tm_run_figure *const figure = figure_of(at->of.figure);
+        const struct tm_run_figure *const figure = tm_run_figure_of_id(at->of.figure);
 
         if (!figure || part_of(night, &at->of) != part)
             continue;
