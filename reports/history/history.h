@@ -417,6 +417,22 @@ bool tm_nightly_counts(const struct tm_run_figure *figure);
 
 /* --- all jobs --- */
 
+/* The regressions on the page, in the order of its lists. */
+enum night_part {
+    NIGHT_OPENED,      /* by a run of the page */
+    NIGHT_OPEN,        /* since an earlier one */
+    NIGHT_UNCONFIRMED, /* shown by too few runs */
+    NIGHT_ACKNOWLEDGED,
+    NIGHT_CLOSED, /* by a run of the page */
+    NIGHT_PARTS
+};
+
+/* Open and not acknowledged.  in: regressions  of a job or of all */
+static inline size_t tm_nightly_alarms(const size_t regressions[NIGHT_PARTS])
+{
+    return regressions[NIGHT_OPENED] + regressions[NIGHT_OPEN];
+}
+
 struct night_job {
     char job[TM_KEY_BYTES];
     char nights[NIGHT_NIGHTS][NIGHT_DATE];
@@ -424,11 +440,8 @@ struct night_job {
     double weight;          /* orders jobs of a state */
     double step_change_pct; /* NaN = not assessed */
     bool is_step_worse;
-    size_t open,
-        opened; /* regressions of its figures that are not acknowledged; of these, opened by a run of the page */
-    size_t known, closed; /* acknowledged ones; closed by a run of the page */
-    size_t unconfirmed;   /* shown by too few runs */
-    double spread_pct;    /* of its step time; NaN = it is stable, or unknown */
+    size_t regressions[NIGHT_PARTS]; /* of its figures */
+    double spread_pct;               /* of its step time; NaN = it is stable, or unknown */
     size_t spread_runs;
     bool differs_by_host; /* that is why */
 };
@@ -454,7 +467,7 @@ struct night {
     struct night_series *watched;                     /* likewise */
     struct night_records records;                     /* of the job that was read last */
     double *series, *scratch;                         /* NIGHT_POINTS, 3 * NIGHT_POINTS + 1 */
-    size_t open, opened, known, closed, unconfirmed;  /* regressions */
+    size_t regressions[NIGHT_PARTS];
     struct night_machine machine[NIGHT_MACHINES];
     size_t machines;
     size_t jobs_opened; /* jobs in which one opened */
@@ -477,10 +490,7 @@ void tm_nightly_note_spread(struct night *night, struct night_job *job);
 void tm_nightly_add_unstable(struct night *night); /* "unstable", "machines" */
 void tm_nightly_add_gates(struct night *night);
 
-/* Regressions of the job that was read last: count them; write those that a run of the page opened, or those that were
- * open before, acknowledged ones, and those that a run of the page closed. */
-enum night_part { NIGHT_OPENED, NIGHT_OPEN, NIGHT_UNCONFIRMED, NIGHT_ACKNOWLEDGED, NIGHT_CLOSED, NIGHT_PARTS };
-
+/* The regressions in night->records: count them, or write those of a part. */
 void tm_nightly_count_regressions(struct night *night, struct night_job *job);
 void tm_nightly_add_regressions(struct night *night, enum night_part part);
 void tm_nightly_add_groups(struct night *night); /* once they are there: those of several jobs between two revisions */

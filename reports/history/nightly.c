@@ -98,11 +98,11 @@ static void add_counts(struct night *night)
     tm_add_uint(to, "not_judged",
                 night->of_state[NIGHT_YOUNG] + night->of_state[NIGHT_PARTIAL] + night->of_state[NIGHT_FAILED]);
     tm_add_uint(to, "absent", night->of_state[NIGHT_ABSENT]);
-    tm_add_uint(to, "regressions_open", night->open);
-    tm_add_uint(to, "regressions_opened", night->opened);
-    tm_add_uint(to, "regressions_unconfirmed", night->unconfirmed);
-    tm_add_uint(to, "regressions_acknowledged", night->known);
-    tm_add_uint(to, "regressions_closed", night->closed);
+    tm_add_uint(to, "regressions_open", tm_nightly_alarms(night->regressions));
+    tm_add_uint(to, "regressions_opened", night->regressions[NIGHT_OPENED]);
+    tm_add_uint(to, "regressions_unconfirmed", night->regressions[NIGHT_UNCONFIRMED]);
+    tm_add_uint(to, "regressions_acknowledged", night->regressions[NIGHT_ACKNOWLEDGED]);
+    tm_add_uint(to, "regressions_closed", night->regressions[NIGHT_CLOSED]);
     tm_add_uint(to, "history_runs", night->runs);
     tm_add_uint(to, "history_jobs", night->jobs);
     tm_add_uint(to, "history_older_runs", night->older);
@@ -223,8 +223,8 @@ static const char *severity_of(const struct night *night)
 {
     if (failed_of(night) > 0 || tm_nightly_gates_failed(night) > 0 || is_step_worse(night, bad_pct))
         return "critical";
-    if (night->of_state[NIGHT_WORSE] > 0 || night->open > 0 || night->of_state[NIGHT_ABSENT] > 0 ||
-        night->status[TM_RESULT_PARTIAL] > 0 || night->ahead > 0)
+    if (night->of_state[NIGHT_WORSE] > 0 || tm_nightly_alarms(night->regressions) > 0 ||
+        night->of_state[NIGHT_ABSENT] > 0 || night->status[TM_RESULT_PARTIAL] > 0 || night->ahead > 0)
         return "warning";
     return judged_count(night) > 0 ? "good" : "info";
 }
@@ -250,13 +250,15 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
 {
     const size_t better = night->of_state[NIGHT_BETTER], absent = night->of_state[NIGHT_ABSENT],
                  fresh = night->of_state[NIGHT_NEW];
+    const size_t open = tm_nightly_alarms(night->regressions), opened = night->regressions[NIGHT_OPENED],
+                 unconfirmed = night->regressions[NIGHT_UNCONFIRMED], known = night->regressions[NIGHT_ACKNOWLEDGED];
 
-    if (night->opened > 0)
+    if (opened > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s regressed", night->jobs_opened,
                          tm_format_plural(night->jobs_opened));
     if (better > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s improved", better, tm_format_plural(better));
-    if (night->opened + better == 0)
+    if (opened + better == 0)
         tm_format_append(text, TEXT_BYTES,
                          judged_count(night) > 0 ? "; no job changed by more than the usual variation"
                                                  : "; no job has enough previous good runs to compare with");
@@ -265,13 +267,13 @@ static void tell_jobs(const struct night *night, char text[TEXT_BYTES])
                          tm_nightly_gates_failed(night) == 1 ? "its" : "their");
     if (absent > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu job%s missing", absent, tm_format_plural(absent));
-    if (night->open > 0)
-        tm_format_append(text, TEXT_BYTES, "; %zu regression%s open, %zu of them new", night->open,
-                         tm_format_plural(night->open), night->opened);
-    if (night->unconfirmed > 0)
-        tm_format_append(text, TEXT_BYTES, "; %zu to be confirmed", night->unconfirmed);
-    if (night->known > 0)
-        tm_format_append(text, TEXT_BYTES, "; %zu acknowledged", night->known);
+    if (open > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu regression%s open, %zu of them new", open, tm_format_plural(open),
+                         opened);
+    if (unconfirmed > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu to be confirmed", unconfirmed);
+    if (known > 0)
+        tm_format_append(text, TEXT_BYTES, "; %zu acknowledged", known);
     if (night->machines > 0)
         tm_format_append(text, TEXT_BYTES, "; %zu host%s slow", night->machines,
                          night->machines == 1 ? " is" : "s are");
@@ -754,17 +756,21 @@ static tm_status take_run_of_job(void *to, const struct tm_history_run *row)
     return TM_OK;
 }
 
-/* Read the runs of one job into night->history. */
+/* Read the regressions of one job into night->records. */
+static tm_status night_read_regressions(struct night *night, const char *job)
+{
+    tm_nightly_free_records(&night->records);
+    return tm_nightly_read_records(&night->records, night->run, night->source, job);
+}
+
+/* Read the regressions of one job, and its runs into night->history. */
 static tm_status night_read_job(struct night *night, const char *job)
 {
     const struct tm_history_query query = { .order = TM_HISTORY_BY_JOB, .job = job, .until = night->judged->until };
-
-    tm_nightly_history_begin(night->history, job, night->judged);
     struct night_machine machines[NIGHT_MACHINES];
 
-    tm_nightly_free_records(&night->records);
-    if (tm_nightly_read_records(&night->records, night->run, night->source, job) ||
-        tm_history_visit(night->source, &query, take_run_of_job, night->history))
+    tm_nightly_history_begin(night->history, job, night->judged);
+    if (night_read_regressions(night, job) || tm_history_visit(night->source, &query, take_run_of_job, night->history))
         return night->run->error.status;
     (void)tm_nightly_mark_machines(night->history, machines);
     return TM_OK;
@@ -795,15 +801,10 @@ static tm_status write_regressions(struct night *night)
     for (int part = 0; part < NIGHT_PARTS; part++)
         for (size_t i = 0; i < night->jobs; i++) {
             const struct night_job *job = &night->job[i];
-            const size_t count[NIGHT_PARTS] = { [NIGHT_OPENED] = job->opened,
-                                                [NIGHT_OPEN] = job->open - job->opened,
-                                                [NIGHT_UNCONFIRMED] = job->unconfirmed,
-                                                [NIGHT_ACKNOWLEDGED] = job->known,
-                                                [NIGHT_CLOSED] = job->closed };
 
-            if (count[part] == 0)
+            if (job->regressions[part] == 0)
                 continue;
-            if (night_read_job(night, job->job))
+            if (night_read_regressions(night, job->job))
                 return night->run->error.status;
             tm_nightly_add_regressions(night, (enum night_part)part);
         }

@@ -773,7 +773,7 @@ void tm_nightly_note_spread(struct night *night, struct night_job *job)
     if (series->count < UNSTABLE_RUNS)
         return;
     (void)tm_nightly_watch(night->watched, night->history, step, &night->records);
-    if (series->values < UNSTABLE_RUNS || job->open > 0)
+    if (series->values < UNSTABLE_RUNS || tm_nightly_alarms(job->regressions) > 0)
         return;
 
     const size_t most = series->values < 40 ? series->values : 40;

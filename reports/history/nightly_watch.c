@@ -60,17 +60,10 @@ void tm_nightly_count_regressions(struct night *night, struct night_job *job)
 
     for (const struct night_record *at = night->records.first; at; at = at->next)
         count[part_of(night, &at->of)]++;
-    job->open = count[NIGHT_OPENED] + count[NIGHT_OPEN];
-    job->opened = count[NIGHT_OPENED];
-    job->known = count[NIGHT_ACKNOWLEDGED];
-    job->unconfirmed = count[NIGHT_UNCONFIRMED];
-    night->unconfirmed += job->unconfirmed;
-    job->closed = count[NIGHT_CLOSED];
-    night->open += job->open;
-    night->opened += job->opened;
-    night->known += job->known;
-    night->closed += job->closed;
-    night->jobs_opened += job->opened > 0;
+    memcpy(job->regressions, count, sizeof(job->regressions));
+    for (int part = 0; part < NIGHT_PARTS; part++)
+        night->regressions[part] += count[part];
+    night->jobs_opened += count[NIGHT_OPENED] > 0;
 }
 
 static void add_report(struct tm_value *to, const char *key, const struct night *night, const char *id)
@@ -119,7 +112,6 @@ static void add_row(struct tm_value *list, const struct night *night, const stru
     tm_add_known(to, "change_text", tm_nightly_change(text, change, figure), "it was 0");
 }
 
-/* For the job that was read last. */
 void tm_nightly_add_regressions(struct night *night, enum night_part part)
 {
     static const char *const lists[NIGHT_PARTS] = { [NIGHT_OPENED] = "regressions",
@@ -152,9 +144,8 @@ static bool is_between(const struct tm_value *row, const char *before, const cha
 
 static void add_group(struct tm_value *list, const struct tm_value *rows, size_t first)
 {
-    const char *const before = tm_text(tm_get(tm_at(rows, first), "revision_before")), *const after = tm_text(
-                                                                                           tm_get(tm_at(rows, first),
-                                                                                                  "revision"));
+    const char *const before = tm_text(tm_get(tm_at(rows, first), "revision_before"));
+    const char *const after = tm_text(tm_get(tm_at(rows, first), "revision"));
     char names[NAMES_BYTES] = "";
     size_t jobs = 0, regressions = 0;
     struct tm_value *to;
@@ -191,8 +182,8 @@ void tm_nightly_add_groups(struct night *night)
 
     for (size_t i = 0; i < tm_length(rows); i++) {
         const struct tm_value *const row = tm_at(rows, i);
-        const char *const before = tm_text(tm_get(row, "revision_before")), *const after =
-                                                                                tm_text(tm_get(row, "revision"));
+        const char *const before = tm_text(tm_get(row, "revision_before"));
+        const char *const after = tm_text(tm_get(row, "revision"));
         size_t first = 0;
 
         if (!*before || !*after || strcmp(before, after) == 0)
