@@ -328,11 +328,11 @@ void tm_nightly_free_records(struct night_records *records);
 /* The good runs of a job on some hardware.  Those of one night and revision are a group, whose median is one value;
  * checkpoints of a training run are values of their own. */
 struct night_series {
-    uint64_t key;                                     /* struct night_point's hardware */
+    char text[TM_FINGERPRINT_BYTES];                  /* of its key: as a record has it */
     uint16_t group_of[NIGHT_POINTS];                  /* of each point; UINT16_MAX = of none */
     uint16_t first[NIGHT_POINTS], last[NIGHT_POINTS]; /* points of each group */
     size_t count;                                     /* of groups */
-    /* of the figure that was watched last */
+    /* of the figure that was chosen last */
     double value[NIGHT_POINTS];
     uint16_t group[NIGHT_POINTS]; /* of each value */
     size_t values;
@@ -354,10 +354,12 @@ struct night_machine {
 
 size_t tm_nightly_mark_machines(struct night_history *history, struct night_machine found[NIGHT_MACHINES]);
 
-/* The series of a job, those that ran last first.  out: keys, their number */
+/* The series of a job, those that ran last first.  out: keys (struct night_point's hardware), their number */
 size_t tm_nightly_series(const struct night_history *history, uint64_t keys[], size_t most);
 void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key);
-/* Watch one figure of the chosen series.
+/* The values of one figure of the chosen series. */
+void tm_nightly_find_values(struct night_series *series, const struct night_history *history, size_t figure);
+/* Find them and watch them.
  * out: the record that the first regression found continues, since its start is not in memory; NULL = none */
 const struct tm_history_regression *tm_nightly_watch(struct night_series *series, const struct night_history *history,
                                                      size_t figure, const struct night_records *records);
@@ -366,9 +368,8 @@ const struct night_point *tm_nightly_first_of(const struct night_series *series,
                                               size_t value);
 const struct night_point *tm_nightly_last_of(const struct night_series *series, const struct night_history *history,
                                              size_t value);
-void tm_nightly_series_text(char text[TM_FINGERPRINT_BYTES], uint64_t key);
-/* Is it a record of this figure of that series? */
-bool tm_nightly_is_of(const struct tm_history_regression *row, uint64_t key, size_t figure);
+/* Is it a record of this figure of the chosen series? */
+bool tm_nightly_is_of(const struct tm_history_regression *row, const struct night_series *series, size_t figure);
 
 /* --- the state of a job --- */
 

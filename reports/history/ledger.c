@@ -31,9 +31,9 @@ static bool is_one_group(const struct night_point *a, const struct night_point *
     return a->step < 0 && b->step < 0 && strcmp(a->night, b->night) == 0 && strcmp(a->revision, b->revision) == 0;
 }
 
-static void find_groups(struct night_series *series, const struct night_history *history, uint64_t key)
+void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key)
 {
-    series->key = key;
+    (void)snprintf(series->text, sizeof(series->text), "%016" PRIx64, key);
     series->count = 0;
     for (size_t i = 0; i < history->count; i++) {
         const struct night_point *const point = tm_nightly_point_at(history, i);
@@ -60,6 +60,13 @@ enum { NEIGHBORS = 3 /* runs on other hosts, on each side */, MACHINE_RUNS = 2 }
 
 static const double each_slower = 0.03, median_slower = 0.05;
 
+/* A run that another one's step time is compared with. */
+static bool is_neighbor(const struct night_point *of, const struct night_point *other)
+{
+    return is_good(other) && other->hardware == of->hardware && strcmp(other->host, of->host) != 0 &&
+           !isnan(other->figure[0]);
+}
+
 /* By how much a run is slower than those on other hosts before and after it; NaN = one side has none. */
 static double slowness(const struct night_history *history, size_t at)
 {
@@ -70,16 +77,14 @@ static double slowness(const struct night_history *history, size_t at)
     for (size_t i = at; i > 0 && count[0] < NEIGHBORS; i--) {
         const struct night_point *const other = tm_nightly_point_at(history, i - 1);
 
-        if (is_good(other) && other->hardware == of->hardware && strcmp(other->host, of->host) != 0 &&
-            !isnan(other->figure[0]))
+        if (is_neighbor(of, other))
             value[count[0]++] = other->figure[0];
     }
     total = count[0];
     for (size_t i = at + 1; i < history->count && count[1] < NEIGHBORS; i++) {
         const struct night_point *const other = tm_nightly_point_at(history, i);
 
-        if (is_good(other) && other->hardware == of->hardware && strcmp(other->host, of->host) != 0 &&
-            !isnan(other->figure[0])) {
+        if (is_neighbor(of, other)) {
             value[total++] = other->figure[0];
             count[1]++;
         }
@@ -182,7 +187,7 @@ static double value_of(const struct night_series *series, const struct night_his
     return count > 1 ? tm_sample_select_median(value, count) : count == 1 ? value[0] : NAN;
 }
 
-static void find_values(struct night_series *series, const struct night_history *history, size_t figure)
+void tm_nightly_find_values(struct night_series *series, const struct night_history *history, size_t figure)
 {
     series->values = 0;
     for (size_t g = 0; g < series->count; g++) {
@@ -281,17 +286,9 @@ void tm_nightly_free_records(struct night_records *records)
     records->last = NULL;
 }
 
-void tm_nightly_series_text(char text[TM_FINGERPRINT_BYTES], uint64_t key)
+bool tm_nightly_is_of(const struct tm_history_regression *row, const struct night_series *series, size_t figure)
 {
-    (void)snprintf(text, TM_FINGERPRINT_BYTES, "%016" PRIx64, key);
-}
-
-bool tm_nightly_is_of(const struct tm_history_regression *row, uint64_t key, size_t figure)
-{
-    char text[TM_FINGERPRINT_BYTES];
-
-    tm_nightly_series_text(text, key);
-    return strcmp(row->figure, tm_figure_table[figure].id) == 0 && strcmp(row->series, text) == 0;
+    return strcmp(row->figure, tm_figure_table[figure].id) == 0 && strcmp(row->series, series->text) == 0;
 }
 
 /* --- one figure of one series --- */
@@ -369,14 +366,12 @@ const struct tm_history_regression *tm_nightly_watch(struct night_series *series
     struct tm_watch_options options = { .least = least_of(series, history, &tm_figure_table[figure]),
                                         .is_lower_better = tm_figure_table[figure].better == TM_BETTER_LOWER,
                                         .accepted = accepted };
-    char text[TM_FINGERPRINT_BYTES];
 
-    tm_nightly_series_text(text, series->key);
-    find_values(series, history, figure);
+    tm_nightly_find_values(series, history, figure);
     for (const struct night_record *at = records->first; at; at = at->next) {
         const bool is_accepted = tm_ledger_state_of(at->of.state) == TM_LEDGER_ACCEPTED;
 
-        if (!tm_nightly_is_of(&at->of, series->key, figure))
+        if (!tm_nightly_is_of(&at->of, series, figure))
             continue;
         if (!known && go_on_with(&of, series, history, &at->of))
             known = &at->of;
@@ -385,7 +380,7 @@ const struct tm_history_regression *tm_nightly_watch(struct night_series *series
     }
     for (; decision && options.accepted_count < ACCEPTED_MOST; decision = decision->next)
         if (decision->kind == TM_DECISION_ACCEPTED && strcmp(decision->job, history->job) == 0 &&
-            strcmp(decision->series, text) == 0 && strcmp(decision->figure, tm_figure_table[figure].id) == 0)
+            strcmp(decision->series, series->text) == 0 && strcmp(decision->figure, tm_figure_table[figure].id) == 0)
             accepted[options.accepted_count++] = value_at(series, history, decision->last_ns);
     qsort(accepted, options.accepted_count, sizeof(accepted[0]), by_number);
     for (size_t i = 0; i < options.accepted_count; i++)
@@ -394,11 +389,6 @@ const struct tm_history_regression *tm_nightly_watch(struct night_series *series
     tm_watch_series((struct tm_sample){ series->value, series->values }, &options, &series->watched);
     series->is_improved = series->watched.improved != SIZE_MAX && is_judged(series, history, series->watched.improved);
     return known;
-}
-
-void tm_nightly_choose_series(struct night_series *series, const struct night_history *history, uint64_t key)
-{
-    find_groups(series, history, key);
 }
 
 /* --- the update --- */
@@ -537,7 +527,7 @@ static int64_t runs_since(const struct ledger *l, size_t from, size_t last, int6
 
 /* in: known  the record that it continues; NULL = none */
 static void put_record(struct ledger *l, size_t figure, const struct tm_regression *of,
-                       const struct tm_history_regression *known, const char *series)
+                       const struct tm_history_regression *known)
 {
     const struct night_history *const job = l->job;
     const bool is_closed = of->end != TM_REGRESSION_OPEN;
@@ -549,7 +539,7 @@ static void put_record(struct ledger *l, size_t figure, const struct tm_regressi
                                         of->from > 0 ? tm_nightly_last_of(l->series, job, of->from - 1) : NULL;
     char id[TM_LEDGER_ID_BYTES];
     struct tm_history_regression row = { .job = job->job,
-                                         .series = series,
+                                         .series = l->series->text,
                                          .model = newest->model,
                                          .hosts = newest->hosts,
                                          .devices = newest->devices,
@@ -596,11 +586,9 @@ static void update_figure(struct ledger *l, size_t figure)
 {
     const struct tm_history_regression *const known = tm_nightly_watch(l->series, l->job, figure, &l->records);
     const struct tm_watched *const watched = &l->series->watched;
-    char text[TM_FINGERPRINT_BYTES];
 
-    tm_nightly_series_text(text, l->series->key);
     for (size_t i = 0; i < watched->count; i++)
-        put_record(l, figure, &watched->found[i], i == 0 ? known : NULL, text);
+        put_record(l, figure, &watched->found[i], i == 0 ? known : NULL);
 }
 
 /* Records that the rows do not show any more, because they are older than those in memory. */
@@ -632,7 +620,7 @@ static void end_job(struct ledger *l)
     (void)tm_nightly_mark_machines(l->job, machines);
     count = tm_nightly_series(l->job, keys, SERIES_MOST);
     for (size_t s = 0; s < count && !tm_failed(l->run); s++) {
-        find_groups(l->series, l->job, keys[s]);
+        tm_nightly_choose_series(l->series, l->job, keys[s]);
         for (size_t i = 0; i < tm_figure_count && !tm_failed(l->run); i++)
             if (tm_nightly_counts(&tm_figure_table[i]))
                 update_figure(l, i);

@@ -85,10 +85,11 @@ double tm_nightly_change_of(const struct tm_run_figure *figure, double before, d
 }
 
 /* The record of a figure of the series that is open. */
-static const struct tm_history_regression *open_record(const struct night_records *records, uint64_t key, size_t figure)
+static const struct tm_history_regression *open_record(const struct night_records *records,
+                                                       const struct night_series *series, size_t figure)
 {
     for (const struct night_record *at = records->first; at; at = at->next)
-        if (tm_ledger_is_open(&at->of) && tm_nightly_is_of(&at->of, key, figure))
+        if (tm_ledger_is_open(&at->of) && tm_nightly_is_of(&at->of, series, figure))
             return &at->of;
     return NULL;
 }
@@ -180,7 +181,7 @@ void tm_nightly_judge(struct night_judgement *to, const struct night_history *hi
         if (!tm_figure_table[i].has_trend)
             continue;
         (void)tm_nightly_watch(series, history, i, records);
-        to->figure[i].open = open_record(records, series->key, i);
+        to->figure[i].open = open_record(records, series, i);
         judge_figure(&to->figure[i], &tm_figure_table[i], series, history->judged, to->figure[0].before);
     }
     judge_job(to);
@@ -762,18 +763,17 @@ static bool differs_by_host(const struct night *night)
 
 void tm_nightly_note_spread(struct night *night, struct night_job *job)
 {
-    const struct night_series *const series = night->watched;
+    struct night_series *const series = night->watched;
     static const size_t step = 0;
     uint64_t key;
 
     job->spread_pct = NAN;
-    if (job->state == NIGHT_GONE || tm_nightly_series(night->history, &key, 1) == 0)
+    if (job->state == NIGHT_GONE || tm_nightly_alarms(job->regressions) > 0 ||
+        tm_nightly_series(night->history, &key, 1) == 0)
         return;
-    tm_nightly_choose_series(night->watched, night->history, key);
-    if (series->count < UNSTABLE_RUNS)
-        return;
-    (void)tm_nightly_watch(night->watched, night->history, step, &night->records);
-    if (series->values < UNSTABLE_RUNS || tm_nightly_alarms(job->regressions) > 0)
+    tm_nightly_choose_series(series, night->history, key);
+    tm_nightly_find_values(series, night->history, step);
+    if (series->values < UNSTABLE_RUNS)
         return;
 
     const size_t most = series->values < 40 ? series->values : 40;
