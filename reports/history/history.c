@@ -230,8 +230,8 @@ static const char same_run[] = "job IS excluded.job AND night IS excluded.night 
                                " AND fingerprint IS excluded.fingerprint AND options IS excluded.options"
                                " AND version IS excluded.version AND definitions IS excluded.definitions";
 
-/* INSERT of a row, all columns bound in order; replacing the row with its id. */
-/* What gates said stays with what they said it of, and a run on the page that assessed it. */
+/* INSERT of a row, all columns bound in order; replacing the row with its id.  Gate results stay while the run and its
+ * options are the same, and so does the page that assessed it. */
 static const char *history_put_sql(char sql[HISTORY_SQL_BYTES])
 {
     struct words w = { sql, 0 };
@@ -823,25 +823,24 @@ bool tm_ledger_is_open(const struct tm_history_regression *row)
 
 tm_status tm_history_put_regression(struct tm_history *history, const struct tm_history_regression *row)
 {
-    char sql[HISTORY_SQL_BYTES];
-    struct words w = { sql, 0 };
-    sqlite3_stmt *statement;
     int code = SQLITE_OK;
 
     assert(history->is_renewed && !history->is_committed && tm_is_run_id(row->id));
-    add(&w, "INSERT OR REPLACE INTO regressions VALUES (");
-    for (int i = 0; i < LEDGER_COLUMNS; i++)
-        add(&w, "%s?", i ? "," : "");
-    add(&w, ")");
-    statement = history_prepare(history, sql);
-    for (int i = 0; statement && i < LEDGER_COLUMNS && code == SQLITE_OK; i++)
-        code = bind_column(statement, i + 1, &ledger_column[i], row);
-    if (statement && code == SQLITE_OK)
-        (void)run_once(history, statement);
-    else
-        (void)history_fail(history, history->db);
-    (void)sqlite3_finalize(statement);
-    return history->run->error.status;
+    if (!history->put_regression) {
+        char sql[HISTORY_SQL_BYTES];
+        struct words w = { sql, 0 };
+
+        add(&w, "INSERT OR REPLACE INTO regressions VALUES (");
+        for (int i = 0; i < LEDGER_COLUMNS; i++)
+            add(&w, "%s?", i ? "," : "");
+        add(&w, ")");
+        history->put_regression = history_prepare(history, sql);
+    }
+    if (tm_failed(history->run))
+        return history->run->error.status;
+    for (int i = 0; i < LEDGER_COLUMNS && code == SQLITE_OK; i++)
+        code = bind_column(history->put_regression, i + 1, &ledger_column[i], row);
+    return code == SQLITE_OK ? run_once(history, history->put_regression) : history_fail(history, history->db);
 }
 
 /* The row that a SELECT of all columns is at.  errors: TM_ERR_INPUT  it cannot be ours */
@@ -895,46 +894,44 @@ tm_status tm_history_visit_regressions(struct tm_history *history, const char *j
     return st;
 }
 
-tm_status tm_history_drop_regressions(struct tm_history *history, const char *job)
+/* A statement of a renewed history with texts, bound in order. */
+static tm_status change_ledger(struct tm_history *history, const char *sql, const char *const text[], int count)
 {
-    sqlite3_stmt *const statement = history_prepare(history, "DELETE FROM regressions WHERE job = ?1");
+    sqlite3_stmt *const statement = history_prepare(history, sql);
+    int code = SQLITE_OK;
 
     assert(history->is_renewed && !history->is_committed);
-    if (statement && sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC) == SQLITE_OK)
+    if (!statement)
+        return history->run->error.status;
+    for (int i = 0; i < count && code == SQLITE_OK; i++)
+        code = bind_text(statement, i + 1, text[i]);
+    if (code == SQLITE_OK)
         (void)run_once(history, statement);
     else
         (void)history_fail(history, history->db);
     (void)sqlite3_finalize(statement);
     return history->run->error.status;
+}
+
+tm_status tm_history_drop_regressions(struct tm_history *history, const char *job)
+{
+    return change_ledger(history, "DELETE FROM regressions WHERE job = ?1", &job, 1);
 }
 
 tm_status tm_history_set_cause(struct tm_history *history, const char *good_run, const char *first_run,
                                const char *cause)
 {
-    sqlite3_stmt *const statement =
-        history_prepare(history, "UPDATE regressions SET cause = ?3 WHERE good_run = ?1 AND first_run = ?2");
+    const char *const text[] = { good_run, first_run, cause };
 
-    assert(history->is_renewed && !history->is_committed);
-    if (statement && bind_text(statement, 1, good_run) == SQLITE_OK &&
-        bind_text(statement, 2, first_run) == SQLITE_OK && bind_text(statement, 3, cause) == SQLITE_OK)
-        (void)run_once(history, statement);
-    else
-        (void)history_fail(history, history->db);
-    (void)sqlite3_finalize(statement);
-    return history->run->error.status;
+    return change_ledger(history, "UPDATE regressions SET cause = ?3 WHERE good_run = ?1 AND first_run = ?2", text, 3);
 }
 
 tm_status tm_history_end_regressions(struct tm_history *history, const char *night)
 {
-    sqlite3_stmt *const statement = history_prepare(history, "UPDATE regressions SET state = 'ended', closed = last"
-                                                             " WHERE state IN ('open', 'acknowledged') AND last < ?1");
-
-    if (statement && sqlite3_bind_text(statement, 1, night, -1, SQLITE_STATIC) == SQLITE_OK)
-        (void)run_once(history, statement);
-    else
-        (void)history_fail(history, history->db);
-    (void)sqlite3_finalize(statement);
-    return history->run->error.status;
+    return change_ledger(history,
+                         "UPDATE regressions SET state = 'ended', closed = last"
+                         " WHERE state IN ('open', 'acknowledged') AND last < ?1",
+                         &night, 1);
 }
 
 enum { CACHE_KIB_LEAST = 2048, CACHE_KIB_MOST = 32768 };
@@ -1004,6 +1001,7 @@ void tm_history_close(struct tm_history *history)
     if (!history)
         return;
     (void)sqlite3_finalize(history->put);
+    (void)sqlite3_finalize(history->put_regression);
     (void)sqlite3_finalize(history->gates);
     (void)sqlite3_close(history->db);
     if (history->is_renewed) {

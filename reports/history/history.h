@@ -227,8 +227,8 @@ enum {
 
 struct tm_history {
     struct tm_run *run;
-    sqlite3 *db;               /* the file, read only; of a renewed one: a nameless file */
-    sqlite3_stmt *put, *gates; /* of a renewed one, once they were used */
+    sqlite3 *db;                                /* the file, read only; of a renewed one: a nameless file */
+    sqlite3_stmt *put, *gates, *put_regression; /* of a renewed one, once they were used */
     bool is_renewed, is_committed;
     int64_t tables;                  /* their version: PRAGMA user_version */
     char path[HISTORY_PATH_BYTES];   /* as given by the caller: for messages */
