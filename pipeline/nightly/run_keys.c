@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <xxhash.h>
 

@@ -514,7 +514,7 @@ static void put_revisions(struct writing *m, const struct tm_value *list)
 
 static void put_all(struct writing *m, const struct tm_value *gates, const struct tm_value *night, const char *title)
 {
-    const bool has_gates = tm_has(tm_get(gates, "gate_file")) || *text_of(gates, "gate_file");
+    const bool has_gates = tm_has(tm_get(gates, "gate_file"));
 
     tm_mdw_raw(&m->w, "### ");
     tm_mdw_prose(&m->w, title ? title : "Night", false);
