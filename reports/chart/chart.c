@@ -525,8 +525,8 @@ void tm_spots_name(struct tm_chart *chart, struct tm_scatter *spots, int dot, co
  * of a report stacks the same way.  The legend and the table only have parts that occur. */
 
 /* Points. */
-static const double row_pitch = 22, row_bar = 14, column_height = 190, short_column_height = 92,
-                    narrow_column_height = 66, narrow_width = 400, axis_room = 22, seam = 0.6;
+static const double column_height = 190, short_column_height = 92, narrow_column_height = 66, narrow_width = 400,
+                    axis_room = 22, seam = 0.6;
 
 static const double break_at = 0.82; /* of the length of a bar that is cut */
 
@@ -730,7 +730,7 @@ static double draw_bar(struct tm_chart *chart, const struct tm_axis *axis, const
 /* Room for names on the left and notes on the right; a scale between them with its lines and labels. */
 static void begin_rows(struct tm_chart *chart, struct tm_axis *axis, const struct tm_bar *bars, int count, double top)
 {
-    const double bottom = top + count * row_pitch;
+    const double bottom = top + count * tm_row_pitch(chart);
     double names = 0, notes = 0;
 
     for (int i = 0; i < count; i++) {
@@ -753,11 +753,11 @@ static void draw_row(struct tm_chart *chart, const struct tm_axis *axis, const s
 
     (void)snprintf(text, sizeof(text), "%s", bar->name);
     tm_chart_fit(text, sizeof(text), TM_TEXT_NORMAL, axis->at - 8);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, axis->at - 8, place->across + row_bar - 3.5,
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, axis->at - 8, place->across + tm_row_bar - 3.5,
                     text);
     (void)snprintf(text, sizeof(text), "%s", bar->note);
     tm_chart_fit(text, sizeof(text), TM_TEXT_SMALL, chart->width - note);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, note, place->across + row_bar - 4, text);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, note, place->across + tm_row_bar - 4, text);
 }
 
 /* in:     place  its thickness and what else is the same of all bars */
@@ -766,7 +766,7 @@ static void draw_rows(struct tm_chart *chart, const struct tm_axis *axis, const 
 {
     for (int i = 0; i < count; i++) {
         draw_row(chart, axis, &bars[i], &place);
-        place.across += row_pitch;
+        place.across += tm_row_pitch(chart);
     }
 }
 
@@ -780,14 +780,14 @@ bool tm_parts_rows(struct tm_chart *chart, const struct tm_bar *bars, int count)
     top = draw_legend(chart, used);
     tm_axis_choose(&axis, TM_AXIS_TIME, 0, scale_end(bars, count, &is_cut), 5, true);
     begin_rows(chart, &axis, bars, count, top);
-    draw_rows(chart, &axis, bars, count, (struct place){ .across = top + (row_pitch - row_bar) / 2, .thick = row_bar });
+    draw_rows(chart, &axis, bars, count, (struct place){ .across = top + tm_row_inset(chart), .thick = tm_row_bar });
     return is_cut;
 }
 
 void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count, double level, const char *level_name)
 {
     const double top = level_name ? 14 : 2;
-    struct place place = { .across = top + (row_pitch - row_bar) / 2, .thick = row_bar, .is_plain = true };
+    struct place place = { .across = top + tm_row_inset(chart), .thick = tm_row_bar, .is_plain = true };
     double most = level_name ? level : 0, x, half;
     struct tm_axis axis;
 
@@ -802,7 +802,7 @@ void tm_plain_rows(struct tm_chart *chart, const struct tm_bar *bars, int count,
         return;
     x = tm_axis_place(&axis, level);
     half = tm_chart_text_width(level_name, TM_TEXT_SMALL) / 2;
-    tm_chart_dashed(chart, TM_ROLE_TEXT, x, top, x, top + count * row_pitch);
+    tm_chart_dashed(chart, TM_ROLE_TEXT, x, top, x, top + count * tm_row_pitch(chart));
     tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_MIDDLE, fmin(fmax(x, half), chart->width - half),
                     top - 4, level_name);
 }

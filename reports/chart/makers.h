@@ -31,6 +31,19 @@ void tm_chart_fit(char *text, size_t text_bytes, enum tm_text_size size, double 
  * in:     *until  where that one ends, 0 at first */
 void tm_chart_label(struct tm_chart *chart, double x, double y, const char *text, double *until);
 
+/* Distance of two bars one below the other, and what is free above each. */
+static const double tm_row_bar = 14;
+
+static inline double tm_row_pitch(const struct tm_chart *chart)
+{
+    return chart->is_short ? 18 : 22;
+}
+
+static inline double tm_row_inset(const struct tm_chart *chart)
+{
+    return (tm_row_pitch(chart) - tm_row_bar) / 2;
+}
+
 /* A scale along rows of bars: a line for each tick from top to bottom, its label below. */
 void tm_chart_scale_below(struct tm_chart *chart, const struct tm_axis *axis, double top, double bottom);
 

@@ -189,7 +189,8 @@ enum { LOOKED_AT = 400, NAMED = 5, DECADES_MOST = 7, TICKS_MOST = 9, LABEL_BYTES
 
 #define ROOM_ABOVE 0.25 /* of a decade */
 
-static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32, plot_height = 250;
+static const double left_room = 74, right_room = 14, top_room = 16, bottom_room = 32, plot_height = 250,
+                    short_plot_height = 160;
 
 static const double dot_least = 2, dot_most = 8;
 
@@ -413,7 +414,7 @@ static void draw_roofline(struct tm_chart *chart, const struct tm_value *summary
                       .left = left_room,
                       .right = chart->width - right_room,
                       .top = top_room,
-                      .bottom = top_room + plot_height };
+                      .bottom = top_room + (chart->is_short ? short_plot_height : plot_height) };
     struct marks marks = { .spots = { .left = left_room, .right = chart->width - right_room } };
 
     choose_decades(&r, device, rows);

@@ -308,8 +308,6 @@ static void draw_step_times(struct tm_chart *chart, const struct tm_value *summa
 
 enum { BUCKETS_MOST = 64 };
 
-static const double row_pitch = 22, row_bar = 14;
-
 static double most_of(const struct tm_value *rows, const char *key)
 {
     double most = 0;
@@ -334,13 +332,13 @@ static void draw_cause(struct tm_chart *chart, const char *cause, const struct t
         tm_format_pct(pct, tm_double(share));
     (void)snprintf(note, sizeof(note), "%s%s%s", time, pct[0] ? ", " : "", pct);
     tm_chart_open(chart, "%s: %s", label, note);
-    tm_chart_rect(chart, role, left, y, fmax(length, 0.5), row_bar);
+    tm_chart_rect(chart, role, left, y, fmax(length, 0.5), tm_row_bar);
     tm_chart_close(chart);
     tm_chart_cut_name(shown, sizeof(shown), label);
     tm_chart_fit(shown, sizeof(shown), TM_TEXT_NORMAL, left - 8);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, left - 8, y + row_bar - 3.5, shown);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_NORMAL, TM_ANCHOR_END, left - 8, y + tm_row_bar - 3.5, shown);
     tm_chart_fit(note, sizeof(note), TM_TEXT_SMALL, chart->width - left - length - 6);
-    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, left + length + 6, y + row_bar - 4, note);
+    tm_chart_string(chart, TM_ROLE_TEXT, TM_TEXT_SMALL, TM_ANCHOR_START, left + length + 6, y + tm_row_bar - 4, note);
     tm_chart_cell(chart, label);
     tm_chart_cell(chart, count);
     tm_chart_cell(chart, time);
@@ -366,9 +364,9 @@ static void draw_causes(struct tm_chart *chart, const struct tm_value *summary)
 
         if (ps <= 0)
             continue;
-        draw_cause(chart, tm_key_at(causes, i), row, y + (row_pitch - row_bar) / 2, left,
+        draw_cause(chart, tm_key_at(causes, i), row, y + tm_row_inset(chart), left,
                    (chart->width - left - right) * ps / most);
-        y += row_pitch;
+        y += tm_row_pitch(chart);
     }
     chart->height = y + 2;
 }

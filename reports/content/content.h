@@ -141,6 +141,7 @@ struct tm_table {
     const struct tm_value *total;   /* a last row with the values at the columns' keys; NULL */
     const char *total_title;        /* of that row, if there is one: "all kernels" */
     size_t paper_rows;              /* at most on paper; 0 = TM_PAPER_ROWS */
+    size_t brief_rows;              /* instead, where no finding leads to its section; 0 = the same */
     bool obeys_rows;                /* --rows: the summary has all of them, because other figures refer to them */
     size_t screen_rows;             /* at most on a page; of obeys_rows: what --rows requests; 0 = as many as fit */
     const char *depth;              /* path to the depth of a row in a tree whose rows are in order; NULL = no tree */

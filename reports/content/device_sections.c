@@ -144,6 +144,7 @@ static const struct tm_table kinds = {
     .rest_at = "collectives.rest",
     .total_at = "collectives.total",
     .total_title = "all collectives",
+    .brief_rows = 8,
 };
 
 /* What each device does in them: a late device waits least. */
@@ -246,7 +247,7 @@ static void emit_skew(const struct tm_content *content, const struct tm_value *s
         tm_emit_table(content, &host_clocks);
     if (tm_emit_missing(content, tm_get(skew, "late_ps"), "Stragglers"))
         return;
-    tm_emit_charts(content, TM_CHART_SKEW);
+    tm_emit_detail_charts(content, TM_CHART_SKEW);
     tm_emit_facts(content, "collective-skew", "collectives.skew",
                   "straggler, p50_ps, p95_ps, max_ps, wait_ps, matched, unmatched rare, incomplete rare");
     tm_emit_table(content, &members);
@@ -408,7 +409,8 @@ static void emit_balance_of_devices(const struct tm_content *content)
                                                .shows = columns,
                                                .list = "balance.busy",
                                                .paper_rows = 32,
-                                               .repeats_chart = true });
+                                               .repeats_chart = true,
+                                               .is_detail = true });
 }
 
 static const struct tm_table same_work = {

@@ -277,6 +277,8 @@ void tm_emit_table(const struct tm_content *content, const struct tm_table *tabl
         said.picks = pick_rows(pick, &said);
         said.is_only_picked = table->where != NULL;
     }
+    if (content->is_brief && said.brief_rows)
+        said.paper_rows = said.brief_rows;
     if (tm_table_rows(&said) == 1 && tm_int(tm_get(said.rest, "rows")) == 0)
         said.total = NULL; /* it would say the row again */
     if (content->medium->table && !is_told && tm_table_rows(&said) > 0)

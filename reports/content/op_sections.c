@@ -16,7 +16,8 @@ enum { FACTS_BYTES = 256 };
 static void emit_tree(const struct tm_content *content, struct tm_table tree, const char *key)
 {
     const struct tm_room *room = &content->medium->room;
-    const size_t most = room->is_paper && tree.paper_rows < room->rows ? tree.paper_rows : room->rows;
+    const size_t on_paper = content->is_brief && tree.brief_rows ? tree.brief_rows : tree.paper_rows;
+    const size_t most = room->is_paper && on_paper < room->rows ? on_paper : room->rows;
     const struct tm_value *rows = tm_of(content, tree.list);
     size_t pick[TM_PICK_MOST];
 
@@ -58,7 +59,8 @@ static void emit_scope_tree(const struct tm_content *content, const struct tm_va
                                  .rest_at = "scopes.rest",
                                  .total_at = "scopes",
                                  .total_title = "all scopes",
-                                 .paper_rows = 20 },
+                                 .paper_rows = 20,
+                                 .brief_rows = 12 },
               "total_ps");
 }
 
@@ -358,6 +360,7 @@ static const struct tm_table families = {
     .total_at = "ops",
     .total_title = "all operations",
     .paper_rows = OPS_ON_PAPER,
+    .brief_rows = 8,
 };
 
 static const struct tm_table op_table = {
@@ -373,6 +376,7 @@ static const struct tm_table op_table = {
     .total_at = "ops",
     .total_title = "all operations",
     .paper_rows = OPS_ON_PAPER,
+    .brief_rows = 8,
 };
 
 /* Paper has room for the framework path, without which operations of one name look alike, and for no more. */
@@ -663,7 +667,8 @@ static void emit_peaks(const struct tm_content *content, const struct tm_value *
                             .shows = "device, bandwidth, memory_pct, peak_bandwidth, flop_rate, flops_pct, peak_flops, "
                                      "peak_precision, bandwidth_source wide, peak_source wide",
                             .list = "roofline.devices",
-                            .paper_rows = DEVICES_ON_PAPER });
+                            .paper_rows = DEVICES_ON_PAPER,
+                            .is_detail = has_costs && tm_length(devices) > 1 }); /* the facts have the totals */
     if (!content->medium->room.is_paper || content->is_brief)
         return;
     emit_sources(content, devices, "peak_source", "Peak compute");
@@ -693,6 +698,7 @@ static const struct tm_table far = {
         "source wide",
     .list = "roofline.far",
     .paper_rows = 8,
+    .is_detail = true,
 };
 
 static const struct tm_table types = {

@@ -113,7 +113,7 @@ static void pdf_set_language(HPDF_Doc doc)
 
 enum { LEAST_TO_SPLIT = 5, WRAPS_MOST = 1, VALUE_LINES = 3 };
 
-static const double gap = 24, label_gap = 10, label_most = 0.7, value_least = 70, row_gap = 1.6, below = 7;
+static const double gap = 16, label_gap = 8, label_most = 0.7, value_least = 70, row_gap = 1.6, below = 7;
 
 static double width_of(struct tm_pdf *pdf, const struct tm_pdf_style *style, const char *text)
 {
@@ -132,12 +132,12 @@ static void pdf_facts_make(struct tm_pdf *pdf, struct tm_pdf_facts *facts, const
     for (int r = 0; r < sheet->rows; r++)
         wraps += label + width_of(pdf, &tm_pdf_body, sheet->text[r][1]) > half;
     *facts = (struct tm_pdf_facts){ .sheet = sheet, .columns = 1, .rows = sheet->rows };
-    if (sheet->rows >= LEAST_TO_SPLIT && wraps <= WRAPS_MOST && label + value_least <= half) {
+    if (sheet->rows >= LEAST_TO_SPLIT && (wraps == 0 || (wraps <= WRAPS_MOST && label + value_least <= half))) {
         facts->columns = 2;
         facts->rows = (sheet->rows + 1) / 2;
     }
     facts->width = facts->columns == 2 ? half : tm_pdf_column(pdf);
-    facts->label = fmin(label, facts->width * label_most);
+    facts->label = wraps == 0 ? label : fmin(label, facts->width * label_most);
 }
 
 /* points that have to be free */
@@ -351,12 +351,17 @@ static void put_waiting_subheading(struct tm_pdf *pdf)
     pdf->subheading[0] = 0;
 }
 
-/* Make room for the beginning of what comes, and for the headings that wait for it. */
+/* Points that the waiting headings take. */
+static double headings_height(const struct tm_pdf *pdf)
+{
+    return (pdf->section ? above_section + section_room : 0) +
+           (*pdf->subheading ? above_subheading + subheading_room : 0);
+}
+
+/* Make room for the start of a block, and for the headings that wait for it. */
 static void begin_block(struct tm_pdf *pdf, double height)
 {
-    height += pdf->section ? above_section + section_room : 0;
-    height += *pdf->subheading ? above_subheading + subheading_room : 0;
-    tm_pdf_reserve(pdf, height);
+    tm_pdf_reserve(pdf, height + headings_height(pdf));
     if (pdf->section)
         put_section_heading(pdf);
     if (*pdf->subheading)
@@ -447,6 +452,23 @@ static void take_table(void *to, const struct tm_table *table)
     pdf->y += paragraph_gap;
 }
 
+/* Draw chart number `index` for the column; smaller if only then it fits on what is left of the page. */
+static void make_chart(struct tm_pdf *pdf, struct tm_chart *chart, enum tm_chart_kind kind, size_t index)
+{
+    static const double scales[] = { 1, 0.9, 0.8 };
+    bool fits = false;
+
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]) && !fits && !tm_failed(pdf->run); i++) {
+        chart->width = tm_pdf_column(pdf) / scales[i];
+        tm_charts_draw(chart, kind, index, pdf->summary);
+        fits = tm_pdf_chart_height(pdf, chart) + above_figure + headings_height(pdf) <= tm_pdf_left_on_page(pdf);
+    }
+    if (fits || tm_failed(pdf->run))
+        return;
+    chart->width = tm_pdf_column(pdf);
+    tm_charts_draw(chart, kind, index, pdf->summary);
+}
+
 static void take_charts(void *to, enum tm_chart_kind kind)
 {
     struct tm_pdf *pdf = to;
@@ -459,7 +481,7 @@ static void take_charts(void *to, enum tm_chart_kind kind)
     tm_chart_init(&chart, pdf->run, tm_pdf_column(pdf));
     chart.is_short = true;
     for (size_t i = 0; i < n && i < CHARTS_MOST && !tm_failed(pdf->run); i++) {
-        tm_charts_draw(&chart, kind, i, pdf->summary);
+        make_chart(pdf, &chart, kind, i);
         if (tm_failed(pdf->run))
             break;
         begin_figure(pdf, tm_pdf_chart_height(pdf, &chart));

@@ -478,7 +478,7 @@ static bool put_chart_of(struct tm_pdf *pdf, enum tm_chart_kind kind, double wid
     chart.is_short = true;
     tm_charts_draw(&chart, kind, 0, pdf->summary);
     fits = !tm_failed(pdf->run) &&
-           tm_pdf_chart_height(pdf, &chart) + chart_gap + tm_pdf_contents_height(pdf) < tm_pdf_left_on_page(pdf);
+           tm_pdf_chart_height(pdf, &chart) + 2 * chart_gap + tm_pdf_contents_height(pdf) < tm_pdf_left_on_page(pdf);
     if (fits) {
         pdf->y += chart_gap;
         tm_pdf_chart(pdf, &chart);

@@ -210,7 +210,7 @@ void tm_pdf_chart(struct tm_pdf *pdf, const struct tm_chart *chart)
 enum { NAME_LINES = 2, PROSE_LINES = 8, TITLE_LINES = 3, FIRST_ROWS = 3 };
 
 static const double gap = 10, padding = 1.3, indent_step = 8, indent_most = 0.4, caption_room = 15, below_table = 6,
-                    short_share = 0.33, least_title = 42, prose_over_mean = 1.3, cell_size = 7.6;
+                    short_share = 0.15, least_title = 42, prose_over_mean = 1.3, cell_size = 7.6;
 
 static struct tm_pdf_style style_of(const struct tm_sheet *sheet, int row, int column)
 {

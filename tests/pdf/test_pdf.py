@@ -135,6 +135,9 @@ def check_paper_and_bytes(tap, folder):
 def check_length(tap, folder):
     """Nothing is said twice: a short profile makes a short document, without queries that nobody can copy from paper."""
     traces = {"demo": (DEMO, 8), "two kernels": (SHARED / "traces" / "xspace" / "xla-gtx1080ti.xplane.pb", 3)}
+    many = folder / "many.xplane.pb"
+    many.write_bytes(make_profile.gpu(steps=40, devices=8, per_step=12).encode())
+    traces["40 steps, 8 devices"] = (many, 14)
     for name, (source, most) in traces.items():
         if not Path(source).exists():
             tap.skip(f"{name}: pages", "no shared traces")
